@@ -1,0 +1,101 @@
+"""Everything the order can refuse. Voices and pages make their sentences from code and facts.
+
+* OrderError
+  * NotOnMenu          ask for something else; facts: words, near
+  * Ambiguous          ask which; facts: words, possible
+  * SoldOut            offer something near; facts: name, near
+  * NotServed          not at that hour; facts: name, when, served
+  * ChoiceMissing      ask for it; facts: name, group, possible
+  * ChoiceNotPossible  say what is possible; facts: name, words, possible
+  * OverLimit          a person is called; facts: what, limit
+  * CouponNotValid     say why; facts: code, why
+  * NotValid           a contact, a time, a rating that is none; facts: field, why
+  * NotPossible        the house does not offer it; facts: what, why, possible
+  * Missing            something has to come first; facts: needs
+  * WrongStage         not any more, or not yet; facts: stage
+  * NotFound           no line, note or coupon of that name; facts: kind, id
+"""
+
+from state.shared.errors import Refused
+
+
+class OrderError(Refused):
+    """The order's rules do not allow it."""
+
+
+class NotOnMenu(OrderError):
+    """Nothing on the menu answers to these words."""
+
+    code = "not_on_menu"
+
+
+class Ambiguous(OrderError):
+    """The words fit more than one thing."""
+
+    code = "ambiguous"
+
+
+class SoldOut(OrderError):
+    """The kitchen is out of it."""
+
+    code = "sold_out"
+
+
+class NotServed(OrderError):
+    """It is not served at the time the order is for."""
+
+    code = "not_served_now"
+
+
+class ChoiceMissing(OrderError):
+    """A size or a choice has to be named first."""
+
+    code = "choice_missing"
+
+
+class ChoiceNotPossible(OrderError):
+    """The dish cannot be had that way."""
+
+    code = "choice_not_possible"
+
+
+class OverLimit(OrderError):
+    """More than the house takes without a person looking at it."""
+
+    code = "over_limit"
+
+
+class CouponNotValid(OrderError):
+    """The coupon is unknown, has run out, or does not fit this order."""
+
+    code = "coupon_not_valid"
+
+
+class NotValid(OrderError):
+    """The value is not one of its kind: a telephone number, a time, a rating."""
+
+    code = "not_valid"
+
+
+class NotPossible(OrderError):
+    """The house does not offer this: a kind of fulfilment, a payment method, an address too far."""
+
+    code = "not_possible"
+
+
+class Missing(OrderError):
+    """Something has to be known or done first."""
+
+    code = "missing"
+
+
+class WrongStage(OrderError):
+    """The order is not in a stage that allows this."""
+
+    code = "wrong_stage"
+
+
+class NotFound(OrderError):
+    """There is no such line, note or coupon on the order."""
+
+    code = "not_found"

@@ -1,0 +1,107 @@
+"""The root of everything a shared state can answer instead of doing what it was asked.
+
+* StateError
+  * Refused        the rules of the state say no; each application draws its own tree below it
+  * Stale          what the command touches has changed after the version its writer has seen
+  * KeyReused      the idempotency key was used before, for something else
+  * Busy           another writer kept its turn for too long
+  * NotStored      the journal could not write it down
+  * TakenOver      another process holds this state now; this one never writes again
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from pydantic import JsonValue
+
+
+class StateError(Exception):
+    """Why a command was not carried out; the state is as it was.
+
+    Args:
+        message: An English reason that a model or a developer can act on.
+        facts: The same in data, for whoever makes a sentence of their own from it.
+    """
+
+    code: ClassVar[str] = "state_error"
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, message: str, **facts: JsonValue) -> None:
+        super().__init__(message)
+        self.message = message
+        self.facts: Mapping[str, JsonValue] = facts
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Survive pickling although the constructor takes keyword facts."""
+        return (_restore, (type(self), self.message, dict(self.facts)))
+
+
+def _restore(kind: type[StateError], message: str, facts: dict[str, JsonValue]) -> StateError:
+    error = kind.__new__(kind)
+    StateError.__init__(error, message, **facts)
+    return error
+
+
+class Refused(StateError):
+    """The rules of the state do not allow the command."""
+
+    code = "refused"
+
+
+class Stale(StateError):
+    """What the command touches has changed after the version its writer has seen."""
+
+    code = "version_conflict"
+    retryable = True
+
+    def __init__(self, seen: int, version: int) -> None:
+        super().__init__(
+            f"This was decided on version {seen}, and it has changed since: version {version} is the"
+            " present one. Look at it again, then decide.",
+            seen=seen,
+            version=version,
+        )
+
+
+class KeyReused(StateError):
+    """The idempotency key belongs to another request."""
+
+    code = "key_reused"
+
+    def __init__(self) -> None:
+        super().__init__("This key was used before for something else. Take a new key.")
+
+
+class Busy(StateError):
+    """Another writer kept its turn for longer than this one was willing to wait."""
+
+    code = "unavailable"
+    retryable = True
+
+    def __init__(self, waited_s: float) -> None:
+        super().__init__(
+            "Somebody else is writing and did not finish in time. Nothing was changed; try again.",
+            waited_s=waited_s,
+        )
+
+
+class NotStored(StateError):
+    """The change could not be written down, so it did not happen."""
+
+    code = "unavailable"
+    retryable = True
+
+    def __init__(self, why: str) -> None:
+        super().__init__(
+            f"This could not be stored just now ({why}), so nothing was changed. Try again in a moment.",
+            why=why,
+        )
+
+
+class TakenOver(StateError):
+    """Another process has taken this state; the one that asks may not write any more."""
+
+    code = "taken_over"
+
+    def __init__(self) -> None:
+        super().__init__("Another process has taken over. Nothing was changed here.")

@@ -1,0 +1,261 @@
+"""One state that many read and one at a time may change."""
+
+import asyncio
+import hashlib
+import json
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic
+
+
+from state.shared.command import WHOLE, C, Command, HandOver, S, overlap
+from state.shared.errors import Busy, KeyReused, Stale, TakenOver
+from state.shared.journal import Entry, Journal, VersionTaken, to_the_end
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Applied(Generic[S]):
+    """A change that happened: what was asked, and the state before and after it."""
+
+    before: S
+    state: S
+    version: int
+    speaker: str | None
+    ops: tuple[str, ...]
+    actor: str
+
+
+Subscriber = Callable[[Applied[S]], None]
+
+
+class SharedState(Generic[S, C]):
+    """The present state, its version, and the one way to change it.
+
+    Args:
+        state: Where it starts. Frozen; it is replaced, never edited.
+        context: What the rules may look at: a menu, a clock, limits. The same for the whole call.
+        version: 0 for a new state, the last entry's for one that goes on.
+        speaker: Who speaks at the start.
+        journal: Where changes are written before they count; ``None`` keeps them in memory only.
+        past: The entries that led here, oldest first, so that their keys are still known.
+        wait_s: How long a writer waits for the one before him, in seconds.
+    """
+
+    def __init__(
+        self,
+        state: S,
+        context: C,
+        *,
+        version: int = 0,
+        speaker: str | None = None,
+        journal: Journal | None = None,
+        past: Iterable[Entry] = (),
+        wait_s: float = 5.0,
+    ) -> None:
+        self._state = state
+        self._version = version
+        self._speaker = speaker
+        self._lost = False
+        self._journal = journal
+        self._wait_s = wait_s
+        self._lock = asyncio.Lock()
+        self._subscribers: list[Subscriber[S]] = []
+        self._keys: dict[str, tuple[str, Applied[S] | Entry]] = {
+            entry.key: (entry.body or "", entry) for entry in past if entry.key
+        }
+        # When each part last changed. What happened before this process is known only as a whole.
+        self._changed: dict[str, int] = {WHOLE: version} if version else {}
+        self.context = context
+
+    @property
+    def state(self) -> S:
+        """The present state."""
+        return self._state
+
+    @property
+    def version(self) -> int:
+        """The number of changes that led to the present state."""
+        return self._version
+
+    @property
+    def speaker(self) -> str | None:
+        """Who speaks at present."""
+        return self._speaker
+
+    @property
+    def taken_over(self) -> bool:
+        """Whether another process holds this state, so that nothing can be written here any more."""
+        return self._lost
+
+    def subscribe(self, subscriber: Subscriber[S]) -> Callable[[], None]:
+        """Tell somebody of every change, after it counts; returns what ends that.
+
+        A subscriber is called in the event loop and must not wait. What it raises is logged.
+        """
+        self._subscribers.append(subscriber)
+
+        def unsubscribe() -> None:
+            if subscriber in self._subscribers:
+                self._subscribers.remove(subscriber)
+
+        return unsubscribe
+
+    async def apply(
+        self,
+        *commands: Command[Any, Any],
+        actor: str,
+        key: str | None = None,
+        seen: int | None = None,
+    ) -> Applied[S]:
+        """Carry out all of these commands, as one change, or none of them.
+
+        Once the entry is on its way to the journal the change finishes, even when the caller is
+        cancelled; its true outcome is what the caller gets.
+
+        Args:
+            commands: At least one.
+            actor: Who writes: a voice, a client, a member of staff.
+            key: Makes it safe to ask twice: the second time nothing happens and the answer is the first.
+            seen: The version the writer has seen. Refused when what is touched changed after it.
+
+        Raises:
+            Refused: The rules say no.
+            Stale: What is touched has changed after ``seen``.
+            KeyReused: The key came with other commands before.
+            Busy: Another writer did not finish within the limit.
+            NotStored: The journal could not write it.
+            TakenOver: Another process holds the state.
+        """
+        if not commands:
+            raise ValueError("apply needs a command")
+        body = _fingerprint(commands) if key is not None else None
+        await self._take_turn()
+        try:
+            if key is not None and (known := self._keys.get(key)) is not None:
+                if known[0] != body:
+                    raise KeyReused
+                return self._answer_again(key, known[1])
+            if self._lost:
+                raise TakenOver
+            try:
+                return await self._commit(commands, actor, key, body, seen)
+            except VersionTaken:
+                await self._reload()
+                return await self._commit(commands, actor, key, body, seen)
+        except VersionTaken as error:
+            raise Busy(self._wait_s) from error
+        except TakenOver:
+            self._lost = True
+            raise
+        finally:
+            self._lock.release()
+
+    async def _take_turn(self) -> None:
+        if not self._lock.locked():
+            await self._lock.acquire()
+            return
+        try:
+            async with asyncio.timeout(self._wait_s):
+                await self._lock.acquire()
+        except TimeoutError:
+            raise Busy(self._wait_s) from None
+
+    async def _commit(
+        self,
+        commands: Sequence[Command[Any, Any]],
+        actor: str,
+        key: str | None,
+        body: str | None,
+        seen: int | None,
+    ) -> Applied[S]:
+        state, speaker = self._state, self._speaker
+        touched: set[str] = set()
+        for command in commands:
+            parts = command.touches(state)
+            if seen is not None:
+                self._refuse_stale(parts, seen)
+            state = command.apply(state, self.context)
+            touched.update(parts)
+            if isinstance(command, HandOver):
+                speaker = command.target
+        applied = Applied(
+            before=self._state,
+            state=state,
+            version=self._version + 1,
+            speaker=speaker,
+            ops=tuple(command.op for command in commands),
+            actor=actor,
+        )
+        if self._journal is not None:
+            entry = Entry(
+                version=applied.version,
+                commands=tuple(
+                    command.model_dump(mode="json", exclude_none=True) for command in commands
+                ),
+                state=state.model_dump_json(),
+                speaker=speaker,
+                actor=actor,
+                key=key,
+                body=body,
+            )
+            await to_the_end(self._journal.append(entry))
+        # From here to the end nothing waits: journal and state cannot come apart.
+        if key is not None:
+            self._keys[key] = (body or "", applied)
+        self._swap(applied, touched)
+        return applied
+
+    def _refuse_stale(self, parts: Iterable[str], seen: int) -> None:
+        if seen > self._version:
+            raise Stale(seen, self._version)
+        for part in parts:
+            for changed, version in self._changed.items():
+                if version > seen and overlap(part, changed):
+                    raise Stale(seen, self._version)
+
+    def _swap(self, applied: Applied[S], touched: Iterable[str]) -> None:
+        self._state, self._version, self._speaker = applied.state, applied.version, applied.speaker
+        for part in touched:
+            self._changed[part] = applied.version
+        for subscriber in tuple(self._subscribers):
+            try:
+                subscriber(applied)
+            except Exception:  # a listener's fault is not the writer's: the change has happened
+                logger.exception("a subscriber failed")
+
+    async def _reload(self) -> None:
+        """Take in what others wrote under our own hold."""
+        if self._journal is None:
+            return
+        for entry in await self._journal.after(self._version):
+            applied = self._restored(entry)
+            if entry.key:
+                self._keys[entry.key] = (entry.body or "", applied)
+            self._swap(applied, (WHOLE,))
+
+    def _restored(self, entry: Entry) -> Applied[S]:
+        state = type(self._state).model_validate_json(entry.state)
+        return Applied(
+            before=self._state,
+            state=state,
+            version=entry.version,
+            speaker=entry.speaker,
+            ops=tuple(str(command.get("op")) for command in entry.commands),
+            actor=entry.actor,
+        )
+
+    def _answer_again(self, key: str, answer: Applied[S] | Entry) -> Applied[S]:
+        if isinstance(answer, Entry):
+            answer = self._restored(answer)
+            self._keys[key] = (self._keys[key][0], answer)
+        return answer
+
+
+def _fingerprint(commands: Sequence[Command[Any, Any]]) -> str:
+    said = json.dumps(
+        [command.model_dump(mode="json", exclude_none=True) for command in commands], sort_keys=True
+    )
+    return hashlib.sha256(said.encode()).hexdigest()
