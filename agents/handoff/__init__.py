@@ -1,0 +1,65 @@
+"""Many voices over one typed state: handoffs that happen exactly once and are heard exactly once.
+
+Knows no restaurant. A call is a ``Call`` over a ``SharedState``; its voices are subclasses of ``Voice``,
+joined by ``Handoff`` edges in a ``Graph``.
+"""
+
+from agents.handoff import carry
+from agents.handoff.actions import EndCall
+from agents.handoff.call import Call, Manners
+from agents.handoff.events import (
+    Ended,
+    EndReason,
+    Event,
+    HandedOver,
+    HandoffRefused,
+    Heard,
+    Listener,
+    Said,
+    StateChanged,
+    ToolUsed,
+    TurnWithdrawn,
+    YourTurn,
+)
+from agents.handoff.graph import Condition, Graph, GraphError, Handoff
+from agents.handoff.picture import dot, mermaid, outline
+from agents.handoff.text import start_text, stop
+from agents.handoff.tools import Action, Read, Tool, parameters_of, tool_name, tool_of
+from agents.handoff.voice import DATA_MARK, Opening, Voice
+
+__all__ = [
+    "DATA_MARK",
+    "Action",
+    "Call",
+    "Condition",
+    "EndCall",
+    "EndReason",
+    "Ended",
+    "Event",
+    "Graph",
+    "GraphError",
+    "HandedOver",
+    "Handoff",
+    "HandoffRefused",
+    "Heard",
+    "Listener",
+    "Manners",
+    "Opening",
+    "Read",
+    "Said",
+    "StateChanged",
+    "Tool",
+    "ToolUsed",
+    "TurnWithdrawn",
+    "Voice",
+    "YourTurn",
+    "carry",
+    "dot",
+    "mermaid",
+    "outline",
+    "parameters_of",
+    "start_text",
+    "stop",
+    "tool_name",
+    "tool_of",
+]

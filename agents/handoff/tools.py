@@ -1,0 +1,150 @@
+"""What a voice can do: commands that change the state, reads that look at it, actions beside it.
+
+Each is a pydantic model whose docstring and fields are what the language model reads. The tool made from
+it carries a raw schema that is built once per process: livekit-agents 1.8.9 rebuilds the schema of a typed
+function tool for every model request.
+"""
+
+import inspect
+import json
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
+
+from livekit.agents import RunContext, function_tool
+from livekit.agents.llm import RawFunctionTool
+from pydantic import BaseModel, ConfigDict
+
+from agents.handoff.schema import strict_parameters
+from state.shared import Command
+
+if TYPE_CHECKING:
+    from agents.handoff.call import Call
+
+logger = logging.getLogger(__name__)
+
+S = TypeVar("S", bound=BaseModel)
+C = TypeVar("C")
+
+
+class Read(BaseModel, ABC, Generic[S, C]):
+    """A question to the state that changes nothing. Subclasses name themselves by a literal ``op``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    op: str
+
+    @abstractmethod
+    def answer(self, state: S, context: C) -> str:
+        """Return what the model is told.
+
+        Raises:
+            StateError: There is no such thing; the model is told why.
+        """
+
+
+class Action(BaseModel, ABC):
+    """Something done beside the state: ending the call, asking another system.
+
+    An action that also changes the state does so last, by one ``apply``: a time limit covers its work
+    and not its commit.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    op: str
+
+    after_speech: ClassVar[bool] = False
+    """Whether nothing more is to be said when the voice has spoken beside this call already."""
+
+    @abstractmethod
+    async def run(self, call: "Call[Any, Any]") -> str:
+        """Do it and return what the model is told.
+
+        Raises:
+            StateError: It could not be done; the model is told why.
+        """
+
+
+Tool: TypeAlias = type[Command[Any, Any]] | type[Read[Any, Any]] | type[Action]
+
+_SIGNATURE = inspect.Signature(
+    [
+        inspect.Parameter(
+            "raw_arguments", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=dict[str, object]
+        ),
+        inspect.Parameter(
+            "context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=RunContext
+        ),
+    ]
+)
+
+
+def tool_name(tool: Tool) -> str:
+    """Return the name a tool is called by: its ``op``."""
+    return str(tool.model_fields["op"].default)
+
+
+@cache
+def tool_of(tool: Tool) -> RawFunctionTool[Any, Any]:
+    """Make the livekit tool of a command, a read or an action."""
+
+    async def run(raw_arguments: dict[str, object], context: RunContext[Any]) -> Any:
+        call: Call[Any, Any] = context.userdata
+        return await call.use(tool, raw_arguments, context)
+
+    return raw_tool(tool_name(tool), inspect.cleandoc(tool.__doc__ or ""), parameters_of(tool), run)
+
+
+@cache
+def parameters_of(tool: Tool) -> dict[str, Any]:
+    """Return a tool's arguments as strict JSON Schema."""
+    return strict_parameters(tool, without=frozenset({"op"}))
+
+
+def raw_tool(
+    name: str,
+    description: str,
+    parameters: dict[str, Any],
+    run: Callable[[dict[str, object], RunContext[Any]], Any],
+) -> RawFunctionTool[Any, Any]:
+    """Wrap a function as a raw-schema tool.
+
+    livekit-agents 1.8.9 inspects a tool's signature at every call; given ready it costs a third less.
+    """
+    run.__signature__ = _SIGNATURE  # type: ignore[attr-defined]  # functions take any attribute
+    run.__name__ = name
+    return function_tool(
+        run,
+        raw_schema={
+            "name": name,
+            "description": description,
+            "parameters": parameters,
+            "strict": True,
+        },
+    )
+
+
+def given(raw: dict[str, object]) -> dict[str, object]:
+    """Leave out what the model gave as null: strict schemas make it say so for what it leaves open."""
+    return {name: _given(value) for name, value in raw.items() if value is not None}
+
+
+def _given(value: object) -> object:
+    if isinstance(value, dict):
+        return given(value)
+    if isinstance(value, list):
+        return [_given(one) for one in value]
+    return value
+
+
+def refusal_text(lead: str, code: str, message: str, facts: dict[str, Any]) -> str:
+    """Tell a model why not: a sentence, a code and the facts, in one line of text.
+
+    >>> refusal_text("Nothing was changed.", "sold_out", "No lemonade today.", {"name": "Lemonade"})
+    'Nothing was changed. sold_out: No lemonade today. {"name": "Lemonade"}'
+    """
+    tail = f" {json.dumps(facts, ensure_ascii=False, default=str)}" if facts else ""
+    return f"{lead} {code}: {message}{tail}"

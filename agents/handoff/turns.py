@@ -1,0 +1,85 @@
+"""Whose turn it is to speak, told once and only when it is true.
+
+livekit-agents 1.8.9 reports ``listening`` before the greeting, in the middle of every handoff and after a
+reply that failed. It is the guest's turn when the session listens, no reply is under way, no handoff is
+pending, and a voice has said something since the guest did.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from livekit.agents.voice import SpeechHandle
+
+
+@dataclass
+class TurnKeeper:
+    """Counts the guest's turns and knows when the next one begins.
+
+    Args:
+        handing_over: Whether a handoff is pending.
+        give: Called once when it is the guest's turn.
+        withdraw: Called when a voice starts again after that.
+        silent: Called when every reply ended and nobody said a word.
+    """
+
+    handing_over: Callable[[], bool]
+    give: Callable[[], None]
+    withdraw: Callable[[], None]
+    silent: Callable[[], None]
+    turn: int = 0
+    listening: bool = False
+    answered: bool = False
+    given: bool = False
+    _speeches: set[SpeechHandle] = field(default_factory=set)
+
+    def guest_spoke(self) -> int:
+        """Begin the guest's next turn and return its number."""
+        self.turn += 1
+        self.answered = False
+        self.given = False
+        return self.turn
+
+    def voice_entered(self) -> None:
+        """Another voice took over: what the one before said does not answer the guest."""
+        self.answered = False
+
+    def speech_created(self, speech: SpeechHandle) -> None:
+        """A reply is under way until its handle is done, its tools and their answers included."""
+        self._speeches.add(speech)
+        speech.add_done_callback(self._speech_done)
+        self._take_back()
+
+    def spoke(self, *, interrupted: bool) -> None:
+        """A voice's words were delivered, or cut short by the guest."""
+        if not interrupted or len(self._speeches) <= 1:
+            self.answered = True
+
+    def state_changed(self, state: str) -> None:
+        """The session went from one of livekit's agent states to another."""
+        self.listening = state == "listening"
+        if self.listening:
+            self._perhaps_give()
+        elif state in ("thinking", "speaking"):
+            self._take_back()
+
+    def _speech_done(self, speech: SpeechHandle) -> None:
+        self._speeches.discard(speech)
+        if self._speeches or self.handing_over():
+            return
+        if not self.answered:
+            self.silent()
+        else:
+            self._perhaps_give()
+
+    def _perhaps_give(self) -> None:
+        if self.given or not self.listening or not self.answered:
+            return
+        if self._speeches or self.handing_over():
+            return
+        self.given = True
+        self.give()
+
+    def _take_back(self) -> None:
+        if self.given:
+            self.given = False
+            self.withdraw()

@@ -1,0 +1,50 @@
+"""Time and ids that a test decides."""
+
+import uuid
+from datetime import datetime, timedelta
+
+
+class Clock:
+    """A clock that stands still until it is moved; call it for the present time.
+
+    >>> clock = Clock(datetime.fromisoformat("2026-11-20T19:00:00-05:00"))
+    >>> clock.advance(minutes=20)
+    >>> clock().isoformat()
+    '2026-11-20T19:20:00-05:00'
+
+    Args:
+        start: The first present time, aware.
+
+    Raises:
+        ValueError: The time has no zone.
+    """
+
+    def __init__(self, start: datetime) -> None:
+        if start.tzinfo is None:
+            raise ValueError("a clock needs an aware time")
+        self._now = start
+
+    def __call__(self) -> datetime:
+        """Return the present time."""
+        return self._now
+
+    def advance(self, *, seconds: float = 0, minutes: float = 0, hours: float = 0) -> None:
+        """Move the clock on."""
+        self._now += timedelta(seconds=seconds, minutes=minutes, hours=hours)
+
+
+class Ids:
+    """UUIDs in a fixed order; call it for the next one.
+
+    >>> ids = Ids()
+    >>> ids() == Ids()(), ids() == Ids()()
+    (True, False)
+    """
+
+    def __init__(self) -> None:
+        self._made = 0
+
+    def __call__(self) -> str:
+        """Return the next id."""
+        self._made += 1
+        return str(uuid.UUID(int=self._made, version=4))

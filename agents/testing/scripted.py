@@ -1,0 +1,209 @@
+"""A language model that says and calls what a script tells it to, and nothing else."""
+
+import asyncio
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from livekit.agents import DEFAULT_API_CONNECT_OPTIONS, NOT_GIVEN, APIConnectOptions, NotGivenOr
+from livekit.agents.llm import (
+    LLM,
+    ChatChunk,
+    ChatContext,
+    ChoiceDelta,
+    FunctionToolCall,
+    LLMStream,
+    Tool,
+    ToolChoice,
+)
+
+
+class ScriptError(AssertionError):
+    """The conversation and its script do not fit: a step too few, or too many."""
+
+
+class ModelError(Exception):
+    """What a scripted model raises where its script says ``error``."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One reply of the model.
+
+    Args:
+        say: What it says first; nothing when ``None``.
+        calls: The tools it calls then, each as name and arguments.
+        delay: How long it thinks, in seconds of the event loop's clock.
+        until: Waits for this event before it answers.
+        error: Fails with this message after what it said, before it calls anything.
+        cut: Breaks the arguments of its last call off in the middle.
+    """
+
+    say: str | None = None
+    calls: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    delay: float = 0.0
+    until: asyncio.Event | None = None
+    error: str | None = None
+    cut: bool = False
+
+
+def says(text: str, **how: Any) -> Step:
+    """A reply in words. Takes ``delay``, ``until``, ``error`` and ``cut`` as ``Step`` does.
+
+    >>> says("Good evening!").say
+    'Good evening!'
+    """
+    return Step(say=text, **how)
+
+
+def calls(*made: str | tuple[str, Mapping[str, Any]], say: str | None = None, **how: Any) -> Step:
+    """A reply that calls tools: names, or names with arguments.
+
+    >>> calls(("add", {"by": 2}), "transfer_to_counter").calls
+    (('add', {'by': 2}), ('transfer_to_counter', {}))
+    """
+    return Step(
+        say=say, calls=tuple((one, {}) if isinstance(one, str) else one for one in made), **how
+    )
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a voice asked its model.
+
+    Args:
+        texts: Role and text of each message, in order; tool traffic as ``call`` and ``output``.
+        tools: The names of the tools it was offered.
+    """
+
+    texts: tuple[tuple[str, str], ...]
+    tools: tuple[str, ...]
+
+    @property
+    def characters(self) -> int:
+        """How much text the messages hold."""
+        return sum(len(text) for _, text in self.texts)
+
+
+class ScriptedLLM(LLM[Any]):
+    """Plays its steps in order, one for each request.
+
+    A request after the last step fails, and so does ``finished()`` while steps are left.
+
+    Args:
+        script: The steps.
+    """
+
+    def __init__(self, script: Iterable[Step]) -> None:
+        super().__init__()
+        self.script = tuple(script)
+        self.requests: list[Request] = []
+        self._overrun: list[Request] = []
+
+    @property
+    def model(self) -> str:
+        """Its name, for logs and metrics."""
+        return "scripted"
+
+    @property
+    def provider(self) -> str:
+        """Who runs it."""
+        return "bella-vista"
+
+    def chat(
+        self,
+        *,
+        chat_ctx: ChatContext,
+        tools: list[Tool] | None = None,
+        conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS,
+        parallel_tool_calls: NotGivenOr[bool] = NOT_GIVEN,
+        tool_choice: NotGivenOr[ToolChoice] = NOT_GIVEN,
+        extra_kwargs: NotGivenOr[dict[str, Any]] = NOT_GIVEN,
+    ) -> LLMStream:
+        """Answer with the next step."""
+        request = Request(tuple(_texts(chat_ctx)), tuple(tool.id for tool in tools or ()))
+        number = len(self.requests)
+        self.requests.append(request)
+        if number < len(self.script):
+            step = self.script[number]
+        else:
+            self._overrun.append(request)
+            step = Step(error="the script is over")
+        return _ScriptedStream(
+            self, step, number, chat_ctx=chat_ctx, tools=tools or [], conn_options=conn_options
+        )
+
+    def finished(self) -> None:
+        """Check that every step was played and nothing was asked beyond the last.
+
+        Raises:
+            ScriptError: It was not so.
+        """
+        if self._overrun:
+            raise ScriptError(
+                f"the model was asked {len(self.requests)} times, the script has"
+                f" {len(self.script)} steps; the first request too many ends with"
+                f" {self._overrun[0].texts[-1:]}"
+            )
+        left = self.script[len(self.requests) :]
+        if left:
+            raise ScriptError(f"{len(left)} steps were never played: {left}")
+
+
+class _ScriptedStream(LLMStream):
+    def __init__(
+        self,
+        llm: ScriptedLLM,
+        step: Step,
+        number: int,
+        *,
+        chat_ctx: ChatContext,
+        tools: list[Tool],
+        conn_options: APIConnectOptions,
+    ) -> None:
+        super().__init__(llm, chat_ctx=chat_ctx, tools=tools, conn_options=conn_options)
+        self._step = step
+        self._number = number
+
+    async def _run(self) -> None:
+        step = self._step
+        if step.until is not None:
+            await step.until.wait()
+        if step.delay:
+            await asyncio.sleep(step.delay)
+        if step.say is not None:
+            self._send(ChoiceDelta(role="assistant", content=step.say))
+        if step.error is not None:
+            raise ModelError(step.error)
+        if step.calls:
+            self._send(
+                ChoiceDelta(
+                    role="assistant",
+                    tool_calls=[
+                        FunctionToolCall(
+                            name=name,
+                            arguments=self._arguments(arguments, last=place == len(step.calls) - 1),
+                            call_id=f"call_{self._number}_{place}",
+                        )
+                        for place, (name, arguments) in enumerate(step.calls)
+                    ],
+                )
+            )
+
+    def _arguments(self, arguments: Mapping[str, Any], *, last: bool) -> str:
+        text = json.dumps(arguments)
+        return text[: max(1, len(text) * 2 // 3)] if self._step.cut and last else text
+
+    def _send(self, delta: ChoiceDelta) -> None:
+        self._event_ch.send_nowait(ChatChunk(id=f"scripted_{self._number}", delta=delta))
+
+
+def _texts(chat_ctx: ChatContext) -> Iterable[tuple[str, str]]:
+    for item in chat_ctx.items:
+        if item.type == "message":
+            yield item.role, item.text_content or ""
+        elif item.type == "function_call":
+            yield "call", f"{item.name} {item.arguments}"
+        elif item.type == "function_call_output":
+            yield "output", item.output

@@ -1,0 +1,108 @@
+"""Promise 5: the next voice knows what it must know, in a prompt that does not grow."""
+
+from livekit.agents.llm import ChatMessage, FunctionCall, FunctionCallOutput
+
+from agents.handoff import DATA_MARK, carry
+from agents.testing import Conversation, Request, ScriptedLLM, calls, says
+from tests.agents.hotel import Stay, hotel
+
+
+def digests(request: Request) -> list[int]:
+    return [at for at, (_, text) in enumerate(request.texts) if text.startswith(DATA_MARK)]
+
+
+async def test_the_state_is_shown_once_as_data_before_the_guests_last_words() -> None:
+    model = ScriptedLLM([says("Good evening."), says("It is 120."), says("Yes.")])
+
+    async with Conversation(hotel(Stay(guest="Ada")), model) as talk:
+        await talk.hears("What is it?")
+        await talk.hears("Really?")
+
+    for request in model.requests:
+        assert len(digests(request)) == 1
+    at = digests(model.requests[2])[0]
+    assert model.requests[2].texts[at][0] == "user"
+    assert "Ada" in model.requests[2].texts[at][1]
+    assert model.requests[2].texts[at + 1] == ("user", "Really?")
+
+
+async def test_after_a_tool_the_model_sees_the_new_state() -> None:
+    model = ScriptedLLM(
+        [says("Good evening."), calls(("set_guest", {"name": "Grace"})), says("Grace!")]
+    )
+
+    async with Conversation(hotel(), model) as talk:
+        await talk.hears("I am Grace")
+
+    shown = [model.requests[2].texts[at][1] for at in digests(model.requests[2])]
+    assert len(shown) == 1
+    assert "Grace" in shown[0]
+
+
+async def test_the_guests_last_words_travel_and_the_rest_does_not() -> None:
+    model = ScriptedLLM(
+        [says("Good evening."), says("Rain, all day."), calls("transfer_to_bar"), says("A beer.")]
+    )
+
+    async with Conversation(hotel(), model) as talk:
+        await talk.hears("How is the weather?")
+        await talk.hears("Then a beer please")
+
+    said = [text for _, text in model.requests[3].texts]
+    assert "Then a beer please" in said
+    assert not any("weather" in text or "Rain" in text for text in said)
+
+
+async def test_a_voice_that_took_over_may_act_on_the_words_but_not_hand_over_again() -> None:
+    model = ScriptedLLM(
+        [
+            says("Good evening."),
+            calls("transfer_to_bar"),
+            calls(("set_guest", {"name": "Ada"})),
+            says("A beer for Ada."),
+        ]
+    )
+
+    async with Conversation(hotel(), model) as talk:
+        turn = await talk.hears("Ada here, a beer please")
+
+    assert talk.state.guest == "Ada"
+    assert turn.said == ["A beer for Ada."]
+    assert set(model.requests[2].tools) == {"set_guest", "end_call"}
+
+
+async def test_the_greeting_offers_no_tools() -> None:
+    model = ScriptedLLM([says("Good evening.")])
+
+    async with Conversation(hotel(), model):
+        pass
+
+    assert model.requests[0].tools == ()
+
+
+def history() -> list:
+    return [
+        ChatMessage(role="user", content=["one"]),
+        ChatMessage(role="assistant", content=["two"]),
+        FunctionCall(call_id="a", name="ask_rate", arguments="{}"),
+        FunctionCallOutput(call_id="a", name="ask_rate", output="120", is_error=False),
+        ChatMessage(role="user", content=["three"]),
+    ]
+
+
+def texts(items: list) -> list[str]:
+    return [item.text_content for item in items]
+
+
+def test_each_policy_carries_what_it_says() -> None:
+    items = history()
+
+    assert texts(carry.nothing()(items)) == []
+    assert texts(carry.digest()(items)) == ["three"]
+    assert texts(carry.last(2)(items)) == ["two", "three"]
+    assert texts(carry.full()(items)) == ["one", "two", "(ask_rate: 120)", "three"]
+    assert texts(carry.last(0)(items)) == []
+
+
+def test_a_history_without_guest_words_carries_none() -> None:
+    assert carry.digest()([ChatMessage(role="assistant", content=["hello"])]) == []

@@ -1,0 +1,147 @@
+"""A second application of the framework: a hotel's reception, its concierge and its bar.
+
+It shares nothing with the restaurant, so what it proves about handoffs is the framework's own.
+"""
+
+import asyncio
+from typing import Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agents.handoff import Action, Call, EndCall, Graph, Handoff, Manners, Opening, Read, Voice
+from state.shared import WHOLE, Command, Journal, Refused, SharedState
+
+
+class Stay(BaseModel):
+    """What the hotel knows of a guest's stay."""
+
+    model_config = ConfigDict(frozen=True)
+
+    guest: str | None = None
+    nights: int = 0
+    tickets: tuple[str, ...] = ()
+
+
+class SetGuest(Command[Stay, None]):
+    """Write down the guest's name."""
+
+    op: Literal["set_guest"] = "set_guest"
+    name: str = Field(max_length=40)
+
+    def apply(self, state: Stay, context: None) -> Stay:
+        return state.model_copy(update={"guest": self.name})
+
+    def touches(self, state: Stay) -> tuple[str, ...]:
+        return ("guest",)
+
+
+class AddNights(Command[Stay, None]):
+    """Book more nights."""
+
+    op: Literal["add_nights"] = "add_nights"
+    nights: int = Field(ge=1, le=14, strict=True)
+
+    def apply(self, state: Stay, context: None) -> Stay:
+        if state.nights + self.nights > 14:
+            raise Refused("Two weeks at most.", most=14)
+        return state.model_copy(update={"nights": state.nights + self.nights})
+
+    def touches(self, state: Stay) -> tuple[str, ...]:
+        return ()
+
+
+class BuyTicket(Command[Stay, None]):
+    """Buy a ticket for tonight."""
+
+    op: Literal["buy_ticket"] = "buy_ticket"
+    show: str
+
+    def apply(self, state: Stay, context: None) -> Stay:
+        return state.model_copy(update={"tickets": (*state.tickets, self.show)})
+
+    def touches(self, state: Stay) -> tuple[str, ...]:
+        return (WHOLE,)
+
+
+class AskRate(Read[Stay, None]):
+    """What a night costs."""
+
+    op: Literal["ask_rate"] = "ask_rate"
+
+    def answer(self, state: Stay, context: None) -> str:
+        return "A night is 120 euros."
+
+
+class Telephone(Action):
+    """Ask the theatre. It takes as long as the test wants."""
+
+    op: Literal["telephone"] = "telephone"
+    gate: ClassVar[asyncio.Event | None] = None
+    fails: ClassVar[bool] = False
+
+    async def run(self, call: Call[Any, Any]) -> str:
+        if Telephone.gate is not None:
+            await Telephone.gate.wait()
+        if Telephone.fails:
+            raise RuntimeError("the line is dead, and this text is secret")
+        return "The theatre has seats."
+
+
+class HotelVoice(Voice[Stay, None]):
+    """What the hotel's voices share."""
+
+    prompt = "You work in a hotel."
+    opening = Opening(
+        first="Greet the guest.",
+        handed_over="Take over.",
+        come_back="Welcome the guest back.",
+        canned="Good evening, one moment please.",
+    )
+
+
+class Reception(HotelVoice):
+    name = "reception"
+    offers = (SetGuest, AddNights, AskRate, EndCall)
+
+
+class Concierge(HotelVoice):
+    name = "concierge"
+    offers = (SetGuest, BuyTicket, Telephone, EndCall)
+
+
+class Bar(HotelVoice):
+    name = "bar"
+    offers = (SetGuest, EndCall)
+
+
+def can_go_out(stay: Stay) -> Refused | None:
+    """Whoever wants to go out has to stay here."""
+    return None if stay.nights else Refused("The guest has booked no night yet.", needs="nights")
+
+
+def hotel_graph() -> Graph[Stay]:
+    return Graph(
+        (Reception, Concierge, Bar),
+        (
+            Handoff(
+                "reception",
+                "concierge",
+                when="When the guest wants to go out.",
+                condition=can_go_out,
+                satisfied_by=(AddNights,),
+            ),
+            Handoff("reception", "bar", when="When the guest is thirsty."),
+            Handoff("concierge", "reception", when="When the guest wants more nights."),
+            Handoff("bar", "reception", when="When the guest wants a room."),
+        ),
+        start="reception",
+    )
+
+
+def hotel(
+    stay: Stay | None = None, *, journal: Journal | None = None, **manners: Any
+) -> Call[Stay, None]:
+    """A fresh call of the hotel."""
+    return Call(
+        SharedState(stay or Stay(), None, journal=journal), hotel_graph(), Manners(**manners)
+    )

@@ -1,0 +1,18 @@
+"""What every test may rely on."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+async def _no_task_outlives_its_test() -> AsyncIterator[None]:
+    """A test that leaves an asyncio task behind has found a leak, or is one."""
+    before = asyncio.all_tasks()
+    yield
+    for _ in range(3):
+        await asyncio.sleep(0)
+    left = asyncio.all_tasks() - before - {asyncio.current_task()}
+    if left:
+        pytest.fail(f"tasks were left behind: {[task.get_name() for task in left]}")
