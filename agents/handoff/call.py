@@ -112,9 +112,10 @@ class Call(Generic[S, C]):
         self._waiting: list[asyncio.Future[None]] = []
         self._tasks: set[asyncio.Task[Any]] = set()
         self._digest: tuple[int, str] | None = None
+        self._done_in: dict[str, int] = {}
         self._unsubscribe = shared.subscribe(self._state_changed)
         self.turns = TurnKeeper(
-            handing_over=lambda: self._pending is not None,
+            more_to_come=lambda: self._pending is not None or bool(self.late),
             give=self._give_turn,
             withdraw=lambda: self._tell(TurnWithdrawn(self.turn)),
             silent=self._break_silence,
@@ -198,18 +199,12 @@ class Call(Generic[S, C]):
         turn = self.turns.guest_spoke()
         self.hops = 0
         self._tell(Heard(turn, text))
-        if self._pending is not None:
-            self.late.append(text)
-            return turn
-        try:
-            self.session.interrupt()
-        except (
-            RuntimeError
-        ):  # a transfer has been decided on: livekit-agents 1.8.9 refuses to interrupt it
-            self.late.append(text)
-            self._spawn(self._answer_late())
-            return turn
-        self.session.generate_reply(user_input=text)
+        self.late.append(text)
+        if self._pending is None:
+            if self.turns.speaking:
+                self._spawn(self._answer_late())
+            else:
+                self._answer()
         return turn
 
     async def answered(self) -> None:
@@ -293,9 +288,11 @@ class Call(Generic[S, C]):
             )
         if issubclass(tool, Command):
             command = tool.model_validate({"op": tool_name(tool), **given(raw)})
+            self._refuse_unasked(command.op, reply.voice)
             async with asyncio.timeout(self.manners.tool_limit_s):
                 applied = await self.shared.apply(command, actor=reply.voice, seen=reply.seen)
             self.last_refusal = None
+            self._done_in[command.op] = self.turn
             return self.manners.told(applied, command)
         if issubclass(tool, Read):
             return tool.model_validate({"op": tool_name(tool), **given(raw)}).answer(
@@ -304,6 +301,15 @@ class Call(Generic[S, C]):
         action = tool.model_validate({"op": tool_name(tool), **given(raw)})
         async with asyncio.timeout(self.manners.tool_limit_s):
             return await action.run(self)
+
+    def _refuse_unasked(self, op: str, voice: str) -> None:
+        """Refuse what is an answer of the guest's while the guest has not been asked."""
+        for told in self.graph.voices[voice].needs_answer.get(op, ()):
+            if self._done_in.get(told) == self.turn:
+                raise NotAnswered(
+                    f"The guest has not answered yet to what {told} brought. Tell it, and wait.",
+                    needs=told,
+                )
 
     # -- handoffs ---------------------------------------------------------------------------------
 
@@ -392,18 +398,28 @@ class Call(Generic[S, C]):
             logger.warning("a dropped handoff was not written down", extra={"code": error.code})
         await self._answer_late()
 
+    def _answer(self) -> None:
+        words, self.late = " ".join(self.late), []
+        self.session.generate_reply(user_input=words)
+
     async def _answer_late(self) -> None:
-        """Answer what was said while nobody could, unless the next voice has taken it along."""
+        """Break off what is being said, then answer, unless the next voice has taken the words along.
+
+        The interruption is waited for: until then the model would not be shown what its tools have done
+        (livekit-agents 1.8.9 adds that to the history when the interrupted reply has ended).
+        """
         while self._pending is None and self.late and self._ended is None:
             try:
-                self.session.interrupt()
-            except RuntimeError:
-                speech = self.session.current_speech
-                if speech is not None:
-                    await speech.wait_for_playout()
-                    continue
-            words, self.late = " ".join(self.late), []
-            self.session.generate_reply(user_input=words)
+                await self.session.interrupt()
+            except (
+                RuntimeError
+            ):  # a transfer is being decided on: livekit refuses to interrupt that
+                if not self.turns.speaking:  # or the session is closing: nobody will answer any more
+                    return
+                await asyncio.gather(*(speech.wait_for_playout() for speech in self.turns.speeches))
+                continue
+            if self._pending is None and self.late:
+                self._answer()
 
     # -- livekit's events: plain functions that never raise, since livekit passes a TypeError on ------
 
@@ -467,6 +483,12 @@ class Call(Generic[S, C]):
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+class NotAnswered(Refused):
+    """The guest has to be told something, and to answer, before this."""
+
+    code = "not_answered"
 
 
 class _HandoffTaken(Refused):

@@ -16,13 +16,13 @@ class TurnKeeper:
     """Counts the guest's turns and knows when the next one begins.
 
     Args:
-        handing_over: Whether a handoff is pending.
+        more_to_come: Whether a handoff is pending, or words of the guest wait for an answer.
         give: Called once when it is the guest's turn.
         withdraw: Called when a voice starts again after that.
         silent: Called when every reply ended and nobody said a word.
     """
 
-    handing_over: Callable[[], bool]
+    more_to_come: Callable[[], bool]
     give: Callable[[], None]
     withdraw: Callable[[], None]
     silent: Callable[[], None]
@@ -31,6 +31,16 @@ class TurnKeeper:
     answered: bool = False
     given: bool = False
     _speeches: set[SpeechHandle] = field(default_factory=set)
+
+    @property
+    def speeches(self) -> tuple[SpeechHandle, ...]:
+        """The replies under way."""
+        return tuple(self._speeches)
+
+    @property
+    def speaking(self) -> bool:
+        """Whether a reply is under way, heard or not."""
+        return bool(self._speeches)
 
     def guest_spoke(self) -> int:
         """Begin the guest's next turn and return its number."""
@@ -64,7 +74,7 @@ class TurnKeeper:
 
     def _speech_done(self, speech: SpeechHandle) -> None:
         self._speeches.discard(speech)
-        if self._speeches or self.handing_over():
+        if self._speeches or self.more_to_come():
             return
         if not self.answered:
             self.silent()
@@ -74,7 +84,7 @@ class TurnKeeper:
     def _perhaps_give(self) -> None:
         if self.given or not self.listening or not self.answered:
             return
-        if self._speeches or self.handing_over():
+        if self._speeches or self.more_to_come():
             return
         self.given = True
         self.give()

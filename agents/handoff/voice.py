@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
@@ -66,6 +66,9 @@ class Voice(Agent, Generic[S, C]):
     offers: ClassVar[tuple[Tool, ...]] = ()
     """The commands, reads and actions its model may call."""
     opening: ClassVar[Opening]
+    needs_answer: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Commands by ``op`` that answer what the guest was told after others of these ``op``: refused until
+    the guest has spoken since."""
 
     def __init__(self, graph: "Graph[Any]", carried: Sequence[ChatItem] = ()) -> None:
         self._transfers: frozenset[str] = frozenset(

@@ -3,12 +3,25 @@
 import pytest
 
 from agents.handoff import Graph, GraphError, Handoff, dot, mermaid, outline
-from tests.agents.hotel import AddNights, Bar, Concierge, Reception, can_go_out, hotel_graph
+from tests.agents.hotel import (
+    AddNights,
+    Bar,
+    Concierge,
+    HotelVoice,
+    Reception,
+    Stay,
+    can_go_out,
+    hotel_graph,
+)
 
-TO_BAR = Handoff("reception", "bar", when="When thirsty.")
+TO_BAR: Handoff[Stay] = Handoff("reception", "bar", when="When thirsty.")
 
 
-def faults(*handoffs: Handoff, voices: tuple = (Reception, Bar), start: str = "reception") -> tuple:
+def faults(
+    *handoffs: Handoff[Stay],
+    voices: tuple[type[HotelVoice], ...] = (Reception, Bar),
+    start: str = "reception",
+) -> tuple[str, ...]:
     with pytest.raises(GraphError) as caught:
         Graph(voices, handoffs, start=start)
     return caught.value.faults

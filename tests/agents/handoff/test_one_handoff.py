@@ -1,6 +1,7 @@
 """Promise 4: a handoff happens exactly once and is heard exactly once, in every order of events."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -59,7 +60,9 @@ async def test_the_same_transfer_twice_in_one_reply_is_one_handoff() -> None:
     ],
     ids=["write first", "transfer first"],
 )
-async def test_a_write_beside_a_transfer_is_kept_and_can_satisfy_its_condition(made: tuple) -> None:
+async def test_a_write_beside_a_transfer_is_kept_and_can_satisfy_its_condition(
+    made: tuple[Any, ...],
+) -> None:
     model = ScriptedLLM([says("Good evening."), calls(*made), says("Where would you like to go?")])
 
     async with Conversation(hotel(), model) as talk:

@@ -88,7 +88,7 @@ def test_what_may_be_left_out_is_nullable() -> None:
 
 
 def test_null_means_left_out_at_every_depth() -> None:
-    raw = {
+    raw: dict[str, object] = {
         "kind": "pickup",
         "when": None,
         "parts": [{"name": "a", "words": None}],

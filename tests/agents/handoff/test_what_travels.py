@@ -1,6 +1,6 @@
 """Promise 5: the next voice knows what it must know, in a prompt that does not grow."""
 
-from livekit.agents.llm import ChatMessage, FunctionCall, FunctionCallOutput
+from livekit.agents.llm import ChatItem, ChatMessage, FunctionCall, FunctionCallOutput
 
 from agents.handoff import DATA_MARK, carry
 from agents.testing import Conversation, Request, ScriptedLLM, calls, says
@@ -80,7 +80,7 @@ async def test_the_greeting_offers_no_tools() -> None:
     assert model.requests[0].tools == ()
 
 
-def history() -> list:
+def history() -> list[ChatItem]:
     return [
         ChatMessage(role="user", content=["one"]),
         ChatMessage(role="assistant", content=["two"]),
@@ -90,8 +90,8 @@ def history() -> list:
     ]
 
 
-def texts(items: list) -> list[str]:
-    return [item.text_content for item in items]
+def texts(items: list[ChatItem]) -> list[str | None]:
+    return [item.text_content for item in items if item.type == "message"]
 
 
 def test_each_policy_carries_what_it_says() -> None:

@@ -1,0 +1,22 @@
+"""Feedback: tells the guest the number and the time, and asks how it was."""
+
+from agents.handoff import Opening
+from agents.restaurant import COMMON, RestaurantVoice, prompt
+from state.commands import GiveFeedback
+
+
+class Feedback(RestaurantVoice):
+    """Closes the evening, with a rating if the guest gives one."""
+
+    name = "feedback"
+    prompt = prompt("feedback")
+    offers = (GiveFeedback, *COMMON)
+    opening = Opening(
+        first="Thank the guest and ask how the call was, from one to five stars.",
+        handed_over=(
+            "Thank the guest, say the order's number, when it is ready and the total, then ask how the call"
+            " was, from one to five stars."
+        ),
+        come_back="Welcome the guest back, say how the order stands, and ask whether there is anything else.",
+        canned="Thank you for your order! How was this call, from one to five stars?",
+    )

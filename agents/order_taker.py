@@ -1,0 +1,52 @@
+"""The OrderTaker: takes the order, changes it, reads it back and has it confirmed."""
+
+from agents.handoff import Opening
+from agents.restaurant import COMMON, RestaurantVoice, prompt
+from state.commands import (
+    AddItem,
+    ApplyCoupon,
+    CancelOrder,
+    ChangeItem,
+    ChangeNote,
+    ChoosePayment,
+    ConfirmOrder,
+    ReadBack,
+    RemoveCoupon,
+    RemoveItem,
+    RemoveNote,
+    ReopenOrder,
+    SetFulfilment,
+    SetTip,
+)
+
+
+class OrderTaker(RestaurantVoice):
+    """Turns what the guest says into lines of the order."""
+
+    name = "order_taker"
+    prompt = prompt("order_taker")
+    offers = (
+        AddItem,
+        ChangeItem,
+        RemoveItem,
+        SetFulfilment,
+        ApplyCoupon,
+        RemoveCoupon,
+        SetTip,
+        ChoosePayment,
+        ReadBack,
+        ConfirmOrder,
+        ReopenOrder,
+        CancelOrder,
+        ChangeNote,
+        RemoveNote,
+        *COMMON,
+    )
+    opening = Opening(
+        first="Welcome the guest and ask what you may take down.",
+        handed_over="Take down what the guest has just said, or ask what it may be. Do not greet again.",
+        come_back="Say where the order stands and ask how it goes on; read it back again if it was in review.",
+        canned="What would you like to order?",
+    )
+    # What is confirmed is what the guest heard: a yes can only follow the reading.
+    needs_answer = {"confirm_order": ("read_back",)}

@@ -1,0 +1,57 @@
+"""Payment: how the guest will pay at handover, the tip, and the placing of the order."""
+
+from typing import Protocol
+
+from agents.handoff import Opening
+from agents.restaurant import COMMON, RestaurantVoice, prompt
+from state.commands import (
+    ApplyCoupon,
+    CancelOrder,
+    ChoosePayment,
+    PlaceOrder,
+    RemoveCoupon,
+    ReopenOrder,
+    SetTip,
+)
+from state.order import OrderState
+
+
+class PaymentGateway(Protocol):
+    """Where a guest can pay before handover. None is built in; a link by message comes later.
+
+    No implementation ever sees a card number from this program: it hands out a page of the provider's.
+    """
+
+    async def payment_link(self, order: OrderState, key: str) -> str:
+        """Return the address of a page on which exactly this order's total can be paid.
+
+        Args:
+            order: The order as confirmed.
+            key: Makes it safe to ask twice.
+        """
+        ...
+
+
+class Payment(RestaurantVoice):
+    """Settles how it is paid and places the order."""
+
+    name = "payment"
+    prompt = prompt("payment")
+    offers = (
+        ChoosePayment,
+        SetTip,
+        PlaceOrder,
+        ApplyCoupon,
+        RemoveCoupon,
+        ReopenOrder,
+        CancelOrder,
+        *COMMON,
+    )
+    opening = Opening(
+        first="Ask how the guest would like to pay.",
+        handed_over="Ask how the guest would like to pay at handover, unless that is known; then the tip.",
+        come_back="Say what is still open about paying and ask for it.",
+        canned="How would you like to pay?",
+    )
+    # The new total is said before the order is placed.
+    needs_answer = {"place_order": ("set_tip", "read_back", "confirm_order")}

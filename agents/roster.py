@@ -1,0 +1,83 @@
+"""The restaurant's graph: who hands to whom, and on what condition."""
+
+from agents.feedback import Feedback
+from agents.greeter import Greeter
+from agents.handoff import Call, Graph, Handoff, Manners
+from agents.order_taker import OrderTaker
+from agents.payment import Payment
+from agents.telling import expects, told
+from state.commands import ConfirmOrder, PlaceOrder
+from state.context import OrderContext
+from state.digest import digest
+from state.order import OrderState
+from state.redaction import Redactor
+from state.shared import SharedState
+from state.stages import can_give_feedback, can_pay
+
+VOICES = (Greeter, OrderTaker, Payment, Feedback)
+
+
+def restaurant_graph() -> Graph[OrderState]:
+    """Join the four voices.
+
+    Only two edges are guarded: nobody pays for what was not confirmed, nobody rates what was not placed.
+    """
+    return Graph(
+        VOICES,
+        (
+            Handoff(
+                "greeter",
+                "order_taker",
+                when="Hand the guest over as soon as he wants to order, or says what he would like.",
+            ),
+            Handoff(
+                "order_taker",
+                "payment",
+                when="Hand the guest over when he has said yes to the order as it was read back.",
+                condition=can_pay,
+                satisfied_by=(ConfirmOrder,),
+            ),
+            Handoff(
+                "payment",
+                "order_taker",
+                when="Hand the guest over when he wants to change what he ordered.",
+            ),
+            Handoff(
+                "payment",
+                "feedback",
+                when="Hand the guest over when the order has been placed.",
+                condition=can_give_feedback,
+                satisfied_by=(PlaceOrder,),
+            ),
+            Handoff(
+                "feedback",
+                "greeter",
+                when="Hand the guest over when he wants something other than to rate the evening.",
+            ),
+        ),
+        start="greeter",
+    )
+
+
+def restaurant_call(
+    shared: SharedState[OrderState, OrderContext],
+) -> Call[OrderState, OrderContext]:
+    """Make a call of the restaurant over an order.
+
+    Args:
+        shared: The order, new or continued.
+    """
+    menu = shared.context.menu
+    redactor = Redactor()
+    return Call(
+        shared,
+        restaurant_graph(),
+        Manners(
+            digest=digest,
+            told=told(shared.context),
+            expects=expects,
+            let_in=redactor,
+            trouble=f"I am sorry, I lost the thread for a moment. Could you say that again? This is"
+            f" {menu.restaurant.name}.",
+        ),
+    )

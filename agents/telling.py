@@ -1,0 +1,112 @@
+"""What a model is told of what it did to the order, and what kind of answer it waits for."""
+
+from collections.abc import Callable
+from typing import Any
+
+from state.context import OrderContext
+from state.times import said_time
+from state.money import shown
+from state.order import OrderLine, OrderState, Stage
+from state.pricing import price
+from state.shared import Applied, Command, Refused
+
+
+def told(context: OrderContext) -> Callable[[Applied[OrderState], Command[Any, Any]], str]:
+    """Make the function that tells a model what its command brought: facts, and what to say next."""
+
+    def tell(applied: Applied[OrderState], command: Command[Any, Any]) -> str:
+        order = applied.state
+        match command.op:
+            case "add_item" | "change_item" | "remove_item":
+                return f"Done. {_changed_lines(applied)} {_total(order)}"
+            case "read_back":
+                return (
+                    f"Say this to the guest and ask whether it is right: {reading(order, context)}"
+                )
+            case "confirm_order":
+                return f"Confirmed. {_total(order)} Hand over to payment."
+            case "set_tip" | "choose_payment" | "apply_coupon" | "remove_coupon" | "set_fulfilment":
+                return f"Done. {_total(order)}"
+            case "place_order":
+                return (
+                    f"Placed. The number is {order.order_number}, ready {_ready(order, context)}."
+                    f" {_total(order)}"
+                )
+            case "add_allergy":
+                return (
+                    f"Noted: {', '.join(order.allergies)}. Repeat it to the guest; promise nothing: the"
+                    " kitchen handles all of it."
+                )
+            case "call_person":
+                return "A member of staff will see that the guest wants a person."
+        return "Done."
+
+    return tell
+
+
+def reading(order: OrderState, context: OrderContext) -> str:
+    """Read the whole order back: every line, how the guest gets it, what it comes to."""
+    parts = [f"{', '.join(line_text(line) for line in order.order_items)}."]
+    if order.fulfilment is not None:
+        parts.append(f"For {order.fulfilment.kind}, ready {_ready(order, context)}.")
+        if order.fulfilment.address:
+            parts.append(f"To {order.fulfilment.address}.")
+    if order.allergies:
+        parts.append(f"Allergies noted: {', '.join(order.allergies)}.")
+    if any(line.minimum_age for line in order.order_items):
+        parts.append("We ask for proof of age at handover.")
+    parts.append(_total(order))
+    return " ".join(parts)
+
+
+def line_text(line: OrderLine) -> str:
+    """Say one line: number, size, name, and what is different about it."""
+    said = " ".join(part for part in (f"{line.quantity}x", line.size, line.name) if part)
+    details = [chosen.words for chosen in line.chosen]
+    for part in line.parts:
+        inner = " ".join(one for one in (part.size, part.name) if one)
+        words = ", ".join(chosen.words for chosen in part.chosen)
+        details.append(f"{inner} {words}".strip())
+    if line.note:
+        details.append(f"note: {line.note}")
+    return f"{said} ({', '.join(details)})" if details else said
+
+
+def expects(order: OrderState, speaker: str, refusal: Refused | None) -> str:
+    """Say what kind of answer a voice waits for, from the stage, the field in question and the last refusal."""
+    if refusal is not None and refusal.facts.get("possible") and refusal.code != "not_possible":
+        return "choice"
+    match speaker:
+        case "order_taker":
+            return "yes_no" if order.stage is Stage.REVIEW else "open"
+        case "payment":
+            if order.payment_method is None:
+                return "choice"
+            if order.tip is None:
+                return "amount"
+            return "yes_no" if order.stage is Stage.CONFIRMED else "open"
+        case "feedback":
+            return "rating" if order.feedback_rating is None else "open"
+    return "open" if order.customer_name else "name"
+
+
+def _changed_lines(applied: Applied[OrderState]) -> str:
+    before = {line.id: line for line in applied.before.order_items}
+    after = {line.id: line for line in applied.state.order_items}
+    said = [
+        f"{line.id} is {line_text(line)}, {shown(line.line_total, applied.state.currency)}."
+        for line in after.values()
+        if before.get(line.id) != line
+    ]
+    said += [f"{line_id} is off the order." for line_id in before if line_id not in after]
+    return " ".join(said)
+
+
+def _total(order: OrderState) -> str:
+    return f"The total is {shown(price(order).total, order.currency)}."
+
+
+def _ready(order: OrderState, context: OrderContext) -> str:
+    if order.fulfilment is None:
+        return "at a time not settled yet"
+    return said_time(order.fulfilment.ready_at, context.now())
