@@ -5,15 +5,20 @@
   * Ambiguous          ask which; facts: words, possible
   * SoldOut            offer something near; facts: name, near
   * NotServed          not at that hour; facts: name, when, served
-  * ChoiceMissing      ask for it; facts: name, group, possible
-  * ChoiceNotPossible  say what is possible; facts: name, words, possible
-  * OverLimit          a person is called; facts: what, limit
+  * ChoiceMissing      ask for it; facts: name, group, possible; of a combo's parts also count, open
+  * ChoiceNotPossible  say what is possible; facts: name, words, possible; group where it is known
+  * OverLimit          a person is called; facts: what, limit, asked
+      what: quantity (name), lines, total, order; and tip (limit_amount), which needs nobody
   * CouponNotValid     say why; facts: code, why
-  * NotValid           a contact, a time, a rating that is none; facts: field, why
+      why: unknown, expired (until), not_combinable (there)
+  * NotValid           a contact, a time, a number that is none; facts: field, why
+      field: phone, email, when, ready_at, quantity (id, name, possible)
   * NotPossible        the house does not offer it; facts: what, why, possible
-  * Missing            something has to come first; facts: needs
-  * WrongStage         not any more, or not yet; facts: stage
-  * NotFound           no line, note or coupon of that name; facts: kind, id
+      why: not_offered, outside_area (postcodes), below_minimum (minimum, short), closed, too_soon
+  * Missing            something has to come first; facts: needs, stage
+      needs as in ``stages.needs``, and postcode (address, possible)
+  * WrongStage         not any more, or not yet; facts: stage, needs, possible
+  * NotFound           no line, note or coupon of that name; facts: kind, id, possible
 """
 
 from state.shared.errors import Refused

@@ -1,0 +1,55 @@
+"""The menu: what a restaurant offers, read from YAML, and what guests' words mean on it."""
+
+from state.menu.faults import Fault, MenuFaults
+from state.menu.loading import load_menu, read_menu
+from state.menu.menu import Menu
+from state.menu.model import (
+    Choice,
+    Chosen,
+    Combo,
+    ComboPart,
+    CouponRule,
+    Delivery,
+    Dish,
+    Limits,
+    OptionGroup,
+    Pickup,
+    Portion,
+    Restaurant,
+    Section,
+    Served,
+    Span,
+    Suggestion,
+    Tax,
+    TipRule,
+    Weekday,
+)
+from state.menu.schema import menu_schema
+
+__all__ = [
+    "Choice",
+    "Chosen",
+    "Combo",
+    "ComboPart",
+    "CouponRule",
+    "Delivery",
+    "Dish",
+    "Fault",
+    "Limits",
+    "Menu",
+    "MenuFaults",
+    "OptionGroup",
+    "Pickup",
+    "Portion",
+    "Restaurant",
+    "Section",
+    "Served",
+    "Span",
+    "Suggestion",
+    "Tax",
+    "TipRule",
+    "Weekday",
+    "load_menu",
+    "menu_schema",
+    "read_menu",
+]

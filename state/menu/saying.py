@@ -1,0 +1,471 @@
+"""What guests say about a dish, taken apart: which thing they mean, how much of it, and where."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from rapidfuzz import fuzz, process
+
+from state.errors import Ambiguous, ChoiceNotPossible
+from state.menu.english import JOINTS, KINDS, LONGEST_MARK, MARKS, TIMES, Mark, same
+from state.menu.matching import alike, joined
+from state.menu.model import EXTRA, NO, Choice, Dish, OptionGroup, Portion
+from state.menu.words import fold, stems
+
+Words = tuple[str, ...]
+
+_MOST_TOKENS = 40
+_MARGIN = 4.0
+_NEAR = 70.0
+_COMMA = re.compile(r"[,;/]")
+_BESIDE = frozenset(word for phrase in MARKS for word in phrase)
+_CARRYING = frozenset({"and", "or", "nor"})
+_MOST_POSSIBLE = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What can be meant: something the dish contains, a choice, or a whole group.
+
+    Args:
+        group: ``None`` for something the dish contains.
+        choice: ``None`` for the whole group.
+        loose: Whether only a word beside the main one was said: enough to leave it off, not for more.
+    """
+
+    name: str
+    group: OptionGroup | None = None
+    choice: Choice | None = None
+    loose: bool = False
+
+    @property
+    def key(self) -> tuple[str | None, str | None, str]:
+        """What tells targets apart."""
+        group = self.group.name if self.group else None
+        return group, self.choice.name if self.choice else None, self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What was said around a name.
+
+    Args:
+        exact: The group's own word for the amount, when it was said.
+        times: What "double" or "triple" means in a group that is counted.
+        trailing: Whether some of it followed the name.
+        added: Whether it was said in so many words that it is wanted: "add", "with".
+    """
+
+    amount: str | None = None
+    exact: str = ""
+    times: int = 1
+    portion: Portion | None = None
+    count: int | None = None
+    trailing: bool = False
+    added: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One modification as the guest meant it."""
+
+    words: str
+    target: Target
+    marks: Marks
+
+
+class Speech:
+    """The words that mean something on one dish."""
+
+    def __init__(self, dish: Dish, groups: Sequence[OptionGroup]) -> None:
+        self._dish = dish
+        self._groups = tuple(groups)
+        self._names: dict[Words, list[Target]] = {}
+        self._aliases: dict[Words, list[Target]] = {}
+        self._amounts: dict[Words, str] = {}
+        self._headings: dict[str, frozenset[str]] = {}
+        self._ambiguous: dict[tuple[str, str], str] = {}
+        self._collect()
+        self._longest = 1 + max(
+            (len(w) for t in (self._names, self._aliases) for w in t), default=0
+        )
+        self._beside = _BESIDE.union(
+            *self._amounts, *self._headings.values(), *({word} for word in TIMES)
+        )
+        self._by_same: dict[Words, list[Target]] = {}
+        for table in (self._names, self._aliases):
+            for words, targets in table.items():
+                for target in targets:
+                    _append(self._by_same, same(words), target)
+
+    def _collect(self) -> None:
+        contents = {stems(content): content for content in self._dish.contains}
+        for words, content in contents.items():
+            _append(self._names, words, Target(content))
+        holders: dict[Words, list[tuple[OptionGroup, Choice]]] = {}
+        for group in self._groups:
+            for word in group.amounts:
+                self._amounts[stems(word)] = word
+            for choice in group.choices:
+                holders.setdefault(stems(choice.name), []).append((group, choice))
+        for same_name in holders.values():
+            for group, choice in same_name if len(same_name) > 1 else ():
+                self._ambiguous[group.name, choice.name] = f"{choice.name} {group.name}"
+        for group in self._groups:
+            headings = [stems(heading) for heading in (group.name, *group.aliases)]
+            self._headings[group.name] = frozenset(
+                word for words in headings for word in words if (word,) not in MARKS
+            )
+            for choice in group.choices:
+                target = Target(choice.name, group, choice)
+                for name in (choice.name, *choice.aliases):
+                    words = stems(name)
+                    table = self._names if name is choice.name else self._aliases
+                    _append(table, words, target)
+                    if stems(choice.name) in contents:
+                        # The same thing is in the dish: its other words are words for both.
+                        _append(table, words, Target(contents[stems(choice.name)]))
+                    for heading in headings:
+                        if (heading[0],) in MARKS:
+                            continue  # "extra feta" is no feta of the group "extras"
+                        for qualified in ((*words, *heading), (*heading, *words)):
+                            _append(self._aliases, qualified, target)
+            for heading in headings:
+                _append(self._aliases, heading, Target(group.name, group))
+
+    def called(self, target: Target) -> str | None:
+        """Return how a choice is called on this dish, where its name alone is not enough."""
+        if target.group is None or target.choice is None:
+            return None
+        return self._ambiguous.get((target.group.name, target.choice.name))
+
+    def kin_of(self, amount: str) -> frozenset[Words]:
+        """Return all the ways to say "light" or "extra"."""
+        return frozenset(
+            words
+            for words, mark in MARKS.items()
+            if mark.kind == "amount" and mark.amount == amount
+        )
+
+    def understand(self, text: str) -> list[Said]:
+        """Take a modification apart, or several said in one breath.
+
+        Raises:
+            ChoiceNotPossible: Nothing on this dish answers to it.
+            Ambiguous: Several things do.
+        """
+        tokens = stems(text)
+        if not tokens or len(tokens) > _MOST_TOKENS:
+            raise self.not_possible(text, "It is not clear what is meant.")
+        found = self._clauses(tokens, None, text, set())
+        if found is None and _COMMA.search(text):
+            found = self._clauses(stems(_COMMA.sub(" and ", text)), None, text, set())
+        if found is None:
+            raise self.not_possible(text, f"{self._dish.name} does not come like that.")
+        return found
+
+    def _clauses(
+        self, tokens: Words, before: Said | None, text: str, hopeless: set[int]
+    ) -> list[Said] | None:
+        """Understand words as one modification, or else as one and more after it.
+
+        Args:
+            tokens: The words that are left.
+            before: What was said before them and may hold for them, too.
+            text: All that was said.
+            hopeless: How many words were left where this was tried before and failed.
+        """
+        if len(tokens) in hopeless:
+            return None
+        whole = self._one(tokens, before, text)
+        if whole is not None:
+            return whole
+        for cut in range(len(tokens) - 1, 0, -1):
+            joint = tokens[cut] in JOINTS
+            if not joint and not self._opens(tokens, cut):
+                continue
+            first = self._one(tokens[:cut], before, text)
+            if not first:
+                continue
+            carried = first[-1] if tokens[cut] in _CARRYING else None
+            rest = tokens[cut + 1 :] if joint else tokens[cut:]
+            if not joint and first[-1].marks.portion is not None:
+                carried = first[-1]  # "half ham half olives"
+            more = self._clauses(rest, carried, text, hopeless) if rest else []
+            if more is not None:
+                return [*_share(first, more), *more]
+        hopeless.add(len(tokens))
+        return None
+
+    def _opens(self, tokens: Words, at: int) -> bool:
+        """Whether a new modification may begin here without an "and": "half ham half olives"."""
+        found = self._mark(tokens[at:])
+        return found is not None and found[1].kind in ("amount", "portion", "take")
+
+    def _one(self, tokens: Words, before: Said | None, text: str) -> list[Said] | None:
+        """Understand words as one modification; ``None`` where they are none.
+
+        The longest run of words that names something counts, as long as all others are words of amount,
+        place and number, or say nothing.
+        """
+        named = [at for at, word in enumerate(tokens) if not self._may_stand_beside(word)]
+        first, last = (named[0], named[-1]) if named else (len(tokens) - 1, 0)
+        shortest = last - first + 1 if named else 1
+        longest = min(len(tokens), self._longest)
+        for look in (self._exactly, self._otherwise, self._partly, self._misspelt):
+            for length in range(longest, shortest - 1, -1):
+                found: list[tuple[Target, Marks]] = []
+                for at in range(max(0, last - length + 1), min(first, len(tokens) - length) + 1):
+                    targets = look(tokens[at : at + length])
+                    for target in targets:
+                        marks = self._marks(tokens[:at], tokens[at + length :], target)
+                        if marks is not None and (not target.loose or marks.amount == NO):
+                            found.append((target, marks))
+                if found:
+                    return self._meant(found, before, text)
+        return None
+
+    # Which thing is named
+
+    def _exactly(self, words: Words) -> Sequence[Target]:
+        return self._names.get(words) or self._aliases.get(words) or ()
+
+    def _otherwise(self, words: Words) -> Sequence[Target]:
+        """Look for another word for the same thing, and for a general word: "cheese"."""
+        alike_named = self._by_same.get(same(words))
+        if alike_named:
+            return alike_named
+        kind = KINDS.get(words[0]) if len(words) == 1 else None
+        if kind is None:
+            return ()
+        found = [t for name, targets in self._names.items() if kind & set(name) for t in targets]
+        return [target for target in found if target.group is None] or found
+
+    def _partly(self, words: Words) -> Sequence[Target]:
+        """Look for a part of a name: "oat" for "oat milk", "tomato" for the "tomato sauce" to leave off."""
+        said = set(same(words))
+        if all(self._means_nothing(word) for word in words):
+            return ()
+        found: dict[object, Target] = {}
+        for table in (self._names, self._aliases):
+            for name, targets in table.items():
+                known = same(name)
+                if not said < set(known):
+                    continue
+                for target in targets:
+                    if target.choice is not None or known[-1] in said:
+                        found.setdefault(target.key, target)
+                    elif target.group is None:
+                        found.setdefault(target.key, replace(target, loose=True))
+        return list(found.values())
+
+    def _misspelt(self, words: Words) -> Sequence[Target]:
+        if all(self._means_nothing(word) for word in words):
+            return ()
+        scores: dict[object, tuple[float, Target]] = {}
+        for table in (self._names, self._aliases):
+            for name, targets in table.items():
+                score = _spelt_alike(words, name)
+                for target in targets if score else ():
+                    if score > scores.get(target.key, (0.0, target))[0]:
+                        scores[target.key] = (score, target)
+        best = max((score for score, _ in scores.values()), default=0.0)
+        return [target for score, target in scores.values() if best - score < _MARGIN]
+
+    def _may_stand_beside(self, word: str) -> bool:
+        return word in self._beside or word.isdecimal()
+
+    def _means_nothing(self, word: str) -> bool:
+        return word.isdecimal() or (word,) in MARKS or (word,) in self._amounts or word in JOINTS
+
+    # What stands around it
+
+    def _marks(self, before: Words, after: Words, target: Target) -> Marks | None:
+        """Read everything around a name; ``None`` where a word says something else."""
+        heading = self._headings.get(target.group.name, ()) if target.group else ()
+        heard: list[tuple[Mark, bool]] = []
+        for tokens, trailing in ((before, False), (after, True)):
+            at = 0
+            while at < len(tokens):
+                if tokens[at] in heading:  # "two scoops of vanilla"
+                    at += 1
+                    continue
+                found = self._mark(tokens[at:])
+                if found is None or (found[1].kind == "free" and (at or not trailing)):
+                    return None
+                at += found[0]
+                heard.append((found[1], trailing))
+        return _combined(heard)
+
+    def _mark(self, tokens: Words) -> tuple[int, Mark] | None:
+        """Read the longest mark these words begin with, and of how many words it is."""
+        for length in range(min(LONGEST_MARK, len(tokens)), 0, -1):
+            phrase = tokens[:length]
+            mark = MARKS.get(phrase)
+            own = self._amounts.get(phrase)
+            if own is not None:
+                known = mark if mark is not None and mark.kind == "amount" else None
+                times = known.times if known else 1
+                return length, Mark(
+                    "amount", (known and known.amount) or own, times=times, exact=own
+                )
+            if mark is not None:
+                return length, mark
+        first = tokens[0]
+        if first.isdecimal() and len(first) < 4:
+            return (2 if tokens[1:2] and tokens[1] in TIMES else 1), Mark("count", times=int(first))
+        if first in TIMES and tokens[1:2] and tokens[1].isdecimal():
+            return 2, Mark("count", times=int(tokens[1][:4]))
+        return None
+
+    # Which of several is meant
+
+    def _meant(
+        self, found: list[tuple[Target, Marks]], before: Said | None, text: str
+    ) -> list[Said]:
+        """Choose between what answers to the same words, by what was said around them."""
+        options: dict[object, Said] = {}
+        for target, marks in found:
+            options.setdefault(target.key, Said(text, target, _following(marks, target, before)))
+        candidates = list(options.values())
+        for better in (_fits_place, _fits_number, _fits_amount, _is_no_heading):
+            candidates = [said for said in candidates if better(said)] or candidates
+        if len(candidates) == 1 or all(said.marks.amount == NO for said in candidates):
+            return candidates
+        names = [self.called(said.target) or said.target.name for said in candidates]
+        possible = list(dict.fromkeys(names))
+        raise Ambiguous(
+            f'"{text}" could be {" or ".join(possible)} on {self._dish.name}. Ask which one.',
+            words=text,
+            possible=list(possible),
+        )
+
+    def not_possible(
+        self, text: str, why: str, group: OptionGroup | None = None
+    ) -> ChoiceNotPossible:
+        """Say that the dish cannot be had like that, and how it can."""
+        possible = self._possible(text, group)
+        hint = f" Possible: {', '.join(possible)}." if possible else ""
+        return ChoiceNotPossible(
+            f'"{text}" is not possible on {self._dish.name}: {why}{hint}',
+            name=self._dish.name,
+            words=text,
+            possible=list(possible),
+        )
+
+    def _possible(self, text: str, group: OptionGroup | None) -> list[str]:
+        """Name what the dish can be had with, what sounds alike first."""
+        groups = self._groups if group is None else (group,)
+        names = [choice.name for g in groups for choice in g.choices if choice.available]
+        if group is None:
+            names += [f"{NO} {content}" for content in self._dish.contains]
+        said = fold(text)
+        near = process.extract(said, names, processor=fold, scorer=fuzz.partial_ratio, limit=5)
+        first = [name for name, score, _ in near if score > _NEAR]
+        return list(dict.fromkeys((*first, *names)))[:_MOST_POSSIBLE]
+
+
+def _append(table: dict[Words, list[Target]], words: Words, target: Target) -> None:
+    targets = table.setdefault(words, [])
+    if words and all(target.key != other.key for other in targets):
+        targets.append(target)
+
+
+def _spelt_alike(said: Words, name: Words) -> float:
+    """Return how alike two names are spelt, word for word or written together."""
+    if len(said) == len(name):
+        return min(alike(one, other) for one, other in zip(said, name, strict=True))
+    return joined(said, name)
+
+
+def _combined(heard: Sequence[tuple[Mark, bool]]) -> Marks | None:
+    """Put together what was said around one name; ``None`` where it contradicts itself."""
+    amounts: list[Mark] = []
+    portions: set[Portion] = set()
+    count: int | None = None
+    taking = off = trailing = added = False
+    for mark, after in heard:
+        if mark.kind == "filler":
+            continue
+        if mark.kind == "add":
+            added = True
+            continue
+        trailing = trailing or after
+        if mark.kind == "amount":
+            amounts.append(mark)
+        elif mark.portion is not None:
+            portions.add(mark.portion)
+        elif mark.kind == "count":
+            count = mark.times if count is None else count * mark.times
+        elif mark.kind == "take":
+            taking = True
+        else:
+            off = True
+    if off:
+        amounts = [Mark("amount", NO)]
+    elif taking or len(portions) > 1:
+        return None
+    kinds = {mark.amount for mark in amounts}
+    if NO in kinds or count == 0:
+        return Marks(amount=NO, portion=next(iter(portions), None), trailing=trailing)
+    if len(kinds) > 1:
+        return None
+    times = 1
+    for mark in amounts:
+        times *= mark.times
+    return Marks(
+        amount=next(iter(kinds), None),
+        exact=next((mark.exact for mark in amounts if mark.exact), ""),
+        times=times,
+        portion=next(iter(portions), None),
+        count=count,
+        trailing=trailing,
+        added=added,
+    )
+
+
+def _following(marks: Marks, target: Target, before: Said | None) -> Marks:
+    """Complete what was said of a name by what was said of the one before it: "no onions and olives"."""
+    if before is None:
+        return marks
+    if marks.portion == "half" and before.marks.portion == "half" and not marks.trailing:
+        return replace(marks, portion="other half")  # "half ham and half olives"
+    if marks != Marks():
+        return marks
+    said = before.marks
+    if said.amount == EXTRA and target.group is not None:
+        return marks
+    return replace(marks, amount=said.amount, exact=said.exact, portion=said.portion)
+
+
+def _share(first: list[Said], more: list[Said]) -> list[Said]:
+    """Let what follows the last of several names hold for the one before: "onions and ham on one half"."""
+    last, following = first[-1], more[0] if more else None
+    if following is None or last.marks != Marks() or not following.marks.trailing:
+        return first
+    marks = following.marks
+    if last.target.group is None:
+        return [*first[:-1], replace(last, marks=replace(last.marks, amount=marks.amount))]
+    if marks.portion is not None and last.target.group.halves:
+        return [*first[:-1], replace(last, marks=replace(last.marks, portion=marks.portion))]
+    return first
+
+
+def _fits_place(said: Said) -> bool:
+    halves = said.target.group is not None and said.target.group.halves
+    return said.marks.portion is None or halves
+
+
+def _fits_number(said: Said) -> bool:
+    counted = said.target.group is not None and said.target.group.counted
+    return counted == ((said.marks.count or 1) > 1)
+
+
+def _fits_amount(said: Said) -> bool:
+    """Less or more is about what is in the dish; a bare name is about what can be added."""
+    contained = said.target.group is None
+    return contained == (said.marks.amount is not None and said.marks.portion is None)
+
+
+def _is_no_heading(said: Said) -> bool:
+    return said.target.group is None or said.target.choice is not None
