@@ -1,0 +1,108 @@
+"""Every change there is of an order, as typed commands."""
+
+from typing import Annotated, TypeAlias
+
+from pydantic import Field, TypeAdapter
+
+from state.commands.base import OrderCommand
+from state.commands.guest import (
+    AddAllergy,
+    AddNote,
+    CallPerson,
+    ChangeNote,
+    GiveFeedback,
+    RemoveNote,
+    SetCustomer,
+)
+from state.commands.lines import AddItem, ChangeItem, Part, RemoveItem
+from state.commands.reprice import Reprice
+from state.commands.steps import (
+    AcceptOrder,
+    CancelOrder,
+    CompleteOrder,
+    ConfirmOrder,
+    MarkReady,
+    PlaceOrder,
+    ReadBack,
+    RefuseOrder,
+    ReopenOrder,
+    StartPreparing,
+)
+from state.commands.terms import (
+    ApplyCoupon,
+    ChoosePayment,
+    RemoveCoupon,
+    SetFulfilment,
+    SetTip,
+)
+
+GuestCommand: TypeAlias = (
+    SetCustomer
+    | AddItem
+    | ChangeItem
+    | RemoveItem
+    | AddNote
+    | ChangeNote
+    | RemoveNote
+    | AddAllergy
+    | SetFulfilment
+    | ApplyCoupon
+    | RemoveCoupon
+    | SetTip
+    | ChoosePayment
+    | ReadBack
+    | ConfirmOrder
+    | PlaceOrder
+    | ReopenOrder
+    | CancelOrder
+    | GiveFeedback
+    | CallPerson
+)
+"""What a guest can do, by voice or by page."""
+
+StaffCommand: TypeAlias = AcceptOrder | StartPreparing | MarkReady | CompleteOrder | RefuseOrder
+"""What the house can do."""
+
+GUEST_COMMANDS: frozenset[type[OrderCommand]] = frozenset(GuestCommand.__args__)
+STAFF_COMMANDS: frozenset[type[OrderCommand]] = frozenset(StaffCommand.__args__)
+
+ORDER_COMMANDS: TypeAdapter[GuestCommand | StaffCommand] = TypeAdapter(
+    Annotated[GuestCommand | StaffCommand, Field(discriminator="op")]
+)
+"""Reads a command from JSON by its ``op``."""
+
+__all__ = [
+    "GUEST_COMMANDS",
+    "ORDER_COMMANDS",
+    "STAFF_COMMANDS",
+    "AcceptOrder",
+    "AddAllergy",
+    "AddItem",
+    "AddNote",
+    "ApplyCoupon",
+    "CallPerson",
+    "CancelOrder",
+    "ChangeItem",
+    "ChangeNote",
+    "ChoosePayment",
+    "CompleteOrder",
+    "ConfirmOrder",
+    "GiveFeedback",
+    "GuestCommand",
+    "MarkReady",
+    "OrderCommand",
+    "Part",
+    "PlaceOrder",
+    "ReadBack",
+    "RefuseOrder",
+    "RemoveCoupon",
+    "RemoveItem",
+    "RemoveNote",
+    "ReopenOrder",
+    "Reprice",
+    "SetCustomer",
+    "SetFulfilment",
+    "SetTip",
+    "StaffCommand",
+    "StartPreparing",
+]

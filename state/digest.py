@@ -1,0 +1,118 @@
+"""The order as a language model sees it at every turn: short, and only what is known."""
+
+import json
+from datetime import datetime
+
+from pydantic import JsonValue
+
+from state.money import shown
+from state.order import OrderLine, OrderState, Stage, Tip
+from state.pricing import Bill, Charge, price
+from state.stages import ORDERING, needs
+
+
+def digest(order: OrderState, version: int) -> str:
+    """Write the order down as one line of JSON, leaving out what is not known yet.
+
+    >>> from datetime import UTC
+    >>> from state.order import Terms
+    >>> empty = OrderState(
+    ...     order_id="a", order_number="17", restaurant_id="r", menu_version="1", currency="USD",
+    ...     terms=Terms(), opened_at=datetime(2026, 11, 20, tzinfo=UTC),
+    ... )
+    >>> digest(empty, 0)
+    '{"version":0,"stage":"open","needs":["items","fulfilment","name"]}'
+    """
+    known = {"version": version, **_known(order)}
+    return json.dumps(known, ensure_ascii=False, separators=(",", ":"))
+
+
+def _known(order: OrderState) -> dict[str, JsonValue]:
+    facts: dict[str, JsonValue] = {
+        "stage": order.stage.value,
+        "number": order.order_number if order.stage not in ORDERING else None,
+        "guest": order.customer_name,
+        "phone": order.phone,
+        "email": order.email,
+    }
+    if order.order_items:
+        facts |= _ordered(order, price(order))
+    if order.fulfilment is not None:
+        fulfilment = order.fulfilment
+        facts["fulfilment"] = _without_nothing(
+            {
+                "kind": fulfilment.kind,
+                "when": _clock(fulfilment.when),
+                "address": fulfilment.address,
+                "ready_at": _clock(fulfilment.ready_at) if fulfilment.when is None else None,
+            }
+        )
+    facts |= {
+        "payment": order.payment_method,
+        "tip": _tip(order.tip, order.currency),
+        "allergies": list(order.allergies) or None,
+        "notes": {note.id: f"{note.title}: {note.content}" for note in order.notes} or None,
+        "rating": order.feedback_rating,
+        "person_wanted": order.person_wanted or None,
+        "reason": order.ended_reason if order.stage is Stage.FAILED else None,
+        "needs": list(needs(order)) or None,
+    }
+    return _without_nothing(facts)
+
+
+def _ordered(order: OrderState, bill: Bill) -> dict[str, JsonValue]:
+    def amounts(charges: tuple[Charge, ...]) -> JsonValue:
+        return {charge.code: shown(charge.amount, order.currency) for charge in charges} or None
+
+    # How the total comes about is of use once it is read back; until then it would only cost room.
+    itemised = order.stage is not Stage.OPEN and bill.total != bill.subtotal
+    return {
+        "items": [_line(line, order.currency) for line in order.order_items],
+        "subtotal": shown(bill.subtotal, order.currency) if itemised else None,
+        "coupons": [coupon.code for coupon in order.coupons] or None,
+        "discounts": amounts(bill.discounts),
+        "fees": amounts(bill.fees),
+        "tax": shown(bill.tax, order.currency) if itemised and bill.tax_added else None,
+        "total": shown(bill.total, order.currency),
+    }
+
+
+def _line(line: OrderLine, currency: str) -> dict[str, JsonValue]:
+    return _without_nothing(
+        {
+            "id": line.id,
+            "quantity": line.quantity,
+            "name": line.name,
+            "size": line.size,
+            "modifications": list(line.modifications) or None,
+            "parts": [
+                " ".join((part.size or "", part.name, *_in_brackets(part.modifications))).strip()
+                for part in line.parts
+            ]
+            or None,
+            "note": line.note,
+            "price": shown(line.line_total, currency),
+            "minimum_age": line.minimum_age,
+        }
+    )
+
+
+def _in_brackets(words: tuple[str, ...]) -> tuple[str, ...]:
+    return (f"({', '.join(words)})",) if words else ()
+
+
+def _tip(tip: Tip | None, currency: str) -> str | None:
+    if tip is None:
+        return None
+    if tip.amount is not None:
+        return shown(tip.amount, currency)
+    return f"{tip.percentage:f}%" if tip.percentage is not None else None
+
+
+def _clock(moment: datetime | None) -> str | None:
+    """A time without seconds and offset: the model and the guest stand in the restaurant's."""
+    return f"{moment:%Y-%m-%dT%H:%M}" if moment is not None else None
+
+
+def _without_nothing(facts: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    return {name: value for name, value in facts.items() if value is not None}

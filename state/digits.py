@@ -1,0 +1,160 @@
+"""Digits in a row, as they are written and as they are said: "4242", "forty-two", "double four", "oh"."""
+
+import re
+import unicodedata
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, field
+
+_UNITS = {
+    word: str(digit)
+    for digit, word in enumerate(
+        ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+    )
+} | {"oh": "0", "o": "0", "nought": "0", "naught": "0", "nil": "0"}
+_TEENS = {
+    word: str(number)
+    for number, word in enumerate(
+        (
+            *("ten", "eleven", "twelve", "thirteen", "fourteen"),
+            *("fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
+        ),
+        start=10,
+    )
+}
+_TENS = {
+    word: str(tens)
+    for tens, word in enumerate(
+        ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"), start=2
+    )
+} | {"fourty": "4"}
+_TIMES = {"double": 2, "triple": 3, "treble": 3, "quadruple": 4}
+_FILLERS = frozenset(
+    ("and", "then", "uh", "um", "er", "erm", "dash", "hyphen", "space", "comma", "dot", "slash")
+)
+"""What people say between the groups of a number."""
+
+_TOKEN = re.compile(r"\d+|[^\W\d_]+")
+_GAP = re.compile(r"[^\w$€£¥%#@=+]{0,5}|_{1,3}")
+_MOST_FILLERS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Digits in a row, with nothing between them but signs and fillers.
+
+    Args:
+        digits: The digits.
+        start: Where it begins in the text.
+        end: Where it ends.
+        groups: How many digits each piece had.
+        embedded: Whether letters stand right beside them, as in an id.
+    """
+
+    digits: str
+    start: int
+    end: int
+    groups: tuple[int, ...]
+    embedded: bool
+
+
+@dataclass(slots=True)
+class _Open:
+    """A run that is still growing."""
+
+    start: int = -1
+    end: int = -1
+    pieces: list[str] = field(default_factory=list)
+    tens: bool = False
+    times: int = 1
+    fillers: int = 0
+
+
+def runs_in(text: str, breaks: Sequence[tuple[int, int]] = ()) -> Iterator[Run]:
+    """Find the digits in a row, longest rows first to last.
+
+    Args:
+        text: What was said or written.
+        breaks: Places whose digits are something else.
+    """
+    run = _Open()
+    last_end = 0
+    for match in _TOKEN.finditer(text):
+        start, end = match.span()
+        if any(begin < end and start < stop for begin, stop in breaks):
+            yield from _closed(run)
+            run, last_end = _Open(), end
+            continue
+        gap = text[last_end:start]
+        if run.start >= 0 and not _GAP.fullmatch(gap):
+            yield from _closed(run)
+            run = _Open()
+        token = match.group()
+        if token[0].isdecimal():
+            if _beside_letters(text, start, end):
+                yield from _closed(run)
+                run = _Open()
+                plain = _plain(token)
+                yield Run(plain, start, end, (len(plain),), True)
+            else:
+                _grow(run, _plain(token), start, end)
+        else:
+            run = yield from _word(run, token.casefold(), start, end)
+        last_end = end
+    yield from _closed(run)
+
+
+def digits_said(text: str) -> str:
+    """Return all digits of a text, said or written, in a row.
+
+    >>> digits_said("two one two, double five five, oh one forty-two")
+    '2125550142'
+    """
+    return "".join(run.digits for run in runs_in(text))
+
+
+def _word(run: _Open, word: str, start: int, end: int) -> Generator[Run, None, _Open]:
+    """Take in a word; what it ends is yielded, what goes on is returned."""
+    if word in _TIMES:
+        if run.start < 0:
+            run.start = start
+        run.times, run.tens = _TIMES[word], False
+    elif word in _TENS:
+        _grow(run, _TENS[word] + "0", start, end)
+        run.tens = True
+    elif word in _UNITS and run.tens and _UNITS[word] != "0":
+        run.pieces[-1] = run.pieces[-1][:-1] + _UNITS[word]
+        run.end, run.tens = end, False
+    elif word in _UNITS and (word != "o" or run.pieces):
+        _grow(run, _UNITS[word], start, end)
+    elif word in _TEENS:
+        _grow(run, _TEENS[word], start, end)
+    elif word in _FILLERS and run.pieces and run.fillers < _MOST_FILLERS:
+        run.fillers += 1
+        run.tens = False
+    else:
+        yield from _closed(run)
+        return _Open()
+    return run
+
+
+def _grow(run: _Open, digits: str, start: int, end: int) -> None:
+    if run.start < 0:
+        run.start = start
+    run.pieces.append(digits * run.times)
+    run.end = end
+    run.times, run.tens, run.fillers = 1, False, 0
+
+
+def _closed(run: _Open) -> Iterator[Run]:
+    if run.pieces:
+        groups = tuple(len(piece) for piece in run.pieces)
+        yield Run("".join(run.pieces), run.start, run.end, groups, False)
+
+
+def _beside_letters(text: str, start: int, end: int) -> bool:
+    before, after = text[start - 1 : start], text[end : end + 1]
+    return before.isalpha() or after.isalpha()
+
+
+def _plain(digits: str) -> str:
+    return "".join(str(unicodedata.digit(digit)) for digit in digits)

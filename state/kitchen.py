@@ -1,0 +1,221 @@
+"""From a guest's words to a line with its prices: what the menu makes of them at the time it is for.
+
+Everything money will be reckoned from is stamped here, so that an order can be reckoned without its menu.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import cached_property
+from itertools import islice
+
+from state.combos import PartWords, combo_parts
+from state.errors import (
+    ChoiceMissing,
+    ChoiceNotPossible,
+    NotServed,
+    OrderError,
+    SoldOut,
+)
+from state.menu import Combo, Dish, Menu, Served
+from state.order import LinePart, OrderLine, TaxShare
+
+_MOST_NEAR = 3
+
+
+class Kitchen:
+    """A menu at the time an order is for.
+
+    Args:
+        menu: The menu.
+        at: Reckons that time. Only asked where something has hours of its own.
+    """
+
+    def __init__(self, menu: Menu, at: Callable[[], datetime]) -> None:
+        self.menu = menu
+        self._at = at
+
+    @cached_property
+    def at(self) -> datetime:
+        """The time the order is for."""
+        return self._at()
+
+    def to_be_had(self, item: Dish | Combo) -> bool:
+        """Whether there is any of it at that time."""
+        return item.available and self.served(item)
+
+    def served(self, item: Dish | Combo) -> bool:
+        """Whether it is on offer at that time."""
+        return not windows_of(self.menu, item) or self.menu.served(item, self.at)
+
+    def line(
+        self,
+        name: str,
+        size: str | None = None,
+        modifications: Sequence[str] = (),
+        parts: Sequence[PartWords] | None = None,
+    ) -> OrderLine:
+        """Return one piece of what is meant, as a line that has no id yet.
+
+        Raises:
+            OrderError: It is not on the menu, not to be had, or something has to be chosen first.
+        """
+        item = self.menu.item(name)
+        self.refuse_unavailable(item)
+        if isinstance(item, Combo):
+            return self._combo(item, size, modifications, parts)
+        if parts:
+            raise ChoiceNotPossible(
+                f"{item.name} is one dish and has no parts.",
+                name=item.name,
+                words=", ".join(part.name for part in parts),
+                possible=[],
+            )
+        return self._dish(item, size, modifications)
+
+    def again(self, line: OrderLine) -> OrderLine:
+        """Return the same thing as the menu has it now, under the same id.
+
+        Raises:
+            OrderError: It cannot be had like that any more.
+        """
+        parts = [PartWords(part.name, part.size, part.modifications) for part in line.parts]
+        fresh = self.line(line.name, line.size, line.modifications, parts or None)
+        return fresh.model_copy(
+            update={"id": line.id, "quantity": line.quantity, "note": line.note}
+        )
+
+    def size_kept(self, name: str, size: str | None) -> str | None:
+        """Return a line's old size if another dish comes in it as well."""
+        item = self.menu.item(name)
+        if size is None or isinstance(item, Combo):
+            return None
+        try:
+            return self.menu.size(item, size)
+        except OrderError:
+            return None
+
+    def words_kept(self, name: str, size: str | None, words: Sequence[str]) -> tuple[str, ...]:
+        """Return those of a line's old modifications that another dish or size can have as well."""
+        kept: list[str] = []
+        for word in words:
+            try:
+                self.line(name, size, [*kept, word])
+            except ChoiceMissing:
+                pass  # it fits; something else still has to be chosen
+            except OrderError:
+                continue
+            kept.append(word)
+        return tuple(kept)
+
+    def refuse_unavailable(self, item: Dish | Combo) -> None:
+        """Refuse what is sold out, or not served at that time.
+
+        Raises:
+            SoldOut: There is none today.
+            NotServed: It is not served at the time the order is for.
+        """
+        if not item.available:
+            near = self._instead_of(item)
+            hint = f" Instead: {', '.join(near)}." if near else ""
+            raise SoldOut(f"{item.name} is sold out today.{hint}", name=item.name, near=[*near])
+        self.refuse_unserved(item)
+
+    def refuse_unserved(self, item: Dish | Combo) -> None:
+        """Refuse what is not served at that time.
+
+        Raises:
+            NotServed: And when it is.
+        """
+        if not self.served(item):
+            raise not_served(self.menu, item, self.at)
+
+    def _dish(self, dish: Dish, size_words: str | None, modifications: Sequence[str]) -> OrderLine:
+        size = self.menu.size(dish, size_words)
+        return OrderLine(
+            id="",
+            name=dish.name,
+            size=size,
+            quantity=1,
+            chosen=self.menu.choose(dish, size, modifications),
+            base_price=dish.prices[size],
+            taxes=self._taxes([(dish, 1)]),
+            minimum_age=dish.minimum_age,
+        )
+
+    def _combo(
+        self,
+        combo: Combo,
+        size: str | None,
+        modifications: Sequence[str],
+        wanted: Sequence[PartWords] | None,
+    ) -> OrderLine:
+        if size:
+            raise ChoiceNotPossible(
+                f"{combo.name} has one size; the sizes of its parts can be chosen.",
+                name=combo.name,
+                words=size,
+                group="size",
+                possible=[],
+            )
+        taken = combo_parts(self.menu, self.to_be_had, combo, wanted or (), modifications)
+        ages = [part.dish.minimum_age for part in taken if part.dish.minimum_age is not None]
+        return OrderLine(
+            id="",
+            name=combo.name,
+            quantity=1,
+            parts=tuple(
+                LinePart(
+                    name=part.dish.name,
+                    size=part.size,
+                    chosen=part.chosen,
+                    surcharge=part.surcharge,
+                )
+                for part in taken
+            ),
+            base_price=combo.price,
+            taxes=self._taxes([(part.dish, part.menu_price) for part in taken]),
+            minimum_age=max(ages, default=None),
+        )
+
+    def _taxes(self, dishes: Sequence[tuple[Dish, int]]) -> tuple[TaxShare, ...]:
+        """Say at which rates a line is taxed, weighted by what each dish costs on the menu."""
+        rates = self.menu.restaurant.tax.rates
+        if not rates:
+            return ()
+        weights: dict[str, int] = {}
+        for dish, weight in dishes:
+            rate = dish.tax if dish.tax is not None else next(iter(rates))
+            weights[rate] = weights.get(rate, 0) + weight
+        # In the menu's order of rates: a tie between remainders then never depends on the parts' order.
+        return tuple(TaxShare(rate=rate, weight=weights[rate]) for rate in rates if rate in weights)
+
+    def _instead_of(self, item: Dish | Combo) -> tuple[str, ...]:
+        offered: Sequence[Dish | Combo] = self.menu.combos
+        if isinstance(item, Dish):
+            section = self.menu.section(item.section)
+            offered = section.dishes if section is not None else ()
+        near = (other.name for other in offered if self.to_be_had(other))
+        return tuple(islice(near, _MOST_NEAR))
+
+
+def windows_of(menu: Menu, item: Dish | Combo) -> tuple[Served, ...]:
+    """When something is served by its own and its section's hours; empty means always."""
+    section = menu.section(item.section) if isinstance(item, Dish) else None
+    return (*item.served, *(section.served if section is not None else ()))
+
+
+def not_served(menu: Menu, item: Dish | Combo, at: datetime) -> NotServed:
+    """Say that something is not served at a time, and when it is."""
+    local = at.astimezone(menu.restaurant.zone)
+    hours = [_hours(window) for window in windows_of(menu, item)]
+    return NotServed(
+        f"{item.name} is not served on {local:%A at %H:%M}. It is served: {'; '.join(hours)}.",
+        name=item.name,
+        when=local.isoformat(),
+        served=[*hours],
+    )
+
+
+def _hours(window: Served) -> str:
+    spans = ", ".join(f"{span.start:%H:%M}-{span.end:%H:%M}" for span in window.spans)
+    return f"{', '.join(window.days)} {spans}"

@@ -1,0 +1,208 @@
+"""The order: what four voices, a page and a kitchen read, and nobody edits.
+
+Frozen throughout. What can be reckoned is never stored: ``pricing`` reckons money from what stands here,
+``view`` shows it. Prices, tax rates and coupon rules are stamped from the menu when a command puts them
+on the order, so that an order can be reckoned without its menu.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from state.menu.model import Chosen, CouponRule
+from state.money import Cents
+
+Channel = Literal["terminal", "phone", "web_voice", "web_text"]
+"""How the guest talks to the house."""
+
+
+class Stage(StrEnum):
+    """Where an order stands; ``stages`` says what may follow what."""
+
+    OPEN = "open"
+    REVIEW = "review"
+    CONFIRMED = "confirmed"
+    PLACED = "placed"
+    ACCEPTED = "accepted"
+    PREPARING = "preparing"
+    READY = "ready"
+    COMPLETED = "completed"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class TaxShare(_Part):
+    """How much of a line is taxed at which rate; weights are relative."""
+
+    rate: str
+    weight: int
+
+
+class LinePart(_Part):
+    """One dish within a combo, with what it adds to the combo's price."""
+
+    name: str
+    size: str | None = None
+    chosen: tuple[Chosen, ...] = ()
+    surcharge: Cents = Cents(0)
+
+    @property
+    def modifications(self) -> tuple[str, ...]:
+        """What was chosen for this part, in the menu's words."""
+        return tuple(chosen.words for chosen in self.chosen)
+
+
+class OrderLine(_Part):
+    """One dish or combo on the order, as often as ``quantity`` says."""
+
+    id: str
+    name: str
+    size: str | None = None
+    quantity: int
+    chosen: tuple[Chosen, ...] = ()
+    parts: tuple[LinePart, ...] = ()
+    note: str | None = None
+    base_price: Cents
+    taxes: tuple[TaxShare, ...] = ()
+    minimum_age: int | None = None
+
+    @property
+    def modifications(self) -> tuple[str, ...]:
+        """What was chosen for it, in the menu's words."""
+        return tuple(chosen.words for chosen in self.chosen)
+
+    @property
+    def unit_price(self) -> Cents:
+        """One piece with its modifications and its parts' surcharges, before discounts."""
+        price: int = self.base_price
+        for chosen in self.chosen:
+            price += chosen.price
+        for part in self.parts:
+            price += part.surcharge
+        return Cents(price)
+
+    @property
+    def line_total(self) -> Cents:
+        """All pieces of this line, before discounts."""
+        return Cents(self.unit_price * self.quantity)
+
+    def same_thing(self, other: "OrderLine") -> bool:
+        """Whether the kitchen would make the same at the same price, however many of it."""
+        return self.name == other.name and self._made_of() == other._made_of()
+
+    def _made_of(self) -> tuple[object, ...]:
+        # In which order the parts of a combo were named makes no difference.
+        parts = sorted(
+            self.parts, key=lambda part: (part.name, part.size or "", part.modifications)
+        )
+        return (
+            *(self.size, self.chosen, parts, self.note),
+            *(self.base_price, self.taxes, self.minimum_age),
+        )
+
+
+class Fulfilment(_Part):
+    """How and when the guest gets the food.
+
+    Args:
+        when: The time asked for, aware; ``None`` means as soon as possible.
+        ready_at: The time promised, stamped when it was set, read back and placed.
+        fee: What bringing it costs.
+        minimum: The least a delivery must come to.
+    """
+
+    kind: Literal["pickup", "delivery"]
+    when: datetime | None = None
+    address: str | None = None
+    ready_at: datetime
+    fee: Cents = Cents(0)
+    minimum: Cents = Cents(0)
+
+
+class Tip(_Part):
+    """A percentage, or an amount; a zero of either is an answer."""
+
+    percentage: Decimal | None = None
+    amount: Cents | None = None
+
+
+class Note(_Part):
+    """A word to the house that belongs to no line."""
+
+    id: str
+    title: str
+    content: str
+    created_at: datetime
+    updated_at: datetime
+
+
+class Times(_Part):
+    """When a part of the order was first set, and when it last changed."""
+
+    created_at: datetime
+    updated_at: datetime
+
+
+class Terms(_Part):
+    """The house's rules of money as they stood when the order was opened or last re-priced."""
+
+    tax_mode: Literal["added", "included"] = "added"
+    tax_rounding: Literal["per_rate", "per_line"] = "per_rate"
+    tax_rates: Mapping[str, Decimal] = {}
+    tip_base: Literal["subtotal", "total"] = "subtotal"
+
+
+class OrderState(_Part):
+    """The one order of a call. ``None`` means "not asked yet"; 0 and "" are answers.
+
+    Args:
+        lines_given: How many line ids were ever given out, so that none is given twice.
+        times: When each part was set and last changed, by the names that commands touch.
+    """
+
+    order_id: str
+    order_number: str
+    restaurant_id: str
+    menu_version: str
+    channel: Channel = "terminal"
+    currency: str
+    terms: Terms
+    opened_at: datetime
+    stage: Stage = Stage.OPEN
+
+    customer_name: str | None = None
+    phone: str | None = None
+    email: str | None = None
+
+    order_items: tuple[OrderLine, ...] = ()
+    lines_given: int = 0
+    fulfilment: Fulfilment | None = None
+    coupons: tuple[CouponRule, ...] = ()
+    tip: Tip | None = None
+    payment_method: Literal["cash", "card"] | None = None
+    notes: tuple[Note, ...] = ()
+    allergies: tuple[str, ...] = ()
+
+    feedback_rating: int | None = None
+    feedback_comment: str | None = None
+    person_wanted: bool = False
+    person_reason: str | None = None
+    ended_reason: str | None = None
+    times: Mapping[str, Times] = {}
+
+    @property
+    def item_count(self) -> int:
+        """The number of pieces on all lines."""
+        return sum(line.quantity for line in self.order_items)
+
+    def line(self, line_id: str) -> OrderLine | None:
+        """Return the line of this id, if it is on the order."""
+        return next((line for line in self.order_items if line.id == line_id), None)

@@ -1,0 +1,135 @@
+"""An order taken up again after the menu changed."""
+
+from state.commands import (
+    AddItem,
+    ApplyCoupon,
+    ChoosePayment,
+    ConfirmOrder,
+    OrderCommand,
+    ReadBack,
+    Reprice,
+    SetFulfilment,
+    SetTip,
+)
+from state.order import OrderState, Stage
+from state.pricing import price
+from tests.state.house import CARD, House, card
+
+
+def taken(*more: OrderCommand) -> OrderState:
+    return House().order(
+        AddItem(name="Margherita", size="large", quantity=2, modifications=("pan",), note="cut"),
+        AddItem(name="Water"),
+        SetFulfilment(kind="delivery", address="5 Bleecker St 10012"),
+        *more,
+    )
+
+
+def changed(*edits: tuple[str, str]) -> House:
+    text = CARD
+    for old, new in edits:
+        assert old in text
+        text = text.replace(old, new)
+    return House(card(text))
+
+
+def test_the_same_menu_changes_nothing() -> None:
+    order = taken(ReadBack())
+
+    assert House().after(order, Reprice()) is order
+
+
+def test_new_prices_are_stamped_and_have_to_be_read_back() -> None:
+    house = changed(('large: "13.50"', 'large: "15.00"'), ('fee: "3.50"', 'fee: "4.00"'))
+    order = taken(ReadBack())
+
+    after = house.after(order, Reprice())
+
+    assert after.stage is Stage.OPEN
+    assert after.menu_version == house.menu.version
+    line = after.order_items[0]
+    assert (line.id, line.quantity, line.note, line.modifications) == ("L1", 2, "cut", ("pan",))
+    assert line.unit_price == 1600
+    assert price(after).fees[0].amount == 400
+
+
+def test_a_new_tax_has_to_be_read_back_too() -> None:
+    order = changed(('food: "8.875"', 'food: "9"')).after(taken(ReadBack()), Reprice())
+
+    assert order.stage is Stage.OPEN
+    assert price(order).tax == 284  # 283.5
+
+
+def test_a_new_menu_that_changes_nothing_for_this_order_keeps_the_reading() -> None:
+    house = changed(('{name: House red, price: "6.00"', '{name: House red, price: "7.00"'))
+
+    order = house.after(taken(ReadBack()), Reprice())
+
+    assert (order.stage, order.menu_version) == (Stage.REVIEW, house.menu.version)
+
+
+def test_what_is_not_to_be_had_any_more_drops_out() -> None:
+    gone = changed(
+        ('{name: Water, price: "2.50"}', '{name: Water, price: "2.50", available: false}')
+    )
+    assert [line.name for line in gone.after(taken(), Reprice()).order_items] == ["Margherita"]
+
+    no_pan = changed(('pan: "1.00"', 'deep: "1.00"'))
+    assert [line.name for line in no_pan.after(taken(), Reprice()).order_items] == ["Water"]
+
+
+def test_fewer_at_most_is_fewer() -> None:
+    house = changed(("quantity: 20", "quantity: 1"))
+
+    assert house.after(taken(), Reprice()).order_items[0].quantity == 1
+
+
+def test_terms_that_no_longer_hold_are_asked_for_again() -> None:
+    house = changed(
+        ('postcodes: ["10012", "10014"]', 'postcodes: ["10014"]'),
+        ("payment: [cash, card]", "payment: [cash]"),
+        ("maximum: 30", "maximum: 10"),
+        ("  TEN: {percent: 10, combinable: true}\n", ""),
+        (
+            '  FIVE: {amount: "5.00", combinable: true}',
+            '  FIVE: {amount: "6.00", combinable: true}',
+        ),
+    )
+    order = taken(
+        ChoosePayment(method="card"),
+        SetTip(percentage=15),
+        ApplyCoupon(code="TEN"),
+        ApplyCoupon(code="FIVE"),
+    )
+
+    after = house.after(order, Reprice())
+
+    assert (after.fulfilment, after.payment_method, after.tip) == (None, None, None)
+    assert [(coupon.code, coupon.amount) for coupon in after.coupons] == [("FIVE", 600)]
+
+
+def test_terms_that_still_hold_stay() -> None:
+    house = changed(("maximum: 30", "maximum: 20"))
+    order = taken(ChoosePayment(method="cash"), SetTip(amount=100))
+
+    after = house.after(order, Reprice())
+
+    assert (after.payment_method, after.tip, after.fulfilment) == (
+        "cash",
+        order.tip,
+        order.fulfilment,
+    )
+
+
+def test_coupons_that_go_together_no_longer_are_one() -> None:
+    house = changed(('FIVE: {amount: "5.00", combinable: true}', 'FIVE: {amount: "5.00"}'))
+
+    after = house.after(taken(ApplyCoupon(code="TEN"), ApplyCoupon(code="FIVE")), Reprice())
+
+    assert [coupon.code for coupon in after.coupons] == ["TEN"]
+
+
+def test_what_was_confirmed_stays_as_it_was_confirmed() -> None:
+    order = taken(ReadBack(), ConfirmOrder())
+
+    assert changed(('large: "13.50"', 'large: "15.00"')).after(order, Reprice()) is order

@@ -1,0 +1,353 @@
+"""Where an order stands, and what may follow."""
+
+from datetime import datetime
+
+import pytest
+
+from state.commands import (
+    AcceptOrder,
+    AddItem,
+    ApplyCoupon,
+    CancelOrder,
+    ChangeItem,
+    ChoosePayment,
+    CompleteOrder,
+    ConfirmOrder,
+    MarkReady,
+    OrderCommand,
+    PlaceOrder,
+    ReadBack,
+    RefuseOrder,
+    RemoveCoupon,
+    RemoveItem,
+    ReopenOrder,
+    SetCustomer,
+    SetFulfilment,
+    SetTip,
+    StartPreparing,
+)
+from state.errors import Missing, NotPossible, NotServed, NotValid, OrderError, WrongStage
+from state.order import OrderState, Stage
+from state.stages import (
+    FOLLOWS,
+    can_give_feedback,
+    can_order,
+    can_pay,
+    can_place,
+    can_read_back,
+    needs,
+)
+from tests.state.house import House
+
+HERE = "5 Bleecker St, New York 10012"
+
+
+def filled(house: House, *more: OrderCommand) -> OrderState:
+    return house.order(
+        SetCustomer(name="Ada"),
+        AddItem(name="Margherita", size="large", quantity=2),
+        SetFulfilment(kind="pickup"),
+        *more,
+    )
+
+
+def confirmed(house: House) -> OrderState:
+    return filled(house, ReadBack(), ConfirmOrder())
+
+
+def placed(house: House) -> OrderState:
+    return house.after(confirmed(house), ChoosePayment(method="card"), PlaceOrder())
+
+
+def at(stage: Stage) -> OrderState:
+    return filled(House()).model_copy(update={"stage": stage})
+
+
+def code(refusal: OrderError | None) -> str | None:
+    return refusal.code if refusal is not None else None
+
+
+def test_an_order_goes_all_the_way() -> None:
+    house = House()
+    order = placed(house)
+    assert order.stage is Stage.PLACED
+
+    stages = []
+    for step in (AcceptOrder(), StartPreparing(), MarkReady(), CompleteOrder()):
+        order = house.after(order, step)
+        stages.append(order.stage.value)
+
+    assert stages == ["accepted", "preparing", "ready", "completed"]
+
+
+GUEST_STEPS: dict[OrderCommand, set[Stage]] = {
+    ReadBack(): {Stage.OPEN, Stage.REVIEW, Stage.CONFIRMED},
+    ConfirmOrder(): {Stage.REVIEW, Stage.CONFIRMED},
+    PlaceOrder(): {Stage.CONFIRMED, Stage.PLACED},
+    ReopenOrder(): {Stage.OPEN, Stage.REVIEW, Stage.CONFIRMED},
+    CancelOrder(): {Stage.OPEN, Stage.REVIEW, Stage.CONFIRMED},
+    AcceptOrder(): {Stage.PLACED},
+    StartPreparing(): {Stage.ACCEPTED},
+    MarkReady(): {Stage.PREPARING},
+    CompleteOrder(): {Stage.READY},
+    RefuseOrder(reason="no gas"): {Stage.PLACED, Stage.ACCEPTED, Stage.PREPARING, Stage.READY},
+    AddItem(name="Cola"): {Stage.OPEN, Stage.REVIEW, Stage.CONFIRMED},
+    ChangeItem(line_id="L1", quantity=3): {Stage.OPEN, Stage.REVIEW, Stage.CONFIRMED},
+    RemoveItem(line_id="L1"): {Stage.OPEN, Stage.REVIEW, Stage.CONFIRMED},
+    SetCustomer(name="Bo"): {Stage.OPEN, Stage.REVIEW, Stage.CONFIRMED},
+    SetFulfilment(kind="delivery"): {Stage.OPEN, Stage.REVIEW, Stage.CONFIRMED},
+    SetTip(amount=100): {Stage.OPEN, Stage.REVIEW, Stage.CONFIRMED},
+    ChoosePayment(method="cash"): {Stage.OPEN, Stage.REVIEW, Stage.CONFIRMED},
+    ApplyCoupon(code="TEN"): {Stage.OPEN, Stage.REVIEW, Stage.CONFIRMED},
+}
+
+
+@pytest.mark.parametrize("stage", list(Stage))
+@pytest.mark.parametrize("command", GUEST_STEPS, ids=lambda command: command.op)
+def test_a_step_is_taken_from_where_it_may_be_and_from_nowhere_else(
+    command: OrderCommand, stage: Stage
+) -> None:
+    house = House()
+    order = house.after(filled(house), ChoosePayment(method="card")).model_copy(
+        update={"stage": stage}
+    )
+
+    if stage in GUEST_STEPS[command]:
+        house.after(order, command)
+    else:
+        with pytest.raises(WrongStage) as refused:
+            house.after(order, command)
+        assert refused.value.facts["stage"] == stage.value
+        assert refused.value.facts["possible"] == [s.value for s in Stage if s in FOLLOWS[stage]]
+
+
+@pytest.mark.parametrize("stage", [Stage.REVIEW, Stage.CONFIRMED])
+@pytest.mark.parametrize(
+    ("command", "undone"),
+    [
+        (AddItem(name="Cola"), True),
+        (ChangeItem(line_id="L1", quantity=3), True),
+        (RemoveItem(line_id="L1"), True),
+        (ApplyCoupon(code="TEN"), True),
+        (SetFulfilment(kind="pickup", when="2026-11-21T19:30"), True),
+        (SetTip(amount=100), False),
+        (ChoosePayment(method="cash"), False),
+        (SetCustomer(name="Bo"), False),
+        (ChangeItem(line_id="L1", quantity=2), False),
+        (SetFulfilment(kind="pickup"), False),
+    ],
+)
+def test_what_the_guest_has_heard_is_undone_by_what_changes_it(
+    command: OrderCommand, undone: bool, stage: Stage
+) -> None:
+    order = filled(House()).model_copy(update={"stage": stage})
+
+    after = House().after(order, command)
+
+    assert after.stage is (Stage.OPEN if undone else stage)
+
+
+def test_taking_a_coupon_off_undoes_the_reading() -> None:
+    house = House()
+    order = filled(house, ApplyCoupon(code="TEN"), ReadBack())
+
+    assert house.after(order, RemoveCoupon(code="TEN")).stage is Stage.OPEN
+
+
+@pytest.mark.parametrize(
+    ("commands", "missing"),
+    [
+        ((), ["items", "fulfilment"]),
+        ((AddItem(name="Cola"),), ["fulfilment"]),
+        ((SetFulfilment(kind="pickup"),), ["items"]),
+        ((AddItem(name="Cola"), SetFulfilment(kind="delivery")), ["address"]),
+    ],
+)
+def test_an_order_is_read_back_once_it_is_complete(
+    commands: tuple[OrderCommand, ...], missing: list[str]
+) -> None:
+    house = House()
+
+    with pytest.raises(Missing) as refused:
+        house.order(*commands, ReadBack())
+
+    assert refused.value.facts == {"needs": missing, "stage": "open"}
+
+
+def test_a_delivery_below_the_minimum_is_not_read_back() -> None:
+    with pytest.raises(NotPossible) as refused:
+        House().order(
+            AddItem(name="Cola"), SetFulfilment(kind="delivery", address=HERE), ReadBack()
+        )
+
+    assert refused.value.facts == {
+        "what": "delivery",
+        "why": "below_minimum",
+        "minimum": 2000,
+        "short": 1800,
+        "possible": ["pickup"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("commands", "expected"),
+    [
+        ((), ("items", "fulfilment", "name")),
+        ((AddItem(name="Cola"),), ("fulfilment", "name")),
+        ((AddItem(name="Cola"), SetFulfilment(kind="delivery")), ("address", "name")),
+        ((AddItem(name="Cola"), SetFulfilment(kind="delivery", address=HERE)), ("minimum", "name")),
+        ((AddItem(name="Cola"), SetFulfilment(kind="pickup")), ("name", "read_back")),
+        (
+            (AddItem(name="Cola"), SetFulfilment(kind="pickup"), SetCustomer(name="")),
+            ("read_back",),
+        ),
+    ],
+)
+def test_a_waiter_asks_for_what_is_missing_in_this_order(
+    commands: tuple[OrderCommand, ...], expected: tuple[str, ...]
+) -> None:
+    assert needs(House().order(*commands)) == expected
+
+
+def test_after_the_reading_a_waiter_asks_for_yes_payment_tip_and_rating() -> None:
+    house = House()
+    order = filled(house, ReadBack())
+    assert needs(order) == ("confirmation",)
+
+    order = house.after(order, ConfirmOrder())
+    assert needs(order) == ("payment", "tip")
+    order = house.after(order, ChoosePayment(method="cash"))
+    assert needs(order) == ("tip", "placing")
+    order = house.after(order, SetTip(percentage=0))
+    assert needs(order) == ("placing",)
+    order = house.after(order, PlaceOrder())
+    assert needs(order) == ("rating",)
+    assert needs(order.model_copy(update={"feedback_rating": 5})) == ()
+    assert needs(order.model_copy(update={"stage": Stage.CANCELLED})) == ()
+
+
+def test_conditions_answer_the_same_to_voices_and_clients() -> None:
+    assert code(can_order(at(Stage.PLACED))) == "wrong_stage"
+    assert code(can_read_back(at(Stage.OPEN))) is None
+    assert code(can_pay(at(Stage.CONFIRMED))) is None
+    assert code(can_pay(at(Stage.PLACED))) == "wrong_stage"
+    assert code(can_place(at(Stage.CONFIRMED))) == "missing"
+    assert code(can_place(at(Stage.OPEN))) == "wrong_stage"
+    assert code(can_give_feedback(at(Stage.READY))) is None
+
+    empty = can_pay(House().order())
+    assert empty is not None
+    assert empty.facts["needs"] == ["items", "fulfilment"]
+    unread = can_pay(at(Stage.OPEN))
+    assert unread is not None
+    assert unread.facts["needs"] == ["read_back"]
+
+
+def test_an_order_is_placed_only_when_it_is_known_how_it_is_paid() -> None:
+    house = House()
+
+    with pytest.raises(Missing) as refused:
+        house.after(confirmed(house), PlaceOrder())
+
+    assert refused.value.facts == {"needs": ["payment"], "stage": "confirmed"}
+
+
+def test_placing_twice_places_once() -> None:
+    house = House()
+    order = placed(house)
+
+    assert house.after(order, PlaceOrder()) == order
+
+
+def test_the_time_promised_moves_with_the_clock_until_it_is_placed() -> None:
+    house = House()
+    order = filled(house)
+
+    def minutes(order: OrderState) -> int:
+        assert order.fulfilment is not None
+        return order.fulfilment.ready_at.hour * 60 + order.fulfilment.ready_at.minute - 19 * 60
+
+    assert minutes(order) == 20
+    house.wait(minutes=5)
+    order = house.after(order, ReadBack(), ConfirmOrder(), ChoosePayment(method="cash"))
+    assert minutes(order) == 25
+    house.wait(minutes=3)
+    order = house.after(order, PlaceOrder())
+    assert minutes(order) == 28
+
+
+def test_a_promise_that_has_become_much_later_is_read_back_again() -> None:
+    house = House()
+    order = house.after(confirmed(house), ChoosePayment(method="cash"))
+    house.wait(hours=7)
+
+    with pytest.raises(Missing) as refused:
+        house.after(order, PlaceOrder())
+    assert refused.value.facts["needs"] == ["read_back"]
+    assert refused.value.facts["ready_at"] == "2026-11-21T17:50:00-05:00"
+
+    order = house.after(order, ReadBack())
+    assert order.stage is Stage.REVIEW
+    assert house.after(order, ConfirmOrder(), PlaceOrder()).stage is Stage.PLACED
+
+
+def test_a_time_asked_for_is_kept_or_asked_for_again() -> None:
+    house = House()
+    order = filled(house, SetFulfilment(kind="pickup", when="2026-11-20T19:30"))
+    house.wait(minutes=15)
+    with pytest.raises(NotPossible):
+        house.after(order, ReadBack())
+
+    house = House()
+    order = filled(house, SetFulfilment(kind="pickup", when="2026-11-20T19:30"), ReadBack())
+    order = house.after(order, ConfirmOrder(), ChoosePayment(method="cash"))
+    house.wait(minutes=15)
+    on_time = house.after(order, PlaceOrder()).fulfilment
+    assert on_time is not None
+    assert on_time.ready_at.isoformat() == "2026-11-20T19:35:00-05:00"
+    house.wait(minutes=60)
+    with pytest.raises(NotValid):
+        house.after(order, PlaceOrder())
+
+
+def test_lunch_that_is_over_when_it_is_read_back_is_not_promised() -> None:
+    house = House(now=datetime.fromisoformat("2026-11-20T14:05:00-05:00"))
+    order = house.order(AddItem(name="Soup of the day"), SetFulfilment(kind="pickup"))
+    house.wait(minutes=10)
+
+    with pytest.raises(NotServed):
+        house.after(order, ReadBack())
+
+
+def test_the_kitchen_can_say_when_it_will_be_ready() -> None:
+    house = House()
+
+    order = house.after(placed(house), AcceptOrder(ready_at="2026-11-20T19:45"))
+    assert order.fulfilment is not None
+    assert order.fulfilment.ready_at.isoformat() == "2026-11-20T19:45:00-05:00"
+
+    for never in ("2026-11-20T18:00", "asap"):
+        with pytest.raises(NotValid):
+            house.after(placed(house), AcceptOrder(ready_at=never))
+
+
+def test_an_order_without_a_fulfilment_is_accepted_all_the_same() -> None:
+    bare = House().order().model_copy(update={"stage": Stage.PLACED})
+
+    assert House().after(bare, AcceptOrder(ready_at="2026-11-20T19:45")).stage is Stage.ACCEPTED
+
+
+def test_a_refused_order_has_failed_and_says_why() -> None:
+    house = House()
+
+    order = house.after(placed(house), RefuseOrder(reason="The oven broke."))
+
+    assert (order.stage, order.ended_reason) == (Stage.FAILED, "The oven broke.")
+
+
+def test_a_cancelled_order_still_shows_what_it_was() -> None:
+    house = House()
+
+    order = house.after(filled(house), CancelOrder())
+
+    assert (order.stage, len(order.order_items)) == (Stage.CANCELLED, 1)
