@@ -4,9 +4,21 @@ Knows no restaurant and no livekit: any pydantic model can be the state.
 """
 
 from state.shared.command import WHOLE, Command, HandOver, overlap
-from state.shared.errors import Busy, KeyReused, NotStored, Refused, Stale, StateError, TakenOver
-from state.shared.journal import Entry, Journal, VersionTaken, to_the_end
+from state.shared.errors import (
+    Busy,
+    JournalFault,
+    KeyReused,
+    NotStored,
+    OtherOwner,
+    Refused,
+    Stale,
+    StateError,
+    TakenOver,
+    UnknownState,
+)
+from state.shared.journal import Entry, Journal, Listed, Stored, VersionTaken, to_the_end
 from state.shared.shared_state import Applied, SharedState, Subscriber
+from state.shared.sql_journal import SqlStore
 
 __all__ = [
     "WHOLE",
@@ -16,14 +28,20 @@ __all__ = [
     "Entry",
     "HandOver",
     "Journal",
+    "JournalFault",
     "KeyReused",
+    "Listed",
     "NotStored",
+    "OtherOwner",
     "Refused",
     "SharedState",
+    "SqlStore",
     "Stale",
     "StateError",
+    "Stored",
     "Subscriber",
     "TakenOver",
+    "UnknownState",
     "VersionTaken",
     "overlap",
     "to_the_end",

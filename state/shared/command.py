@@ -21,7 +21,8 @@ class Command(BaseModel, ABC, Generic[S, C]):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    op: str
+    op: Any
+    """Its name; ``Any``, because type checkers let no subclass narrow a ``str`` to a literal."""
 
     demands_version: ClassVar[bool] = False
     """Whether a client has to say which version it has seen, since it could undo another's work."""
@@ -38,9 +39,17 @@ class Command(BaseModel, ABC, Generic[S, C]):
         """Name the parts this command changes or relies on, as paths like ``lines/L1``.
 
         A part overlaps with itself, with what lies below it and with ``WHOLE``. An empty tuple
-        conflicts with nobody.
+        conflicts with nobody. Raises ``Refused`` when a part it names is not there: what is gone is
+        said before what has changed.
         """
         return (WHOLE,)
+
+    def changes(self, before: S, after: S) -> tuple[str, ...]:
+        """Name the parts that came out different, so that others who saw them before are told.
+
+        What it touches, unless the command can say it more exactly.
+        """
+        return self.touches(before)
 
 
 class HandOver(Command[Any, Any]):

@@ -7,6 +7,9 @@
   * Busy           another writer kept its turn for too long
   * NotStored      the journal could not write it down
   * TakenOver      another process holds this state now; this one never writes again
+  * UnknownState   the journal has no state of this id
+  * OtherOwner     the journal has it, and it belongs to somebody else
+  * JournalFault   the journal itself cannot be opened or read: a person has to look at it
 """
 
 from collections.abc import Mapping
@@ -105,3 +108,36 @@ class TakenOver(StateError):
 
     def __init__(self) -> None:
         super().__init__("Another process has taken over. Nothing was changed here.")
+
+
+class UnknownState(StateError):
+    """The journal has no state of this id."""
+
+    code = "not_found"
+
+    def __init__(self, state_id: str) -> None:
+        super().__init__(f"There is no {state_id} in this database.", id=state_id)
+
+
+class OtherOwner(StateError):
+    """The state is there, but it is somebody else's."""
+
+    code = "other_owner"
+
+    def __init__(self, state_id: str) -> None:
+        super().__init__(f"{state_id} belongs to somebody else.", id=state_id)
+
+
+class JournalFault(StateError):
+    """The journal, or a row of it, cannot be used as it is.
+
+    Args:
+        what: The database or the row.
+        why: What is wrong with it, in a few words that can be spoken.
+    """
+
+    code = "journal_fault"
+
+    def __init__(self, what: str, why: str) -> None:
+        super().__init__(f"{what} cannot be used: {why}.", what=what, why=why)
+        self.why = why

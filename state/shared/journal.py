@@ -3,9 +3,13 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol, TypeVar
 
 from pydantic import JsonValue
+
+from state.shared.command import WHOLE
+from state.shared.errors import JournalFault
 
 T = TypeVar("T")
 
@@ -22,6 +26,7 @@ class Entry:
         actor: Who wrote it.
         key: The writer's idempotency key, if he gave one.
         body: A fingerprint of what came with that key.
+        touched: The parts that changed, so that others who read it know what it conflicts with.
     """
 
     version: int
@@ -31,6 +36,7 @@ class Entry:
     actor: str
     key: str | None = None
     body: str | None = None
+    touched: tuple[str, ...] = (WHOLE,)
 
 
 class VersionTaken(Exception):
@@ -38,7 +44,7 @@ class VersionTaken(Exception):
 
 
 class Journal(Protocol):
-    """One state's journal, held by this process."""
+    """One state's journal, as one process may write it."""
 
     def append(self, entry: Entry) -> "asyncio.Future[None]":
         """Start writing an entry down; the future ends when it is on disk, or when it never will be.
@@ -47,28 +53,91 @@ class Journal(Protocol):
 
         Raises (through the future):
             NotStored: It could not be written; the journal is as before.
-            VersionTaken: The version exists under this holder's own fence.
+            VersionTaken: The version exists, and this process still may write.
             TakenOver: Another process holds the state.
         """
         ...
 
     async def after(self, version: int) -> Sequence[Entry]:
-        """Read the entries above a version, oldest first."""
+        """Read the entries above a version, oldest first.
+
+        Raises:
+            JournalFault: They cannot be read.
+        """
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A state as its journal gives it back: how it began, what became of it, and where to go on.
+
+    Args:
+        state_id: Its id.
+        ordinal: Its place among its owner's states; the first one is 1.
+        opened_at: When it was first stored, aware.
+        initial: The state as it began, as JSON text.
+        first_speaker: Who spoke then.
+        entries: Everything that happened to it, oldest first.
+        journal: Where its changes are written.
+    """
+
+    state_id: str
+    ordinal: int
+    opened_at: datetime
+    initial: str
+    first_speaker: str | None
+    entries: tuple[Entry, ...]
+    journal: Journal
+
+    @property
+    def version(self) -> int:
+        """The present version."""
+        return self.entries[-1].version if self.entries else 0
+
+    @property
+    def state(self) -> str:
+        """The present state as JSON text."""
+        return self.entries[-1].state if self.entries else self.initial
+
+    @property
+    def speaker(self) -> str | None:
+        """Who speaks at present."""
+        return self.entries[-1].speaker if self.entries else self.first_speaker
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One state in a list of them.
+
+    Args:
+        state_id: Its id.
+        ordinal: Its place among its owner's states.
+        owner: Whose it is.
+        version: Its present version.
+        state: The present state as JSON text; ``None`` when it cannot be read.
+        speaker: Who speaks at present.
+        fault: Why it cannot be read.
+    """
+
+    state_id: str
+    ordinal: int
+    owner: str
+    version: int
+    state: str | None
+    speaker: str | None
+    fault: JournalFault | None = None
 
 
 async def to_the_end(future: "asyncio.Future[T]") -> T:
     """Wait for what is already under way, even when the one who waits is cancelled.
 
     A row that is on its way to the disk cannot be called back. Who is cancelled meanwhile gets the
-    true outcome instead of the cancellation (asyncio.timeout then does not raise: CPython 3.11).
+    true outcome instead of the cancellation; what he does next is no longer cancelled, and
+    ``asyncio.timeout`` around it does not raise (CPython 3.11).
     """
     while not future.done():
         try:
-            await asyncio.shield(future)
+            await asyncio.wait((future,))
         except asyncio.CancelledError:
-            if future.cancelled():
-                raise
-        except Exception:  # noqa: BLE001 - the same exception is raised by result() below
-            break
+            continue
     return future.result()

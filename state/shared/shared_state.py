@@ -6,19 +6,26 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic
+from typing import Any, Generic, Self
 
+from pydantic import ValidationError
 
 from state.shared.command import WHOLE, C, Command, HandOver, S, overlap
-from state.shared.errors import Busy, KeyReused, Stale, TakenOver
-from state.shared.journal import Entry, Journal, VersionTaken, to_the_end
+from state.shared.errors import Busy, JournalFault, KeyReused, Stale, TakenOver
+from state.shared.journal import Entry, Journal, Stored, VersionTaken, to_the_end
 
 logger = logging.getLogger(__name__)
+
+TRIES = 5
+"""How often a change is made anew on what others wrote first, before it is given up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Applied(Generic[S]):
-    """A change that happened: what was asked, and the state before and after it."""
+    """A change that happened: what was asked, and the state before and after it.
+
+    One that is answered again after a restart has its own state on both sides: nothing changed now.
+    """
 
     before: S
     state: S
@@ -40,7 +47,8 @@ class SharedState(Generic[S, C]):
         version: 0 for a new state, the last entry's for one that goes on.
         speaker: Who speaks at the start.
         journal: Where changes are written before they count; ``None`` keeps them in memory only.
-        past: The entries that led here, oldest first, so that their keys are still known.
+        past: The entries that led here, oldest first, so that their keys are still known, and what
+            each of them touched.
         wait_s: How long a writer waits for the one before him, in seconds.
     """
 
@@ -63,12 +71,38 @@ class SharedState(Generic[S, C]):
         self._wait_s = wait_s
         self._lock = asyncio.Lock()
         self._subscribers: list[Subscriber[S]] = []
+        past = tuple(past)
         self._keys: dict[str, tuple[str, Applied[S] | Entry]] = {
             entry.key: (entry.body or "", entry) for entry in past if entry.key
         }
-        # When each part last changed. What happened before this process is known only as a whole.
-        self._changed: dict[str, int] = {WHOLE: version} if version else {}
+        # When each part last changed. What happened before the known past is known only as a whole.
+        unknown = past[0].version - 1 if past else version
+        self._changed: dict[str, int] = {WHOLE: unknown} if unknown else {}
+        self._changed.update({part: entry.version for entry in past for part in entry.touched})
         self.context = context
+
+    @classmethod
+    def restored(cls, stored: Stored, kind: type[S], context: C, *, wait_s: float = 5.0) -> Self:
+        """Go on with a state as a journal gave it back.
+
+        Args:
+            stored: What the journal gave.
+            kind: The model of the state.
+            context: What the rules may look at.
+            wait_s: How long a writer waits for the one before him, in seconds.
+
+        Raises:
+            JournalFault: What was stored is no such state.
+        """
+        return cls(
+            _read(kind, stored.state, f"Version {stored.version} of {stored.state_id}"),
+            context,
+            version=stored.version,
+            speaker=stored.speaker,
+            journal=stored.journal,
+            past=stored.entries,
+            wait_s=wait_s,
+        )
 
     @property
     def state(self) -> S:
@@ -128,40 +162,64 @@ class SharedState(Generic[S, C]):
             Busy: Another writer did not finish within the limit.
             NotStored: The journal could not write it.
             TakenOver: Another process holds the state.
+            JournalFault: What others wrote meanwhile cannot be read.
         """
         if not commands:
             raise ValueError("apply needs a command")
         body = _fingerprint(commands) if key is not None else None
         await self._take_turn()
         try:
-            if key is not None and (known := self._keys.get(key)) is not None:
-                if known[0] != body:
-                    raise KeyReused
-                return self._answer_again(key, known[1])
-            if self._lost:
-                raise TakenOver
-            try:
-                return await self._commit(commands, actor, key, body, seen)
-            except VersionTaken:
-                await self._reload()
-                return await self._commit(commands, actor, key, body, seen)
-        except VersionTaken as error:
-            raise Busy(self._wait_s) from error
+            for _ in range(TRIES):
+                try:
+                    return await self._once(commands, actor, key, body, seen)
+                except VersionTaken:
+                    await self._reload()
+            raise Busy(self._wait_s)
         except TakenOver:
             self._lost = True
             raise
         finally:
             self._lock.release()
 
+    async def refresh(self) -> int:
+        """Take in what others have written under our own hold; returns the present version.
+
+        Writing does it by itself. This is for who only looks.
+
+        Raises:
+            Busy: A writer did not finish within the limit.
+            JournalFault: It cannot be read; the state is as it was.
+        """
+        await self._take_turn()
+        try:
+            await self._reload()
+        finally:
+            self._lock.release()
+        return self._version
+
     async def _take_turn(self) -> None:
-        if not self._lock.locked():
-            await self._lock.acquire()
-            return
+        # Always timed: a lock that is free for a moment may be promised to those who wait for it.
         try:
             async with asyncio.timeout(self._wait_s):
                 await self._lock.acquire()
         except TimeoutError:
             raise Busy(self._wait_s) from None
+
+    async def _once(
+        self,
+        commands: Sequence[Command[Any, Any]],
+        actor: str,
+        key: str | None,
+        body: str | None,
+        seen: int | None,
+    ) -> Applied[S]:
+        if key is not None and (known := self._keys.get(key)) is not None:
+            if known[0] != body:
+                raise KeyReused
+            return self._answer_again(key, known[1])
+        if self._lost:
+            raise TakenOver
+        return await self._commit(commands, actor, key, body, seen)
 
     async def _commit(
         self,
@@ -177,8 +235,8 @@ class SharedState(Generic[S, C]):
             parts = command.touches(state)
             if seen is not None:
                 self._refuse_stale(parts, seen)
-            state = command.apply(state, self.context)
-            touched.update(parts)
+            before, state = state, command.apply(state, self.context)
+            touched.update(command.changes(before, state))
             if isinstance(command, HandOver):
                 speaker = command.target
         applied = Applied(
@@ -200,6 +258,7 @@ class SharedState(Generic[S, C]):
                 actor=actor,
                 key=key,
                 body=body,
+                touched=tuple(sorted(touched)),
             )
             await to_the_end(self._journal.append(entry))
         # From here to the end nothing waits: journal and state cannot come apart.
@@ -209,6 +268,8 @@ class SharedState(Generic[S, C]):
         return applied
 
     def _refuse_stale(self, parts: Iterable[str], seen: int) -> None:
+        if seen == self._version:
+            return
         if seen > self._version:
             raise Stale(seen, self._version)
         for part in parts:
@@ -227,19 +288,19 @@ class SharedState(Generic[S, C]):
                 logger.exception("a subscriber failed")
 
     async def _reload(self) -> None:
-        """Take in what others wrote under our own hold."""
+        """Take in what others wrote; one that cannot be read ends it there."""
         if self._journal is None:
             return
         for entry in await self._journal.after(self._version):
-            applied = self._restored(entry)
+            applied = self._restored(entry, before=self._state)
             if entry.key:
                 self._keys[entry.key] = (entry.body or "", applied)
-            self._swap(applied, (WHOLE,))
+            self._swap(applied, entry.touched)
 
-    def _restored(self, entry: Entry) -> Applied[S]:
-        state = type(self._state).model_validate_json(entry.state)
+    def _restored(self, entry: Entry, before: S | None = None) -> Applied[S]:
+        state = _read(type(self._state), entry.state, f"Version {entry.version}")
         return Applied(
-            before=self._state,
+            before=state if before is None else before,
             state=state,
             version=entry.version,
             speaker=entry.speaker,
@@ -259,3 +320,14 @@ def _fingerprint(commands: Sequence[Command[Any, Any]]) -> str:
         [command.model_dump(mode="json", exclude_none=True) for command in commands], sort_keys=True
     )
     return hashlib.sha256(said.encode()).hexdigest()
+
+
+def _read(kind: type[S], state: str, what: str) -> S:
+    try:
+        return kind.model_validate_json(state)
+    except ValidationError as error:
+        # The values stay out of it: they are a guest's.
+        places = {".".join(map(str, fault["loc"])) or "the whole" for fault in error.errors()}
+        raise JournalFault(
+            what, f"it does not fit this program ({', '.join(sorted(places))})"
+        ) from None
