@@ -1,5 +1,7 @@
 """The OrderTaker: takes the order, changes it, reads it back and has it confirmed."""
 
+from typing import ClassVar
+
 from agents.handoff import Opening
 from agents.restaurant import COMMON, RestaurantVoice, prompt
 from state.commands import (
@@ -49,4 +51,4 @@ class OrderTaker(RestaurantVoice):
         canned="What would you like to order?",
     )
     # What is confirmed is what the guest heard: a yes can only follow the reading.
-    needs_answer = {"confirm_order": ("read_back",)}
+    needs_answer: ClassVar = {"confirm_order": ("read_back",)}

@@ -1,6 +1,6 @@
 """Payment: how the guest will pay at handover, the tip, and the placing of the order."""
 
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from agents.handoff import Opening
 from agents.restaurant import COMMON, RestaurantVoice, prompt
@@ -54,4 +54,4 @@ class Payment(RestaurantVoice):
         canned="How would you like to pay?",
     )
     # The new total is said before the order is placed.
-    needs_answer = {"place_order": ("set_tip", "read_back", "confirm_order")}
+    needs_answer: ClassVar = {"place_order": ("set_tip", "read_back", "confirm_order")}

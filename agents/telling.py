@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 from state.context import OrderContext
-from state.times import said_time
 from state.money import shown
 from state.order import OrderLine, OrderState, Stage
 from state.pricing import price
 from state.shared import Applied, Command, Refused
+from state.times import said_time
 
 
 def told(context: OrderContext) -> Callable[[Applied[OrderState], Command[Any, Any]], str]:

@@ -414,7 +414,9 @@ class Call(Generic[S, C]):
             except (
                 RuntimeError
             ):  # a transfer is being decided on: livekit refuses to interrupt that
-                if not self.turns.speaking:  # or the session is closing: nobody will answer any more
+                if (
+                    not self.turns.speaking
+                ):  # or the session is closing: nobody will answer any more
                     return
                 await asyncio.gather(*(speech.wait_for_playout() for speech in self.turns.speeches))
                 continue

@@ -34,7 +34,7 @@ class Read(BaseModel, ABC, Generic[S, C]):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    op: str
+    op: Any  # each names itself by a literal
 
     @abstractmethod
     def answer(self, state: S, context: C) -> str:
@@ -54,7 +54,7 @@ class Action(BaseModel, ABC):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    op: str
+    op: Any  # each names itself by a literal
 
     after_speech: ClassVar[bool] = False
     """Whether nothing more is to be said when the voice has spoken beside this call already."""
