@@ -11,7 +11,7 @@ from typing import Any, Generic, Self
 from pydantic import ValidationError
 
 from state.shared.command import WHOLE, C, Command, HandOver, S, overlap
-from state.shared.errors import Busy, JournalFault, KeyReused, Stale, TakenOver
+from state.shared.errors import Busy, JournalFault, KeyReused, NotStored, Stale, TakenOver
 from state.shared.journal import Entry, Journal, Stored, VersionTaken, to_the_end
 
 logger = logging.getLogger(__name__)
@@ -160,9 +160,8 @@ class SharedState(Generic[S, C]):
             Stale: What is touched has changed after ``seen``.
             KeyReused: The key came with other commands before.
             Busy: Another writer did not finish within the limit.
-            NotStored: The journal could not write it.
+            NotStored: The journal could not write it, or not read what others wrote first.
             TakenOver: Another process holds the state.
-            JournalFault: What others wrote meanwhile cannot be read.
         """
         if not commands:
             raise ValueError("apply needs a command")
@@ -175,6 +174,8 @@ class SharedState(Generic[S, C]):
                 except VersionTaken:
                     await self._reload()
             raise Busy(self._wait_s)
+        except JournalFault as fault:
+            raise NotStored(fault.why) from fault
         except TakenOver:
             self._lost = True
             raise

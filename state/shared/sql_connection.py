@@ -22,23 +22,16 @@ _NO_ADDRESS = (
     "its address has to be sqlite:///path, sqlite:////absolute/path or postgresql://user@host/name"
 )
 _WHY = {
-    "SQLITE_BUSY": "another program keeps it locked",
-    "SQLITE_LOCKED": "another program keeps it locked",
+    "SQLITE_BUSY": "another program has locked the database",
+    "SQLITE_LOCKED": "another program has locked the database",
     "SQLITE_FULL": "the disk is full",
-    "SQLITE_READONLY": "it can only be read",
-    "SQLITE_CANTOPEN": "its file cannot be opened",
+    "SQLITE_READONLY": "the database can only be read",
+    "SQLITE_CANTOPEN": "the database file cannot be opened",
     "SQLITE_NOTADB": "the file is no database",
-    "SQLITE_CORRUPT": "the file is damaged",
+    "SQLITE_CORRUPT": "the database file is damaged",
     "SQLITE_IOERR": "the disk does not answer",
-    "SQLITE_PERM": "this user may not open it",
-    "SQLITE_ERROR": "it does not hold what was expected",
-    # PostgreSQL's five characters, by their beginning
-    "53100": "the disk is full",
-    "25006": "it can only be read",
-    "55P03": "another program keeps it locked",
-    "28": "this user may not open it",
-    "3D": "there is no database of this name",
-    "42": "it does not hold what was expected",
+    "SQLITE_PERM": "this user may not open the database",
+    "SQLITE_ERROR": "the database does not hold what was expected",
 }
 
 
@@ -136,7 +129,7 @@ class Link:
         if file.exists():
             return
         if self._inode is not None:
-            raise JournalFault(self.name, "its file is gone")
+            raise JournalFault(self.name, "the database file is gone")
         if not self._may_create:
             raise JournalFault(self.name, "there is no such file")
         for folder in reversed([file.parent, *file.parent.parents]):
@@ -197,8 +190,9 @@ def _why(error: DBAPIError | sqlite3.Error | OSError) -> str:
     """Say in a few words what is wrong, without the statement and the values in it."""
     cause = getattr(error, "orig", error)
     if isinstance(cause, OSError) and cause.strerror:
-        return f"its file cannot be used ({cause.strerror.lower()})"
-    code = getattr(cause, "sqlite_errorname", None) or getattr(cause, "sqlstate", None) or ""
+        return f"the database file cannot be used ({cause.strerror.lower()})"
+    code = getattr(cause, "sqlite_errorname", None) or ""
     return next(
-        (why for begins, why in _WHY.items() if code.startswith(begins)), "it does not answer"
+        (why for begins, why in _WHY.items() if code.startswith(begins)),
+        "the database does not answer",
     )

@@ -207,7 +207,7 @@ class Database:
                 self._append(connection, state_id, fence, entry)
         except JournalFault as fault:
             raise NotStored(fault.why) from fault
-        except IntegrityError:  # two at once, on a server that lets them: one was first
+        except IntegrityError:  # the version is there, or the key
             raise VersionTaken from None
 
     def _append(
@@ -219,8 +219,6 @@ class Database:
         owner, held, latest = present
         if fence is not None and held > fence:
             raise TakenOver
-        if (latest or 0) >= entry.version:
-            raise VersionTaken
         if (latest or 0) < entry.version - 1 or (fence is not None and held < fence):
             raise NotStored("the database has lost what was written before")
         row = {
@@ -332,7 +330,9 @@ def _settle(link: Link, *, create: bool) -> None:
         found = connection.scalar(_LAYOUT_FOUND)
     if found != LAYOUT:
         newer = found is not None and found > LAYOUT
-        raise JournalFault(link.name, NEWER if newer else "it does not hold what was expected")
+        raise JournalFault(
+            link.name, NEWER if newer else "the database does not hold what was expected"
+        )
 
 
 def _seal(row: Mapping[str, Any], fields: Sequence[str]) -> str:

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from state.shared import WHOLE, Command, Entry, Refused, SharedState
+from state.shared import WHOLE, Command, Entry, Refused, SharedState, Stored
 
 
 class Board(BaseModel):
@@ -132,3 +133,16 @@ def board(**settings: Any) -> SharedState[Board, None]:
 def points(shared: SharedState[Board, Any]) -> int:
     """All points on a board."""
     return sum(shared.state.scores.values())
+
+
+def stored_from(paper: Paper) -> Stored:
+    """What a paper would give back to whoever opens it later."""
+    return Stored(
+        state_id="friday",
+        ordinal=1,
+        opened_at=datetime(2026, 11, 20, tzinfo=UTC),
+        initial=Board().model_dump_json(),
+        first_speaker="ann",
+        entries=tuple(paper.entries),
+        journal=paper,
+    )

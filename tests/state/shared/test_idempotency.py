@@ -5,8 +5,7 @@ import asyncio
 import pytest
 
 from state.shared import KeyReused, Refused, SharedState, TakenOver, VersionTaken
-from tests.state.shared.board import Board, Paper, Rename, Score, Wipe, board
-from tests.state.shared.test_shared_state import stored_from
+from tests.state.shared.board import Board, Paper, Rename, Score, Wipe, board, stored_from
 
 
 async def test_the_second_time_nothing_happens_and_the_answer_is_the_first() -> None:

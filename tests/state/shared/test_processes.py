@@ -68,7 +68,11 @@ async def test_nothing_that_was_acknowledged_is_lost_when_the_process_is_killed(
             for _ in range(moments.randrange(1, 300)):
                 acknowledged = int(line_of(child))
             child.kill()
-            rest, trouble = child.communicate()
+            assert child.stdout is not None
+            assert child.stderr is not None
+            # Not communicate(): it forgets the lines that readline() has taken in ahead, and what was
+            # acknowledged in them would not be looked for.
+            rest, trouble = child.stdout.read(), child.stderr.read()
             acknowledged = max([acknowledged, *map(int, rest.split("\n")[:-1])])
 
         stored = await store.read(FRIDAY)

@@ -2,6 +2,7 @@
 
 import asyncio
 import pickle
+from collections.abc import Sequence
 
 import pytest
 from pydantic import ValidationError
@@ -17,11 +18,19 @@ from state.shared import (
     SharedState,
     Stale,
     StateError,
-    Stored,
     TakenOver,
     VersionTaken,
 )
-from tests.state.shared.board import Board, Paper, Rename, Score, Stumble, board, points
+from tests.state.shared.board import (
+    Board,
+    Paper,
+    Rename,
+    Score,
+    Stumble,
+    board,
+    points,
+    stored_from,
+)
 
 
 async def test_a_change_replaces_the_state_and_counts_one_version() -> None:
@@ -273,6 +282,18 @@ class TestOthersWriteToo:
         with pytest.raises(Stale):
             await shared.apply(Rename(title="Mine"), actor="judge", seen=0)
 
+    async def test_it_is_refused_when_what_they_wrote_cannot_be_read(self) -> None:
+        class Torn(Paper):
+            async def after(self, version: int) -> Sequence[Entry]:
+                raise JournalFault("Version 1", "it is damaged")
+
+        shared = board(journal=Torn(trouble=lambda entry: VersionTaken()))
+
+        with pytest.raises(NotStored, match="it is damaged"):
+            await shared.apply(Score(name="ann"), actor="judge")
+
+        assert (shared.version, shared.state) == (0, Board())
+
     async def test_without_a_journal_there_is_nothing_to_take_in(self) -> None:
         assert await board().refresh() == 0
 
@@ -343,20 +364,6 @@ class TestGoingOn:
         await shared.apply(Rename(title="Mine"), actor="judge", seen=4)
 
         assert shared.version == 5
-
-
-def stored_from(paper: Paper) -> Stored:
-    from datetime import UTC, datetime
-
-    return Stored(
-        state_id="friday",
-        ordinal=1,
-        opened_at=datetime(2026, 11, 20, tzinfo=UTC),
-        initial=Board().model_dump_json(),
-        first_speaker="ann",
-        entries=tuple(paper.entries),
-        journal=paper,
-    )
 
 
 @pytest.mark.parametrize(

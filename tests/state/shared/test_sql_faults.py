@@ -86,7 +86,7 @@ class TestOpening:
         file.mkdir()
 
         async with boards(file) as store:
-            with pytest.raises(JournalFault, match="cannot be opened"):
+            with pytest.raises(JournalFault, match="the database file cannot be opened"):
                 await store.list()
 
     async def test_a_file_that_is_not_there_and_may_not_be_made(self, file: Path) -> None:
@@ -170,7 +170,7 @@ class TestLocked:
         shared = await begun(store)
         with by_hand(file) as other:
             other.execute("BEGIN IMMEDIATE")
-            with pytest.raises(NotStored, match="another program keeps it locked"):
+            with pytest.raises(NotStored, match="another program has locked the database"):
                 await shared.apply(Score(name="ann"), actor="judge")
             assert (await store.read("a")).version == 2
             assert [one.version for one in await store.list()] == [2]
@@ -184,7 +184,7 @@ class TestLocked:
         await begun(store)
         with by_hand(file) as other:
             other.execute("BEGIN IMMEDIATE")
-            with pytest.raises(JournalFault, match="another program keeps it locked"):
+            with pytest.raises(JournalFault, match="another program has locked the database"):
                 await store.create("b", lambda ordinal: EMPTY)
 
         assert (await store.create("b", lambda ordinal: EMPTY)).ordinal == 2
@@ -214,9 +214,9 @@ async def test_a_database_that_can_only_be_read(store: SqlStore, file: Path) -> 
     only_read = SqlStore(f"sqlite:///file:{file}?mode=ro&uri=true", owner="club", schema=1)
     async with only_read:
         staff = going_on(await only_read.read("a"))
-        with pytest.raises(NotStored, match="it can only be read"):
+        with pytest.raises(NotStored, match="the database can only be read"):
             await staff.apply(Score(name="ann"), actor="staff")
-        with pytest.raises(JournalFault, match="it can only be read"):
+        with pytest.raises(JournalFault, match="the database can only be read"):
             await only_read.take("a")
         assert [one.version for one in await only_read.list()] == [2]
 
@@ -335,7 +335,7 @@ class TestTheFileGoesAway:
         shutil.move(file, tmp_path / "away.db")
 
         for _ in range(2):
-            with pytest.raises(NotStored, match="its file is gone"):
+            with pytest.raises(NotStored, match="the database file is gone"):
                 await shared.apply(Score(name="ann"), actor="judge")
         shutil.move(tmp_path / "away.db", file)
         await shared.apply(Score(name="ann"), actor="judge")

@@ -395,6 +395,10 @@ class TestTheThread:
         await SqlStore(url(tmp_path), owner="club", schema=1).close()
 
     async def test_who_stops_waiting_for_an_answer_harms_nobody(self, store: SqlStore) -> None:
+        complaints: list[object] = []
+        asyncio.get_running_loop().set_exception_handler(
+            lambda loop, context: complaints.append(context)
+        )
         asked = asyncio.create_task(store.create("a", lambda ordinal: EMPTY))
         await asyncio.sleep(0)
         asked.cancel()
@@ -402,6 +406,7 @@ class TestTheThread:
             await asked
 
         assert (await store.read("a")).version == 0
+        assert complaints == []
 
 
 def test_the_event_loop_may_be_gone_before_the_answer_comes(tmp_path: Path) -> None:
