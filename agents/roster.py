@@ -7,6 +7,7 @@ from agents.order_taker import OrderTaker
 from agents.payment import Payment
 from agents.telling import expects, told
 from state.commands import ConfirmOrder, PlaceOrder
+from state.contact import region_of
 from state.context import OrderContext
 from state.digest import digest
 from state.order import OrderState
@@ -68,7 +69,7 @@ def restaurant_call(
         shared: The order, new or continued.
     """
     menu = shared.context.menu
-    redactor = Redactor()
+    redactor = Redactor(lambda: region_of(menu.restaurant))
     return Call(
         shared,
         restaurant_graph(),

@@ -53,6 +53,7 @@ def _known(order: OrderState) -> dict[str, JsonValue]:
         "allergies": list(order.allergies) or None,
         "notes": {note.id: f"{note.title}: {note.content}" for note in order.notes} or None,
         "rating": order.feedback_rating,
+        "gone": list(order.gone) or None,
         "person_wanted": order.person_wanted or None,
         "reason": order.ended_reason if order.stage is Stage.FAILED else None,
         "needs": list(needs(order)) or None,

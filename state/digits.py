@@ -74,13 +74,15 @@ def runs_in(text: str, breaks: Sequence[tuple[int, int]] = ()) -> Iterator[Run]:
 
     Args:
         text: What was said or written.
-        breaks: Places whose digits are something else.
+        breaks: Places whose digits are something else, in their order.
     """
     run = _Open()
-    last_end = 0
+    last_end = at = 0
     for match in _TOKEN.finditer(text):
         start, end = match.span()
-        if any(begin < end and start < stop for begin, stop in breaks):
+        while at < len(breaks) and breaks[at][1] <= start:
+            at += 1
+        if at < len(breaks) and breaks[at][0] < end:
             yield from _closed(run)
             run, last_end = _Open(), end
             continue

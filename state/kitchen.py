@@ -4,6 +4,7 @@ Everything money will be reckoned from is stamped here, so that an order can be 
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from itertools import islice
@@ -12,6 +13,7 @@ from state.combos import PartWords, combo_parts
 from state.errors import (
     ChoiceMissing,
     ChoiceNotPossible,
+    NotOnMenu,
     NotServed,
     OrderError,
     SoldOut,
@@ -20,6 +22,7 @@ from state.menu import Combo, Dish, Menu, Served
 from state.order import LinePart, OrderLine, TaxShare
 
 _MOST_NEAR = 3
+_MOST_SIZE_WORDS = 3
 
 
 class Kitchen:
@@ -59,7 +62,8 @@ class Kitchen:
         Raises:
             OrderError: It is not on the menu, not to be had, or something has to be chosen first.
         """
-        item = self.menu.item(name)
+        item, said_size = self.named(name)
+        size = size or said_size
         self.refuse_unavailable(item)
         if isinstance(item, Combo):
             return self._combo(item, size, modifications, parts)
@@ -71,6 +75,37 @@ class Kitchen:
                 possible=[],
             )
         return self._dish(item, size, modifications)
+
+    def named(self, words: str) -> tuple[Dish | Combo, str | None]:
+        """Return what is meant, and its size where that was said in the same breath ("large cola").
+
+        Raises:
+            NotOnMenu: Nothing answers to these words.
+            Ambiguous: Several things do.
+        """
+        try:
+            return self.menu.item(words), None
+        except NotOnMenu:
+            pieces = words.split()
+            for length in range(1, min(_MOST_SIZE_WORDS, len(pieces) - 1) + 1):
+                for size, rest in (
+                    (pieces[:length], pieces[length:]),
+                    (pieces[-length:], pieces[:-length]),
+                ):
+                    found = self._sized(" ".join(rest), " ".join(size))
+                    if found is not None:
+                        return found
+            raise
+
+    def _sized(self, name: str, size: str) -> tuple[Dish, str] | None:
+        try:
+            item = self.menu.item(name)
+            found = (
+                self.menu.size(item, size.removesuffix(" of")) if isinstance(item, Dish) else None
+            )
+        except OrderError:
+            return None
+        return (item, found) if isinstance(item, Dish) and found is not None else None
 
     def again(self, line: OrderLine) -> OrderLine:
         """Return the same thing as the menu has it now, under the same id.
@@ -84,9 +119,8 @@ class Kitchen:
             update={"id": line.id, "quantity": line.quantity, "note": line.note}
         )
 
-    def size_kept(self, name: str, size: str | None) -> str | None:
+    def size_kept(self, item: Dish | Combo, size: str | None) -> str | None:
         """Return a line's old size if another dish comes in it as well."""
-        item = self.menu.item(name)
         if size is None or isinstance(item, Combo):
             return None
         try:
@@ -157,7 +191,8 @@ class Kitchen:
                 group="size",
                 possible=[],
             )
-        taken = combo_parts(self.menu, self.to_be_had, combo, wanted or (), modifications)
+        parts = [self._with_size(part) for part in wanted or ()]
+        taken = combo_parts(self.menu, self.to_be_had, combo, parts, modifications)
         ages = [part.dish.minimum_age for part in taken if part.dish.minimum_age is not None]
         return OrderLine(
             id="",
@@ -176,6 +211,16 @@ class Kitchen:
             taxes=self._taxes([(part.dish, part.menu_price) for part in taken]),
             minimum_age=max(ages, default=None),
         )
+
+    def _with_size(self, part: PartWords) -> PartWords:
+        """Take a size out of a part's name where it was said with it ("a large Margherita")."""
+        if part.size:
+            return part
+        try:
+            item, size = self.named(part.name)
+        except OrderError:
+            return part
+        return part if size is None else replace(part, name=item.name, size=size)
 
     def _taxes(self, dishes: Sequence[tuple[Dish, int]]) -> tuple[TaxShare, ...]:
         """Say at which rates a line is taxed, weighted by what each dish costs on the menu."""

@@ -190,6 +190,8 @@ class OrderState(_Part):
     payment_method: Literal["cash", "card"] | None = None
     notes: tuple[Note, ...] = ()
     allergies: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    """What fell out when the menu changed, until the guest has changed something since."""
 
     feedback_rating: int | None = None
     feedback_comment: str | None = None

@@ -6,8 +6,9 @@ price, a postcode or an id. A security code is three or four digits that are cal
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from typing import Literal
 
 from state.digits import Run, runs_in
 
@@ -22,6 +23,7 @@ _SHORTEST, _LONGEST = 13, 19
 _HARMLESS = re.compile(
     r"""
     \b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b              # a UUID
+    | \b[a-z][a-z._+-]*\d{1,12}@[\w-]+\.[a-z]                                      # an e-mail address
     | \b(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])                    # a date, and a time
       (?:[T ](?:[01]\d|2[0-4])(?::?[0-5]\d){1,2}(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)?(?![\d-])
     | \b20[2-4]\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:T\d{4,6}Z?)?(?![\d-])
@@ -36,14 +38,15 @@ _HARMLESS = re.compile(
 )
 
 _CARD_WORDS = re.compile(
-    r"\b(?:card|credit|debit|visa|master\s?card|amex|american express|maestro|discover|diners)\b",
+    r"\b(?:card|charge|credit|debit|visa|master\s?card|amex|american express|maestro|discover|diners)\b",
     re.IGNORECASE,
 )
-_PHONE_WORDS = re.compile(
+_CALL_WORDS = (
     r"\b(?:tele)?phones?\b|\b(?:cell|mobile|landline|tel|call|ring|reach|text|whatsapp|sms|contact"
-    r"|my number|number(?: is|'s))\b",
-    re.IGNORECASE,
+    r"|area code)\b"
 )
+_PHONE_WORDS = re.compile(_CALL_WORDS + r"|\b(?:my number|number(?: is|'s))\b", re.IGNORECASE)
+_ELSE_WORDS = re.compile(_CALL_WORDS, re.IGNORECASE)
 _PLACE_WORDS = re.compile(
     r"\b(?:zip|post\s?code|postal|street|avenue|road|address|house|flat|apartment|apt|floor|room"
     r"|order(?: number)?|table)\b",
@@ -59,6 +62,25 @@ _CODE_AFTER = re.compile(
 )
 _NEAR = 48
 """How many characters around digits can say what they are."""
+
+_PIECE = 3
+"""Fewer digits than this, told by themselves, are a count or an hour and no piece of a number."""
+_MOST_STRANGERS = 2
+_WORD = re.compile(r"[^\W\d_]+")
+_TELLING = frozenset(
+    """a after again all amex and are back be by card comes continue continuing credit debit digit digits
+    done end ending expires expiry final finally first followed for get go goes got group hang have hear here
+    hold i in is it its just last let ll m mastercard me moment more my next now number numbers of ok okay
+    on oh please plus re ready rest right s second see so sorry start starts that the then there these
+    they third this to uh um er visa wait well will with yeah yep yes you your
+    one two three four five six eight ten sixteen""".split()
+)
+"""What people say around the pieces of a number; after any other word it is about something else."""
+_TIME_BEFORE = re.compile(r"\b(?:at|around|about|until|till|before|from)\s*$", re.IGNORECASE)
+_ISSUED = re.compile(
+    r"3[47]\d{13}|3[0689]\d{12}|35\d{14}|2[2-7]\d{14}|4(?:\d{12}|\d{15}|\d{18})|5\d{15}|6\d{12,18}"
+)
+"""How the numbers of cards begin, and how long they are then."""
 
 
 def redact(text: str, region: str | None = None) -> str:
@@ -83,49 +105,68 @@ class Redactor:
     """Redacts what one guest says, turn after turn, also a number told in several turns.
 
     Args:
-        region: The country whose telephone numbers are known without their country code.
+        region: Tells the country whose telephone numbers are known without their country code; asked
+            when the first long number is heard.
     """
 
-    def __init__(self, region: str | None = None) -> None:
-        self._region = region
-        self._before = ""
-        self._groups: tuple[int, ...] = ()
-        self._in_card = False
+    def __init__(self, region: Callable[[], str | None] = lambda: None) -> None:
+        self._ask_region = region
+        self._told: tuple[Run, ...] = ()
+        self._in_card: Literal["", "part", "whole"] = ""
 
     def __call__(self, text: str) -> str:
         """Return what may be kept of a guest's words, and remember how they end."""
         runs = _runs(text)
-        secret = [run for run in runs if _is_secret(run, text, self._region)]
-        if runs and not secret:
-            secret = list(self._continuing(text, runs))
-        cut = _without(text, secret)
-        self._in_card = bool(secret) and not _goes_on(text, secret[-1].end)
-        last = runs[-1] if runs else None
-        bare = last is not None and last not in secret and not _goes_on(text, last.end)
-        if not bare or last is None:
-            self._before, self._groups = "", ()
-        elif len(runs) == 1 and not _says_more(text, runs):
-            self._before += last.digits
-            self._groups += last.groups
-        else:
-            self._before, self._groups = last.digits, last.groups
-        return cut
+        told = sum(len(run.digits) for run in (*self._told, *runs))
+        region = self._ask_region() if told >= _PART else None
+        secret = [run for run in runs if _is_secret(run, text, region)]
+        pieces = [run for run in runs if len(run.digits) >= _PIECE and not _counts(run, text)]
+        if pieces and not secret and not _says_more(text, runs):
+            secret = list(self._continuing(pieces, text, region))
+        self._remember(pieces, secret, text, runs)
+        return _without(text, secret)
 
-    def _continuing(self, text: str, runs: Sequence[Run]) -> Iterator[Run]:
+    def _continuing(self, pieces: Sequence[Run], text: str, region: str | None) -> Iterator[Run]:
         """Find the digits that carry on where the guest stopped the turn before."""
-        if _says_more(text, runs) or _PLACE_WORDS.search(text) or _PHONE_WORDS.search(text):
-            return
         if self._in_card:
-            yield from (run for run in runs if len(run.digits) >= 3)
+            # After a whole one there may come its date and code, and then a telephone number.
+            after = _PART if self._in_card == "whole" else _LONGEST + 1
+            yield from (run for run in pieces if len(run.digits) < after and not _in_threes(run))
             return
-        first = runs[0]
-        told = self._before + first.digits
-        if len(self._before) < 2 or len(first.digits) < 2 or len(told) < _PART:
+        if not self._told:
             return
-        joined = Run(told, first.start, first.end, (*self._groups, *first.groups), False)
-        alone = len(first.digits) >= _PART  # and let in, so it is a telephone number by itself
-        if _luhn_within(told) or not (alone or _plausible_phone(joined, self._region)):
+        first = pieces[0]
+        told = _joined((*self._told, first))
+        if _complete(self._told) or len(first.digits) >= _PART:
+            # One of them was let in by itself, so it is a telephone number, unless both are one card.
+            if _ISSUED.fullmatch(told.digits) and _luhn(told.digits):
+                yield first
+        elif _luhn_within(told.digits):
             yield first
+        elif len(told.digits) >= _PART and not _with_postcode(told.groups):
+            told_as = tuple(len(run.digits) for run in (*self._told, first))
+            if told_as[:2] == (4, 6) or not _plausible_phone(told, region):
+                yield first
+
+    def _remember(
+        self, pieces: Sequence[Run], secret: Sequence[Run], text: str, runs: Sequence[Run]
+    ) -> None:
+        """Keep the digits with which the guest stopped, as long as he may be telling a number."""
+        if not pieces and not secret:
+            if runs or _strangers(text):
+                self._told, self._in_card = (), ""
+            return
+        last = pieces[-1] if pieces else secret[-1]
+        goes_on = bool(_strangers(text[last.end :]))
+        self._in_card = ""
+        if secret and not goes_on:
+            self._in_card = "whole" if any(_luhn_within(run.digits) for run in secret) else "part"
+        if secret or goes_on:
+            self._told = ()
+        elif len(pieces) == 1 and not _says_more(text, runs) and not _complete(self._told):
+            self._told = (*self._told, last)
+        else:
+            self._told = (last,)
 
 
 def _runs(text: str) -> list[Run]:
@@ -137,7 +178,8 @@ def _runs(text: str) -> list[Run]:
 
 
 _DIGIT_WORD = re.compile(
-    r"\d|\b(?:zero|one|two|three|four|five|six|seven|eight|nine)\b", re.IGNORECASE
+    r"\d|\b(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty)\b",
+    re.IGNORECASE,
 )
 
 
@@ -193,7 +235,7 @@ def _is_phone(run: Run, text: str, region: str | None) -> bool:
 
 def _plausible_phone(run: Run, region: str | None) -> bool:
     """Whether digits without a word about them are a telephone number by their form."""
-    if run.groups[-3:] == (3, 3, 4) and len(run.groups) <= 4:
+    if _in_threes(run):
         return _possible_phone(run.digits, region)
     if _trunk(run.digits):
         return True
@@ -201,6 +243,11 @@ def _plausible_phone(run: Run, region: str | None) -> bool:
     if region is None or in_fours or _begins_with_zero(region):
         return False
     return _valid_phone(run.digits, region)
+
+
+def _in_threes(run: Run) -> bool:
+    """Whether it is told as a North American telephone number is, and no card."""
+    return run.groups[-3:] == (3, 3, 4) and len(run.groups) <= 4
 
 
 def _trunk(digits: str) -> bool:
@@ -251,13 +298,39 @@ def _valid_phone(digits: str, region: str | None, *, possible: bool = False) -> 
 
 
 def _says_more(text: str, runs: Sequence[Run]) -> bool:
-    """Whether a turn is about more than the digits in it."""
-    return len(re.findall(r"[^\W\d_]+", _without(text, runs).replace(CARD, ""))) > 4
+    """Whether a turn is about more than the digits in it, or about digits that are something else."""
+    if _PLACE_WORDS.search(text) or _ELSE_WORDS.search(text):
+        return True
+    return len(_strangers(_without(text, runs).replace(CARD, ""))) > _MOST_STRANGERS
 
 
-def _goes_on(text: str, end: int) -> bool:
-    """Whether words follow, so that the next turn's digits are another matter."""
-    return len(re.findall(r"[^\W\d_]+", text[end:])) > 2
+def _strangers(text: str) -> list[str]:
+    """Return the words that people do not use around the pieces of a number they tell."""
+    return [word for word in _WORD.findall(text.casefold()) if word not in _TELLING]
+
+
+def _counts(run: Run, text: str) -> bool:
+    """Whether digits say how many, how much or when: "18 percent", "10 waters", "at 19 30"."""
+    after = re.match(r"\s*(?:%|[$€£¥]|-?([^\W\d_]+))", text[run.end :])
+    if after is not None and (after[1] is None or after[1].casefold() not in _TELLING):
+        return True
+    return _TIME_BEFORE.search(text[: run.start]) is not None
+
+
+def _joined(runs: Sequence[Run]) -> Run:
+    groups = tuple(length for run in runs for length in run.groups)
+    digits = "".join(run.digits for run in runs)
+    return Run(digits, runs[-1].start, runs[-1].end, groups, False)
+
+
+def _complete(told: Sequence[Run]) -> bool:
+    """Whether what was told and let in is a telephone number as it stands."""
+    return sum(len(run.digits) for run in told) >= _PART
+
+
+def _with_postcode(groups: Sequence[int]) -> bool:
+    """Whether two answers in a row look like a postcode and the number of a house or a flat."""
+    return len(groups) == 2 and 5 in groups and sum(groups) < _PART + 2
 
 
 def _without(text: str, runs: Iterable[Run]) -> str:

@@ -6,7 +6,7 @@ joined by ``Handoff`` edges in a ``Graph``.
 
 from agents.handoff import carry
 from agents.handoff.actions import EndCall
-from agents.handoff.call import Call, Manners
+from agents.handoff.call import Call
 from agents.handoff.events import (
     Ended,
     EndReason,
@@ -22,6 +22,7 @@ from agents.handoff.events import (
     YourTurn,
 )
 from agents.handoff.graph import Condition, Graph, GraphError, Handoff
+from agents.handoff.manners import Manners
 from agents.handoff.picture import dot, mermaid, outline
 from agents.handoff.text import start_text, stop
 from agents.handoff.tools import Action, Read, Tool, parameters_of, tool_name, tool_of

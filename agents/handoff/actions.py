@@ -11,7 +11,7 @@ class EndCall(Action):
 
     op: Literal["end_call"] = "end_call"
 
-    after_speech: ClassVar[bool] = True
+    goes_last: ClassVar[bool] = True
 
     async def run(self, call: Call[Any, Any]) -> str:
         """Let the goodbye be the last thing said."""

@@ -6,18 +6,20 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from livekit.agents import AgentSession, RunContext, ToolError
-from livekit.agents.llm import ChatMessage, ToolResult
+from livekit.agents import NOT_GIVEN, AgentSession, RunContext, ToolError
+from livekit.agents.llm import ChatMessage
 from livekit.agents.voice import (
     AgentStateChangedEvent,
     CloseEvent,
     ConversationItemAddedEvent,
     FunctionToolsExecutedEvent,
     SpeechCreatedEvent,
+    SpeechHandle,
 )
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from agents.handoff.events import (
+    Audience,
     Ended,
     EndReason,
     Event,
@@ -27,51 +29,31 @@ from agents.handoff.events import (
     Listener,
     Said,
     StateChanged,
-    ToolUsed,
     TurnWithdrawn,
     YourTurn,
 )
+from agents.handoff.failures import (
+    NOT_HANDED_OVER,
+    CallEnding,
+    HandoffTaken,
+    TooManyHandoffs,
+    code_of,
+    failure_text,
+)
 from agents.handoff.graph import Graph, Handoff
+from agents.handoff.guards import allow_interruptions, handler, is_cancelled
+from agents.handoff.limits import Limits
+from agents.handoff.manners import Manners
 from agents.handoff.reply import Replies, Reply
-from agents.handoff.tools import Action, Read, Tool, given, refusal_text, tool_name
+from agents.handoff.tool_use import ToolUse
 from agents.handoff.turns import TurnKeeper
 from agents.handoff.voice import Voice
-from state.shared import Applied, Command, HandOver, Refused, SharedState, StateError, TakenOver
+from state.shared import Applied, HandOver, Refused, SharedState, StateError, TakenOver
 
 logger = logging.getLogger(__name__)
 
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
-
-NOT_DONE = "Nothing was changed."
-NOT_HANDED_OVER = "Not handed over."
-
-
-@dataclass(frozen=True)
-class Manners(Generic[S, C]):
-    """How an application's calls go; everything has a working default.
-
-    Args:
-        digest: The state as every model request shows it: short text, as data. Takes state and version.
-        told: What a model is told of a change it made.
-        expects: What kind of answer a voice waits for; takes the state, who speaks and the last refusal.
-        let_in: What may enter of what a guest says; the place to take secrets out of it.
-        trouble: Said when the model fails or has nothing to say.
-        tool_limit_s: How long a tool may work, in seconds; its commit is not counted.
-        think_limit_s: How long a model may be silent within a reply, in seconds.
-        handoffs_per_turn: How many handoffs one thing the guest said may cause.
-    """
-
-    digest: Callable[[S, int], str] = lambda state, version: state.model_dump_json(
-        exclude_none=True
-    )
-    told: Callable[[Applied[S], Command[S, C]], str] = lambda applied, command: "Done."
-    expects: Callable[[S, str, Refused | None], str] = lambda state, speaker, refusal: "open"
-    let_in: Callable[[str], str] = str
-    trouble: str = "I am sorry, I lost the thread for a moment. Could you say that again?"
-    tool_limit_s: float = 10.0
-    think_limit_s: float = 30.0
-    handoffs_per_turn: int = 3
 
 
 @dataclass(frozen=True)
@@ -104,20 +86,21 @@ class Call(Generic[S, C]):
         self.last_refusal: Refused | None = None
         self._resumed = shared.version > 0
         self._session: AgentSession[Call[S, C]] | None = None
+        self._entered = False
         self._pending: _Pending | None = None
-        self._transferring = asyncio.Lock()
+        self.limits = Limits()
+        self.tools = ToolUse(self)
         self._closing: EndReason | None = None
         self._ended: EndReason | None = None
-        self._listeners: list[Listener] = []
+        self._audience = Audience()
         self._waiting: list[asyncio.Future[None]] = []
         self._tasks: set[asyncio.Task[Any]] = set()
         self._digest: tuple[int, str] | None = None
-        self._done_in: dict[str, int] = {}
         self._unsubscribe = shared.subscribe(self._state_changed)
         self.turns = TurnKeeper(
             more_to_come=lambda: self._pending is not None or bool(self.late),
             give=self._give_turn,
-            withdraw=lambda: self._tell(TurnWithdrawn(self.turn)),
+            withdraw=lambda: self.tell(TurnWithdrawn(self.turn)),
             silent=self._break_silence,
         )
 
@@ -139,6 +122,11 @@ class Call(Generic[S, C]):
         return self._resumed
 
     @property
+    def going_to(self) -> str | None:
+        """Who takes over when the handoff under way has happened."""
+        return self._pending.target if self._pending is not None else None
+
+    @property
     def handing_over(self) -> bool:
         """Whether a handoff is under way, so that nobody is there to answer just now."""
         return self._pending is not None
@@ -147,6 +135,11 @@ class Call(Generic[S, C]):
     def ended(self) -> EndReason | None:
         """Why the call is over, when it is."""
         return self._ended
+
+    @property
+    def apology(self) -> str:
+        """What is said for a model that fails or has nothing to say."""
+        return self.manners.trouble if self._closing is None else self.manners.farewell
 
     @property
     def digest(self) -> str:
@@ -160,19 +153,18 @@ class Call(Generic[S, C]):
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Tell somebody everything that happens; returns what ends that."""
-        self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
+        return self._audience.listen(listener)
 
     # -- the session ------------------------------------------------------------------------------
 
     def attach(self, session: "AgentSession[Call[S, C]]") -> None:
         """Follow a session's events; call it once, before the session starts."""
         self._session = session
-        session.on("speech_created", self._on_speech_created)
-        session.on("conversation_item_added", self._on_item)
-        session.on("function_tools_executed", self._on_tools_executed)
-        session.on("agent_state_changed", self._on_agent_state)
-        session.on("close", self._on_close)
+        session.on("speech_created", handler(self._on_speech_created))
+        session.on("conversation_item_added", handler(self._on_item))
+        session.on("function_tools_executed", handler(self._on_tools_executed))
+        session.on("agent_state_changed", handler(self._on_agent_state))
+        session.on("close", handler(self._on_close))
 
     @property
     def session(self) -> "AgentSession[Call[S, C]]":
@@ -190,17 +182,18 @@ class Call(Generic[S, C]):
     def hear(self, text: str) -> int:
         """Take in what the guest says and have it answered; returns the number of this turn.
 
-        A reply under way is interrupted. Words that come while a handoff is under way are kept and
-        answered by the next voice. After the end nothing is taken in.
+        A reply under way is interrupted. Words that come while nobody is there to answer them - before the
+        first voice has entered, or during a handoff - are kept for the next one. After the end nothing
+        is taken in.
         """
-        if self._ended is not None:
+        if self._ended is not None or self.limits.over:
             return self.turn
         text = self.manners.let_in(text)
         turn = self.turns.guest_spoke()
         self.hops = 0
-        self._tell(Heard(turn, text))
+        self.tell(Heard(turn, text))
         self.late.append(text)
-        if self._pending is None:
+        if self._entered and self._pending is None:
             if self.turns.speaking:
                 self._spawn(self._answer_late())
             else:
@@ -209,14 +202,24 @@ class Call(Generic[S, C]):
 
     async def answered(self) -> None:
         """Wait until it is the guest's turn, or the call has ended."""
-        if self.turns.given or self._ended is not None:
-            return
-        waiting = asyncio.get_running_loop().create_future()
-        self._waiting.append(waiting)
-        await waiting
+        while not self.turns.given and self._ended is None:
+            waiting = asyncio.get_running_loop().create_future()
+            self._waiting.append(waiting)
+            await waiting
+
+    def failure(self, error: BaseException, lead: str, tool: str) -> str:
+        """Take note of why something was not done, and say it for the model."""
+        if isinstance(error, Refused):
+            self.last_refusal = error
+        if isinstance(error, TakenOver):
+            self.close_after_reply("failed")
+        return failure_text(error, lead, tool)
 
     def close_after_reply(self, reason: EndReason) -> None:
-        """End the call once what is being said has been said."""
+        """End the call once what is being said has been said.
+
+        A guest who speaks on before that takes a voice's ending back; any other reason stands.
+        """
         self._closing = reason
 
     def end(self, reason: EndReason) -> None:
@@ -224,92 +227,22 @@ class Call(Generic[S, C]):
         if self._ended is not None:
             return
         self._ended = reason
+        self._audience.tell(Ended(reason))
         self._unsubscribe()
-        self._tell(Ended(reason))
         self._release()
+
+    def hang_up(self) -> None:
+        """Take in nothing more, and give up what tools and models are at; a commit still ends.
+
+        Done before the session closes: livekit-agents 1.8.9 would wait for all of them.
+        """
+        self.limits.hang_up()
 
     async def aclose(self) -> None:
         """Let go of everything that still runs beside the conversation."""
         for task in tuple(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    # -- tools ------------------------------------------------------------------------------------
-
-    async def use(self, tool: Tool, raw: dict[str, object], context: RunContext[Any]) -> Any:
-        """Carry out one tool call, tell the truth about it, and never raise anything but ToolError."""
-        call_id = context.function_call.call_id
-        reply = self.replies.of(call_id) or Reply(self.speaker, self.shared.version)
-        output, failure = "", "cancelled"
-        try:
-            output = await self._carry_out(tool, raw, reply, cut=call_id in reply.cut)
-            failure = ""
-        except StateError as error:
-            if isinstance(error, Refused):
-                self.last_refusal = error
-            if isinstance(error, TakenOver):
-                self.close_after_reply("failed")
-            failure = refusal_text(NOT_DONE, error.code, error.message, dict(error.facts))
-        except ValidationError as error:
-            failure = refusal_text(NOT_DONE, "not_valid", _what_is_wrong(error), {})
-        except TimeoutError:
-            failure = refusal_text(
-                NOT_DONE, "timeout", "It took too long and was given up.", {"tool": tool_name(tool)}
-            )
-        except (
-            Exception
-        ):  # a tool's fault must not end the call: the model is told that nothing happened
-            logger.exception("a tool failed", extra={"tool": tool_name(tool)})
-            failure = refusal_text(NOT_DONE, "internal", "Something went wrong inside.", {})
-        finally:
-            reply.answered(call_id, failure or None)
-            self._tell(
-                ToolUsed(
-                    turn=self.turn,
-                    voice=reply.voice,
-                    name=tool_name(tool),
-                    arguments=raw,
-                    output=failure or output,
-                    is_error=bool(failure),
-                )
-            )
-        if failure:
-            raise ToolError(failure)
-        if issubclass(tool, Action) and tool.after_speech and reply.spoke:
-            return ToolResult(output, reply_required=False)
-        return output
-
-    async def _carry_out(
-        self, tool: Tool, raw: dict[str, object], reply: Reply, *, cut: bool
-    ) -> str:
-        if cut:
-            raise Refused(
-                "The arguments did not arrive whole. Make the call again.", tool=tool_name(tool)
-            )
-        if issubclass(tool, Command):
-            command = tool.model_validate({"op": tool_name(tool), **given(raw)})
-            self._refuse_unasked(command.op, reply.voice)
-            async with asyncio.timeout(self.manners.tool_limit_s):
-                applied = await self.shared.apply(command, actor=reply.voice, seen=reply.seen)
-            self.last_refusal = None
-            self._done_in[command.op] = self.turn
-            return self.manners.told(applied, command)
-        if issubclass(tool, Read):
-            return tool.model_validate({"op": tool_name(tool), **given(raw)}).answer(
-                self.shared.state, self.shared.context
-            )
-        action = tool.model_validate({"op": tool_name(tool), **given(raw)})
-        async with asyncio.timeout(self.manners.tool_limit_s):
-            return await action.run(self)
-
-    def _refuse_unasked(self, op: str, voice: str) -> None:
-        """Refuse what is an answer of the guest's while the guest has not been asked."""
-        for told in self.graph.voices[voice].needs_answer.get(op, ()):
-            if self._done_in.get(told) == self.turn:
-                raise NotAnswered(
-                    f"The guest has not answered yet to what {told} brought. Tell it, and wait.",
-                    needs=told,
-                )
 
     # -- handoffs ---------------------------------------------------------------------------------
 
@@ -321,46 +254,35 @@ class Call(Generic[S, C]):
         returned agent after the reply and its tools).
         """
         call_id = context.function_call.call_id
-        _allow_interruptions(context, allow=False)
-        try:
-            async with self._transferring:
+        async with self.tools.last_things:
+            allow_interruptions(context, allow=False)
+            try:
                 return await self._decide(handoff, call_id)
-        except StateError as error:
-            if self._pending is None:
-                _allow_interruptions(context, allow=True)
-            if isinstance(error, Refused):
-                self.last_refusal = error
-            reason = (
-                str(error.facts.get("needs", error.code)) if error.code == "missing" else error.code
-            )
-            self._tell(HandoffRefused(self.turn, handoff.source, handoff.target, reason))
-            raise ToolError(
-                refusal_text(NOT_HANDED_OVER, error.code, error.message, dict(error.facts))
-            ) from error
+            except (Exception, asyncio.CancelledError) as error:
+                if self._pending is None:
+                    allow_interruptions(context, allow=True)
+                if is_cancelled(error):
+                    raise
+                failure = self.failure(error, NOT_HANDED_OVER, handoff.tool_name)
+                reason = code_of(error)
+                if isinstance(error, StateError) and reason == "missing":
+                    reason = str(error.facts.get("needs", reason))
+                self.tell(HandoffRefused(self.turn, handoff.source, handoff.target, reason))
+                raise ToolError(failure) from error
 
     async def _decide(self, handoff: Handoff[S], call_id: str) -> Voice[S, C]:
-        reply = self.replies.of(call_id)
-        if reply is not None:
-            await reply.siblings()
-        if self._pending is not None:
-            raise _HandoffTaken(
-                f"The guest is already being handed over to {self._pending.target}."
-            )
+        reply = self.replies.of(call_id) or Reply(self.speaker, self.shared.version)
+        await self.tools.after_siblings(reply, call_id)
+        if self._closing is not None:
+            raise CallEnding("The call is about to end.")
         if handoff.source != self.speaker:
-            raise _HandoffTaken(f"The guest is with {self.speaker} now.")
-        if reply is not None and call_id in reply.cut:
-            raise Refused("The arguments did not arrive whole. Make the call again.")
-        if reply is not None and reply.failed is not None:
-            raise _SiblingFailed(
-                f"Something else in this reply was not done; tell the guest. {reply.failed}"
-            )
-        if (
-            handoff.condition is not None
-            and (missing := handoff.condition(self.shared.state)) is not None
-        ):
-            raise missing
+            raise HandoffTaken(f"The guest is with {self.speaker} now.")
+        if handoff.condition is not None:
+            missing = handoff.condition(self.shared.state)
+            if missing is not None:
+                raise missing
         if self.hops >= self.manners.handoffs_per_turn:
-            raise _TooManyHandoffs("The guest has been handed around enough. Answer yourself.")
+            raise TooManyHandoffs("The guest has been handed around enough. Answer yourself.")
         voice = self.graph.voice(handoff.target, handoff.carry(self._history()))
         await self.shared.apply(
             HandOver(source=handoff.source, target=handoff.target), actor=handoff.source
@@ -375,18 +297,19 @@ class Call(Generic[S, C]):
     def entered(self, voice: Voice[S, C]) -> "list[str]":
         """A voice has taken over: nothing is pending any more. Returns what the guest said meanwhile."""
         pending, self._pending = self._pending, None
+        self._entered = True
         self.turns.voice_entered()
         self.speaker = voice.name
         self.last_refusal = None
         if pending is not None:
-            self._tell(HandedOver(self.turn, pending.source, pending.target))
+            self.tell(HandedOver(self.turn, pending.source, pending.target))
         late, self.late = self.late, []
         return late
 
     def _handoff_dropped(self, pending: _Pending) -> None:
         """A forced interruption threw the handoff away: the old voice goes on."""
         self._pending = None
-        self._tell(HandoffRefused(self.turn, pending.source, pending.target, "interrupted"))
+        self.tell(HandoffRefused(self.turn, pending.source, pending.target, "interrupted"))
         self._spawn(self._back_to(pending))
 
     async def _back_to(self, pending: _Pending) -> None:
@@ -398,9 +321,18 @@ class Call(Generic[S, C]):
             logger.warning("a dropped handoff was not written down", extra={"code": error.code})
         await self._answer_late()
 
+    def ask(self, words: str, **how: Any) -> SpeechHandle:
+        """Have the present voice reply, to the guest's words if there are any."""
+        if words and self._closing == "voice_ended":
+            self._closing = None
+        return self.session.generate_reply(user_input=words or NOT_GIVEN, **how)
+
     def _answer(self) -> None:
         words, self.late = " ".join(self.late), []
-        self.session.generate_reply(user_input=words)
+        try:
+            self.ask(words)
+        except RuntimeError:  # the session is closing: nobody will answer any more
+            logger.warning("the guest spoke into the end of the session")
 
     async def _answer_late(self) -> None:
         """Break off what is being said, then answer, unless the next voice has taken the words along.
@@ -408,7 +340,7 @@ class Call(Generic[S, C]):
         The interruption is waited for: until then the model would not be shown what its tools have done
         (livekit-agents 1.8.9 adds that to the history when the interrupted reply has ended).
         """
-        while self._pending is None and self.late and self._ended is None:
+        while self._pending is None and self.late and not self.limits.over and self._ended is None:
             try:
                 await self.session.interrupt()
             except (
@@ -420,10 +352,10 @@ class Call(Generic[S, C]):
                     return
                 await asyncio.gather(*(speech.wait_for_playout() for speech in self.turns.speeches))
                 continue
-            if self._pending is None and self.late:
+            if self._pending is None and self.late and not self.limits.over:
                 self._answer()
 
-    # -- livekit's events: plain functions that never raise, since livekit passes a TypeError on ------
+    # -- livekit's events -------------------------------------------------------------------------
 
     def _on_speech_created(self, event: SpeechCreatedEvent) -> None:
         self.turns.speech_created(event.speech_handle)
@@ -431,7 +363,7 @@ class Call(Generic[S, C]):
     def _on_item(self, event: ConversationItemAddedEvent) -> None:
         item = event.item
         if isinstance(item, ChatMessage) and item.role == "assistant":
-            self._tell(Said(self.turn, self.speaker, item.text_content or "", item.interrupted))
+            self.tell(Said(self.turn, self.speaker, item.text_content or "", item.interrupted))
             self.turns.spoke(interrupted=item.interrupted)
 
     def _on_agent_state(self, event: AgentStateChangedEvent) -> None:
@@ -451,20 +383,26 @@ class Call(Generic[S, C]):
     # -- telling ----------------------------------------------------------------------------------
 
     def _state_changed(self, applied: Applied[S]) -> None:
-        self._tell(StateChanged(self.turn, applied.version, applied.ops, applied.state))
+        self.tell(StateChanged(self.turn, applied.version, applied.ops, applied.state))
 
     def _give_turn(self) -> None:
         if self._closing is not None:
             self.end(self._closing)
             return
-        expects = self.manners.expects(self.shared.state, self.speaker, self.last_refusal)
-        self._tell(YourTurn(self.turn, self.speaker, self.shared.version, expects))
+        self.tell(YourTurn(self.turn, self.speaker, self.shared.version, self._expected()))
         self._release()
+
+    def _expected(self) -> str:
+        try:
+            return self.manners.expects(self.shared.state, self.speaker, self.last_refusal)
+        except Exception:  # it is the guest's turn all the same
+            logger.exception("what is expected of the guest is not known")
+            return "open"
 
     def _break_silence(self) -> None:
         if self._ended is None and self._session is not None:
             try:
-                self._session.say(self.manners.trouble)
+                self._session.say(self.apology)
             except RuntimeError:  # the session is closing: nobody is left to hear it
                 logger.debug("nothing was said, and the session is closing")
 
@@ -474,50 +412,12 @@ class Call(Generic[S, C]):
             if not one.done():
                 one.set_result(None)
 
-    def _tell(self, event: Event) -> None:
-        for listener in tuple(self._listeners):
-            try:
-                listener(event)
-            except Exception:  # a listener's fault must not reach the conversation
-                logger.exception("a listener failed")
+    def tell(self, event: Event) -> None:
+        """Tell everybody who listens; nothing follows the end."""
+        if self._ended is None:
+            self._audience.tell(event)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-class NotAnswered(Refused):
-    """The guest has to be told something, and to answer, before this."""
-
-    code = "not_answered"
-
-
-class _HandoffTaken(Refused):
-    code = "already_handing_over"
-
-
-class _SiblingFailed(Refused):
-    code = "sibling_failed"
-
-
-class _TooManyHandoffs(Refused):
-    code = "too_many_handoffs"
-
-
-def _allow_interruptions(context: RunContext[Any], *, allow: bool) -> None:
-    try:
-        if allow:
-            context.speech_handle.allow_interruptions = True
-        else:
-            context.disallow_interruptions()
-    except RuntimeError:  # interrupted already: the transfer is decided all the same
-        logger.debug("the reply was interrupted before its transfer was decided")
-
-
-def _what_is_wrong(error: ValidationError) -> str:
-    """Say what is wrong with the arguments without repeating them: they may hold what must not spread."""
-    return "; ".join(
-        f"{'.'.join(str(step) for step in fault['loc'][-2:]) or 'arguments'}: {fault['msg']}"
-        for fault in error.errors(include_input=False, include_url=False, include_context=False)
-    )

@@ -4,9 +4,13 @@ A listener is a plain function that gets every event in order, inside the event 
 wait. ``turn`` counts what the guest has said; the greeting belongs to turn 0.
 """
 
+import logging
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
+
+logger = logging.getLogger(__name__)
 
 EndReason = Literal["input_ended", "guest_left", "voice_ended", "failed"]
 
@@ -106,3 +110,34 @@ Event: TypeAlias = (
     | Ended
 )
 Listener: TypeAlias = Callable[[Event], None]
+
+
+class Audience:
+    """Those who listen to a call, each told every event in the order in which it happened."""
+
+    def __init__(self) -> None:
+        self._listeners: list[Listener] = []
+        self._untold: deque[Event] = deque()
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Tell somebody everything that happens; returns what ends that."""
+        self._listeners.append(listener)
+
+        def leave() -> None:
+            if listener in self._listeners:
+                self._listeners.remove(listener)
+
+        return leave
+
+    def tell(self, event: Event) -> None:
+        """Tell everybody; what a listener brings about by itself is told when all know the cause."""
+        self._untold.append(event)
+        if len(self._untold) > 1:
+            return
+        while self._untold:
+            for listener in tuple(self._listeners):
+                try:
+                    listener(self._untold[0])
+                except Exception:  # a listener's fault must not reach the conversation
+                    logger.exception("a listener failed")
+            self._untold.popleft()

@@ -1,9 +1,12 @@
 """One model reply and the tool calls it made: which belong together, and how they went."""
 
 import asyncio
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+
+from pydantic_core import from_json
+
+from state.shared import Refused
 
 
 @dataclass(eq=False)
@@ -33,35 +36,39 @@ class Reply:
 
     def answered(self, call_id: str, failure: str | None = None) -> None:
         """Take note that a call's tool has ended, and how it failed if it did."""
-        if failure is not None:
+        if failure is not None and call_id in self._running:
             self.failed = failure
         self._running.discard(call_id)
         if not self._running:
             self._quiet.set()
+
+    def refuse_cut(self, call_id: str) -> None:
+        """Refuse a call whose arguments were cut off.
+
+        Raises:
+            Refused: They were.
+        """
+        if call_id in self.cut:
+            raise Refused("The arguments did not arrive whole. Make the call again.")
 
     async def siblings(self) -> None:
         """Wait until every tool of this reply that is no transfer has answered."""
         await self._quiet.wait()
 
 
-def whole_arguments(raw: str | None) -> bool:
-    """Whether a model's arguments arrived whole: nothing at all, or one JSON object.
+def whole_arguments(raw: str) -> bool:
+    """Whether a model's arguments arrived whole: one JSON object.
 
-    livekit-agents 1.8.9 repairs what was cut off and runs the tool with it; this is asked before.
+    livekit-agents 1.8.9 repairs what was cut off and runs the tool with it; this is asked before, of
+    the same parser.
 
-    >>> [whole_arguments(raw) for raw in ("", "{}", '{"by": 12', '[1]', '{"by":1}{"by":2}')]
-    [True, True, False, False, False]
+    >>> [whole_arguments(raw) for raw in ("{}", '{"by": 12', '[1]', '{"by":1}{"by":2}')]
+    [True, False, False, False]
     """
-    if raw is None or not raw.strip():
-        return True
     try:
-        return isinstance(json.loads(raw, parse_constant=_no_constant), dict)
+        return isinstance(from_json(raw, allow_inf_nan=False), dict)
     except ValueError:
         return False
-
-
-def _no_constant(name: str) -> object:
-    raise ValueError(f"{name} is no JSON")
 
 
 class Replies:
@@ -69,14 +76,21 @@ class Replies:
 
     def __init__(self) -> None:
         self._by_call: dict[str, Reply] = {}
-        self._calls = 0
+        self._used: set[str] = set()
+
+    @property
+    def at_work(self) -> int:
+        """How many calls have not been answered."""
+        return len(self._by_call)
 
     def own_id(self, call_id: str | None) -> str:
-        """Return the id a call gets here: its own, or a new one when that is missing or in use."""
-        self._calls += 1
-        if not call_id or call_id in self._by_call:
-            return f"{call_id or 'call'}_{self._calls}"
-        return call_id
+        """Return the id a call gets here: its own, or a new one when that is missing or was used."""
+        own, count = call_id or "call_1", 1
+        while own in self._used:
+            count += 1
+            own = f"{call_id or 'call'}_{count}"
+        self._used.add(own)
+        return own
 
     def add(self, call_id: str, reply: Reply) -> None:
         """Remember which reply a call belongs to."""
@@ -87,6 +101,6 @@ class Replies:
         return self._by_call.get(call_id)
 
     def forget(self, call_ids: Iterable[str]) -> None:
-        """Forget calls that have been answered."""
+        """Forget calls that have been answered, or never will be."""
         for call_id in call_ids:
             self._by_call.pop(call_id, None)

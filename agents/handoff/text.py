@@ -40,5 +40,6 @@ async def start_text(call: Call[S, C], model: LLM[Any]) -> "AgentSession[Call[S,
 
 async def stop(call: Call[Any, Any]) -> None:
     """End a call's session and everything that runs beside it."""
+    call.hang_up()
     await call.session.aclose()
     await call.aclose()

@@ -56,8 +56,9 @@ class Action(BaseModel, ABC):
 
     op: Any  # each names itself by a literal
 
-    after_speech: ClassVar[bool] = False
-    """Whether nothing more is to be said when the voice has spoken beside this call already."""
+    goes_last: ClassVar[bool] = False
+    """Whether it is done after everything else in its reply, as a handoff is: refused when something of
+    that failed, or when the guest is handed over. Nothing more is said if the voice has spoken already."""
 
     @abstractmethod
     async def run(self, call: "Call[Any, Any]") -> str:
@@ -93,7 +94,7 @@ def tool_of(tool: Tool) -> RawFunctionTool[Any, Any]:
 
     async def run(raw_arguments: dict[str, object], context: RunContext[Any]) -> Any:
         call: Call[Any, Any] = context.userdata
-        return await call.use(tool, raw_arguments, context)
+        return await call.tools.use(tool, raw_arguments, context)
 
     return raw_tool(tool_name(tool), inspect.cleandoc(tool.__doc__ or ""), parameters_of(tool), run)
 

@@ -1,6 +1,5 @@
 """A voice: instructions, tools, and how it opens. Everything else is the framework's."""
 
-import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,13 +14,12 @@ from livekit.agents.llm import (
     ChatMessage,
     ChoiceDelta,
     FunctionToolCall,
-    RawFunctionTool,
 )
 from livekit.agents.llm import Tool as LivekitTool
 from pydantic import BaseModel
 
-from agents.handoff.reply import Reply, whole_arguments
-from agents.handoff.tools import Tool, tool_of
+from agents.handoff.reply import Replies, Reply, whole_arguments
+from agents.handoff.tools import Action, Tool, tool_name, tool_of
 
 if TYPE_CHECKING:
     from agents.handoff.call import Call
@@ -74,6 +72,10 @@ class Voice(Agent, Generic[S, C]):
         self._transfers: frozenset[str] = frozenset(
             tool.info.name for tool in graph.transfers(self.name)
         )
+        self._last = self._transfers | {
+            tool_name(tool) for tool in self.offers if issubclass(tool, Action) and tool.goes_last
+        }
+        self._own = self._transfers | {tool_name(tool) for tool in self.offers}
         self._opens = False
         super().__init__(
             id=self.name,
@@ -115,6 +117,7 @@ class Voice(Agent, Generic[S, C]):
             Exception
         ):  # a mute voice is worse than a canned one, and livekit would only log this
             logger.exception("a voice could not open", extra={"voice": self.name})
+            self._opens = False
             call.session.say(self.opening.canned)
 
     def _open(self, call: "Call[S, C]", *, handed_over: bool, late: str) -> None:
@@ -127,11 +130,7 @@ class Voice(Agent, Generic[S, C]):
         # handoff: what was said to the Greeter need not be said again.
         unanswered = bool(late) or (handed_over and _ends_with_guest(self.chat_ctx.items))
         self._opens = True
-        speech = call.session.generate_reply(
-            user_input=late or NOT_GIVEN,
-            instructions=how,
-            tool_choice=NOT_GIVEN if unanswered else "none",
-        )
+        speech = call.ask(late, instructions=how, tool_choice=NOT_GIVEN if unanswered else "none")
         speech.add_done_callback(self._opened)
 
     def _opened(self, _: object) -> None:
@@ -149,27 +148,26 @@ class Voice(Agent, Generic[S, C]):
         """
         call = self.call
         reply = Reply(self.name, call.shared.version)
-        offered = self._offered(call, tools, model_settings)
-        sorter = _CallSorter(call, reply, offered, withheld=self._withheld(tools, offered))
-        context = _with_digest(chat_ctx, call.digest)
+        sorter: _CallSorter | None = None
         try:
-            async for chunk in self._ask(call, context, offered):
+            offered = self._offered(call, tools, model_settings)
+            sorter = _CallSorter(call.replies, reply, self._sorts(tools, offered))
+            async for chunk in self._ask(call, _with_digest(chat_ctx, call.digest), offered):
                 if isinstance(chunk, ChatChunk) and chunk.delta is not None:
                     sorter.sort(chunk.delta)
                     reply.spoke = reply.spoke or bool((chunk.delta.content or "").strip())
                 yield chunk
         except Exception:  # every failure of a model ends in words, never in silence
             logger.exception("the model failed", extra={"voice": self.name})
-            sorter.transfers.clear()
-            sorter.failed()
-            yield self._trouble(call)
+            if sorter is None or not sorter.broken_off():
+                yield self._trouble(call)
             return
-        if sorter.transfers:
+        if sorter.last:
             yield ChatChunk(
-                id=f"transfers_{id(reply)}",
-                delta=ChoiceDelta(role="assistant", tool_calls=sorter.transfers),
+                id=f"last_{id(reply)}",
+                delta=ChoiceDelta(role="assistant", tool_calls=sorter.last),
             )
-        elif not reply.spoke and not sorter.made_calls:
+        elif not reply.spoke and not sorter.passed_on:
             yield self._trouble(call)
 
     async def _ask(
@@ -182,7 +180,7 @@ class Voice(Agent, Generic[S, C]):
         async with model.chat(chat_ctx=context, tools=offered, conn_options=options) as stream:
             chunks = stream.__aiter__()
             while True:
-                async with asyncio.timeout(call.manners.think_limit_s):
+                async with call.limits.within(call.manners.think_limit_s):
                     try:
                         chunk = await chunks.__anext__()
                     except StopAsyncIteration:
@@ -195,67 +193,75 @@ class Voice(Agent, Generic[S, C]):
         # tool_choice "none" would still send the tools, and a call made anyway is dropped in silence.
         if settings is not None and settings.tool_choice == "none":
             return []
-        shown = {tool_of(tool).info.name for tool in self.offers_now(call.state)}
+        shown = {tool_name(tool) for tool in self.offers_now(call.state)}
         if not self._opens and call.hops < call.manners.handoffs_per_turn:
             shown |= self._transfers
-        own = {tool_of(tool).info.name for tool in self.offers} | self._transfers
-        return [tool for tool in tools if tool.id in shown or tool.id not in own]
+        return [tool for tool in tools if tool.id in shown or tool.id not in self._own]
 
-    def _withheld(self, tools: list[LivekitTool], offered: list[LivekitTool]) -> frozenset[str]:
-        return frozenset(tool.id for tool in tools) - frozenset(tool.id for tool in offered)
+    def _sorts(self, tools: list[LivekitTool], offered: list[LivekitTool]) -> "_Sorts":
+        known = frozenset(tool.id for tool in tools)
+        return _Sorts(
+            offered=frozenset(tool.id for tool in offered),
+            withheld=known - {tool.id for tool in offered},
+            last=self._last,
+            awaited=self._own - self._last,
+        )
 
     def _trouble(self, call: "Call[S, C]") -> str:
-        return self.opening.canned if self._opens else call.manners.trouble
+        return self.opening.canned if self._opens else call.apology
+
+
+@dataclass(frozen=True)
+class _Sorts:
+    """Which tools are which in one reply: offered, withheld, done last, waited for by those."""
+
+    offered: frozenset[str]
+    withheld: frozenset[str]
+    last: frozenset[str]
+    awaited: frozenset[str]
 
 
 class _CallSorter:
-    """Sorts the tool calls of one reply as they stream by."""
+    """Sorts the tool calls of one reply as they stream by; ``last`` holds those that go last."""
 
-    def __init__(
-        self,
-        call: "Call[Any, Any]",
-        reply: Reply,
-        offered: Sequence[LivekitTool],
-        withheld: frozenset[str],
-    ) -> None:
-        self.transfers: list[FunctionToolCall] = []
-        self.made_calls = False
-        self._call = call
+    def __init__(self, replies: Replies, reply: Reply, sorts: _Sorts) -> None:
+        self.last: list[FunctionToolCall] = []
+        self.passed_on = False
+        self._replies = replies
         self._reply = reply
-        self._own = {tool.id for tool in offered if isinstance(tool, RawFunctionTool)}
-        self._offered = {tool.id for tool in offered}
-        self._withheld = withheld
-        self._expected: list[str] = []
+        self._sorts = sorts
 
     def sort(self, delta: ChoiceDelta) -> None:
-        """Hold transfers back, drop what was withheld, and remember the rest."""
-        if not delta.tool_calls:
-            return
-        kept = []
-        for made in delta.tool_calls:
-            if made.name in self._withheld or not self._offered:
-                logger.info("dropped a call that was not offered", extra={"tool": made.name})
-                continue
-            made.call_id = self._call.replies.own_id(made.call_id)
-            self._call.replies.add(made.call_id, self._reply)
-            if not whole_arguments(made.arguments):
-                self._reply.cut.add(made.call_id)
-                made.arguments = "{}"
-            self.made_calls = True
-            if made.name.startswith("transfer_to_"):
-                self.transfers.append(made)
-                continue
-            if made.name in self._own:
-                self._reply.expects(made.call_id)
-                self._expected.append(made.call_id)
-            else:
-                self._reply.failed = f"There is no tool called {made.name}."
-            kept.append(made)
-        delta.tool_calls = kept
+        """Hold back what goes last, drop what was withheld, and remember the rest."""
+        delta.tool_calls = [made for made in delta.tool_calls or () if self._passes(made)]
+        self.passed_on = self.passed_on or bool(delta.tool_calls)
 
-    def failed(self) -> None:
-        """The stream broke: nothing that was held back will be done."""
-        self._reply.failed = "The reply broke off."
+    def _passes(self, made: FunctionToolCall) -> bool:
+        if made.name in self._sorts.withheld or not self._sorts.offered:
+            logger.info("dropped a call that was not offered", extra={"tool": made.name})
+            return False
+        made.call_id = self._replies.own_id(made.call_id)
+        self._replies.add(made.call_id, self._reply)
+        made.arguments = (made.arguments or "").strip()
+        if made.arguments in ("", "null"):
+            made.arguments = "{}"
+        elif not whole_arguments(made.arguments):
+            self._reply.cut.add(made.call_id)
+            made.arguments = "{}"
+        if made.name in self._sorts.last:
+            self.last.append(made)
+            return False
+        if made.name in self._sorts.awaited:
+            self._reply.expects(made.call_id)
+        elif made.name not in self._sorts.offered:
+            self._reply.failed = f"There is no tool called {made.name}."
+        return True
+
+    def broken_off(self) -> bool:
+        """The stream broke: what was held back is not done. Returns whether other tools will answer."""
+        self._replies.forget(made.call_id for made in self.last)
+        self.last.clear()
+        return self.passed_on
 
 
 def _with_digest(chat_ctx: ChatContext, digest: str) -> ChatContext:

@@ -137,7 +137,11 @@ class Conversation(Generic[S, C]):
     async def __aenter__(self) -> Self:
         self._stop_listening = self.call.listen(lambda event: self.turns[-1].events.append(event))
         await start_text(self.call, self.model)
-        await self._until_guests_turn()
+        try:
+            await self._until_guests_turn()
+        except BaseException:
+            await stop(self.call)
+            raise
         return self
 
     async def __aexit__(

@@ -49,7 +49,8 @@ class OrderCommand(Command[OrderState, OrderContext]):
         undone = after.stage is state.stage and read_back_again(parts)
         stage = Stage.OPEN if undone and _was_read(after) else after.stage
         times = times_after(state, after, parts, context.now())
-        after = after.model_copy(update={"stage": stage, "times": times})
+        gone = after.gone if after.gone is not state.gone else ()
+        after = after.model_copy(update={"stage": stage, "times": times, "gone": gone})
         if self.within_limits:
             _refuse_too_much(state, after, context)
         return after

@@ -161,19 +161,20 @@ class ChangeItem(OrderCommand):
 
     def _served(self, old: OrderLine, kitchen: Kitchen) -> OrderLine:
         name = self.name if self.name is not None else old.name
-        other = kitchen.menu.item(name).name != old.name
-        size = self.size if self.size is not None else old.size
-        if self.size is None and other:
-            size = kitchen.size_kept(name, old.size)
+        item, said_size = kitchen.named(name)
+        other = item.name != old.name
+        size = self.size or said_size
+        if size is None:
+            size = kitchen.size_kept(item, old.size) if other else old.size
         parts = _part_words(self.parts)
         if parts is None and not other and old.parts:
             parts = [PartWords(part.name, part.size, part.modifications) for part in old.parts]
         words: tuple[str, ...] = old.modifications
         if self.modifications is not None:
             words = self.modifications
-        elif other or self.size is not None:
-            words = kitchen.words_kept(name, size, words)
-        fresh = kitchen.line(name, size, words, parts)
+        elif other or size != old.size:
+            words = kitchen.words_kept(item.name, size, words)
+        fresh = kitchen.line(item.name, size, words, parts)
         return fresh.model_copy(update={"id": old.id, "quantity": old.quantity, "note": old.note})
 
 

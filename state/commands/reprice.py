@@ -46,7 +46,11 @@ class Reprice(OrderCommand):
         lines = tuple(
             line for old in order.order_items if (line := _line(old, kitchen)) is not None
         )
-        order = _with_coupons(order.model_copy(update={"order_items": lines}), context)
+        kept = {line.id for line in lines}
+        gone = tuple(line.name for line in order.order_items if line.id not in kept)
+        order = _with_coupons(
+            order.model_copy(update={"order_items": lines, "gone": gone}), context
+        )
         # A new tax alone changes no line, but it does change what the guest was told.
         stage = order.stage if price(order).total == told else Stage.OPEN
         return order.model_copy(update={"stage": stage})

@@ -18,6 +18,7 @@ from state.stages import (
     may_follow,
 )
 from state.text import Line, Words
+from state.tips import acceptable_tip
 
 
 class ReadBack(OrderCommand):
@@ -36,6 +37,8 @@ class ReadBack(OrderCommand):
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
         """Promise a time, and wait for the guest's yes."""
         ensure(can_read_back(order))
+        # It may have been within the limit of what was on the order then.
+        ensure(acceptable_tip(order.tip, order, context))
         fulfilment = read_in_time(order, context)
         return order.model_copy(update={"stage": Stage.REVIEW, "fulfilment": fulfilment})
 

@@ -8,13 +8,13 @@ from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, mo
 from state.commands.base import OrderCommand, ensure, not_found
 from state.context import OrderContext
 from state.coupons import acceptable, coupon_of
-from state.errors import NotPossible, OverLimit
-from state.money import Cents, shown
+from state.errors import NotPossible
+from state.money import Cents
 from state.order import OrderState, Tip
-from state.pricing import most_tip
 from state.ready import arranged
 from state.stages import can_order
 from state.text import Line, Words
+from state.tips import acceptable_tip
 
 
 def _as_number(value: object) -> object:
@@ -153,22 +153,10 @@ class SetTip(OrderCommand):
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
         """Replace the tip, within what the house takes."""
         ensure(can_order(order))
-        most = context.menu.restaurant.tip.maximum
-        most_amount = most_tip(order, most)
-        # An amount given before anything is ordered cannot be judged yet.
-        too_much = (self.percentage is not None and self.percentage > most) or (
-            self.amount is not None and self.amount > most_amount and bool(order.order_items)
-        )
-        if too_much:
-            raise OverLimit(
-                f"The house takes a tip of at most {most:f} %, which is"
-                f" {shown(most_amount, order.currency)} on this order.",
-                what="tip",
-                limit=_on_the_wire(most),
-                limit_amount=most_amount,
-            )
         amount = Cents(self.amount) if self.amount is not None else None
-        return order.model_copy(update={"tip": Tip(percentage=self.percentage, amount=amount)})
+        tip = Tip(percentage=self.percentage, amount=amount)
+        ensure(acceptable_tip(tip, order, context))
+        return order.model_copy(update={"tip": tip})
 
 
 class ChoosePayment(OrderCommand):

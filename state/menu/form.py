@@ -161,8 +161,9 @@ class Form:
     def word(self, node: Node, key: str, values: tuple[Word, ...]) -> Word | None:
         """Read a node as one of a few words."""
         said = node.text.strip().casefold()
-        if node.kind == "text" and said in values:
-            return said
+        for value in values if node.kind == "text" else ():
+            if value == said:
+                return value
         written = f'"{node.text}"' if node.kind == "text" else f"a {node.kind}"
         possible = " or ".join(values) if len(values) < 3 else "one of " + ", ".join(values)
         hint = did_you_mean(node.text, values) if len(values) > 2 else ""

@@ -10,6 +10,7 @@ from state.menu.form import Form
 from state.menu.model import (
     Delivery,
     Limits,
+    Payment,
     Pickup,
     Restaurant,
     Span,
@@ -24,6 +25,7 @@ _PICKUP_MINUTES = 20
 _DELIVERY_MINUTES = 45
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _CLOSED = "closed"
+_PAYMENTS: tuple[Payment, ...] = ("cash", "card")
 
 
 def read_house(form: Form) -> Restaurant:
@@ -34,7 +36,7 @@ def read_house(form: Form) -> Restaurant:
     delivery = service.form("delivery", "delivery") if service else None
     if service is not None and pickup is None and delivery is None:
         form.fault(service.line, "service has to name pickup, delivery or both")
-    payment = form.words("payment", ("cash", "card"))
+    payment: tuple[Payment, ...] = form.words("payment", _PAYMENTS)
     if form.has("payment") and not payment:
         form.fault(form.line_of("payment"), "payment has to name cash, card or both")
     return Restaurant(
@@ -53,7 +55,7 @@ def read_house(form: Form) -> Restaurant:
         },
         pickup=_pickup(pickup, service is None),
         delivery=_delivery(delivery),
-        payment=payment or ("cash", "card"),
+        payment=payment or _PAYMENTS,
         tax=_tax(form.form("tax", "tax")),
         tip=_tip(form.form("tip", "tip")),
         limits=_limits(form.form("limits", "limits")),

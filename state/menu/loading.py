@@ -23,6 +23,7 @@ from state.menu.model import (
     Served,
     Span,
     Suggestion,
+    Weekday,
 )
 from state.menu.serving import WEEKDAYS
 from state.money import Cents
@@ -140,6 +141,8 @@ class _Loader:
         choices = tuple(
             self._choice(form, choice, node) for choice, node, _ in form.entries("choices")
         )
+        if form.has("choices") and not choices:
+            form.fault(form.line_of("choices"), f'the group "{name}" has no choices')
         counted = form.flag("counted", False)
         default = form.text("default")
         if default is not None:
@@ -178,7 +181,7 @@ class _Loader:
         if most < least or most == 0:
             why = "ends below its start" if most < least else "allows no choice at all"
             form.fault(node.line, f'choose: "{node.text}" {why}')
-        elif not counted and least > choices:
+        elif not counted and least > choices > 0:
             form.fault(node.line, f"choose asks for {least} of only {choices} choices")
         return least, most
 
@@ -254,6 +257,8 @@ class _Loader:
             ComboPart(choose=part.whole("choose", 1), dishes=self._part_dishes(part))
             for part in form.forms("parts", "part")
         )
+        if form.has("parts") and not parts:
+            form.fault(form.line_of("parts"), f'the combo "{name}" has no parts')
         return Combo(
             name=name,
             aliases=form.texts("aliases"),
@@ -276,6 +281,8 @@ class _Loader:
             else:
                 known = [*dishes.values(), *(section.name for section in sections.values())]
                 self.card.refer(name, line, "dish or section", known)
+        if part.has("from") and not part.texts("from"):
+            part.fault(part.line_of("from"), "from names no dish")
         return tuple(dict.fromkeys(found))
 
     def _suggestion(self, form: Form) -> Suggestion:
@@ -296,8 +303,8 @@ def _served(form: Form) -> tuple[Served, ...]:
     all_day = Span.model_validate({"start": "00:00", "end": "00:00"})
     served: list[Served] = []
     for when in form.forms("served", "served_when", single=True):
-        days = when.words("days", WEEKDAYS)
-        hours = when.value("hours")
+        days: tuple[Weekday, ...] = when.words("days", WEEKDAYS)
+        hours = when.value("hours") if when.has("hours") else None
         spans = when.spans(hours, "hours") if hours is not None else (all_day,)
         served.append(Served(days=days or WEEKDAYS, spans=spans or (all_day,)))
     return tuple(served)

@@ -17,6 +17,7 @@ from state.money import Cents
 
 Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 Portion = Literal["half", "other half"]
+Payment = Literal["cash", "card"]
 
 NO = "no"
 LIGHT = "light"
@@ -95,7 +96,7 @@ class Restaurant(_Part):
     facts: Mapping[str, str] = {}
     pickup: Pickup | None = None
     delivery: Delivery | None = None
-    payment: tuple[Literal["cash", "card"], ...] = ("cash", "card")
+    payment: tuple[Payment, ...] = ("cash", "card")
     tax: Tax = Tax()
     tip: TipRule = TipRule()
     limits: Limits = Limits()

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, JsonValue
 
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
@@ -34,6 +34,14 @@ class Command(BaseModel, ABC, Generic[S, C]):
         Raises:
             Refused: The rules do not allow it.
         """
+
+    def written(self) -> dict[str, JsonValue]:
+        """Return it as JSON: what was left open is left out, an explicit nothing stays."""
+        return {
+            name: value
+            for name, value in self.model_dump(mode="json").items()
+            if value is not None or name in self.model_fields_set
+        }
 
     def touches(self, state: S) -> tuple[str, ...]:
         """Name the parts this command changes or relies on, as paths like ``lines/L1``.

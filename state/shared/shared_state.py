@@ -251,9 +251,7 @@ class SharedState(Generic[S, C]):
         if self._journal is not None:
             entry = Entry(
                 version=applied.version,
-                commands=tuple(
-                    command.model_dump(mode="json", exclude_none=True) for command in commands
-                ),
+                commands=tuple(command.written() for command in commands),
                 state=state.model_dump_json(),
                 speaker=speaker,
                 actor=actor,
@@ -317,9 +315,7 @@ class SharedState(Generic[S, C]):
 
 
 def _fingerprint(commands: Sequence[Command[Any, Any]]) -> str:
-    said = json.dumps(
-        [command.model_dump(mode="json", exclude_none=True) for command in commands], sort_keys=True
-    )
+    said = json.dumps([command.written() for command in commands], sort_keys=True)
     return hashlib.sha256(said.encode()).hexdigest()
 
 

@@ -139,9 +139,14 @@ def hotel_graph() -> Graph[Stay]:
 
 
 def hotel(
-    stay: Stay | None = None, *, journal: Journal | None = None, **manners: Any
+    stay: Stay | None = None,
+    *,
+    journal: Journal | None = None,
+    version: int = 0,
+    speaker: str | None = None,
+    graph: Graph[Stay] | None = None,
+    **manners: Any,
 ) -> Call[Stay, None]:
-    """A fresh call of the hotel."""
-    return Call(
-        SharedState(stay or Stay(), None, journal=journal), hotel_graph(), Manners(**manners)
-    )
+    """A fresh call of the hotel, or one that goes on."""
+    shared = SharedState(stay or Stay(), None, version=version, speaker=speaker, journal=journal)
+    return Call(shared, graph or hotel_graph(), Manners(**manners))

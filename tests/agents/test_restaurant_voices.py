@@ -124,7 +124,10 @@ async def test_payment_cannot_be_reached_before_the_guest_said_yes() -> None:
 
 
 async def test_a_change_after_the_reading_opens_the_order_again() -> None:
-    tiramisu: tuple[str, dict[str, object]] = ("add_item", {"name": "Tiramisu", "size": None, "quantity": 1, "modifications": []})
+    tiramisu: tuple[str, dict[str, object]] = (
+        "add_item",
+        {"name": "Tiramisu", "size": None, "quantity": 1, "modifications": []},
+    )
     model = ScriptedLLM(
         [*to_payment(), calls("transfer_to_order_taker"), calls(tiramisu), says("Added.")]
     )

@@ -185,3 +185,41 @@ def test_the_same_combo_again_raises_the_line() -> None:
 
 def test_a_combo_with_wine_is_for_grown_ups() -> None:
     assert House().order(dinner({"name": "Funghi", "quantity": 2})).order_items[0].minimum_age == 21
+
+
+def test_words_that_could_be_two_parts_are_asked_back() -> None:
+    with pytest.raises(Ambiguous) as refused:
+        House().order(dinner({"name": "pizza"}))
+
+    assert refused.value.facts == {"words": "pizza", "possible": ["Margherita", "Funghi"]}
+
+
+def test_a_choice_a_part_needs_is_asked_for_also_beside_a_modification_of_the_whole() -> None:
+    menu = card(CARD.replace("from: [Margherita, Funghi]", "from: [House salad]"))
+
+    with pytest.raises(ChoiceMissing) as refused:
+        House(menu).order(AddItem(name="Dinner for two", modifications=("no walnuts",)))
+    assert refused.value.facts["group"] == "dressing"
+
+    order = House(menu).order(AddItem(name="Dinner for two", modifications=("no walnuts", "ranch")))
+    assert parts_of(order)[0] == ("House salad", None, ("no walnuts", "ranch"))
+    assert order.order_items[0].unit_price == 2400 + 2 * 50
+
+
+def test_a_sold_out_combo_is_refused_with_another() -> None:
+    menu = card(CARD.replace('price: "24.00"', 'price: "24.00"\n    available: false'))
+
+    with pytest.raises(SoldOut) as refused:
+        House(menu).order(dinner())
+
+    assert refused.value.facts == {"name": "Dinner for two", "near": ["Lunch deal"]}
+
+
+def test_a_part_s_size_may_be_said_with_its_name() -> None:
+    order = House().order(dinner({"name": "a large Margherita"}, {"name": "funghi small"}))
+
+    assert [part[:2] for part in parts_of(order)[:2]] == [
+        ("Margherita", "large"),
+        ("Funghi", "small"),
+    ]
+    assert order.order_items[0].unit_price == 2400 + 450

@@ -58,7 +58,7 @@ def test_the_same_again_raises_the_line() -> None:
 def test_anything_different_is_another_line(other: dict[str, Any]) -> None:
     same = {"name": "Margherita", "size": "large"}
 
-    order = House().order(AddItem(**same), AddItem(**{**same, **other}))
+    order = House().order(AddItem.model_validate(same), AddItem.model_validate({**same, **other}))
 
     assert [line.id for line in order.order_items] == ["L1", "L2"]
 
@@ -73,6 +73,28 @@ def test_a_line_id_is_never_given_twice() -> None:
 
 def test_what_has_one_usual_size_is_not_asked_for() -> None:
     assert lines(House().order(AddItem(name="coke"))) == [("L1", 1, "Cola", "can", ())]
+
+
+@pytest.mark.parametrize(
+    ("name", "dish", "size"),
+    [
+        ("large Margherita", "Margherita", "large"),
+        ("margherita big", "Margherita", "large"),
+        ("bottle of coke", "Cola", "bottle"),
+    ],
+)
+def test_a_size_may_be_said_with_the_name(name: str, dish: str, size: str) -> None:
+    line = House().order(AddItem(name=name)).order_items[0]
+    assert (line.name, line.size) == (dish, size)
+
+    other = House().order(AddItem(name="Water"), ChangeItem(line_id="L1", name=name))
+    assert (other.order_items[0].name, other.order_items[0].size) == (dish, size)
+
+
+@pytest.mark.parametrize("name", ["unicorn Margherita", "large unicorn", "large Water"])
+def test_a_word_that_is_no_size_of_it_is_not_passed_over(name: str) -> None:
+    with pytest.raises(NotOnMenu):
+        House().order(AddItem(name=name))
 
 
 def test_a_size_that_has_to_be_named_is_asked_for() -> None:

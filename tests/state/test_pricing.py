@@ -195,7 +195,7 @@ sections: [{name: Bowls, dishes: [{name: Gyudon, price: "455"}]}]
     )
     house = House(menu)
 
-    bill = price(house.order(AddItem(name="Gyudon"), SetTip(percentage=10)))
+    bill = price(house.order(AddItem(name="Gyudon"), SetTip(percentage=Decimal("10"))))
 
     assert (bill.subtotal, bill.tax, bill.tip, bill.total) == (455, 36, 46, 537)
 

@@ -114,6 +114,7 @@ def test_a_security_code_is_taken_out(text: str, cut: str) -> None:
         "my number is five five five one two three four five six seven",
         "phone 2125550142",
         "$1,234.50 and 28.47 and 12.50",
+        "john.19850412@gmail.com",
         "a tip of 15 percent, so 12 dollars 50",
         "order 01JD3X8K2M4N6P7Q9R",
         "99 bottles, 12345 steps",
@@ -152,6 +153,23 @@ def test_a_bare_number_that_is_a_telephone_there_stays(text: str) -> None:
             ["at 7:30", "2 large", "12 Carmine Street 10012"],
         ),
         (["2", "10", "5"], ["2", "10", "5"]),
+        (
+            ["my card number is 4242", "the next number is 4242"],
+            ["my card number is 4242", "the next number is [card]"],
+        ),
+        (
+            ["the first four are 4242", "then 4242, are you with me?", "the last four are 4242"],
+            [
+                "the first four are 4242",
+                "then [card], are you with me?",
+                "the last four are [card]",
+            ],
+        ),
+        (["4242", "hold on", "4242 you got that?"], ["4242", "hold on", "[card] you got that?"]),
+        (["3782", "822463", "10005"], ["3782", "[card]", "[card]"]),
+        (["six two nine five", "eighteen twenty"], ["six two nine five", "[card]"]),
+        (["4242 4242 42", "042 4242 4242"], ["[card]", "[card]"]),
+        (["4242 4242 4242 4242", "212 555 0142"], ["[card]", "212 555 0142"]),
         (["4242", "no wait", "4242"], ["4242", "no wait", "4242"]),
         (
             ["table 4242 for two people please", "4242"],
@@ -160,11 +178,31 @@ def test_a_bare_number_that_is_a_telephone_there_stays(text: str) -> None:
     ],
 )
 def test_a_number_told_over_several_turns_is_noticed(turns: list[str], kept: list[str]) -> None:
-    redactor = Redactor("US")
+    redactor = Redactor(lambda: "US")
 
     heard = [redactor(turn) for turn in turns]
 
     assert heard == kept
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        ["212 555 0142", "15"],
+        ["212 555 0142", "18 percent", "at 19 30"],
+        ["07700 900123", "15"],
+        ["12 Carmine Street", "10012", "212 555 0142", "20 percent"],
+        ["10012", "2125550142", "15"],
+        ["10012", "1204"],
+        ["555 0142", "area code 212"],
+        ["10 margheritas", "12 colas", "and 10 waters", "make it 20 tiramisus"],
+        ["350 Fifth Avenue", "1204"],
+    ],
+)
+def test_a_guest_s_tip_and_quantities_are_not_taken_for_the_end_of_a_card(turns: list[str]) -> None:
+    redactor = Redactor(lambda: "US")
+
+    assert [redactor(turn) for turn in turns] == turns
 
 
 @pytest.mark.parametrize(
@@ -221,4 +259,4 @@ def test_nothing_makes_it_stumble(text: str) -> None:
     once = redact(text)
 
     assert redact(once) == once
-    Redactor("US")(text)
+    Redactor(lambda: "US")(text)

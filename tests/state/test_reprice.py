@@ -1,5 +1,7 @@
 """An order taken up again after the menu changed."""
 
+from decimal import Decimal
+
 from state.commands import (
     AddItem,
     ApplyCoupon,
@@ -11,6 +13,7 @@ from state.commands import (
     SetFulfilment,
     SetTip,
 )
+from state.digest import digest
 from state.order import OrderState, Stage
 from state.pricing import price
 from tests.state.house import CARD, House, card
@@ -97,7 +100,7 @@ def test_terms_that_no_longer_hold_are_asked_for_again() -> None:
     )
     order = taken(
         ChoosePayment(method="card"),
-        SetTip(percentage=15),
+        SetTip(percentage=Decimal("15")),
         ApplyCoupon(code="TEN"),
         ApplyCoupon(code="FIVE"),
     )
@@ -133,3 +136,12 @@ def test_what_was_confirmed_stays_as_it_was_confirmed() -> None:
     order = taken(ReadBack(), ConfirmOrder())
 
     assert changed(('large: "13.50"', 'large: "15.00"')).after(order, Reprice()) is order
+
+
+def test_what_fell_out_is_said_until_the_guest_changes_something() -> None:
+    house = changed(('- {name: Water, price: "2.50"}', '- {name: Still, price: "2.50"}'), ("from: [Cola, Water]", "from: [Cola, Still]"))
+    after = house.after(taken(ReadBack()), Reprice())
+
+    assert after.gone == ("Water",)
+    assert '"gone":["Water"]' in digest(after, 7)
+    assert house.after(after, AddItem(name="Still")).gone == ()

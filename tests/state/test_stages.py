@@ -1,6 +1,7 @@
 """Where an order stands, and what may follow."""
 
 from datetime import datetime
+from decimal import Decimal
 
 import pytest
 
@@ -30,6 +31,7 @@ from state.errors import Missing, NotPossible, NotServed, NotValid, OrderError, 
 from state.order import OrderState, Stage
 from state.stages import (
     FOLLOWS,
+    ORDERING,
     can_give_feedback,
     can_order,
     can_pay,
@@ -80,39 +82,42 @@ def test_an_order_goes_all_the_way() -> None:
     assert stages == ["accepted", "preparing", "ready", "completed"]
 
 
-GUEST_STEPS: dict[OrderCommand, set[Stage]] = {
-    ReadBack(): {Stage.OPEN, Stage.REVIEW, Stage.CONFIRMED},
-    ConfirmOrder(): {Stage.REVIEW, Stage.CONFIRMED},
-    PlaceOrder(): {Stage.CONFIRMED, Stage.PLACED},
-    ReopenOrder(): {Stage.OPEN, Stage.REVIEW, Stage.CONFIRMED},
-    CancelOrder(): {Stage.OPEN, Stage.REVIEW, Stage.CONFIRMED},
-    AcceptOrder(): {Stage.PLACED},
-    StartPreparing(): {Stage.ACCEPTED},
-    MarkReady(): {Stage.PREPARING},
-    CompleteOrder(): {Stage.READY},
-    RefuseOrder(reason="no gas"): {Stage.PLACED, Stage.ACCEPTED, Stage.PREPARING, Stage.READY},
-    AddItem(name="Cola"): {Stage.OPEN, Stage.REVIEW, Stage.CONFIRMED},
-    ChangeItem(line_id="L1", quantity=3): {Stage.OPEN, Stage.REVIEW, Stage.CONFIRMED},
-    RemoveItem(line_id="L1"): {Stage.OPEN, Stage.REVIEW, Stage.CONFIRMED},
-    SetCustomer(name="Bo"): {Stage.OPEN, Stage.REVIEW, Stage.CONFIRMED},
-    SetFulfilment(kind="delivery"): {Stage.OPEN, Stage.REVIEW, Stage.CONFIRMED},
-    SetTip(amount=100): {Stage.OPEN, Stage.REVIEW, Stage.CONFIRMED},
-    ChoosePayment(method="cash"): {Stage.OPEN, Stage.REVIEW, Stage.CONFIRMED},
-    ApplyCoupon(code="TEN"): {Stage.OPEN, Stage.REVIEW, Stage.CONFIRMED},
-}
+STEPS: list[tuple[OrderCommand, frozenset[Stage]]] = [
+    (ReadBack(), ORDERING),
+    (ConfirmOrder(), frozenset({Stage.REVIEW, Stage.CONFIRMED})),
+    (PlaceOrder(), frozenset({Stage.CONFIRMED, Stage.PLACED})),
+    (ReopenOrder(), ORDERING),
+    (CancelOrder(), ORDERING),
+    (AcceptOrder(), frozenset({Stage.PLACED})),
+    (StartPreparing(), frozenset({Stage.ACCEPTED})),
+    (MarkReady(), frozenset({Stage.PREPARING})),
+    (CompleteOrder(), frozenset({Stage.READY})),
+    (
+        RefuseOrder(reason="no gas"),
+        frozenset({Stage.PLACED, Stage.ACCEPTED, Stage.PREPARING, Stage.READY}),
+    ),
+    (AddItem(name="Cola"), ORDERING),
+    (ChangeItem(line_id="L1", quantity=3), ORDERING),
+    (RemoveItem(line_id="L1"), ORDERING),
+    (SetCustomer(name="Bo"), ORDERING),
+    (SetFulfilment(kind="delivery"), ORDERING),
+    (SetTip(amount=100), ORDERING),
+    (ChoosePayment(method="cash"), ORDERING),
+    (ApplyCoupon(code="TEN"), ORDERING),
+]
 
 
 @pytest.mark.parametrize("stage", list(Stage))
-@pytest.mark.parametrize("command", GUEST_STEPS, ids=lambda command: command.op)
+@pytest.mark.parametrize(("command", "possible"), STEPS)
 def test_a_step_is_taken_from_where_it_may_be_and_from_nowhere_else(
-    command: OrderCommand, stage: Stage
+    command: OrderCommand, possible: frozenset[Stage], stage: Stage
 ) -> None:
     house = House()
     order = house.after(filled(house), ChoosePayment(method="card")).model_copy(
         update={"stage": stage}
     )
 
-    if stage in GUEST_STEPS[command]:
+    if stage in possible:
         house.after(order, command)
     else:
         with pytest.raises(WrongStage) as refused:
@@ -218,7 +223,7 @@ def test_after_the_reading_a_waiter_asks_for_yes_payment_tip_and_rating() -> Non
     assert needs(order) == ("payment", "tip")
     order = house.after(order, ChoosePayment(method="cash"))
     assert needs(order) == ("tip", "placing")
-    order = house.after(order, SetTip(percentage=0))
+    order = house.after(order, SetTip(percentage=Decimal("0")))
     assert needs(order) == ("placing",)
     order = house.after(order, PlaceOrder())
     assert needs(order) == ("rating",)

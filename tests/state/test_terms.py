@@ -11,6 +11,7 @@ from state.commands import (
     AddItem,
     ApplyCoupon,
     ChoosePayment,
+    ReadBack,
     RemoveCoupon,
     SetFulfilment,
     SetTip,
@@ -24,7 +25,8 @@ from state.errors import (
     NotValid,
     OverLimit,
 )
-from state.order import OrderState, Tip
+from state.money import Cents
+from state.order import OrderState, Stage, Tip
 from state.pricing import price
 from tests.state.house import CARD, House, card
 
@@ -279,8 +281,8 @@ def test_a_coupon_can_be_taken_off() -> None:
         ({"percentage": 15}, Tip(percentage=Decimal(15))),
         ({"percentage": 12.5}, Tip(percentage=Decimal("12.5"))),
         ({"percentage": 0}, Tip(percentage=Decimal(0))),
-        ({"amount": 300}, Tip(amount=300)),
-        ({"amount": 0}, Tip(amount=0)),
+        ({"amount": 300}, Tip(amount=Cents(300))),
+        ({"amount": 0}, Tip(amount=Cents(0))),
     ],
 )
 def test_a_tip_is_a_percentage_or_an_amount(fields: dict[str, Any], tip: Tip) -> None:
@@ -322,16 +324,28 @@ def test_a_tip_beyond_what_the_house_takes_is_refused(fields: dict[str, Any]) ->
 
 
 def test_a_tip_can_be_named_before_anything_is_ordered() -> None:
-    assert House().order(SetTip(amount=300)).tip == Tip(amount=300)
+    assert House().order(SetTip(amount=Cents(300))).tip == Tip(amount=Cents(300))
+
+
+def test_a_tip_slipped_in_before_anything_was_ordered_is_not_read_back_beyond_the_limit() -> None:
+    pickup = SetFulfilment(kind="pickup")
+    house = House()
+    order = house.order(SetTip(amount=Cents(90_000)), AddItem(name="Water", quantity=10), pickup)
+
+    with pytest.raises(OverLimit) as refused:
+        house.after(order, ReadBack())
+
+    assert refused.value.facts == {"what": "tip", "limit": 30, "limit_amount": 750}
+    assert house.after(order, SetTip(amount=Cents(750)), ReadBack()).stage is Stage.REVIEW
 
 
 def test_a_tip_stands_on_the_wire_as_a_number() -> None:
-    assert SetTip(percentage=12.5).model_dump(mode="json", exclude_none=True) == {
+    assert SetTip(percentage=Decimal("12.5")).model_dump(mode="json", exclude_none=True) == {
         "op": "set_tip",
         "percentage": 12.5,
     }
     assert (
-        SetTip(percentage=15).model_dump_json(exclude_none=True)
+        SetTip(percentage=Decimal("15")).model_dump_json(exclude_none=True)
         == '{"op":"set_tip","percentage":15}'
     )
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 from hypothesis import given, settings
@@ -52,7 +53,7 @@ def full(house: House) -> OrderState:
         ),
         SetFulfilment(kind="delivery", when="2026-11-21T19:30", address="5 Bleecker St 10012"),
         ApplyCoupon(code="TEN"),
-        SetTip(percentage=15),
+        SetTip(percentage=Decimal("15")),
         AddNote(title="Bell", content="broken"),
         AddAllergy(name="nuts"),
         ReadBack(),

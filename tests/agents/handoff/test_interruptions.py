@@ -1,129 +1,14 @@
 """Promises 4 and 6 with audio: the guest interrupts before, during and after a handoff is decided."""
 
 import asyncio
-from collections.abc import AsyncIterable, AsyncIterator
-from typing import Any
 
-from livekit import rtc
-from livekit.agents import AgentSession, ModelSettings
-from livekit.agents.voice import io
+import pytest
 
-from agents.handoff import (
-    Call,
-    Event,
-    Graph,
-    HandedOver,
-    HandoffRefused,
-    Manners,
-    Said,
-    YourTurn,
-    stop,
-)
+from agents.handoff import HandedOver, HandoffRefused, Said
 from agents.testing import ScriptedLLM, calls, says, until
-from state.shared import SharedState
-from tests.agents.hotel import Bar, Concierge, Reception, Stay, hotel_graph
-
-FRAME = rtc.AudioFrame(
-    data=b"\x00\x00" * 240, sample_rate=24000, num_channels=1, samples_per_channel=240
-)
-
-
-class Loudspeaker(io.AudioOutput):
-    """Plays each sentence until the test says that it has been heard, or the guest interrupts."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            label="test", capabilities=io.AudioOutputCapabilities(pause=False), sample_rate=24000
-        )
-        self.playing = False
-
-    async def capture_frame(self, frame: rtc.AudioFrame) -> None:
-        await super().capture_frame(frame)
-        if not self.playing:
-            self.playing = True
-            self.on_playback_started(created_at=0.0)
-
-    def flush(self) -> None:
-        super().flush()
-
-    def clear_buffer(self) -> None:
-        if self.playing:
-            self._finish(interrupted=True)
-
-    def heard(self) -> None:
-        """The sentence has been played to its end."""
-        self._finish(interrupted=False)
-
-    def _finish(self, *, interrupted: bool) -> None:
-        self.playing = False
-        self.on_playback_finished(
-            playback_position=0.01, interrupted=interrupted, synchronized_transcript=None
-        )
-
-
-class _Aloud:
-    async def tts_node(
-        self, text: AsyncIterable[str], model_settings: ModelSettings
-    ) -> AsyncIterator[rtc.AudioFrame]:
-        async for _ in text:
-            yield FRAME
-
-
-class LoudReception(_Aloud, Reception):
-    pass
-
-
-class LoudConcierge(_Aloud, Concierge):
-    pass
-
-
-class LoudBar(_Aloud, Bar):
-    pass
-
-
-class Aloud:
-    """The hotel's call with a loudspeaker."""
-
-    def __init__(self, model: ScriptedLLM, stay: Stay) -> None:
-        graph = Graph(
-            (LoudReception, LoudConcierge, LoudBar), hotel_graph().handoffs, start="reception"
-        )
-        self.call: Call[Stay, None] = Call(SharedState(stay, None), graph, Manners())
-        self.model = model
-        self.speaker = Loudspeaker()
-        self.events: list[Event] = []
-
-    async def __aenter__(self) -> "Aloud":
-        self.call.listen(self.events.append)
-        session: AgentSession[Any] = AgentSession(
-            userdata=self.call,
-            llm=self.model,
-            vad=None,
-            turn_handling={"turn_detection": None},
-            user_away_timeout=None,
-        )
-        session.output.audio = self.speaker
-        self.call.attach(session)
-        await session.start(self.call.first_voice(), session_host=False, record=False)
-        await self.hears_out()
-        await self.call.answered()
-        return self
-
-    async def __aexit__(self, kind: object, *_: object) -> None:
-        await stop(self.call)
-        if kind is None:
-            self.model.finished()
-
-    async def hears_out(self) -> None:
-        """Wait for a sentence and let it be heard to its end."""
-        await until(lambda: self.speaker.playing)
-        self.speaker.heard()
-
-    def of(self, kind: type) -> list[Any]:
-        return [event for event in self.events if isinstance(event, kind)]
-
-    def turns(self) -> list[int]:
-        return [event.turn for event in self.of(YourTurn)]
+from tests.agents.handoff.aloud import Aloud
+from tests.agents.handoff.raw_model import RawModel
+from tests.agents.hotel import Stay, Telephone
 
 
 async def test_it_is_not_the_guests_turn_before_the_sentence_was_heard() -> None:
@@ -243,3 +128,173 @@ async def test_a_write_before_an_interrupted_answer_is_kept() -> None:
 
     assert talk.call.state.nights == 2
     assert talk.turns() == [0, 2]
+
+
+async def test_an_interruption_before_the_transfer_is_seen_drops_it_and_keeps_the_write() -> None:
+    gate = asyncio.Event()
+    model = RawModel(
+        ["Good evening."],
+        [
+            "One",
+            " moment.",
+            ("add_nights", '{"nights": 2}', "a"),
+            gate,
+            ("transfer_to_bar", "{}", "b"),
+        ],
+        ["Two nights. What else?"],
+        [("transfer_to_bar", "{}", "b")],
+        ["A beer?"],
+    )
+
+    async with Aloud(model) as talk:
+        talk.call.hear("Two nights and a beer")
+        await until(lambda: talk.speaker.playing and talk.call.state.nights == 2)
+        talk.call.hear("Wait")
+        await until(lambda: len(model.asked) == 3)
+        gate.set()
+        await talk.hears_out()
+        await talk.call.answered()
+        speaker = talk.call.speaker
+        talk.call.hear("Now the bar")
+        await talk.hears_out()
+        await talk.call.answered()
+
+    assert speaker == "reception"
+    assert talk.call.state.nights == 2
+    assert [event.target for event in talk.of(HandedOver)] == ["bar"]
+    assert talk.turns() == [0, 2, 3]
+
+
+async def test_an_interruption_while_a_transfer_waits_for_a_tool_does_not_undo_it() -> None:
+    Telephone.gate = asyncio.Event()
+    model = ScriptedLLM(
+        [
+            says("Good evening."),
+            calls("transfer_to_concierge"),
+            says("Yes?"),
+            calls("telephone", "transfer_to_reception", say="One moment."),
+            says("Back with me."),
+        ]
+    )
+
+    async with Aloud(model, Stay(nights=1)) as talk:
+        talk.call.hear("Out")
+        await talk.hears_out()
+        await talk.call.answered()
+        talk.call.hear("Ask, then back")
+        await until(lambda: talk.speaker.playing)
+        for _ in range(20):
+            await asyncio.sleep(0)
+        talk.call.hear("And a taxi")
+        Telephone.gate.set()
+        await talk.hears_out()
+        await talk.hears_out()
+        await talk.call.answered()
+    Telephone.gate = None
+
+    assert [event.target for event in talk.of(HandedOver)] == ["concierge", "reception"]
+    assert ("user", "And a taxi") in model.requests[-1].texts
+    assert talk.turns() == [0, 1, 3]
+
+
+async def test_a_transfer_that_wins_after_another_was_refused_is_not_undone_either() -> None:
+    model = ScriptedLLM(
+        [
+            says("Good evening."),
+            calls("transfer_to_concierge", "transfer_to_bar", say="One moment."),
+            says("A beer?"),
+        ]
+    )
+
+    async with Aloud(model) as talk:
+        talk.call.hear("Out, or to the bar")
+        await until(lambda: talk.speaker.playing and talk.call.handing_over)
+        talk.call.hear("Quickly")
+        await talk.hears_out()
+        await talk.hears_out()
+        await talk.call.answered()
+
+    assert [event.reason for event in talk.of(HandoffRefused)] == ["refused"]
+    assert talk.call.speaker == "bar"
+    assert talk.turns() == [0, 2]
+
+
+async def test_an_interruption_of_the_opening_is_answered_by_the_new_voice() -> None:
+    model = ScriptedLLM(
+        [says("Good evening."), calls("transfer_to_bar"), says("A long menu."), says("A beer.")]
+    )
+
+    async with Aloud(model) as talk:
+        talk.call.hear("I am thirsty")
+        await until(lambda: talk.speaker.playing)
+        talk.call.hear("Just a beer")
+        await until(lambda: len(model.requests) == 4)
+        await talk.hears_out()
+        await talk.call.answered()
+
+    assert [(event.voice, event.interrupted) for event in talk.of(Said)] == [
+        ("reception", False),
+        ("bar", True),
+        ("bar", False),
+    ]
+    assert "transfer_to_reception" in model.requests[3].tools
+    assert talk.turns() == [0, 2]
+
+
+async def test_a_forced_interruption_while_a_tool_works_keeps_what_it_did_and_gives_the_turn() -> (
+    None
+):
+    Telephone.gate = asyncio.Event()
+    model = ScriptedLLM(
+        [
+            says("Good evening."),
+            calls("transfer_to_concierge"),
+            says("Yes?"),
+            calls(("set_guest", {"name": "Ada"}), "telephone", say="One moment."),
+            says("There are seats."),
+        ]
+    )
+
+    async with Aloud(model, Stay(nights=1)) as talk:
+        talk.call.hear("Out")
+        await talk.hears_out()
+        await talk.call.answered()
+        talk.call.hear("I am Ada, ask the theatre")
+        await until(lambda: talk.speaker.playing and talk.call.state.guest == "Ada")
+        broken = talk.call.session.interrupt(force=True)
+        Telephone.gate.set()
+        await broken
+        await talk.call.answered()
+        talk.call.hear("And?")
+        await talk.hears_out()
+        await talk.call.answered()
+    Telephone.gate = None
+
+    assert talk.call.state.guest == "Ada"
+    assert ("output", "The theatre has seats.") in model.requests[-1].texts
+    assert talk.turns() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("made", ["end_call", "transfer_to_bar"])
+async def test_an_interruption_of_the_words_before_it_takes_back_an_end_but_no_handoff(
+    made: str,
+) -> None:
+    model = ScriptedLLM(
+        [says("Good evening."), calls(made, say="Goodbye then."), says("Yes, at eight.")]
+    )
+
+    async with Aloud(model) as talk:
+        talk.call.hear("Bye")
+        await until(lambda: talk.speaker.playing)
+        for _ in range(20):
+            await asyncio.sleep(0)
+        talk.call.hear("Wait, when is breakfast?")
+        if made == "transfer_to_bar":
+            await talk.hears_out()
+        await until(lambda: len(model.requests) == 3)
+        await talk.hears_out()
+        await talk.call.answered()
+
+    assert talk.call.speaker == ("bar" if made == "transfer_to_bar" else "reception")
+    assert talk.turns() == [0, 2]
+    assert ("user", "Wait, when is breakfast?") in model.requests[2].texts

@@ -7,6 +7,7 @@ import pytest
 
 from agents.handoff import YourTurn
 from agents.testing import Conversation, ScriptedLLM, calls, says, until
+from tests.agents.handoff.test_whole_writes import Gated
 from tests.agents.hotel import Stay, Telephone, hotel
 
 BOOKED = Stay(nights=2)
@@ -38,6 +39,73 @@ async def test_of_two_transfers_in_one_reply_the_first_wins_and_the_second_is_to
         ("concierge", "already_handing_over")
     ]
     assert turn.said == ["Cheers."]
+
+
+async def test_of_three_transfers_in_one_reply_one_happens_and_two_are_told() -> None:
+    model = ScriptedLLM(
+        [
+            says("Good evening."),
+            calls("transfer_to_bar", "transfer_to_concierge", "transfer_to_bar"),
+            says("Cheers."),
+        ]
+    )
+
+    async with Conversation(hotel(BOOKED), model) as talk:
+        turn = await talk.hears("Show me around")
+
+    assert turn.handoffs == [("reception", "bar")]
+    assert [one.reason for one in turn.refused] == ["already_handing_over"] * 2
+    assert turn.said == ["Cheers."]
+    assert turn.commands == ["hand_over"]
+    assert len(turn.your_turns) == 1
+
+
+async def test_a_transfer_beside_a_hanging_tool_is_refused_when_its_time_is_over() -> None:
+    Telephone.gate = asyncio.Event()
+    model = ScriptedLLM(
+        [
+            says("Good evening."),
+            calls("transfer_to_concierge"),
+            says("Where to?"),
+            calls("transfer_to_reception", "telephone"),
+            says("Nobody answers there."),
+        ]
+    )
+
+    async with Conversation(hotel(BOOKED, tool_limit_s=0.02), model) as talk:
+        await talk.hears("I want to go out")
+        turn = await talk.hears("Ask the theatre and bring me back")
+    Telephone.gate = None
+
+    assert turn.handoffs == []
+    assert [one.reason for one in turn.refused] == ["sibling_failed"]
+    assert ["timeout" in tool.output for tool in turn.tools] == [True]
+    assert turn.said == ["Nobody answers there."]
+    assert len(turn.your_turns) == 1
+
+
+async def test_a_transfer_beside_a_write_that_takes_forever_does_not_hold_the_guest_for_ever() -> (
+    None
+):
+    journal = Gated()
+    model = ScriptedLLM(
+        [
+            says("Good evening."),
+            calls("transfer_to_bar", ("add_nights", {"nights": 1})),
+            says("One night. The bar?"),
+        ]
+    )
+
+    async with Conversation(hotel(journal=journal, tool_limit_s=0.01), model) as talk:
+        journal.gate.clear()
+        turn = talk.say("A night and a beer")
+        await until(lambda: bool(turn.refused) or bool(turn.handoffs))
+        journal.gate.set()
+        await talk.answered()
+
+    assert [one.reason for one in turn.refused] == ["sibling_failed"]
+    assert talk.state.nights == 1
+    assert turn.said == ["One night. The bar?"]
 
 
 async def test_the_same_transfer_twice_in_one_reply_is_one_handoff() -> None:
@@ -161,18 +229,25 @@ async def test_words_beside_a_transfer_are_heard_and_the_next_voice_still_opens_
     assert isinstance(turn.events[-1], YourTurn)
 
 
-async def test_a_loop_of_handoffs_stops_after_three_and_the_voice_speaks() -> None:
-    script = [says("Good evening.")]
-    for target in ("bar", "reception", "bar"):
-        script += [calls(f"transfer_to_{target}"), says(f"This is the {target}.")]
-    model = ScriptedLLM([script[0], calls("transfer_to_bar"), says("Bar.")])
+async def test_the_opening_of_a_voice_that_took_over_is_offered_no_handoff() -> None:
+    model = ScriptedLLM([says("Good evening."), calls("transfer_to_bar"), says("Bar.")])
 
     async with Conversation(hotel(), model) as talk:
         turn = await talk.hears("I am thirsty")
 
     assert turn.handoffs == [("reception", "bar")]
-    # The opening of the voice that took over is never offered another handoff in the same breath.
     assert not any(name.startswith("transfer_to_") for name in model.requests[2].tools)
+
+
+async def test_a_voice_that_may_not_hand_over_any_more_is_offered_no_handoff_and_speaks() -> None:
+    model = ScriptedLLM([says("Good evening."), calls("transfer_to_bar")])
+
+    async with Conversation(hotel(handoffs_per_turn=0), model) as talk:
+        turn = await talk.hears("I am thirsty")
+
+    assert turn.handoffs == []
+    assert turn.said == [talk.call.manners.trouble]
+    assert not any(name.startswith("transfer_to_") for name in model.requests[1].tools)
 
 
 async def test_a_voice_that_calls_a_transfer_it_was_not_offered_speaks_instead() -> None:
@@ -220,5 +295,9 @@ async def test_fifty_handoffs_do_not_make_the_prompt_grow() -> None:
         for _ in range(50):
             await talk.hears("The other one please")
 
+        left = talk.call.replies.at_work
+
     openings = model.requests[2::2]
     assert len({request.characters for request in openings[2:]}) == 1
+    assert len({len(request.texts) for request in openings[2:]}) == 1
+    assert left == 0

@@ -1,8 +1,19 @@
 """The doubles are strict: a conversation and its script fit exactly, or the test fails."""
 
+import asyncio
+import time
+
 import pytest
 
-from agents.testing import Conversation, ConversationError, ScriptedLLM, ScriptError, calls, says
+from agents.testing import (
+    Conversation,
+    ConversationError,
+    ScriptedLLM,
+    ScriptError,
+    calls,
+    says,
+    until,
+)
 from tests.agents.hotel import hotel
 
 
@@ -25,7 +36,6 @@ async def test_an_error_in_the_test_itself_is_not_hidden_by_the_script() -> None
 
 
 async def test_a_turn_that_never_ends_is_an_error_and_not_a_hang() -> None:
-    import asyncio
 
     model = ScriptedLLM([says("Hello."), says("never", until=asyncio.Event())])
 
@@ -43,3 +53,56 @@ async def test_what_the_model_was_shown_can_be_looked_at() -> None:
     assert "ask_rate" in model.requests[1].tools
     assert model.requests[2].texts[-1] == ("output", "A night is 120 euros.")
     assert model.requests[1].characters > len("What does a night cost?")
+
+
+async def test_a_conversation_that_cannot_begin_leaves_nothing_running() -> None:
+    model = ScriptedLLM([says("never", until=asyncio.Event())])
+
+    with pytest.raises(ConversationError, match="turn 0 did not end"):
+        async with Conversation(hotel(), model, patience_s=0.02):
+            pass
+
+
+async def test_a_step_that_takes_its_time_is_waited_for() -> None:
+    model = ScriptedLLM([says("Good evening."), says("It is 120.", delay=0.05)])
+
+    async with Conversation(hotel(), model) as talk:
+        began = time.monotonic()
+        turn = await talk.hears("What is it?")
+
+    assert turn.said == ["It is 120."]
+    assert time.monotonic() - began >= 0.05
+
+
+async def test_a_step_that_is_cut_breaks_its_last_call_off_and_leaves_the_others_whole() -> None:
+    model = ScriptedLLM(
+        [
+            says("Good evening."),
+            calls(("add_nights", {"nights": 1}), ("set_guest", {"name": "Ada"}), cut=True),
+            says("A night for whom?"),
+        ]
+    )
+
+    async with Conversation(hotel(), model) as talk:
+        turn = await talk.hears("A night for Ada")
+
+    assert talk.state.nights == 1
+    assert talk.state.guest is None
+    assert [tool.is_error for tool in turn.tools] == [False, True]
+
+
+async def test_a_step_with_an_error_says_its_words_and_calls_nothing() -> None:
+    model = ScriptedLLM(
+        [says("Good evening."), calls(("add_nights", {"nights": 1}), say="Well,", error="500")]
+    )
+
+    async with Conversation(hotel(), model) as talk:
+        turn = await talk.hears("A night")
+
+    assert turn.said[0].startswith("Well,")
+    assert turn.tools == []
+
+
+async def test_a_fact_that_never_comes_about_fails_the_test() -> None:
+    with pytest.raises(ConversationError, match="never came about"):
+        await until(lambda: False)

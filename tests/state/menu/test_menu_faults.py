@@ -199,6 +199,18 @@ def test_the_menu_these_tests_break_is_sound() -> None:
         ("name: Cola,", "name: Cola, name: Cola,", '"name" stands here twice'),
         # Whole parts
         (
+            'choices: {thin: "0", pan: {price: {small: "1.00", large: "2.00"}}}',
+            "choices: {}",
+            'the group "crust" has no choices',
+        ),
+        (
+            "parts: [{from: [Margherita]}, {choose: 1, from: [Cola]}]",
+            "parts: []",
+            'the combo "Deal" has no parts',
+        ),
+        ("from: [Margherita]", "from: []", "from names no dish"),
+        ("from: [Margherita]", "choose: 0, from: [Margherita]", "choose has to be from 1"),
+        (
             "    dishes:\n      - {name: Cola",
             "    dishes: []\n  - name: X\n    dishes:\n      - {name: Cola",
             "has no dishes",

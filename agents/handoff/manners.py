@@ -1,0 +1,41 @@
+"""What an application decides about its calls."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel
+
+from state.shared import Applied, Command, Refused
+
+S = TypeVar("S", bound=BaseModel)
+C = TypeVar("C")
+
+
+@dataclass(frozen=True)
+class Manners(Generic[S, C]):
+    """How an application's calls go; everything has a working default.
+
+    Args:
+        digest: The state as every model request shows it: short text, as data. Takes state and version.
+        told: What a model is told of a change it made.
+        expects: What kind of answer a voice waits for; takes the state, who speaks and the last refusal.
+        let_in: What may enter of what a guest says; the place to take secrets out of it.
+        trouble: Said when the model fails or has nothing to say.
+        farewell: Said instead when the call ends after it.
+        tool_limit_s: How long a tool may work, in seconds; its commit is not counted.
+        think_limit_s: How long a model may be silent within a reply, in seconds.
+        handoffs_per_turn: How many handoffs one thing the guest said may cause.
+    """
+
+    digest: Callable[[S, int], str] = lambda state, version: state.model_dump_json(
+        exclude_none=True
+    )
+    told: Callable[[Applied[S], Command[S, C]], str] = lambda applied, command: "Done."
+    expects: Callable[[S, str, Refused | None], str] = lambda state, speaker, refusal: "open"
+    let_in: Callable[[str], str] = str
+    trouble: str = "I am sorry, I lost the thread for a moment. Could you say that again?"
+    farewell: str = "I have to say goodbye now."
+    tool_limit_s: float = 10.0
+    think_limit_s: float = 30.0
+    handoffs_per_turn: int = 3

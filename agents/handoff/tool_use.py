@@ -1,0 +1,132 @@
+"""What happens when a model calls a tool."""
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from livekit.agents import RunContext, ToolError
+from livekit.agents.llm import ToolResult
+from pydantic import BaseModel
+
+from agents.handoff.events import ToolUsed
+from agents.handoff.failures import NOT_DONE, HandoffTaken, NotAnswered, SiblingFailed
+from agents.handoff.guards import is_cancelled
+from agents.handoff.reply import Reply
+from agents.handoff.tools import Action, Read, Tool, given, tool_name
+from state.shared import Applied, Command
+
+if TYPE_CHECKING:
+    from agents.handoff.call import Call
+
+logger = logging.getLogger(__name__)
+
+S = TypeVar("S", bound=BaseModel)
+C = TypeVar("C")
+
+
+class ToolUse(Generic[S, C]):
+    """Carries out the tool calls of one call, each whole or not at all.
+
+    Args:
+        call: The call they are made in.
+    """
+
+    def __init__(self, call: "Call[S, C]") -> None:
+        self.last_things = asyncio.Lock()
+        """Held while one of the things that go last in a reply is decided."""
+        self._call = call
+        self._done_in: dict[str, int] = {}
+
+    async def use(self, tool: Tool, raw: dict[str, object], context: RunContext[Any]) -> Any:
+        """Carry out one tool call, tell the truth about it, and never raise anything but ToolError."""
+        call = self._call
+        call_id = context.function_call.call_id
+        reply = call.replies.of(call_id) or Reply(call.speaker, call.shared.version)
+        output, failure = "", "cancelled"
+        try:
+            output = await self._carry_out(tool, raw, reply, call_id)
+            failure = ""
+        except (Exception, asyncio.CancelledError) as error:
+            if is_cancelled(error):
+                raise
+            failure = call.failure(error, NOT_DONE, tool_name(tool))
+        finally:
+            reply.answered(call_id, failure or None)
+            call.tell(
+                ToolUsed(
+                    turn=call.turn,
+                    voice=reply.voice,
+                    name=tool_name(tool),
+                    arguments=raw,
+                    output=failure or output,
+                    is_error=bool(failure),
+                )
+            )
+        if failure:
+            raise ToolError(failure)
+        if issubclass(tool, Action) and tool.goes_last and reply.spoke:
+            return ToolResult(output, reply_required=False)
+        return output
+
+    async def after_siblings(self, reply: Reply, call_id: str) -> None:
+        """Wait for everything else in a reply, and refuse what is not to happen after it.
+
+        Raises:
+            Refused: A handoff is under way, or something else in the reply was not done.
+        """
+        call = self._call
+        try:
+            async with call.limits.within(call.manners.tool_limit_s):
+                await reply.siblings()
+        except TimeoutError:
+            raise SiblingFailed(
+                "Something else in this reply has not ended. Tell the guest."
+            ) from None
+        if call.going_to is not None:
+            raise HandoffTaken(f"The guest is already being handed over to {call.going_to}.")
+        reply.refuse_cut(call_id)
+        if reply.failed is not None:
+            raise SiblingFailed(
+                f"Something else in this reply was not done; tell the guest. {reply.failed}"
+            )
+
+    async def _carry_out(
+        self, tool: Tool, raw: dict[str, object], reply: Reply, call_id: str
+    ) -> str:
+        call = self._call
+        reply.refuse_cut(call_id)
+        made = tool.model_validate({"op": tool_name(tool), **given(raw)})
+        if isinstance(made, Command):
+            self._refuse_unasked(made.op, reply.voice)
+            async with call.limits.within(call.manners.tool_limit_s):
+                applied = await call.shared.apply(made, actor=reply.voice, seen=reply.seen)
+            call.last_refusal = None
+            self._done_in[made.op] = call.turn
+            return self._told(applied, made)
+        if isinstance(made, Read):
+            return made.answer(call.shared.state, call.shared.context)
+        if not made.goes_last:
+            return await self._run(made)
+        async with self.last_things:
+            await self.after_siblings(reply, call_id)
+            return await self._run(made)
+
+    async def _run(self, action: Action) -> str:
+        async with self._call.limits.within(self._call.manners.tool_limit_s):
+            return await action.run(self._call)
+
+    def _told(self, applied: Applied[S], command: Command[S, C]) -> str:
+        try:
+            return self._call.manners.told(applied, command)
+        except Exception:  # it has been done: whatever fails now must not say that it was not
+            logger.exception("a change could not be told", extra={"op": command.op})
+            return "Done."
+
+    def _refuse_unasked(self, op: str, voice: str) -> None:
+        """Refuse what is an answer of the guest's while the guest has not been asked."""
+        for told in self._call.graph.voices[voice].needs_answer.get(op, ()):
+            if self._done_in.get(told) == self._call.turn:
+                raise NotAnswered(
+                    f"The guest has not answered yet to what {told} brought. Tell it, and wait.",
+                    needs=told,
+                )

@@ -1,0 +1,86 @@
+"""A model that streams exactly what a test gives it, however odd: what no provider promises not to send."""
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any
+
+from livekit.agents import DEFAULT_API_CONNECT_OPTIONS, NOT_GIVEN, APIConnectOptions, NotGivenOr
+from livekit.agents.llm import (
+    LLM,
+    ChatChunk,
+    ChatContext,
+    ChoiceDelta,
+    FunctionToolCall,
+    LLMStream,
+    Tool,
+    ToolChoice,
+)
+
+Part = str | tuple[str, str | None, str | None] | Exception | asyncio.Event
+"""Words; a call as name, arguments and id; what the stream raises there; or what it waits for."""
+
+
+class RawModel(LLM[Any]):
+    """Streams each reply's parts one by one; the last reply is given again when asked for more."""
+
+    def __init__(self, *replies: Iterable[Part]) -> None:
+        super().__init__()
+        self.replies = [tuple(reply) for reply in replies]
+        self.asked: list[ChatContext] = []
+        self.offered: list[list[str]] = []
+
+    def chat(
+        self,
+        *,
+        chat_ctx: ChatContext,
+        tools: list[Tool] | None = None,
+        conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS,
+        parallel_tool_calls: NotGivenOr[bool] = NOT_GIVEN,
+        tool_choice: NotGivenOr[ToolChoice] = NOT_GIVEN,
+        extra_kwargs: NotGivenOr[dict[str, Any]] = NOT_GIVEN,
+    ) -> LLMStream:
+        parts = self.replies[min(len(self.asked), len(self.replies) - 1)]
+        self.asked.append(chat_ctx.copy())
+        self.offered.append([tool.id for tool in tools or ()])
+        return _RawStream(
+            self, parts, chat_ctx=chat_ctx, tools=tools or [], conn_options=conn_options
+        )
+
+    def outputs(self, asked: int = -1) -> list[str]:
+        """What tools had answered when the model was asked."""
+        return [
+            item.output for item in self.asked[asked].items if item.type == "function_call_output"
+        ]
+
+
+class _RawStream(LLMStream):
+    def __init__(
+        self,
+        llm: RawModel,
+        parts: tuple[Part, ...],
+        *,
+        chat_ctx: ChatContext,
+        tools: list[Tool],
+        conn_options: APIConnectOptions,
+    ) -> None:
+        super().__init__(llm, chat_ctx=chat_ctx, tools=tools, conn_options=conn_options)
+        self._parts = parts
+
+    async def _run(self) -> None:
+        for part in self._parts:
+            if isinstance(part, Exception):
+                raise part
+            if isinstance(part, asyncio.Event):
+                await part.wait()
+                continue
+            if isinstance(part, str):
+                delta = ChoiceDelta(role="assistant", content=part)
+            else:
+                name, arguments, call_id = part
+                made = FunctionToolCall.model_construct(
+                    name=name, arguments=arguments, call_id=call_id, type="function", extra=None
+                )
+                delta = ChoiceDelta.model_construct(
+                    role="assistant", content=None, tool_calls=[made], extra=None
+                )
+            self._event_ch.send_nowait(ChatChunk(id="raw", delta=delta))

@@ -1,0 +1,219 @@
+"""Whatever an application's own code raises, the conversation goes on and nobody is lied to."""
+
+import asyncio
+from typing import Any, ClassVar, Literal
+
+import pytest
+from livekit.agents.llm import ChatItem
+
+from agents.handoff import Action, Call, Event, Graph, Handoff, Read, StateChanged, YourTurn
+from agents.testing import Conversation, ScriptedLLM, calls, says
+from tests.agents.hotel import Bar, HotelVoice, Reception, SetGuest, Stay, hotel
+
+TROUBLE = "I am sorry, I lost the thread for a moment. Could you say that again?"
+CANNED = "Good evening, one moment please."
+
+
+def broken(*_: object) -> Any:
+    """What an application should never have written."""
+    raise TypeError("a fault, and this text is secret")
+
+
+class AskWeather(Read[Stay, None]):
+    """The weather."""
+
+    op: Literal["ask_weather"] = "ask_weather"
+
+    def answer(self, state: Stay, context: None) -> str:
+        return str(broken())
+
+
+class GiveUp(Action):
+    """An action that something it waits for was cancelled in."""
+
+    op: Literal["give_up"] = "give_up"
+    by: ClassVar[type[BaseException]] = asyncio.CancelledError
+
+    async def run(self, call: Call[Any, Any]) -> str:
+        raise self.by
+
+
+class Desk(Reception):
+    offers = (*Reception.offers, AskWeather, GiveUp)
+
+
+class Closed(Bar):
+    """A bar that cannot open, the first time."""
+
+    opened: ClassVar[int] = 0
+
+    def _open(self, call: Any, *, handed_over: bool, late: str) -> None:
+        Closed.opened += 1
+        self._opens = True
+        broken()
+
+
+class Shy(Bar):
+    def offers_now(self, state: Stay) -> Any:
+        return broken()
+
+
+class Unbuilt(Bar):
+    def __init__(self, graph: Graph[Any], carried: Any = ()) -> None:
+        broken()
+
+
+def a_graph(bar: type[HotelVoice] = Bar, **edge: Any) -> Graph[Stay]:
+    return Graph(
+        (Desk, bar),
+        (
+            Handoff("reception", "bar", when="When thirsty.", **edge),
+            Handoff("bar", "reception", when="When tired."),
+        ),
+        start="reception",
+    )
+
+
+@pytest.mark.parametrize("tool", ["ask_weather", "give_up"])
+async def test_a_read_that_raises_and_a_tool_that_is_cancelled_inside_are_told_as_nothing_done(
+    tool: str,
+) -> None:
+    model = ScriptedLLM([says("Good evening."), calls(tool), says("I do not know.")])
+
+    async with Conversation(hotel(graph=a_graph()), model) as talk:
+        turn = await talk.hears("How is the weather?")
+
+    assert turn.tools[0].output == "Nothing was changed. internal: Something went wrong inside."
+    assert turn.said == ["I do not know."]
+    assert len(turn.your_turns) == 1
+
+
+async def test_a_change_that_cannot_be_told_is_not_denied() -> None:
+    model = ScriptedLLM(
+        [says("Good evening."), calls(("set_guest", {"name": "Ada"})), says("Ada!")]
+    )
+
+    async with Conversation(hotel(told=broken), model) as talk:
+        turn = await talk.hears("I am Ada")
+
+    assert talk.state.guest == "Ada"
+    assert [tool.output for tool in turn.tools] == ["Done."]
+
+
+async def test_it_is_the_guests_turn_even_if_nobody_knows_what_is_expected() -> None:
+    async with Conversation(hotel(expects=broken), ScriptedLLM([says("Good evening.")])) as talk:
+        pass
+
+    assert [notice.expects for notice in talk.greeting.your_turns] == ["open"]
+
+
+async def test_a_digest_that_raises_ends_in_words() -> None:
+    async with Conversation(hotel(digest=broken), ScriptedLLM([])) as talk:
+        turn = await talk.hears("Hello?")
+
+    assert talk.greeting.said == [CANNED]
+    assert turn.said == [TROUBLE]
+
+
+async def test_words_that_cannot_be_let_in_stay_outside() -> None:
+    async with Conversation(hotel(let_in=broken), ScriptedLLM([says("Good evening.")])) as talk:
+        with pytest.raises(TypeError):
+            talk.call.hear("4111 1111 1111 1111")
+
+    assert talk.call.turn == 0
+    assert "4111" not in str(list(talk.events))
+
+
+async def test_a_listener_that_raises_harms_neither_the_call_nor_other_listeners() -> None:
+    call = hotel()
+    call.listen(broken)
+    model = ScriptedLLM(
+        [
+            says("Good evening."),
+            calls(("add_nights", {"nights": 1}), "transfer_to_bar"),
+            says("Yes?"),
+        ]
+    )
+
+    async with Conversation(call, model) as talk:
+        turn = await talk.hears("A night, a beer")
+
+    assert turn.said == ["Yes?"]
+    assert isinstance(turn.events[-1], YourTurn)
+
+
+async def test_a_listener_that_left_hears_nothing_more_and_may_leave_twice() -> None:
+    call = hotel()
+    seen: list[Event] = []
+    leave = call.listen(seen.append)
+
+    async with Conversation(call, ScriptedLLM([says("Good evening."), says("Yes?")])) as talk:
+        leave()
+        leave()
+        before = len(seen)
+        await talk.hears("Hello?")
+
+    assert len(seen) == before > 0
+
+
+async def test_a_voice_that_cannot_open_says_its_canned_line_and_works_from_then_on() -> None:
+    model = ScriptedLLM(
+        [
+            says("Good evening."),
+            calls("transfer_to_bar"),
+            calls("transfer_to_reception"),
+            says("Here again."),
+        ]
+    )
+
+    async with Conversation(hotel(graph=a_graph(Closed)), model) as talk:
+        turn = await talk.hears("A beer")
+        after = await talk.hears("Then a room")
+
+    assert turn.said == [CANNED]
+    assert turn.handoffs == [("reception", "bar")]
+    assert len(turn.your_turns) == 1
+    assert after.handoffs == [("bar", "reception")]
+    assert after.said == ["Here again."]
+
+
+async def test_a_voice_that_does_not_know_what_it_offers_speaks_its_canned_line() -> None:
+    model = ScriptedLLM([says("Good evening."), calls("transfer_to_bar")])
+
+    async with Conversation(hotel(graph=a_graph(Shy)), model) as talk:
+        turn = await talk.hears("A beer")
+
+    assert turn.said == [CANNED]
+    assert len(turn.your_turns) == 1
+
+
+def broken_carry(items: Any) -> list[ChatItem]:
+    broken()
+    return []
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        lambda: a_graph(Unbuilt),
+        lambda: a_graph(carry=broken_carry),
+        lambda: a_graph(condition=broken, satisfied_by=(SetGuest,)),
+    ],
+    ids=["voice", "carry", "condition"],
+)
+async def test_a_handoff_whose_own_code_raises_does_not_happen_and_the_old_voice_says_so(
+    graph: Any,
+) -> None:
+    model = ScriptedLLM(
+        [says("Good evening."), calls("transfer_to_bar"), says("The bar is closed."), says("Yes?")]
+    )
+
+    async with Conversation(hotel(graph=graph()), model) as talk:
+        turn = await talk.hears("A beer")
+        after = await talk.hears("Still here?")
+
+    assert [one.reason for one in turn.refused] == ["internal"]
+    assert "secret" not in str(model.requests[2].texts)
+    assert turn.said == ["The bar is closed."]
+    assert not any(isinstance(event, StateChanged) for event in turn.events)
+    assert after.said == ["Yes?"]

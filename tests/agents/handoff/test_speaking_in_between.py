@@ -1,0 +1,241 @@
+"""Nothing the guest says is lost, whenever he says it."""
+
+import asyncio
+
+from agents.handoff import Event, Heard, YourTurn, start_text, stop
+from agents.testing import Conversation, ScriptedLLM, calls, says, until
+from state.shared import NotStored
+from tests.agents.handoff.test_whole_writes import Gated
+from tests.agents.hotel import Stay, Telephone, hotel
+
+
+async def test_two_things_said_at_once_are_both_answered() -> None:
+    model = ScriptedLLM([says("Good evening."), says("Broken off."), says("Both, yes.")])
+
+    async with Conversation(hotel(), model) as talk:
+        talk.say("A room")
+        turn = talk.say("and a beer")
+        await talk.answered()
+
+    heard = " ".join(text for role, text in model.requests[-1].texts if role == "user")
+    assert "A room" in heard
+    assert "and a beer" in heard
+    assert turn.said == ["Both, yes."]
+    assert [notice.turn for notice in turn.your_turns] == [2]
+
+
+async def test_ten_things_said_while_the_model_thinks_are_all_answered_together() -> None:
+    gate = asyncio.Event()
+    model = ScriptedLLM([says("Good evening."), says("Too late.", until=gate), says("All of it.")])
+
+    async with Conversation(hotel(), model) as talk:
+        talk.say("word 0")
+        await until(lambda: len(model.requests) == 2)
+        for number in range(1, 10):
+            turn = talk.say(f"word {number}")
+        await talk.answered()
+
+    heard = " ".join(text for role, text in model.requests[-1].texts if role == "user")
+    assert [f"word {number}" in heard for number in range(10)] == [True] * 10
+    assert turn.said == ["All of it."]
+    assert len(turn.your_turns) == 1
+
+
+async def test_words_during_the_opening_break_it_off_and_are_answered_with_every_tool() -> None:
+    gate = asyncio.Event()
+    model = ScriptedLLM(
+        [
+            says("Good evening."),
+            calls("transfer_to_bar"),
+            says("Never heard.", until=gate),
+            says("A room? Let me bring you back."),
+        ]
+    )
+
+    async with Conversation(hotel(), model) as talk:
+        talk.say("I am thirsty")
+        await until(lambda: len(model.requests) == 3)
+        turn = talk.say("No, a room")
+        await talk.answered()
+
+    assert talk.call.speaker == "bar"
+    assert turn.said == ["A room? Let me bring you back."]
+    assert "transfer_to_reception" in model.requests[3].tools
+    assert len(turn.your_turns) == 1
+
+
+async def test_words_during_the_greeting_are_answered() -> None:
+    gate = asyncio.Event()
+    model = ScriptedLLM([says("Never heard.", until=gate), says("A room, gladly.")])
+    call = hotel()
+    events: list[Event] = []
+    call.listen(events.append)
+    await start_text(call, model)
+    await until(lambda: len(model.requests) == 1)
+    call.hear("A room")
+    await call.answered()
+    await stop(call)
+
+    assert ("user", "A room") in model.requests[1].texts
+    assert [event.turn for event in events if isinstance(event, YourTurn)] == [1]
+
+
+async def test_words_before_the_first_voice_has_entered_are_answered_by_it() -> None:
+    model = ScriptedLLM([says("A room, gladly.")])
+    call = hotel()
+    events: list[Event] = []
+    call.listen(events.append)
+    call.hear("A room")
+    await start_text(call, model)
+    await call.answered()
+    await stop(call)
+
+    assert ("user", "A room") in model.requests[0].texts
+    assert [event.turn for event in events if isinstance(event, YourTurn)] == [1]
+    model.finished()
+
+
+async def test_words_while_a_tool_works_are_answered_after_it() -> None:
+    Telephone.gate = asyncio.Event()
+    model = ScriptedLLM(
+        [
+            says("Good evening."),
+            calls("transfer_to_concierge"),
+            says("Yes?"),
+            calls("telephone"),
+            says("Seats, and a taxi."),
+        ]
+    )
+
+    async with Conversation(hotel(Stay(nights=1)), model) as talk:
+        await talk.hears("I want to go out")
+        talk.say("Ask the theatre")
+        await until(lambda: len(model.requests) == 4)
+        for _ in range(20):
+            await asyncio.sleep(0)
+        turn = talk.say("And a taxi")
+        Telephone.gate.set()
+        await talk.answered()
+    Telephone.gate = None
+
+    assert ("output", "The theatre has seats.") in model.requests[-1].texts
+    assert turn.said == ["Seats, and a taxi."]
+    assert len(turn.your_turns) == 1
+
+
+async def test_words_while_a_handoff_is_written_down_go_to_the_next_voice() -> None:
+    journal = Gated()
+    model = ScriptedLLM([says("Good evening."), calls("transfer_to_bar"), says("A cold one.")])
+
+    async with Conversation(hotel(journal=journal), model) as talk:
+        journal.gate.clear()
+        talk.say("I am thirsty")
+        await until(lambda: bool(journal.asked))
+        turn = talk.say("A cold beer")
+        for _ in range(20):
+            await asyncio.sleep(0)
+        journal.gate.set()
+        await talk.answered()
+
+    assert talk.call.speaker == "bar"
+    assert ("user", "A cold beer") in model.requests[2].texts
+    assert turn.said == ["A cold one."]
+    assert len(turn.your_turns) == 1
+
+
+async def test_words_while_a_handoff_fails_to_be_written_down_are_answered_by_the_old_voice() -> (
+    None
+):
+    journal = Gated()
+    model = ScriptedLLM(
+        [
+            says("Good evening."),
+            calls("transfer_to_bar"),
+            says("Please stay here."),
+            says("I will get you one."),
+            calls("transfer_to_bar"),
+            says("Now it is me."),
+        ]
+    )
+
+    async with Conversation(hotel(journal=journal), model) as talk:
+        journal.gate.clear()
+        talk.say("I am thirsty")
+        await until(lambda: bool(journal.asked))
+        journal.fails = True
+        turn = talk.say("A cold beer")
+        for _ in range(20):
+            await asyncio.sleep(0)
+        journal.gate.set()
+        await talk.answered()
+        speaker = talk.call.speaker
+        journal.fails = False
+        again = await talk.hears("To the bar")
+
+    assert NotStored("").code in str(turn.refused)
+    assert speaker == "reception"
+    assert turn.said == ["Please stay here.", "I will get you one."]
+    assert ("user", "A cold beer") in model.requests[3].texts
+    assert len(turn.your_turns) == 1
+    assert again.handoffs == [("reception", "bar")]
+
+
+async def test_a_listener_may_speak_for_the_guest_and_all_hear_the_events_in_one_order() -> None:
+    model = ScriptedLLM([says("Good evening."), says("It is 120.")])
+    call = hotel()
+    said_it: list[int] = []
+
+    def speak(event: Event) -> None:
+        if isinstance(event, YourTurn) and event.turn == 0:
+            said_it.append(call.hear("What is it?"))
+
+    call.listen(speak)
+    seen: list[Event] = []
+    call.listen(seen.append)
+    await start_text(call, model)
+    await until(lambda: len(model.requests) == 2)
+    await call.answered()
+    await stop(call)
+
+    told = [event for event in seen if isinstance(event, Heard | YourTurn)]
+    assert [type(event) for event in told] == [YourTurn, Heard, YourTurn]
+    assert [event.turn for event in told] == [0, 1, 1]
+    assert said_it == [1]
+
+
+async def test_who_waits_for_the_turn_is_not_let_go_when_a_listener_speaks_at_once() -> None:
+    gate = asyncio.Event()
+    model = ScriptedLLM([says("Good evening.", until=gate), says("It is 120.")])
+    call = hotel()
+
+    def speak(event: Event) -> None:
+        if isinstance(event, YourTurn) and event.turn == 0:
+            call.hear("What is it?")
+
+    call.listen(speak)
+    await start_text(call, model)
+    waiting = asyncio.create_task(call.answered())
+    await until(lambda: len(model.requests) == 1)
+    gate.set()
+    await waiting
+    turn = call.turn
+    given = call.turns.given
+    await stop(call)
+
+    assert (turn, given) == (1, True)
+
+
+async def test_everybody_who_waits_for_the_turn_is_told() -> None:
+    gate = asyncio.Event()
+    model = ScriptedLLM([says("Good evening."), says("It is 120.", until=gate)])
+
+    async with Conversation(hotel(), model) as talk:
+        talk.say("What is it?")
+        gone = asyncio.create_task(talk.call.answered())
+        waiting = [asyncio.create_task(talk.call.answered()) for _ in range(3)]
+        await asyncio.sleep(0)
+        gone.cancel()
+        gate.set()
+        await asyncio.gather(*waiting)
+
+    assert gone.cancelled()
