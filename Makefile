@@ -1,0 +1,72 @@
+# What a person does here: run, test, check, bench, lock. Works with GNU make 3.81, which macOS brings.
+
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check install --quiet
+UV_VERSION := 0.13.8
+UV := .tools/uv/bin/uv
+COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-header
+
+# Candidates for making the environment; the first that is new enough and can make one is taken.
+PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11 python
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check bench lock
+
+help:
+	@echo "make run     talk to the restaurant in this terminal (ARGS='--help' shows what it takes)"
+	@echo "make test    everything that 'check' does, and every test"
+	@echo "make check   formatting, lint, types and import contracts"
+	@echo "make bench   what a turn costs beside plain livekit-agents"
+	@echo "make lock    pin what pyproject.toml asks for, with hashes"
+
+run: $(VENV)/.ready-to-run
+	@$(PY) -m bella_vista console $(ARGS)
+
+test: check
+	@$(PY) -m pytest $(ARGS)
+
+check: $(VENV)/.ready-to-test
+	@$(VENV)/bin/ruff format --check --quiet .
+	@$(VENV)/bin/ruff check --quiet .
+	@$(PY) -m mypy --no-error-summary
+	@$(VENV)/bin/basedpyright --level error
+	@$(VENV)/bin/lint-imports --no-cache
+
+bench: $(VENV)/.ready-to-test
+	@$(PY) -m tests.benchmarks.turns $(ARGS)
+
+lock: $(UV)
+	@$(COMPILE) --group build pyproject.toml -o requirements.lock
+	@$(COMPILE) --group build --group dev -c requirements.lock pyproject.toml -o requirements-dev.lock
+
+# -- the environment -----------------------------------------------------------------------------------
+
+# A virtual environment that works is kept; a half-made or broken one is made again.
+$(VENV)/.made:
+	@if $(PY) -m pip --version >/dev/null 2>&1; then touch $@; exit 0; fi; \
+	for python in $(PYTHON); do \
+		if "$$python" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+			echo "Making $(VENV) with $$("$$python" --version)"; \
+			"$$python" -m venv --clear $(VENV) && touch $@; exit; \
+		fi; \
+	done; \
+	echo "There is no Python 3.11 or newer here that can make a virtual environment." >&2; \
+	echo "Install one (on Debian and Ubuntu with python3-venv), or name it: make PYTHON=/path/to/python3" >&2; \
+	exit 2
+
+$(VENV)/.ready-to-run: requirements.lock pyproject.toml $(VENV)/.made
+	@echo "Installing what requirements.lock pins; this happens once"
+	@$(PIP) --require-hashes -r requirements.lock
+	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PIP) --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.ready-to-test: requirements-dev.lock $(VENV)/.ready-to-run
+	@echo "Installing what requirements-dev.lock pins; this happens once"
+	@$(PIP) --require-hashes -r requirements-dev.lock
+	@touch $@
+
+$(UV): $(VENV)/.made
+	@$(PY) -m venv .tools/uv
+	@.tools/uv/bin/python -m pip --disable-pip-version-check install --quiet uv==$(UV_VERSION)
