@@ -1,0 +1,210 @@
+"""The command line. Every command imports what it needs when it runs, so that help and checks are at once.
+
+Exit codes: 0 it went well, 1 it ran and something failed, 2 wrong use, a faulty file or configuration.
+"""
+
+import shlex
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from bella_vista.faults import Faulty
+from bella_vista.layout import strangers
+from bella_vista.orders_cli import orders_app
+from bella_vista.terminal.streams import complain, make_safe, say
+
+if TYPE_CHECKING:
+    from bella_vista.settings import Settings
+
+FAILED, WRONG = 1, 2
+
+app = typer.Typer(
+    name="bella_vista",
+    help="Bella Vista answers: four voices, one order.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+menu_app = typer.Typer(help="Look after a menu.", no_args_is_help=True)
+app.add_typer(menu_app, name="menu")
+app.add_typer(orders_app, name="orders")
+
+MenuOption = Annotated[
+    str | None,
+    typer.Option("--menu", metavar="FILE", help="The menu; Bella Vista's own without it."),
+]
+ModelOption = Annotated[
+    str | None,
+    typer.Option("--model", metavar="NAME", help="Who thinks: local (default) or script:FILE."),
+]
+AtOption = Annotated[
+    str | None,
+    typer.Option(
+        "--at", metavar="TIME", help="Start the clock there: ISO 8601, the restaurant's time."
+    ),
+]
+DatabaseOption = Annotated[
+    str | None,
+    typer.Option("--database", metavar="URL", help="Where orders are kept: sqlite:///path."),
+]
+
+
+class Picture(StrEnum):
+    """The ways to draw the graph."""
+
+    MERMAID = "mermaid"
+    DOT = "dot"
+    TEXT = "text"
+
+
+@app.command()
+def console(
+    menu: MenuOption = None,
+    model: ModelOption = None,
+    at: AtOption = None,
+    database: DatabaseOption = None,
+    order: Annotated[
+        str | None, typer.Option("--order", metavar="ID", help="Go on with a stored order.")
+    ] = None,
+    events: Annotated[
+        bool, typer.Option("--events", help="Write one JSON object per line, and nothing else.")
+    ] = False,
+) -> None:
+    """Have a conversation here and now: type, or pipe one guest turn per line."""
+    settings = _settings(menu=menu, model=model, at=at, database=database)
+    from bella_vista.console import run_console
+
+    again = _command("console", menu=menu, database=database)
+    raise typer.Exit(run_console(settings, order_id=order, events=events, again=again))
+
+
+@app.command()
+def understand(menu: MenuOption = None, at: AtOption = None) -> None:
+    """Show, as JSON, what the local model makes of each line of the input."""
+    settings = _settings(menu=menu, at=at)
+    from bella_vista.understand import understand_lines
+
+    understand_lines(settings)
+
+
+@menu_app.command("check")
+def menu_check(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A menu in YAML.")],
+) -> None:
+    """Read a menu and list everything that is wrong with it, each with its line."""
+    from state.menu import load_menu
+
+    menu = load_menu(Path(file))
+    dishes = sum(len(section.dishes) for section in menu.sections)
+    say(
+        f"{file}: {menu.restaurant.name}, {len(menu.sections)} sections, {dishes} dishes,"
+        f" {len(menu.combos)} combos: nothing is wrong"
+    )
+
+
+@app.command()
+def graph(
+    picture: Annotated[
+        Picture, typer.Option("--format", help="How it is drawn.", case_sensitive=False)
+    ] = Picture.MERMAID,
+) -> None:
+    """Draw who hands the guest over to whom."""
+    from agents.handoff import dot, mermaid, outline
+    from agents.roster import restaurant_graph
+
+    draw = {Picture.MERMAID: mermaid, Picture.DOT: dot, Picture.TEXT: outline}[picture]
+    say(draw(restaurant_graph()))
+
+
+class Schema(StrEnum):
+    """What there is a schema of."""
+
+    MENU = "menu"
+    CONVERSATION = "conversation"
+
+
+@app.command()
+def schema(
+    what: Annotated[Schema | None, typer.Argument(help="Without it: what there is.")] = None,
+) -> None:
+    """Write the JSON Schema of a kind of file, for editors and other programs."""
+    import json
+
+    if what is None:
+        for known in Schema:
+            say(known.value)
+        return
+    if what is Schema.MENU:
+        from state.menu import menu_schema
+
+        found = menu_schema()
+    else:
+        from bella_vista.conversations import conversation_schema
+
+        found = conversation_schema()
+    say(json.dumps(found, indent=2, ensure_ascii=False))
+
+
+@app.command()
+def replay(
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Conversations in YAML.")],
+    menu: MenuOption = None,
+    model: ModelOption = None,
+    at: AtOption = None,
+) -> None:
+    """Hold conversations from files and say what of them does not hold."""
+    settings = _settings(menu=menu, model=model, at=at)
+    from bella_vista.replay import replay as hold
+
+    paths = [Path(file) for file in files]
+    raise typer.Exit(hold(paths, settings, model=model))
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run a command and leave with its exit code; what a person did wrong is told in plain lines."""
+    if wrong := strangers():
+        complain(*wrong)
+        sys.exit(WRONG)
+    make_safe()
+    try:
+        app(args=arguments)
+    except Exception as error:
+        from state.menu import MenuFaults
+
+        if not isinstance(error, Faulty | MenuFaults):
+            raise
+        complain(*map(str, error.faults))
+        sys.exit(WRONG)
+    sys.exit(0)
+
+
+def _settings(**options: object) -> "Settings":
+    from bella_vista.settings import read_settings, unknown_settings
+
+    complain(*(f"warning: there is no setting {name}" for name in unknown_settings()))
+    return read_settings(**options)
+
+
+def _command(name: str, **options: str | None) -> str:
+    """Write down how a command is called here, with the options that were given."""
+    started = Path(sys.argv[0])
+    words = [_short(started)]
+    if started.name == "__main__.py":
+        words = [_short(Path(sys.executable)), "-m", "bella_vista"]
+    words.append(name)
+    for option, value in options.items():
+        if value is not None:
+            words += [f"--{option}", value]
+    return shlex.join(words)
+
+
+def _short(path: Path) -> str:
+    with suppress(ValueError):
+        return str(path.absolute().relative_to(Path.cwd()))
+    return str(path)

@@ -1,0 +1,38 @@
+"""The restaurant's clock: it may start at another time than the present, and runs on from there."""
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+
+def in_zone(moment: datetime, zone: ZoneInfo) -> datetime:
+    """Return a time in the restaurant's zone; without a zone it is read as local time there.
+
+    >>> in_zone(datetime.fromisoformat("2026-11-20T19:00"), ZoneInfo("America/New_York")).isoformat()
+    '2026-11-20T19:00:00-05:00'
+    >>> in_zone(datetime.fromisoformat("2026-11-20T19:00Z"), ZoneInfo("America/New_York")).isoformat()
+    '2026-11-20T14:00:00-05:00'
+
+    An hour that the change to summer time skips is the one the clocks then show:
+
+    >>> in_zone(datetime.fromisoformat("2026-03-08T02:30"), ZoneInfo("America/New_York")).isoformat()
+    '2026-03-08T03:30:00-04:00'
+    """
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=zone)
+    return moment.astimezone(UTC).astimezone(zone)
+
+
+def running_clock(zone: ZoneInfo, at: datetime | None = None) -> Callable[[], datetime]:
+    """Make a clock of the restaurant that shows the present, or starts elsewhere.
+
+    Args:
+        zone: The restaurant's.
+        at: What it shows first; the present when ``None``.
+    """
+    if at is None:
+        return lambda: datetime.now(tz=zone)
+    start = in_zone(at, zone).astimezone(UTC)
+    began = time.monotonic()
+    return lambda: (start + timedelta(seconds=time.monotonic() - began)).astimezone(zone)

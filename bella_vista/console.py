@@ -1,0 +1,230 @@
+"""The conversation in a terminal: from the settings to a call, and from a guest's lines to its end."""
+
+import asyncio
+import contextlib
+import logging
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+from uuid import uuid4
+from zoneinfo import ZoneInfo
+
+from livekit.agents.llm import LLM
+
+from agents.handoff import Call, Ended, EndReason, Event, start_text, stop
+from agents.roster import restaurant_call, restaurant_graph
+from agents.testing import ScriptedLLM
+from bella_vista.clock import running_clock
+from bella_vista.menus import menu_file
+from bella_vista.models import language_model
+from bella_vista.orders import default_database, new_order, open_store, resume_order
+from bella_vista.settings import Settings
+from bella_vista.terminal.events import EventLines
+from bella_vista.terminal.guest import is_dumb, piped, typed
+from bella_vista.terminal.lines import Lines
+from bella_vista.terminal.logs import log_to_file, log_to_stderr
+from bella_vista.terminal.plain import Transcript
+from bella_vista.terminal.streams import complain, nobody_reads
+from bella_vista.terminal.words import farewell
+from state.context import OrderContext
+from state.menu import Menu, load_menu
+from state.order import OrderState
+
+logger = logging.getLogger(__name__)
+
+FAILED = 1
+
+STOP_LIMIT_S = 5.0
+"""How long the end of a call waits for what still runs in it, in seconds."""
+
+
+class Front(Protocol):
+    """What a conversation looks like to whoever sits in front of it."""
+
+    def opens(self) -> None:
+        """The call begins."""
+
+    def tell(self, event: Event) -> None:
+        """Something happened."""
+
+    def closes(self, reason: EndReason) -> None:
+        """The call is over."""
+
+
+@dataclass
+class Talk:
+    """One conversation between a call and a guest who types.
+
+    Args:
+        call: The call, fresh.
+        model: The language model of its voices.
+        front: Shows it.
+        lines: What the guest types.
+        typed: Whether they are typed as it goes; else they come from a pipe or a file.
+    """
+
+    call: Call[OrderState, OrderContext]
+    model: LLM[Any]
+    front: Front
+    lines: Lines
+    typed: bool
+    unheard: OSError | None = None
+    """Why nobody can read what is said any more."""
+
+    async def hold(self) -> EndReason:
+        """Talk until somebody ends it; returns why it ended."""
+        self.call.listen(self._tell)
+        with _on_signals(self._leave):
+            self._show(self.front.opens)
+            try:
+                await start_text(self.call, self.model)
+                await self._turns()
+            except Exception:  # the guest is told that it broke off, and how his order goes on
+                logger.exception("the conversation broke off")
+                self.call.end("failed")
+            finally:
+                await self._stop()
+        reason = self.call.ended or "failed"
+        self.lines.close()
+        self._show(lambda: self.front.closes(reason))
+        return reason
+
+    async def _turns(self) -> None:
+        await self.call.answered()
+        while self.call.ended is None:
+            line = await self.lines.following()
+            if line is None:
+                self.call.end("guest_left" if self.typed or self.lines.left else "input_ended")
+                return
+            self.call.hear(line)
+            await self.call.answered()
+
+    async def _stop(self) -> None:
+        try:
+            async with asyncio.timeout(STOP_LIMIT_S):
+                await stop(self.call)
+        except TimeoutError:
+            logger.warning("the call did not stop in time")
+
+    def _leave(self) -> None:
+        self.call.end("guest_left")
+        self.lines.leave()
+
+    def _tell(self, event: Event) -> None:
+        if isinstance(event, Ended):
+            self.lines.leave()
+        elif self.call.ended is None:
+            self._show(lambda: self.front.tell(event))
+
+    def _show(self, show: Callable[[], None]) -> None:
+        """Show something, unless nobody reads any more: then the guest has left."""
+        if self.unheard is not None:
+            return
+        try:
+            show()
+        except OSError as error:
+            self.unheard = error
+            self._leave()
+
+
+@contextlib.contextmanager
+def _on_signals(leave: Callable[[], None]) -> Iterator[None]:
+    """Take Ctrl-C, and being told to stop, for the guest's leaving."""
+    loop = asyncio.get_running_loop()
+    caught: list[int] = []
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        # Not every platform has all of them, nor lets an event loop have them.
+        with contextlib.suppress(AttributeError, NotImplementedError, RuntimeError):
+            loop.add_signal_handler(getattr(signal, name), leave)
+            caught.append(getattr(signal, name))
+    try:
+        yield
+    finally:
+        for number in caught:
+            loop.remove_signal_handler(number)
+
+
+def run_console(settings: Settings, *, order_id: str | None, events: bool, again: str) -> int:
+    """Hold a conversation in this terminal; returns the exit code.
+
+    Args:
+        settings: The menu, the model, the clock and the database.
+        order_id: The stored order that goes on; a new one without it.
+        events: Whether to write JSON lines.
+        again: How this command was called, for telling how to continue.
+
+    Raises:
+        Faulty: Something that was given cannot be used.
+        MenuFaults: The menu is faulty.
+    """
+    menu = load_menu(menu_file(settings.menu))
+    on_screen = not events and sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+    if on_screen:
+        log_to_file()
+    else:
+        log_to_stderr()
+    return asyncio.run(_converse(settings, menu, order_id, events, on_screen, again))
+
+
+async def _converse(
+    settings: Settings,
+    menu: Menu,
+    order_id: str | None,
+    events: bool,
+    on_screen: bool,
+    again: str,
+) -> int:
+    now = running_clock(ZoneInfo(menu.restaurant.timezone), settings.at)
+    model = language_model(settings.model, menu, now)
+    context = OrderContext(menu=menu, now=now, new_id=lambda: str(uuid4()))
+    url = settings.database or default_database()
+    async with open_store(url, menu.restaurant.id) as store:
+        if order_id is None:
+            shared = await new_order(store, context, "terminal", restaurant_graph().start)
+        else:
+            shared = await resume_order(store, context, order_id)
+        call = restaurant_call(shared)
+        to_go_on = f"{again} --order {call.state.order_id}"
+        front, lines = _front(call, events, on_screen, to_go_on)
+        typing = sys.stdin is not None and sys.stdin.isatty()
+        talk = Talk(call, model, front, lines, typed=typing)
+        reason = await talk.hold()
+    if reason == "failed" and events:
+        complain(*farewell(call, reason, to_go_on))
+    return _exit_code(talk, reason)
+
+
+def _exit_code(talk: Talk, reason: EndReason) -> int:
+    if talk.unheard is not None:
+        nobody_reads()
+        if isinstance(talk.unheard, BrokenPipeError):
+            return 0
+        complain(f"stdout: {talk.unheard.strerror}")
+        return FAILED
+    model = talk.model
+    if isinstance(model, ScriptedLLM) and len(model.requests) > len(model.script):
+        complain(f"the script has only {len(model.script)} steps")
+        return FAILED
+    return FAILED if reason == "failed" else 0
+
+
+def _front(
+    call: Call[OrderState, OrderContext],
+    events: bool,
+    on_screen: bool,
+    to_go_on: str,
+) -> tuple[Front, Lines]:
+    if events:
+        return EventLines(call, sys.stdout), piped()
+    if not on_screen:
+        return Transcript(call, sys.stdout, to_go_on=to_go_on), piped()
+    if is_dumb():
+        front = Transcript(call, sys.stdout, to_go_on=to_go_on, answers_here=True)
+        return front, typed(front.typed)
+    # rich takes some time to import, and only a screen needs it.
+    from bella_vista.terminal.screen import Screen, terminal
+
+    screen = Screen(call, terminal(), to_go_on=to_go_on)
+    return screen, typed(screen.typed)

@@ -1,0 +1,19 @@
+"""Conversations as files: the guest's words, and what must be true after them."""
+
+from bella_vista.conversations.form import Conversation, ScriptStep, conversation_schema
+from bella_vista.conversations.reading import (
+    ConversationFaults,
+    ConversationFile,
+    load_conversation,
+    load_script,
+)
+
+__all__ = [
+    "Conversation",
+    "ConversationFaults",
+    "ConversationFile",
+    "ScriptStep",
+    "conversation_schema",
+    "load_conversation",
+    "load_script",
+]

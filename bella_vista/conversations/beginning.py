@@ -1,0 +1,103 @@
+"""An order to start from: from fields of its view to the commands that lead there."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from bella_vista.conversations.form import OrderFields
+from state.commands import ORDER_COMMANDS, OrderCommand
+from state.order import Stage
+
+_TO_STAGE: Mapping[Stage, tuple[str, ...]] = {
+    Stage.OPEN: (),
+    Stage.REVIEW: ("read_back",),
+    Stage.CONFIRMED: ("read_back", "confirm_order"),
+    Stage.PLACED: ("read_back", "confirm_order", "place_order"),
+    Stage.ACCEPTED: ("read_back", "confirm_order", "place_order", "accept_order"),
+    Stage.PREPARING: (
+        *("read_back", "confirm_order", "place_order", "accept_order"),
+        "start_preparing",
+    ),
+    Stage.READY: (
+        *("read_back", "confirm_order", "place_order", "accept_order"),
+        *("start_preparing", "mark_ready"),
+    ),
+    Stage.COMPLETED: (
+        *("read_back", "confirm_order", "place_order", "accept_order"),
+        *("start_preparing", "mark_ready", "complete_order"),
+    ),
+    Stage.CANCELLED: ("cancel_order",),
+    Stage.FAILED: ("read_back", "confirm_order", "place_order", "refuse_order"),
+}
+
+_OWN = frozenset(
+    {"order_id", "order_number", "version", "ready_at", "id", "created_at", "updated_at"}
+)
+"""What every order gets for itself, whatever the fields say."""
+
+
+def commands_to(order: OrderFields) -> Iterator[OrderCommand]:
+    """Yield the commands that make an order like this, in the order in which a guest would give them.
+
+    Raises:
+        pydantic.ValidationError: A field holds what no command takes.
+    """
+    for command in _commands(order.model_dump(mode="json", exclude_unset=True)):
+        yield ORDER_COMMANDS.validate_python(
+            {name: value for name, value in command.items() if value is not None}
+        )
+
+
+def _commands(order: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    customer = {
+        name: order.get(field)
+        for name, field in (("name", "customer_name"), ("phone", "phone"), ("email", "email"))
+    }
+    if any(value is not None for value in customer.values()):
+        yield {"op": "set_customer", **customer}
+    for name in order.get("allergies", ()):
+        yield {"op": "add_allergy", "name": name}
+    fulfilment = order.get("fulfilment")
+    if fulfilment:
+        yield {
+            "op": "set_fulfilment",
+            **{name: fulfilment.get(name) for name in ("kind", "when", "address")},
+        }
+    for line in order.get("order_items", ()):
+        fields = ("name", "size", "quantity", "modifications", "parts", "note")
+        yield {"op": "add_item", **{name: line.get(name) or None for name in fields}}
+    for note in order.get("notes", ()):
+        yield {"op": "add_note", "title": note.get("title"), "content": note.get("content")}
+    for code in order.get("coupons", ()):
+        yield {"op": "apply_coupon", "code": code}
+    if order.get("tip_percentage") is not None:
+        yield {"op": "set_tip", "percentage": float(order["tip_percentage"])}
+    elif order.get("tip") is not None:
+        yield {"op": "set_tip", "amount": order["tip"]}
+    if order.get("payment_method") is not None:
+        yield {"op": "choose_payment", "method": order["payment_method"]}
+    if order.get("person_wanted"):
+        yield {"op": "call_person", "reason": "asked for earlier"}
+    yield from _steps(Stage(order.get("stage") or Stage.OPEN), order)
+
+
+def _steps(stage: Stage, order: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for op in _TO_STAGE[stage]:
+        yield {"op": op, **({"reason": "the house could not"} if op == "refuse_order" else {})}
+        if op == "place_order":
+            rating, comment = order.get("feedback_rating"), order.get("feedback_comment")
+            if rating is not None or comment is not None:
+                yield {"op": "give_feedback", "rating": rating, "comment": comment}
+
+
+def what_must_follow(order: OrderFields) -> Mapping[str, Any]:
+    """Return those of the fields that can be compared with the order that came of them."""
+    given: Mapping[str, Any] = _without_own(order.given)
+    return given
+
+
+def _without_own(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _without_own(inner) for name, inner in value.items() if name not in _OWN}
+    if isinstance(value, list | tuple):
+        return [_without_own(inner) for inner in value]
+    return value

@@ -1,0 +1,206 @@
+"""From a YAML file to a conversation, or to everything that is wrong with it, each with its line."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
+
+from bella_vista.conversations.form import Conversation, ScriptStep
+from bella_vista.faults import Faulty
+from state.menu.document import Node, read_document, read_text
+from state.menu.faults import Fault, MenuFaults, did_you_mean
+
+T = TypeVar("T")
+
+_INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,30})")
+_DECIMAL = re.compile(r"-?[0-9]{1,30}(\.[0-9]{1,30})?([eE][-+]?[0-9]{1,2})?")
+_STEPS = TypeAdapter(tuple[ScriptStep, ...])
+
+
+class ConversationFaults(Faulty):
+    """The file cannot be used: every fault that was found, in the order of the file."""
+
+    def __init__(self, faults: Iterable[Fault]) -> None:
+        in_order = sorted(dict.fromkeys(faults), key=lambda fault: fault.line)
+        super().__init__(str(fault) for fault in in_order)
+
+
+@dataclass(frozen=True)
+class ConversationFile:
+    """A conversation and where each part of it stands.
+
+    Args:
+        path: The file.
+        conversation: What it says.
+        turn_lines: Where each turn begins.
+        lines: Where the value of each key begins.
+    """
+
+    path: Path
+    conversation: Conversation
+    turn_lines: tuple[int, ...]
+    lines: Mapping[str, int]
+
+    def fault(self, key: str, message: str) -> Fault:
+        """Say what is wrong with the value of a key."""
+        return Fault(str(self.path), self.lines.get(key, 1), message)
+
+
+def load_conversation(path: Path) -> ConversationFile:
+    """Read a conversation from its file.
+
+    Raises:
+        ConversationFaults: Everything that is wrong with it.
+    """
+    node = _document(path)
+    if node.kind != "mapping":
+        message = "a conversation has to be a mapping of keys to values"
+        raise ConversationFaults([Fault(str(path), node.line, message)])
+    conversation = _validated(TypeAdapter(Conversation), node, path)
+    turns = _child(node, "turns") or node
+    return ConversationFile(
+        path,
+        conversation,
+        turn_lines=tuple(turn.line for turn in turns.items),
+        lines={key.text: value.line for key, value in node.entries},
+    )
+
+
+def load_script(path: Path) -> tuple[ScriptStep, ...]:
+    """Read the steps of a scripted model: a list of them, or any file with a ``script`` in it.
+
+    Raises:
+        ConversationFaults: Everything that is wrong with it.
+    """
+    node = _document(path)
+    steps = _child(node, "script") if node.kind == "mapping" else node
+    if steps is None or steps.kind != "list" or not steps.items:
+        message = 'a script has to be a list of steps, or a mapping with the key "script"'
+        raise ConversationFaults([Fault(str(path), node.line, message)])
+    return _validated(_STEPS, steps, path)
+
+
+def _document(path: Path) -> Node:
+    try:
+        node, faults = read_document(read_text(path), str(path))
+    except MenuFaults as error:
+        raise ConversationFaults(error.faults) from None
+    if faults:
+        raise ConversationFaults(faults)
+    return node
+
+
+def _validated(form: TypeAdapter[T], node: Node, path: Path) -> T:
+    try:
+        return form.validate_python(_data(node))
+    except ValidationError as error:
+        raise ConversationFaults(
+            _fault(fault, node, str(path)) for fault in error.errors(include_url=False)
+        ) from None
+
+
+# -- values ----------------------------------------------------------------------------------------
+
+
+def _data(node: Node, *, typed: bool = False) -> JsonValue:
+    """Return a node as plain values: texts as they are written, for pydantic to read by the field's type.
+
+    Only a tool's arguments have no type of their own here and are read as YAML 1.2 and JSON would.
+    """
+    match node.kind:
+        case "nothing":
+            return None
+        case "list":
+            return [_data(item, typed=typed) for item in node.items]
+        case "mapping":
+            return {
+                key.text: _data(value, typed=typed or key.text == "arguments")
+                for key, value in node.entries
+            }
+        case "text":
+            return _typed(node) if typed and not node.quoted else node.text
+
+
+def _typed(node: Node) -> JsonValue:
+    text = node.text
+    if text in ("true", "false"):
+        return text == "true"
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    if _DECIMAL.fullmatch(text):
+        return float(text)
+    return text
+
+
+# -- faults ----------------------------------------------------------------------------------------
+
+
+def _fault(fault: Any, node: Node, source: str) -> Fault:
+    steps: tuple[int | str, ...] = fault["loc"]
+    if fault["type"] == "extra_forbidden":
+        found, key = _at(node, steps[:-1]), str(steps[-1])
+        line = next((name.line for name, _ in found.entries if name.text == key), found.line)
+        hint = did_you_mean(key, _keys(steps[:-1]))
+        return Fault(source, line, f'{_what(steps[:-1])} has no key "{key}"{hint}')
+    found = _at(node, steps)
+    if fault["type"] == "missing":
+        return Fault(source, found.line, f'{_what(steps[:-1])} needs "{steps[-1]}"')
+    message = str(fault["msg"]).removeprefix("Value error, ")
+    return Fault(source, found.line, f"{_what(steps)}: {message[:1].lower()}{message[1:]}")
+
+
+def _at(node: Node, steps: Sequence[int | str]) -> Node:
+    """Return the node that a fault lies in, as far down as there is one."""
+    for step in steps:
+        if isinstance(step, int):
+            following = node.items[step] if step < len(node.items) else None
+        else:
+            following = _child(node, step)
+        if following is None:
+            break
+        node = following
+    return node
+
+
+def _child(node: Node, name: str) -> Node | None:
+    return next((value for key, value in node.entries if key.text == name), None)
+
+
+def _what(steps: Sequence[int | str]) -> str:
+    """Name a place as a person counts.
+
+    >>> _what(("turns", 0, "state"))
+    'turns 1, state'
+    """
+    names: list[str] = []
+    for step in steps:
+        if isinstance(step, int) and names:
+            names[-1] += f" {step + 1}"
+        else:
+            names.append(f"step {step + 1}" if isinstance(step, int) else step)
+    return ", ".join(names) or "a conversation"
+
+
+def _keys(steps: Sequence[int | str]) -> Iterator[str]:
+    """Name the keys that a place may have."""
+    form: type[BaseModel] | None = Conversation
+    for step in steps:
+        if form is None:
+            return
+        if isinstance(step, str):
+            form = (
+                _form_of(form.model_fields[step].annotation) if step in form.model_fields else None
+            )
+    if form is not None:
+        yield from form.model_fields
+
+
+def _form_of(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next(
+        (form for part in getattr(annotation, "__args__", ()) if (form := _form_of(part))), None
+    )

@@ -1,0 +1,129 @@
+"""A conversation as JSON lines: the form of each event that other people's scripts read."""
+
+from typing import Any, TextIO, assert_never
+
+from pydantic import JsonValue
+
+from agents.handoff import (
+    Call,
+    Ended,
+    EndReason,
+    Event,
+    HandedOver,
+    HandoffRefused,
+    Heard,
+    Said,
+    StateChanged,
+    ToolUsed,
+    TurnWithdrawn,
+    YourTurn,
+)
+from bella_vista.terminal.json_lines import json_line
+from state.context import OrderContext
+from state.order import OrderState
+from state.view import view
+
+
+def event_data(event: Event, speaker: str) -> dict[str, Any] | None:
+    """Return an event as a JSON object, or nothing when it has no form outside.
+
+    Args:
+        event: Any but the end, which comes with the whole order.
+        speaker: Who speaks, for the order's view.
+    """
+    match event:
+        case Heard():
+            return {"type": "heard", "turn": event.turn, "text": event.text}
+        case Said():
+            return {
+                "type": "said",
+                "turn": event.turn,
+                "voice": event.voice,
+                "text": event.text,
+            }
+        case ToolUsed():
+            return {
+                "type": "tool",
+                "turn": event.turn,
+                "voice": event.voice,
+                "name": event.name,
+                "arguments": dict(event.arguments),
+                "output": event.output,
+                "is_error": event.is_error,
+            }
+        case HandedOver():
+            return {
+                "type": "handoff",
+                "turn": event.turn,
+                "source": event.source,
+                "target": event.target,
+            }
+        case HandoffRefused():
+            return {
+                "type": "handoff_refused",
+                "turn": event.turn,
+                "source": event.source,
+                "target": event.target,
+                "reason": event.reason,
+            }
+        case StateChanged():
+            return {
+                "type": "state",
+                "turn": event.turn,
+                "version": event.version,
+                "commands": list(event.commands),
+                "state": view(event.state, event.version, speaker),
+            }
+        case YourTurn():
+            return {
+                "type": "your_turn",
+                "turn": event.turn,
+                "voice": event.voice,
+                "version": event.version,
+                "expects": event.expects,
+            }
+        case TurnWithdrawn() | Ended():
+            return None
+        case _:
+            assert_never(event)
+
+
+class EventLines:
+    """Writes every event of a call as one JSON line, at once.
+
+    Args:
+        call: Whose events these are.
+        out: Where the lines go, and nothing else.
+    """
+
+    def __init__(self, call: Call[OrderState, OrderContext], out: TextIO) -> None:
+        self._call = call
+        self._out = out
+
+    def opens(self) -> None:
+        """Say which order it is and who speaks first."""
+        shared = self._call.shared
+        self._write(
+            {
+                "type": "ready",
+                "order_id": shared.state.order_id,
+                "version": shared.version,
+                "voice": self._call.speaker,
+            }
+        )
+
+    def tell(self, event: Event) -> None:
+        """Write one event down."""
+        data = event_data(event, self._call.shared.speaker or self._call.speaker)
+        if data is not None:
+            self._write(data)
+
+    def closes(self, reason: EndReason) -> None:
+        """Say why it ended, and how the order stands."""
+        shared = self._call.shared
+        order = view(shared.state, shared.version, shared.speaker or self._call.speaker)
+        self._write({"type": "end", "reason": reason, "order": order})
+
+    def _write(self, data: JsonValue) -> None:
+        self._out.write(json_line(data) + "\n")
+        self._out.flush()

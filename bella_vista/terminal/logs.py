@@ -1,0 +1,77 @@
+"""Where logs go while somebody talks in a terminal: never over the talk, and never with a guest's words.
+
+What libraries put into an exception's message may be what a guest has said, so of an exception only its
+kind is written, and in a file the places it came through.
+"""
+
+import logging
+import traceback
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+
+from platformdirs import user_log_path
+
+_MEBIBYTE = 1024 * 1024
+
+
+class _Formatter(logging.Formatter):
+    """Writes a record and, of its exception, the kind.
+
+    Args:
+        form: As ``logging.Formatter`` takes it.
+        places: Whether to add the places the exception came through.
+    """
+
+    def __init__(self, form: str, *, places: bool) -> None:
+        super().__init__(form)
+        self._places = places
+
+    def format(self, record: logging.LogRecord) -> str:
+        kind, _, trace = record.exc_info or (None, None, None)
+        text = self.formatMessage(self._told(record))
+        if kind is None:
+            return text
+        text += f" ({kind.__name__})"
+        if self._places:
+            frames = traceback.extract_tb(trace)
+            text += "".join(f"\n    {at.filename}:{at.lineno} {at.name}" for at in frames)
+        return text
+
+    def _told(self, record: logging.LogRecord) -> logging.LogRecord:
+        record.message = record.getMessage()
+        record.asctime = self.formatTime(record, self.datefmt)
+        return record
+
+
+def log_to_stderr() -> None:
+    """Write warnings to stderr, one line each."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(_Formatter("%(levelname)s %(name)s: %(message)s", places=False))
+    _install(handler)
+
+
+def log_to_file() -> Path | None:
+    """Write warnings to a file in the user's directory of logs; returns it, if there can be one."""
+    path = user_log_path("bella-vista", appauthor=False) / "console.log"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handler: logging.Handler = RotatingFileHandler(
+            path, maxBytes=_MEBIBYTE, backupCount=1, encoding="utf-8", errors="replace"
+        )
+    except OSError:
+        _install(logging.NullHandler())
+        return None
+    handler.setFormatter(_Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s", places=True))
+    _install(handler)
+    return path
+
+
+def _install(handler: logging.Handler) -> None:
+    root = logging.getLogger()
+    for old in tuple(root.handlers):
+        root.removeHandler(old)
+    root.addHandler(handler)
+    root.setLevel(logging.WARNING)
+    logging.captureWarnings(True)
+    # livekit-agents 1.8.9 warns of cloud keys that a conversation in a terminal does not need.
+    logging.getLogger("livekit").setLevel(logging.ERROR)

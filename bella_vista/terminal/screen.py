@@ -1,0 +1,226 @@
+"""A conversation on a screen: the talk, and beside it the order as it stands.
+
+Nothing is ever drawn over: each turn is printed once, so the conversation can be scrolled back, copied and
+resized like any other output.
+"""
+
+import asyncio
+import os
+from collections.abc import Sequence
+
+from rich.box import ROUNDED
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.status import Status
+from rich.table import Table
+from rich.text import Text
+
+from agents.handoff import (
+    Call,
+    EndReason,
+    Event,
+    HandedOver,
+    Heard,
+    Said,
+    YourTurn,
+)
+from bella_vista.terminal.receipt import STAGES, Kind, Row, receipt
+from bella_vista.terminal.words import farewell, speaker_name, taken_in, whose_turn
+from state.context import OrderContext
+from state.order import OrderState, Stage
+from state.text import clean
+
+_WIDE = 76
+"""From this many columns on the order stands beside the talk, else below it."""
+
+_NOTICED_S = 0.3
+"""How long a voice may take, in seconds, before the screen says that it is thinking."""
+
+_WIDEST = 120
+_ORDER_WIDTH = 40
+_COLOURS = ("cyan", "green", "yellow", "magenta", "blue", "red")
+_GAPS = {
+    (above, below)
+    for above, below in (
+        *(("line", "sum"), ("detail", "sum"), ("line", "total"), ("detail", "total")),
+        *(("total", "fact"), ("sum", "fact")),
+    )
+}
+"""Between which kinds of rows an empty one stands."""
+
+_STYLES: dict[Kind, str] = {
+    "line": "bold",
+    "detail": "dim",
+    "sum": "",
+    "total": "bold",
+    "fact": "dim",
+}
+
+
+def terminal() -> Console:
+    """Return the terminal as rich sees it, without any style when ``NO_COLOR`` asks for no colour."""
+    plain = bool(os.environ.get("NO_COLOR"))
+    return Console(
+        highlight=False, markup=False, emoji=False, color_system=None if plain else "auto"
+    )
+
+
+class Screen:
+    """Shows a call on a terminal.
+
+    Args:
+        call: What is shown.
+        console: The terminal.
+        to_go_on: The command that continues this order.
+    """
+
+    def __init__(
+        self, call: Call[OrderState, OrderContext], console: Console, *, to_go_on: str
+    ) -> None:
+        self._call = call
+        self._console = console
+        self._to_go_on = to_go_on
+        self._said: list[tuple[str, str]] = []
+        self._shown: tuple[tuple[Row, ...], Stage] | None = None
+        self._thinking: Status | None = None
+        self._soon: asyncio.TimerHandle | None = None
+        self._colours = {
+            name: _COLOURS[place % len(_COLOURS)] for place, name in enumerate(call.graph.voices)
+        }
+        self._typed: str | None = None
+
+    def opens(self) -> None:
+        """Say whose order it is."""
+        order = self._call.state
+        house = self._call.shared.context.menu.restaurant.name
+        self._console.print()
+        self._console.print(Text(clean(house), style="bold"))
+        self._console.print(
+            Text(f"Order {order.order_number} ({order.order_id})", style="dim"), soft_wrap=True
+        )
+        self._console.print(
+            Text("Type what you would say. Ctrl-D leaves; the order is kept.", style="dim")
+        )
+        self._think()
+
+    def typed(self, line: str) -> None:
+        """Remember what the guest sees of his own words."""
+        self._typed = line
+
+    def tell(self, event: Event) -> None:
+        """Take in what happens; a turn is shown when it is whole."""
+        match event:
+            case Heard():
+                if (differs := taken_in(self._typed, event.text)) is not None:
+                    self._console.print(Text(differs, style="dim"))
+                self._think()
+            case Said():
+                self._said.append((event.voice, clean(event.text, lines=True)))
+            case HandedOver():
+                self._think()
+            case YourTurn():
+                self._show()
+                self._your_turn(event)
+            case _:
+                pass
+
+    def closes(self, reason: EndReason) -> None:
+        """Show how the order stands, and how it can go on."""
+        self._show()
+        self._console.print()
+        order = self._call.state
+        if order.order_items and reason != "voice_ended":
+            panel = self._order_panel(receipt(order))
+            self._console.print(panel, width=min(self._width(), _ORDER_WIDTH + 6))
+        for line in farewell(self._call, reason, self._to_go_on):
+            self._console.print(Text(line), soft_wrap=True)
+
+    # -- one turn -----------------------------------------------------------------------------------
+
+    def _show(self) -> None:
+        self._stop_thinking()
+        said, self._said = self._said, []
+        if not said:
+            return
+        rows, before = receipt(self._call.state), self._shown
+        self._shown = (rows, self._call.state.stage)
+        changed = self._shown != before
+        width = self._width()
+        talk = self._talk(said, narrow=width < _WIDE)
+        self._console.print()
+        if not changed:
+            self._console.print(Padding(talk, (0, max(0, width - 80), 0, 0)), width=width)
+        elif width < _WIDE:
+            self._console.print(talk, width=width)
+            self._console.print(self._order_panel(rows), width=width)
+        else:
+            beside = Table.grid(expand=True, padding=(0, 2, 0, 0))
+            beside.add_column(ratio=1)
+            beside.add_column(width=_ORDER_WIDTH)
+            beside.add_row(talk, self._order_panel(rows))
+            self._console.print(beside, width=width)
+
+    def _talk(self, said: Sequence[tuple[str, str]], *, narrow: bool) -> RenderableType:
+        if narrow:
+            return Group(*(part for name, text in said for part in (self._name(name), Text(text))))
+        talk = Table.grid(padding=(0, 2, 0, 0))
+        talk.add_column(no_wrap=True)
+        talk.add_column(ratio=1)
+        for voice, text in said:
+            talk.add_row(self._name(voice), Text(text))
+        return talk
+
+    def _order_panel(self, rows: tuple[Row, ...]) -> Panel:
+        table = Table.grid(expand=True, padding=(0, 1, 0, 0))
+        table.add_column(ratio=1)
+        table.add_column(justify="right", no_wrap=True)
+        before: Kind | None = None
+        for row in rows:
+            if (before, row.kind) in _GAPS:
+                table.add_row()
+            before = row.kind
+            style = _STYLES[row.kind]
+            indent = 2 if row.kind == "detail" else 0
+            text = Padding(Text(row.text, style=style), (0, 0, 0, indent))
+            table.add_row(text, Text(row.amount, style=style))
+        order = self._call.state
+        return Panel(
+            table,
+            title=Text(f"Order {order.order_number}"),
+            title_align="left",
+            subtitle=Text(STAGES[order.stage].split(",")[0]),
+            subtitle_align="right",
+            border_style="dim" if order.stage is Stage.OPEN else "green",
+            box=ROUNDED,
+        )
+
+    def _your_turn(self, event: YourTurn) -> None:
+        self._console.print()
+        self._console.print(Text(whose_turn(event), style="dim"))
+
+    def _name(self, voice: str) -> Text:
+        return Text(speaker_name(voice), style=f"bold {self._colours.get(voice, 'cyan')}")
+
+    def _width(self) -> int:
+        return min(self._console.width, _WIDEST)
+
+    # -- while somebody thinks ------------------------------------------------------------------------
+
+    def _think(self) -> None:
+        self._stop_thinking()
+        loop = asyncio.get_running_loop()
+        self._soon = loop.call_later(_NOTICED_S, self._show_thinking)
+
+    def _show_thinking(self) -> None:
+        name = speaker_name(self._call.speaker)
+        self._thinking = self._console.status(Text(f"{name} is thinking", style="dim"))
+        self._thinking.start()
+
+    def _stop_thinking(self) -> None:
+        if self._soon is not None:
+            self._soon.cancel()
+            self._soon = None
+        if self._thinking is not None:
+            self._thinking.stop()
+            self._thinking = None

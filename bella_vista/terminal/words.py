@@ -1,0 +1,73 @@
+"""What the terminal itself says, in English: names of voices, whose turn it is, goodbye."""
+
+from collections.abc import Iterator
+
+from agents.handoff import Call, EndReason, YourTurn
+from bella_vista.terminal.receipt import STAGES
+from state.context import OrderContext
+from state.order import OrderState
+from state.stages import ENDED, ORDERING
+from state.text import clean
+
+_SHOWN = 200
+
+_EXPECTED = {
+    "yes_no": " for yes or no",
+    "choice": " for one of the choices",
+    "rating": " for a number from 1 to 5",
+    "amount": " for an amount",
+    "name": " for your name",
+    "contact": " for a phone number or an e-mail address",
+}
+
+
+def speaker_name(voice: str) -> str:
+    """Write a voice's name for the eye.
+
+    >>> speaker_name("order_taker")
+    'Order taker'
+    """
+    return voice.replace("_", " ").capitalize()
+
+
+def whose_turn(event: YourTurn) -> str:
+    """Say that it is the guest's turn, who listens, and to what.
+
+    >>> whose_turn(YourTurn(turn=3, voice="payment", version=7, expects="yes_no"))
+    'Your turn: Payment listens for yes or no'
+    """
+    name = speaker_name(event.voice)
+    return f"Your turn: {name} listens{_EXPECTED.get(event.expects, '')}"
+
+
+def taken_in(typed: str | None, heard: str) -> str | None:
+    """Say what was taken in of what a guest typed, when that is not the same.
+
+    >>> taken_in("it is 4111 1111 1111 1111", "it is [card]")
+    '(taken in as: it is [card])'
+    """
+    if typed is None or clean(typed) == clean(heard):
+        return None
+    text = clean(heard)
+    return f"(taken in as: {text if len(text) <= _SHOWN else text[:_SHOWN] + ' ...'})"
+
+
+def farewell(
+    call: Call[OrderState, OrderContext], reason: EndReason, to_go_on: str
+) -> Iterator[str]:
+    """Say how the order stands and how it can go on.
+
+    Args:
+        call: The call that has ended.
+        reason: Why it ended.
+        to_go_on: The command that continues the order.
+    """
+    order = call.state
+    if call.shared.taken_over:
+        yield "Another process has taken this order over; it goes on there."
+        return
+    if reason == "failed":
+        yield "The conversation broke off."
+    yield f"Order {order.order_number} is {STAGES[order.stage]}."
+    if order.stage not in ENDED:
+        yield f"{'Go on with' if order.stage in ORDERING else 'Come back to it with'}: {to_go_on}"

@@ -1,0 +1,32 @@
+"""What the local model makes of lines, each as one JSON object."""
+
+import sys
+from zoneinfo import ZoneInfo
+
+from bella_vista.clock import running_clock
+from bella_vista.local.understanding import Understander, as_json
+from bella_vista.menus import menu_file
+from bella_vista.settings import Settings
+from bella_vista.terminal.json_lines import json_line
+from bella_vista.terminal.lines import LONGEST, PipedLines
+from bella_vista.terminal.streams import say
+from state.contact import region_of
+from state.menu import load_menu
+from state.redaction import Redactor
+
+
+def understand_lines(settings: Settings) -> None:
+    """Read lines from stdin until it ends, and write what each means to a fresh order.
+
+    Args:
+        settings: The menu, and the hour that "at seven" is reckoned from.
+    """
+    menu = load_menu(menu_file(settings.menu))
+    now = running_clock(ZoneInfo(menu.restaurant.timezone), settings.at)
+    understander = Understander(menu)
+    if sys.stdin is None:
+        return
+    for line in iter(PipedLines(sys.stdin.fileno()), None):
+        redact = Redactor(lambda: region_of(menu.restaurant))
+        if words := redact(line.strip()[:LONGEST]):
+            say(json_line(as_json(understander.understand(words, now=now()))))

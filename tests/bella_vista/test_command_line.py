@@ -1,0 +1,174 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bella_vista.cli import main
+from tests.bella_vista.terminal.restaurant import MENU
+
+CONVERSATIONS = Path(__file__).parents[1] / "conversations"
+
+
+pytestmark = pytest.mark.usefixtures("clean_folder", "logs_as_before")
+
+
+def run(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    assert isinstance(left.value.code, int)
+    return left.value.code
+
+
+def out(capsys: pytest.CaptureFixture[str]) -> str:
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["console", "--help"],
+        ["understand", "--help"],
+        ["menu", "--help"],
+        ["menu", "check", "--help"],
+        ["graph", "--help"],
+        ["schema", "--help"],
+        ["replay", "--help"],
+    ],
+)
+def test_every_command_has_help(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(*arguments) == 0
+    assert "Usage:" in out(capsys)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["nonsense"],
+        ["console", "--nonsense"],
+        ["console", "--at", "supper time"],
+        ["console", "--model", "openai"],
+        ["console", "--menu", "no-such-file.yaml"],
+        ["console", "--model", "script:no-such-file.yaml"],
+        ["menu", "check"],
+        ["menu", "check", "no-such-file.yaml"],
+        ["graph", "--format", "crayon"],
+        ["schema", "nonsense"],
+        ["replay"],
+        ["replay", "no-such-file.yaml"],
+        ["understand", "--menu", "no-such-file.yaml"],
+    ],
+)
+def test_wrong_use_is_told_and_ends_with_2(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*arguments) == 2
+
+    told = capsys.readouterr()
+    assert told.err
+    assert "Traceback" not in told.err
+    assert told.out == ""
+
+
+def test_a_model_of_a_later_day_is_told_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("console", "--model", "openai") == 2
+
+    told = capsys.readouterr().err
+    assert told == '--model: "openai" is not built in yet: use local, or script:FILE\n'
+
+
+def test_a_sound_menu_is_told_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("menu", "check", str(MENU)) == 0
+    assert out(capsys).endswith("4 sections, 8 dishes, 1 combos: nothing is wrong\n")
+
+
+def test_every_fault_of_a_menu_has_its_own_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = MENU.read_text().replace('"6.50"', "-1").replace("available: false", "avialable: false")
+    (tmp_path / "broken.yaml").write_text(text)
+
+    assert run("menu", "check", "broken.yaml") == 2
+
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2
+    assert all(line.startswith("broken.yaml:") for line in lines)
+
+
+def test_a_broken_menu_stops_every_command_that_needs_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "broken.yaml").write_text("restaurant: []\n")
+
+    for command in ("console", "understand"):
+        assert run(command, "--menu", "broken.yaml") == 2
+        assert capsys.readouterr().err.startswith("broken.yaml:1: ")
+
+
+def test_the_graph_can_be_drawn_in_three_ways(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("graph") == 0
+    assert out(capsys).startswith("flowchart")
+
+    assert run("graph", "--format", "dot") == 0
+    assert out(capsys).startswith("digraph")
+
+    assert run("graph", "--format", "text") == 0
+    assert out(capsys).startswith("Greeter")
+
+
+def test_schemas_are_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("schema") == 0
+    assert out(capsys).split() == ["menu", "conversation"]
+
+    for name in ("menu", "conversation"):
+        assert run("schema", name) == 0
+        assert "$schema" in json.loads(out(capsys))
+
+
+def test_replay_tells_what_holds_and_what_does_not(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    holds, fails = tmp_path / "holds.yaml", tmp_path / "fails.yaml"
+    script = "script: [{say: Good evening}, {say: Hello}]\n"
+    holds.write_text(script + "turns: [{guest: hello, said: hello}]\n")
+    fails.write_text(script + "turns: [{guest: hello, said: goodbye}]\n")
+
+    assert run("replay", "holds.yaml") == 0
+    assert out(capsys) == "ok holds.yaml\n"
+
+    assert run("replay", "holds.yaml", "fails.yaml") == 1
+    assert out(capsys).splitlines() == [
+        "ok holds.yaml",
+        "failed fails.yaml",
+        '  fails.yaml:2: turn 1 ("hello"): nobody says "goodbye"; said is "Hello"',
+    ]
+
+
+def test_a_faulty_conversation_outweighs_one_that_does_not_hold(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "faulty.yaml").write_text("turn: []\n")
+    (tmp_path / "fails.yaml").write_text("turns: [{guest: hello}]\nscript: [{say: hi}]\n")
+
+    assert run("replay", "faulty.yaml", "fails.yaml") == 2
+
+    told = capsys.readouterr()
+    assert told.out.startswith("failed fails.yaml")
+    assert "faulty.yaml:1: a conversation has no key" in told.err
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["menu", "check", str(MENU)], ["schema", "menu"]]
+)
+def test_what_needs_no_voice_does_not_wait_for_livekit(arguments: list[str]) -> None:
+    program = (
+        "import sys\nfrom bella_vista.cli import main\n"
+        f"try: main({arguments!r})\nexcept SystemExit: pass\n"
+        "sys.exit('livekit' in sys.modules)"
+    )
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True)
+
+    assert done.returncode == 0
