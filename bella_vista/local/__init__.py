@@ -1,0 +1,1 @@
+"""The embedded language model: rules over a menu, no key, no network."""

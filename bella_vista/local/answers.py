@@ -1,0 +1,292 @@
+"""Answers to what guests ask, from the menu and the order as data, and from nowhere else."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from bella_vista.local.phrases import NO_SAFETY, capital, joined, listed, number
+from bella_vista.local.understanding import Asked
+from state.errors import OrderError
+from state.hours import hours_text
+from state.menu import Combo, Dish, Menu, Section
+from state.money import Cents, shown
+
+_MOST = 8
+"""How many dishes are named in one breath."""
+
+
+class Answers:
+    """Answers questions about one menu.
+
+    Args:
+        menu: The menu and the house.
+    """
+
+    def __init__(self, menu: Menu) -> None:
+        self._menu = menu
+
+    def answer(self, asked: Asked, order: Mapping[str, Any], now: datetime) -> str:
+        """Answer one question in a sentence or two.
+
+        Args:
+            asked: The question.
+            order: The order as data.
+            now: The present time, in the restaurant's zone.
+        """
+        match asked.kind:
+            case "price":
+                return self._price(asked, order)
+            case "contents":
+                return self._contents(asked.subject)
+            case "allergens":
+                return self._allergens(asked, order)
+            case "diets":
+                return self._diets(asked)
+            case "section":
+                return self._section(asked.subject)
+            case "menu":
+                return self._sections()
+            case "hours":
+                return hours_text(self._menu.restaurant, now)
+            case "total":
+                return f"Your total is {order['total']}." if order.get("items") else _NOTHING_YET
+            case "order":
+                return so_far(order)
+            case "service":
+                return joined(_ready(order), self._service())
+            case "payment":
+                return f"You can pay by {listed(self._menu.restaurant.payment, 'or')} when you get your food."
+            case "facts":
+                return self._fact(asked.subject)
+        return ""
+
+    def _money(self, amount: Cents) -> str:
+        return shown(amount, self._menu.restaurant.currency)
+
+    def _item(self, name: str | None) -> Dish | Combo | None:
+        if name is None:
+            return None
+        found = self._menu.dish(name) or self._menu.combo(name)
+        if found is None:
+            try:
+                found = self._menu.item(name)
+            except OrderError:
+                return None
+        return found
+
+    def _price(self, asked: Asked, order: Mapping[str, Any]) -> str:
+        item = self._item(asked.subject)
+        if isinstance(item, Combo):
+            return f"The {item.name} is {self._money(item.price)}."
+        if isinstance(item, Dish):
+            sold_out = " We are out of it today." if not item.available else ""
+            if asked.size in item.prices:
+                size = f"{asked.size} " if asked.size else ""
+                return f"A {size}{item.name} is {self._money(item.prices[asked.size])}.{sold_out}"
+            if not item.sizes:
+                return f"{item.name} is {self._money(item.prices[None])}.{sold_out}"
+            sizes = listed([f"{size} {self._money(item.prices[size])}" for size in item.sizes])
+            return f"{item.name}: {sizes}.{sold_out}"
+        choice = self._choice_price(asked.subject)
+        if choice:
+            return choice
+        items = order.get("items") or ()
+        if items:
+            lines = listed([f"{line_words(line)} is {line['price']}" for line in items])
+            return f"{capital(lines)}. The total is {order['total']}."
+        return "Tell me which dish, and I will tell you its price."
+
+    def _choice_price(self, name: str | None) -> str:
+        for group in self._menu.options.values():
+            for choice in group.choices:
+                if name is not None and choice.name.casefold() == name.casefold():
+                    amounts = sorted(set(choice.prices.values()))
+                    if amounts == [0]:
+                        return f"{capital(choice.name)} costs nothing extra."
+                    span = [self._money(amounts[0])]
+                    if len(amounts) > 1:
+                        span = ["between", self._money(amounts[0]), "and", self._money(amounts[-1])]
+                    return f"{capital(choice.name)} is {' '.join(span)} extra."
+        return ""
+
+    def _contents(self, name: str | None) -> str:
+        item = self._item(name)
+        if item is None:
+            return "Tell me which dish, and I will tell you what is in it."
+        if isinstance(item, Combo):
+            parts = [f"{part.choose} of {listed(part.dishes, 'or')}" for part in item.parts]
+            return f"{item.name} is {listed(parts)}, for {self._money(item.price)}."
+        said = [f"{item.name}: {item.description}" if item.description else ""]
+        if item.contains:
+            said.append(f"It comes with {listed(item.contains)}.")
+        groups = [group for group in self._menu.groups(item) if group.choices]
+        said += [
+            f"You can choose {group.name}: {listed([choice.name for choice in group.choices[:_MOST]], 'or')}"
+            f"{', and more' if len(group.choices) > _MOST else ''}."
+            for group in groups
+        ]
+        answer = joined(*said)
+        return answer or f"The menu says nothing more about the {item.name}."
+
+    def _allergens(self, asked: Asked, order: Mapping[str, Any]) -> str:
+        item = self._item(asked.subject)
+        if item is None:
+            if asked.subject and asked.allergen is None:
+                return f"I do not know about {asked.subject}. {NO_SAFETY}"
+            names = [line["name"] for line in order.get("items") or ()]
+            if not names:
+                return f"Tell me which dish, and I will tell you what the menu lists. {NO_SAFETY}"
+        else:
+            names = [item.name]
+        said = []
+        for name in dict.fromkeys(names):
+            listed_for = self.allergens(name)
+            if asked.allergen:
+                has = any(_same(asked.allergen, one) for one in listed_for)
+                said.append(
+                    f"The menu {'lists' if has else 'does not list'} {asked.allergen} for the {name}."
+                )
+            elif listed_for:
+                said.append(f"For the {name} the menu lists {listed(listed_for)}.")
+            else:
+                said.append(f"The menu lists no allergens for the {name}.")
+        return joined(*said, NO_SAFETY)
+
+    def allergens(self, name: str) -> tuple[str, ...]:
+        """Name what the menu lists for a dish, or for all that can be in a combo."""
+        item = self._item(name)
+        if isinstance(item, Dish):
+            return self._menu.allergens(item, ())
+        found: list[str] = []
+        for part in item.parts if item is not None else ():
+            for one in part.dishes:
+                found += self.allergens(one)
+        return tuple(dict.fromkeys(found))
+
+    def _diets(self, asked: Asked) -> str:
+        item = self._item(asked.subject)
+        if isinstance(item, Dish):
+            if asked.diet:
+                is_so = any(_same(asked.diet, one) for one in item.diets)
+                return (
+                    f"Yes, the {item.name} is marked {asked.diet}."
+                    if is_so
+                    else f"The {item.name} is not marked {asked.diet} on the menu."
+                )
+            if item.diets:
+                return f"The {item.name} is marked {listed(item.diets)}."
+            return f"The {item.name} is not marked for any diet."
+        fitting = [
+            dish.name
+            for dish in self._menu.dishes
+            if dish.available and asked.diet and any(_same(asked.diet, one) for one in dish.diets)
+        ]
+        if fitting:
+            return f"Marked {asked.diet}: {_some(fitting)}."
+        if asked.diet:
+            return f"Nothing on the menu is marked {asked.diet}."
+        return "Tell me which dish or which diet, and I will tell you what the menu says."
+
+    def _section(self, name: str | None) -> str:
+        section = self._menu.section(name) if name else None
+        if section is None:
+            return self._sections()
+        return f"{section.name}: {_some([self._entry(dish) for dish in _to_be_had(section)])}."
+
+    def _sections(self) -> str:
+        names = listed([section.name for section in self._menu.sections if section.dishes])
+        return f"We have {names}. Ask me about any of them."
+
+    def _entry(self, dish: Dish) -> str:
+        amounts = list(dish.prices.values())
+        start = "from " if len(amounts) > 1 else ""
+        return f"{dish.name} ({start}{self._money(min(amounts))})"
+
+    def _service(self) -> str:
+        house = self._menu.restaurant
+        said = []
+        if house.pickup is not None:
+            said.append(f"You can pick up, ready in about {house.pickup.lead_minutes} minutes.")
+        if house.delivery is not None:
+            delivery = house.delivery
+            terms = [f"in about {delivery.lead_minutes} minutes"]
+            if delivery.fee:
+                terms.append(f"for {self._money(delivery.fee)}")
+            if delivery.minimum:
+                terms.append(f"from {self._money(delivery.minimum)}")
+            area = f" to {listed(delivery.postcodes)}" if delivery.postcodes else ""
+            said.append(f"We deliver{area} {' '.join(terms)}.")
+        else:
+            said.append("We do not deliver.")
+        if house.pickup is None:
+            said.append("There is no pickup.")
+        return joined(*said)
+
+    def _fact(self, subject: str | None) -> str:
+        house = self._menu.restaurant
+        if subject is not None:
+            if subject in house.facts:
+                return house.facts[subject]
+            if subject == "address" and house.address:
+                return f"We are at {house.address}."
+            if subject == "phone" and house.phone:
+                return f"Our number is {house.phone}."
+        return "I do not know that. I can ask a person to get back to you."
+
+
+_NOTHING_YET = "You have not ordered anything yet."
+
+
+def _ready(order: Mapping[str, Any]) -> str:
+    ready = (order.get("fulfilment") or {}).get("ready")
+    return f"Your order will be ready {ready}." if ready else ""
+
+
+def so_far(order: Mapping[str, Any]) -> str:
+    """Say what stands on the order, with its total."""
+    items = order.get("items") or ()
+    if not items:
+        return _NOTHING_YET
+    return f"So far: {listed([line_words(line) for line in items])}. The total is {order['total']}."
+
+
+def line_words(line: Mapping[str, Any]) -> str:
+    """Say one line of the order as it is shown."""
+    count = number(int(line.get("quantity") or 1))
+    said = " ".join(part for part in (count, line.get("size"), line.get("name")) if part)
+    words = [str(one) for one in line.get("modifications") or ()]
+    without = [one.removeprefix("no ") for one in words if one.startswith("no ")]
+    details = [one for one in words if not one.startswith("no ")]
+    details += [
+        part if isinstance(part, str) else _part_words(part) for part in line.get("parts") or ()
+    ]
+    if line.get("note"):
+        details.append(f"note: {line['note']}")
+    return joined(
+        said,
+        f"with {listed(details)}" if details else "",
+        f"without {listed(without, 'or')}" if without else "",
+    )
+
+
+def _part_words(part: Mapping[str, Any]) -> str:
+    named = " ".join(one for one in (part.get("size"), part.get("name")) if one)
+    words = part.get("modifications") or ()
+    return f"{named} ({', '.join(words)})" if words else named
+
+
+def _to_be_had(section: Section) -> Sequence[Dish]:
+    return [dish for dish in section.dishes if dish.available]
+
+
+def _some(names: Sequence[str]) -> str:
+    if len(names) <= _MOST:
+        return listed(names)
+    return f"{', '.join(names[:_MOST])}, and {len(names) - _MOST} more"
+
+
+def _same(one: str, other: str) -> bool:
+    def stem(word: str) -> str:
+        return word.casefold().rstrip("s")
+
+    return stem(one) == stem(other)

@@ -1,0 +1,55 @@
+"""Cuts a line into clauses: at the ends of sentences, and where somebody starts anew."""
+
+from collections.abc import Iterator
+
+from bella_vista.local.english import patterns
+from bella_vista.local.names import Names
+from bella_vista.local.tokens import Words
+
+_MOST = 80
+"""More clauses than anybody says in one go; what comes after is not looked at."""
+
+
+def clauses(words: Words, names: Names) -> Iterator[Words]:
+    """Cut a line into clauses, at the ends of sentences and where somebody starts anew."""
+    inside = _inside_names(words, names)
+    openers = {
+        found.first for found in words.find_all(patterns.OPENER) if found.first not in inside
+    }
+    first = count = 0
+    for index, token in enumerate(words.tokens):
+        last = index + 1 == len(words.tokens)
+        if index in openers and index > first and _cuts(words, first, index):
+            yield words.part(first, index)
+            first, count = index, count + 1
+        if token.breaks or last:
+            yield words.part(first, index + 1)
+            first, count = index + 1, count + 1
+        if count >= _MOST:
+            return
+
+
+def _inside_names(words: Words, names: Names) -> set[int]:
+    inside: set[int] = set()
+    index = 0
+    while index < len(words.tokens):
+        found = names.longest(words.tokens, index)
+        if found is not None and found[0] > 1:
+            inside.update(range(index + 1, index + found[0]))
+            index += found[0]
+        else:
+            index += 1
+    return inside
+
+
+def _cuts(words: Words, first: int, index: int) -> bool:
+    """Whether a clause that could begin at a token really does."""
+    before = words.tokens[index - 1]
+    if words.tokens[first].word in ("instead", "rather"):
+        return False
+    if before.stop or before.word in patterns.JOINTS:
+        return True
+    if any(token.word in patterns.ASKING for token in words.tokens[first:index]):
+        return False
+    found = words.part(index, len(words.tokens)).find(patterns.STRONG_OPENER)
+    return found is not None and found.first == 0

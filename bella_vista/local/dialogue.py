@@ -1,0 +1,157 @@
+"""The local model's mind: understands what was said once, and lets the voice's policy go on from there."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, TypeVar
+
+from bella_vista.local.answers import Answers
+from bella_vista.local.phrases import EXPECTS, Topic, topic
+from bella_vista.local.policy import Move, Situation
+from bella_vista.local.refusals import Refusals
+from bella_vista.local.reports import Reports
+from bella_vista.local.scene import Scene, Words
+from bella_vista.local.understanding import (
+    Draft,
+    OrderSeen,
+    Question,
+    Understander,
+    Understanding,
+)
+from bella_vista.local.voices import policy_of
+from state.menu import Menu
+from state.times import said_time
+
+V = TypeVar("V")
+
+_NAME_WORDS = 2
+_REMEMBERED = 2_000
+"""How many messages are remembered over all conversations; a turn needs only its own and the one before."""
+
+_Key = tuple[str, str]
+
+
+class Dialogue:
+    """Decides every reply of every voice, from what its request shows.
+
+    What a guest's message was understood to mean, and what was asked back, is remembered by that message:
+    the reply after its tools, and the answer to a question, go on from the same understanding. What is
+    not known any more is understood anew.
+
+    Args:
+        menu: What can be ordered.
+        now: The present time, aware.
+    """
+
+    def __init__(self, menu: Menu, now: Callable[[], datetime]) -> None:
+        self._menu = menu
+        self._now = now
+        self._understander = Understander(menu)
+        self._answers = Answers(menu)
+        self._reports = Reports(self._answers, Refusals(menu, self._here))
+        self._understood: OrderedDict[_Key, Understanding] = OrderedDict()
+        self._open: OrderedDict[_Key, Question] = OrderedDict()
+
+    def _here(self) -> datetime:
+        return self._now().astimezone(self._menu.restaurant.zone)
+
+    def move(self, scene: Scene) -> Move:
+        """Decide the next reply."""
+        now = self._here()
+        asked = next((found for text in scene.said if (found := topic(text))), Topic.NOTHING)
+        heard = self._heard(scene, asked, now)
+        situation = Situation(
+            scene=scene,
+            order=_with_times(scene.order, now),
+            heard=heard,
+            topic=asked,
+            menu=self._menu,
+            now=now,
+            answers=self._answers,
+            reports=self._reports,
+        )
+        move = policy_of(scene.voice).move(situation)
+        if scene.guest is not None and not move.calls:
+            self._remember_question(scene, scene.guest, heard)
+        return move
+
+    def _heard(self, scene: Scene, asked: Topic, now: datetime) -> Understanding:
+        guest = scene.guest
+        if guest is None:
+            return Understanding(text="")
+        key = (scene.voice, guest.id)
+        if key not in self._understood:
+            before = scene.before_last_said()
+            pending = self._open.get((scene.voice, before.id)) if before is not None else None
+            text = guest.text
+            if asked is Topic.POSTCODE and before is not None:
+                text = f"{before.text}, {text}"  # the rest of an address
+            understood = self._understood_as(text, pending, scene, asked, now)
+            _keep(self._understood, key, understood)
+        return self._understood[key]
+
+    def _understood_as(
+        self, text: str, pending: Question | None, scene: Scene, asked: Topic, now: datetime
+    ) -> Understanding:
+        order = OrderSeen.from_digest(scene.order)
+
+        def understand(expects: str | None) -> Understanding:
+            return self._understander.understand(
+                text, pending=pending, order=order, expects=expects, now=now
+            )
+
+        # A dish is a dish even where a name was asked for; only what is nothing else is a name.
+        understood = understand(None if asked is Topic.NAME else EXPECTS.get(asked))
+        if not understood.understood and _may_be_a_name(text, scene, asked):
+            understood = understand(EXPECTS[Topic.NAME])
+        if pending is not None and not understood.settled and _went_on(understood):
+            # The guest ordered more before answering: what was asked still waits.
+            understood = replace(understood, question=pending)
+        return understood
+
+    def _remember_question(self, scene: Scene, guest: Words, heard: Understanding) -> None:
+        question = heard.question
+        for outcome in scene.outcomes:
+            if question is None and outcome.facts.get("possible"):
+                question = Question(
+                    code=outcome.code,
+                    facts=dict(outcome.facts),
+                    draft=Draft(op=outcome.name, fields=dict(outcome.arguments)),
+                )
+        if question is not None:
+            _keep(self._open, (scene.voice, guest.id), question)
+
+
+def _may_be_a_name(text: str, scene: Scene, asked: Topic) -> bool:
+    """Whether words that are nothing else may be the guest's name: asked for, or written like one."""
+    if len(text.split()) > _NAME_WORDS or scene.order.get("guest"):
+        return False
+    return asked is Topic.NAME or (text.istitle() and text.replace(" ", "").isalpha())
+
+
+def _went_on(understood: Understanding) -> bool:
+    """Whether the guest ordered something else and neither answered nor gave up what was asked."""
+    return (
+        understood.question is None
+        and any(draft.op == "add_item" for draft in understood.commands)
+        and not {"no", "nothing", "done", "cancel"} & set(understood.intents)
+    )
+
+
+def _with_times(order: Mapping[str, Any], now: datetime) -> dict[str, Any]:
+    """Put the time of handover into words."""
+    shown = dict(order)
+    fulfilment = order.get("fulfilment")
+    if isinstance(fulfilment, dict):
+        for time in (fulfilment.get("when"), fulfilment.get("ready_at")):
+            if time:
+                ready = datetime.fromisoformat(time).replace(tzinfo=now.tzinfo)
+                shown["fulfilment"] = {**fulfilment, "ready": said_time(ready, now)}
+    return shown
+
+
+def _keep(memory: OrderedDict[_Key, V], key: _Key, value: V) -> None:
+    memory[key] = value
+    if len(memory) > _REMEMBERED:
+        memory.popitem(last=False)

@@ -1,0 +1,292 @@
+"""How the local model plays any of the voices: what all four do alike."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from bella_vista.local.answers import Answers, so_far
+from bella_vista.local.english import ask
+from bella_vista.local.phrases import (
+    CARD,
+    GOODBYE,
+    NOT_UNDERSTOOD,
+    PLACED_ALREADY,
+    REALLY_CANCEL,
+    ROBOT,
+    THANKS,
+    Topic,
+    joined,
+)
+from bella_vista.local.reports import Reports
+from bella_vista.local.scene import Outcome, Scene
+from bella_vista.local.understanding import Draft, Understanding
+from state.menu import Menu
+from state.redaction import CARD as CARD_MARK
+
+CHANGING = frozenset(
+    {"add_item", "change_item", "remove_item", "set_fulfilment", "read_back", "reopen_order"}
+)
+"""Commands that only the order taker gives."""
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """One tool call to make."""
+
+    name: str
+    arguments: Mapping[str, Any]
+
+    def as_json(self) -> str:
+        """Return the arguments as a model writes them."""
+        return json.dumps(self.arguments, ensure_ascii=False)
+
+
+@dataclass(frozen=True)
+class Move:
+    """One reply: words, or tools, or both."""
+
+    say: str = ""
+    calls: tuple[ToolCall, ...] = ()
+
+
+@dataclass(frozen=True)
+class Situation:
+    """Everything one reply is decided on.
+
+    Args:
+        scene: What the request shows.
+        order: The order as data, with times in words.
+        heard: What the guest's last words were understood to mean.
+        topic: What this voice had asked before them.
+        menu: The menu.
+        now: The present time.
+        answers: Answers questions.
+        reports: Says what tools did.
+    """
+
+    scene: Scene
+    order: Mapping[str, Any]
+    heard: Understanding
+    topic: Topic
+    menu: Menu
+    now: datetime
+    answers: Answers
+    reports: Reports
+
+    @property
+    def stage(self) -> str:
+        """Where the order stands."""
+        return str(self.order.get("stage", "open"))
+
+    @property
+    def items(self) -> Sequence[Mapping[str, Any]]:
+        """The lines of the order."""
+        return self.order.get("items") or ()
+
+    def meant(self, *intents: str) -> bool:
+        """Whether the guest meant any of these."""
+        return any(intent in self.heard.intents for intent in intents)
+
+    def tried(self, tool: str) -> Outcome | None:
+        """What a tool came to since the guest spoke, if it was called."""
+        return next((one for one in reversed(self.scene.outcomes) if one.name == tool), None)
+
+    def did(self, tool: str) -> bool:
+        """Whether a tool was called since the guest spoke, and did what it was asked."""
+        return any(one.name == tool and one.done for one in self.scene.outcomes)
+
+    @property
+    def went_wrong(self) -> bool:
+        """Whether anything was refused since the guest spoke."""
+        return any(not one.done for one in self.scene.outcomes)
+
+    @property
+    def nothing_meant(self) -> bool:
+        """Whether the guest's words meant nothing that was understood."""
+        heard = self.heard
+        return not (heard.commands or heard.answers or heard.intents or heard.question)
+
+
+class Policy:
+    """How one voice goes on. Subclasses decide the calls, the next question and the opening."""
+
+    def move(self, now: Situation) -> Move:
+        """Decide one reply."""
+        if now.scene.guest is None:
+            return Move(say=self.open(now))
+        if now.meant("repeat") and not now.scene.outcomes and now.scene.last_said:
+            return Move(say=now.scene.last_said)
+        calls = tuple(self._calls(now))
+        if calls:
+            return Move(calls=calls)
+        if self.leaves(now) and now.scene.can("end_call"):
+            return Move(say=joined(self._said(now), self.farewell(now)), calls=(call("end_call"),))
+        return Move(say=joined(self._said(now), self.ask(now)))
+
+    # -- what a voice decides -----------------------------------------------------------------------
+
+    def open(self, now: Situation) -> str:
+        """Say the first words when the guest has said nothing that waits for an answer."""
+        raise NotImplementedError
+
+    def calls(self, now: Situation) -> Sequence[ToolCall]:
+        """Name the tools to call next; none ends this turn in words."""
+        raise NotImplementedError
+
+    def ask(self, now: Situation) -> str:
+        """Say the last words of a reply: usually the next question."""
+        raise NotImplementedError
+
+    def leaves(self, now: Situation) -> bool:
+        """Whether the guest is done with the call."""
+        return now.meant("bye") and not now.heard.commands
+
+    def farewell(self, now: Situation) -> str:
+        """Say goodbye, and the truth about an order that was not placed."""
+        if now.items and now.stage in ("open", "review", "confirmed"):
+            return f"Your order is kept, but it is not placed yet. {GOODBYE}"
+        return GOODBYE
+
+    # -- what all do alike --------------------------------------------------------------------------
+
+    def _calls(self, now: Situation) -> Sequence[ToolCall]:
+        beyond = [one for one in now.scene.outcomes if one.code == "over_limit"]
+        if any(one.facts.get("what") != "tip" for one in beyond) and (
+            now.tried("call_person") is None and now.scene.can("call_person")
+        ):
+            return [
+                call("call_person", reason="The guest wants more than the house's limits allow.")
+            ]
+        if now.scene.outcomes:
+            return self.calls(now)
+        return [*self._common(now), *self.calls(now)]
+
+    def _common(self, now: Situation) -> list[ToolCall]:
+        made = drafts(now, *_COMMON)
+        if (
+            now.meant("human")
+            and now.scene.can("call_person")
+            and not any(one.name == "call_person" for one in made)
+        ):
+            made.append(call("call_person", reason="The guest asked for a person."))
+        return made
+
+    def _said(self, now: Situation) -> str:
+        """Say what was done, then answer what was asked."""
+        guest = now.scene.guest
+        heard = now.heard
+        return joined(
+            CARD if guest is not None and CARD_MARK in guest.text else "",
+            now.reports.of(self.worth_saying(now), now.order),
+            ROBOT if now.meant("robot") else "",
+            self._status(now) if now.meant("status") else "",
+            *(now.answers.answer(asked, now.order, now.now) for asked in heard.answers),
+            THANKS
+            if now.meant("thanks") and not now.meant("done", "bye") and not heard.commands
+            else "",
+        )
+
+    def worth_saying(self, now: Situation) -> Sequence[Outcome]:
+        """Which outcomes are told; a voice leaves out what it says otherwise in the same breath."""
+        return now.scene.outcomes
+
+    def _status(self, now: Situation) -> str:
+        fulfilment = now.order.get("fulfilment") or {}
+        if now.stage in ("open", "review", "confirmed"):
+            return joined(so_far(now.order), "It is not placed yet.")
+        ready = f" It is ready {fulfilment['ready']}." if fulfilment.get("ready") else ""
+        return f"Your order is {now.stage}.{ready}"
+
+    def cancelling(self, now: Situation) -> list[ToolCall]:
+        """Cancel the order when the guest has said so twice."""
+        if now.topic is Topic.KEEP and now.meant("yes") and now.tried("cancel_order") is None:
+            return [call("cancel_order")]
+        return []
+
+    def wants_to_cancel(self, now: Situation) -> bool:
+        """Whether the guest has asked, for the first time, to call everything off."""
+        asked = now.meant("cancel") or any(
+            draft.op == "cancel_order" for draft in now.heard.commands
+        )
+        return asked and now.topic is not Topic.KEEP
+
+    def question(self, now: Situation) -> str:
+        """Ask back what was not clear."""
+        if now.heard.question is not None:
+            return ask(now.heard.question)
+        return ""
+
+    def confused(self, now: Situation) -> str:
+        """Say that nothing was understood; offer a person when that happens again and again."""
+        if not now.nothing_meant or now.scene.outcomes or _has_card(now):
+            return ""
+        if now.scene.last_said.startswith(NOT_UNDERSTOOD):
+            return f"{NOT_UNDERSTOOD} If you like, ask for a person, and our staff will help you."
+        return NOT_UNDERSTOOD
+
+
+_ONE_OF_A_KIND = frozenset({"set_customer", "set_fulfilment", "set_tip", "choose_payment"})
+_COMMON = frozenset({"set_customer", "add_allergy", "add_note", "call_person"})
+
+
+def call(tool: str, /, **arguments: Any) -> ToolCall:
+    """Make a tool call."""
+    return ToolCall(tool, arguments)
+
+
+def drafts(now: Situation, *ops: str) -> list[ToolCall]:
+    """The guest's wishes of these kinds, as tool calls, as far as the tools are offered."""
+    wanted = [
+        draft
+        for draft in _merged(now.heard.commands)
+        if draft.op in ops
+        and now.scene.can(draft.op)
+        and not _known(draft.op, draft.fields, now)
+        # "My card number is ..." chooses nothing.
+        and not (draft.op == "choose_payment" and _has_card(now))
+    ]
+    return [call(draft.op, **draft.fields) for draft in wanted]
+
+
+def _merged(wishes: Sequence[Draft]) -> list[Draft]:
+    """Take what is said of one thing in one breath together: two calls would get in each other's way."""
+    merged: list[Draft] = []
+    for wish in wishes:
+        same = next((one for one in merged if one.op == wish.op in _ONE_OF_A_KIND), None)
+        if same is None:
+            merged.append(wish)
+        else:
+            merged[merged.index(same)] = Draft(wish.op, {**same.fields, **wish.fields})
+    return merged
+
+
+def cancel_question(now: Situation) -> str:
+    """Ask before everything is called off."""
+    if now.stage in ("open", "review", "confirmed"):
+        return REALLY_CANCEL
+    return PLACED_ALREADY
+
+
+def _known(op: str, fields: Mapping[str, Any], now: Situation) -> bool:
+    """Whether the order says so already, as it does when another voice acted on the same words."""
+    order = now.order
+    match op:
+        case "set_customer":
+            return all(
+                order.get({"name": "guest"}.get(name, name)) == value
+                for name, value in fields.items()
+            )
+        case "add_allergy":
+            known = [str(one).casefold() for one in order.get("allergies") or ()]
+            return str(fields.get("name", "")).casefold() in known
+        case "apply_coupon":
+            return fields.get("code") in (order.get("coupons") or ())
+        case "choose_payment":
+            return bool(order.get("payment") == fields.get("method"))
+    return False
+
+
+def _has_card(now: Situation) -> bool:
+    return now.scene.guest is not None and CARD_MARK in now.scene.guest.text

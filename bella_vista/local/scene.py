@@ -1,0 +1,172 @@
+"""What any model sees of a call, sorted: who it is, the order as data, what was said, what its tools answered."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from livekit.agents.llm import ChatContext, ChatItem
+
+from agents.handoff import DATA_MARK
+
+
+@dataclass(frozen=True)
+class Words:
+    """One message of the guest or of this voice."""
+
+    id: str
+    text: str
+    by_guest: bool
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one tool call came to; ``code`` is empty when it was done."""
+
+    name: str
+    arguments: Mapping[str, Any]
+    output: str
+    code: str = ""
+    message: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def done(self) -> bool:
+        """Whether the tool did what it was asked."""
+        return not self.code
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One request, seen from inside.
+
+    Args:
+        voice: The heading of the instructions, in lower snake case.
+        order: The order as the request shows it.
+        dialogue: What was said in this voice's hearing, oldest first.
+        outcomes: What its tools answered since the guest last spoke.
+        tools: What it may call.
+    """
+
+    voice: str
+    order: Mapping[str, Any]
+    dialogue: tuple[Words, ...]
+    outcomes: tuple[Outcome, ...]
+    tools: frozenset[str]
+
+    @property
+    def guest(self) -> Words | None:
+        """The guest's words nobody has answered yet."""
+        if self.dialogue and self.dialogue[-1].by_guest:
+            return self.dialogue[-1]
+        return None
+
+    @property
+    def opening(self) -> bool:
+        """Whether this voice has not spoken yet."""
+        return not any(not words.by_guest for words in self.dialogue)
+
+    @property
+    def last_said(self) -> str:
+        """What this voice said last, before the guest's words."""
+        return next((words.text for words in reversed(self.dialogue) if not words.by_guest), "")
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """What this voice said, the last first."""
+        return tuple(words.text for words in reversed(self.dialogue) if not words.by_guest)
+
+    def said_before(self, text: str) -> bool:
+        """Whether this voice has said something already."""
+        return any(text in words.text for words in self.dialogue if not words.by_guest)
+
+    def before_last_said(self) -> Words | None:
+        """The guest's words this voice answered last."""
+        seen = False
+        for words in reversed(self.dialogue):
+            if not words.by_guest:
+                seen = True
+            elif seen:
+                return words
+        return None
+
+    def can(self, tool: str) -> bool:
+        """Whether a tool is offered."""
+        return tool in self.tools
+
+
+def scene_of(context: ChatContext, tools: frozenset[str]) -> Scene:
+    """Sort a request's context."""
+    voice, order = "", {}
+    dialogue: list[Words] = []
+    outcomes: list[Outcome] = []
+    calls: dict[str, Mapping[str, Any]] = {}
+    for item in context.items:
+        if item.type == "function_call":
+            calls[item.call_id] = _arguments(item.arguments)
+        elif item.type == "function_call_output":
+            outcomes.append(
+                _outcome(item.name, calls.get(item.call_id, {}), item.output, item.is_error)
+            )
+        elif item.type == "message":
+            text = item.text_content or ""
+            if item.role == "system":
+                voice = voice or _heading(text)
+            elif text.startswith(DATA_MARK):
+                order = _arguments(text.removeprefix(DATA_MARK))
+            elif item.role in ("user", "assistant"):
+                if item.role == "user":
+                    outcomes.clear()
+                dialogue.append(Words(_id(item), text, item.role == "user"))
+    return Scene(voice, order, tuple(_joined(dialogue)), tuple(outcomes), tools)
+
+
+_REFUSAL = re.compile(
+    r'^Not(?:hing was changed| handed over)\. (?P<code>\w+): (?P<message>.*?)(?: (?P<facts>\{".*\}))?$',
+    re.DOTALL,
+)
+
+
+def _outcome(name: str, arguments: Mapping[str, Any], output: str, is_error: bool) -> Outcome:
+    if not is_error:
+        return Outcome(name, arguments, output)
+    found = _REFUSAL.match(output)
+    if found is None:
+        return Outcome(name, arguments, output, code="internal", message=output)
+    return Outcome(
+        name,
+        arguments,
+        output,
+        code=found["code"],
+        message=found["message"],
+        facts=_arguments(found["facts"] or "{}"),
+    )
+
+
+def _joined(dialogue: list[Words]) -> list[Words]:
+    """Take what the guest said in one go, before anybody answered, as one."""
+    joined: list[Words] = []
+    for words in dialogue:
+        if joined and joined[-1].by_guest and words.by_guest:
+            before = joined.pop()
+            words = Words(words.id, f"{before.text}\n{words.text}", True)
+        joined.append(words)
+    return joined
+
+
+def _arguments(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _heading(text: str) -> str:
+    found = re.match(r"#\s*(.+)", text.strip())
+    return found[1].strip().lower().replace(" ", "_") if found else ""
+
+
+def _id(item: ChatItem) -> str:
+    return item.id

@@ -1,0 +1,255 @@
+"""A guest's line as words: cleaned, folded, with numbers read and a way back to what was typed."""
+
+import re
+import unicodedata
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate
+
+from bella_vista.local.english import lexicon
+from state.menu.words import fold, stem
+
+LONGEST = 5_000
+"""Characters of a line that are read; what comes after them is not looked at."""
+
+_WORDS = re.compile(
+    r"(?P<minus>(?<!\S)-\d+)"
+    r"|(?P<number>\d+(?:[.,:]\d+)*)"
+    r"|(?P<word>[^\W\d_]+(?:['\u2019\u02bc`][^\W\d_]+)*)"
+    r"|(?P<sign>[&+%$€£¥@#½×])"
+    r"|(?P<stop>[.?!;\n]+|[,:()/\[\]\u2013\u2014]| - )"
+)
+_HALF_OF_DAY = re.compile(r"(?<=[\d\s])([AaPp])\.\s?[Mm]\.?(?![^\W_])")
+_SIGNS = {"&": "and", "+": "plus", "½": "half", "×": "x"}
+_STOPS = {"\u2013": ",", "\u2014": ",", " - ": ",", "/": "/", "[": "(", "]": ")"}
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One word, number or stop.
+
+    Args:
+        word: Folded: lower case, no accents, no apostrophes; a stop is itself.
+        stem: What the word's singular and plural have in common.
+        start: Where it begins in the line.
+        end: Where it ends in the line.
+        stop: Whether it is punctuation.
+    """
+
+    word: str
+    stem: str
+    start: int
+    end: int
+    stop: bool = False
+
+    @property
+    def breaks(self) -> bool:
+        """Whether a sentence ends here."""
+        return self.stop and self.word in {".", "?", "!", ";"}
+
+
+def clean(text: str) -> str:
+    """Drop what cannot be seen or said, and what is too long to be a guest's line."""
+    text = unicodedata.normalize("NFC", text[: LONGEST * 2])
+    text = "".join(_visible(character) for character in text)
+    text = _HALF_OF_DAY.sub(r"\1m", text)
+    return re.sub(r"[^\S\n]+", " ", text).strip()[:LONGEST]
+
+
+def _visible(character: str) -> str:
+    kind = unicodedata.category(character)
+    if character in "\n\t" or kind in ("Cc", "Zl", "Zp"):
+        return "\n" if character in "\n\r" else " "
+    return "" if kind in ("Cf", "Cs", "Co", "Cn") else character
+
+
+def tokenize(text: str) -> tuple[Token, ...]:
+    """Split a clean line into tokens.
+
+    >>> [token.word for token in tokenize("I'd like 2x Crème brûlée, at 7:30!")]
+    ['i', 'would', 'like', '2', 'x', 'creme', 'brulee', ',', 'at', '7:30', '!']
+    """
+    tokens: list[Token] = []
+    for found in _WORDS.finditer(text):
+        start, end, raw = found.start(), found.end(), found.group()
+        if found["stop"]:
+            mark = raw if raw in _STOPS else raw[:1]
+            mark = "?" if "?" in raw else _STOPS.get(mark, "." if mark == "\n" else mark)
+            tokens.append(Token(mark, mark, start, end, stop=True))
+        elif found["number"] or found["minus"]:
+            tokens.append(Token(raw.rstrip(".,:"), raw.rstrip(".,:"), start, end))
+        elif found["sign"]:
+            word = _SIGNS.get(raw, raw)
+            tokens.append(Token(word, word, start, end))
+        else:
+            tokens.extend(_folded(raw, start, end))
+    return tuple(tokens)
+
+
+def _folded(raw: str, start: int, end: int) -> Iterator[Token]:
+    # A possessive says nothing about what is meant; other apostrophes vanish ("i'd" -> "id").
+    bare = re.sub(r"(?<=[^\W\d_]{3})['\u2019\u02bc`]s$", "", raw)
+    if bare != raw and fold(raw) in lexicon.CONTRACTIONS:
+        bare = raw
+    for word in fold(bare).split():
+        for part in lexicon.SPELLED.get(word, word).split():
+            yield Token(part, stem(part), start, end)
+
+
+@dataclass(frozen=True)
+class Words(Sequence[Token]):
+    """A run of tokens of one line, with its words as one string for patterns."""
+
+    line: str
+    tokens: tuple[Token, ...]
+
+    @classmethod
+    def read(cls, text: str) -> "Words":
+        """Clean and split a line."""
+        line = clean(text)
+        return cls(line, tokenize(line))
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def __getitem__(self, index):  # type: ignore[no-untyped-def,override]
+        return self.tokens[index]
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where each word begins in ``said``."""
+        return [end - len(token.word) for token, end in zip(self.tokens, self.ends, strict=True)]
+
+    @cached_property
+    def ends(self) -> list[int]:
+        """Where each word ends in ``said``."""
+        return [at - 1 for at in accumulate(len(token.word) + 1 for token in self.tokens)]
+
+    def part(self, first: int, last: int) -> "Words":
+        """Return the run from one token to before another."""
+        return Words(self.line, self.tokens[first:last])
+
+    @cached_property
+    def said(self) -> str:
+        """The folded words with a space between each two, for patterns."""
+        return " ".join(token.word for token in self.tokens)
+
+    def typed(self, first: int = 0, last: int | None = None) -> str:
+        """Return a run as the guest typed it."""
+        run = self.tokens[first:last]
+        return self.line[run[0].start : run[-1].end] if run else ""
+
+    def find(self, pattern: re.Pattern[str]) -> "Found | None":
+        """Return where a pattern is found in the words, if it is."""
+        match = pattern.search(self.said)
+        return Found.of(self, match) if match else None
+
+    def find_all(self, pattern: re.Pattern[str]) -> "Iterator[Found]":
+        """Return every place where a pattern is found in the words."""
+        for match in pattern.finditer(self.said):
+            yield Found.of(self, match)
+
+    def without(self, first: int, last: int) -> "Words":
+        """Put a comma in the place of a run that has been understood."""
+        at = self.tokens[first].start if first < len(self.tokens) else len(self.line)
+        stop = Token(",", ",", at, at, stop=True)
+        return Words(self.line, (*self.tokens[:first], stop, *self.tokens[last:]))
+
+    def without_typed(self, start: int, end: int) -> "Words":
+        """Put a comma in the place of all words between two places of the line."""
+        inside = [
+            i for i, token in enumerate(self.tokens) if token.start < end and token.end > start
+        ]
+        return self.without(inside[0], inside[-1] + 1) if inside else self
+
+    def trimmed(self, around: frozenset[str]) -> "Words":
+        """Return the run without stops and empty words at its ends."""
+        first, last = 0, len(self.tokens)
+        while first < last and (self.tokens[first].stop or self.tokens[first].word in around):
+            first += 1
+        while last > first and (self.tokens[last - 1].stop or self.tokens[last - 1].word in around):
+            last -= 1
+        return self.part(first, last)
+
+    def capital(self, index: int) -> bool:
+        """Whether a word was typed with a capital letter."""
+        return self.line[self.tokens[index].start].isupper()
+
+    def corrected(self, index: int, word: str) -> "Words":
+        """Put a better spelling in the place of one word."""
+        token = replace(self.tokens[index], word=word, stem=stem(word))
+        return Words(self.line, (*self.tokens[:index], token, *self.tokens[index + 1 :]))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A place in a run of words: the tokens from ``first`` to before ``last``."""
+
+    match: re.Match[str]
+    first: int
+    last: int
+
+    @classmethod
+    def of(cls, words: Words, match: re.Match[str]) -> "Found":
+        """Translate a match in the words' string into tokens."""
+        first, last = _span(words, match.start(), match.end())
+        return cls(match, first, last)
+
+    def span(self, words: Words, group: str) -> tuple[int, int]:
+        """Return the tokens of one group of the pattern; an empty run if it did not take part."""
+        start, end = self.match.span(group)
+        return (0, 0) if start < 0 else _span(words, start, end)
+
+
+def _span(words: Words, start: int, end: int) -> tuple[int, int]:
+    first = bisect_right(words.ends, start)
+    last = bisect_left(words.starts, end)
+    return (first, last) if first < last else (first, first)
+
+
+def number_at(tokens: Sequence[Token], index: int) -> tuple[int, int] | None:
+    """Read a whole number that begins at a token: its value and how many tokens it takes.
+
+    >>> number_at(tokenize("half a dozen eggs"), 0)
+    (6, 3)
+    >>> number_at(tokenize("twenty five"), 0)
+    (25, 2)
+    """
+    for length in (4, 3, 2):
+        phrase = " ".join(token.word for token in tokens[index : index + length])
+        if phrase in lexicon.COUNTS:
+            return lexicon.COUNTS[phrase], length
+    word = tokens[index].word
+    if re.fullmatch(r"\d{1,3}(,\d{3})+|\d{1,9}", word):
+        value, length = int(word.replace(",", "")), 1
+        if index + 1 < len(tokens) and tokens[index + 1].word == "dozen":
+            return value * 12, 2
+        return value, length
+    return _spoken(tokens, index)
+
+
+def _spoken(tokens: Sequence[Token], index: int) -> tuple[int, int] | None:
+    total = part = length = 0
+    last = ""
+    for token in tokens[index : index + 8]:
+        word = token.word
+        if word == "zero":
+            break  # nobody orders none of something; it is part of a name
+        if word in lexicon.UNITS and last not in ("unit",):
+            if last == "ten" and lexicon.UNITS[word] > 9:
+                break
+            part, last = part + lexicon.UNITS[word], "unit"
+        elif word in lexicon.TENS and last in ("", "hundred", "thousand"):
+            part, last = part + lexicon.TENS[word], "ten"
+        elif word == "hundred" and length and last == "unit":
+            part, last = part * 100, "hundred"
+        elif word == "thousand" and length and last:
+            total, part, last = total + part * 1000, 0, "thousand"
+        elif word == "dozen" and last == "unit":
+            part, last = part * 12, "dozen"
+        else:
+            break
+        length += 1
+    return (total + part, length) if length else None

@@ -1,0 +1,77 @@
+"""The Greeter: says what it is, learns the name, and hands over as soon as it is about food."""
+
+from collections.abc import Sequence
+
+from bella_vista.local.answers import so_far
+from bella_vista.local.phrases import NOT_UNDERSTOOD, PLACED_ALREADY, WANTED, Topic, joined
+from bella_vista.local.policy import CHANGING, Policy, Situation, ToolCall, call
+from state.hours import is_open, next_opening
+from state.times import said_time
+
+_ORDERING = CHANGING | {"apply_coupon", "choose_payment", "set_tip", "cancel_order"}
+
+
+class GreeterPolicy(Policy):
+    """Plays the Greeter."""
+
+    def open(self, now: Situation) -> str:
+        """Greet, or welcome back."""
+        if now.order.get("version") and (now.items or now.order.get("guest")):
+            name = f", {now.order['guest']}" if now.order.get("guest") else ""
+            return joined(f"Welcome back{name}.", so_far(now.order) if now.items else "", WANTED)
+        house = now.menu.restaurant
+        return joined(
+            f"{_daytime(now.now.hour)}, welcome to {house.name}! I am the restaurant's automatic assistant.",
+            closed_words(now),
+            "May I have your name, and what can I get you?",
+        )
+
+    def calls(self, now: Situation) -> Sequence[ToolCall]:
+        """Hand over when the guest wants to order."""
+        wants = (
+            any(draft.op in _ORDERING for draft in now.heard.commands)
+            or now.heard.question is not None
+            or now.meant("order", "place", "cancel", "done")
+            or (now.meant("yes") and not now.heard.commands)
+        )
+        transfer = "transfer_to_order_taker"
+        if wants and now.stage in ("open", "review", "confirmed"):
+            if now.scene.can(transfer) and now.tried(transfer) is None:
+                return [call(transfer)]
+        return []
+
+    def ask(self, now: Situation) -> str:
+        """Ask what may be brought."""
+        if now.stage not in ("open", "review", "confirmed"):
+            return PLACED_ALREADY if now.heard.commands else "What else can I do for you?"
+        if now.nothing_meant and not now.scene.opening:
+            return joined(self.confused(now), WANTED)
+        if now.went_wrong and not now.heard.answers:
+            return ""
+        if now.meant("no", "nothing") and not now.heard.answers:
+            return "Take your time; tell me when you would like to order, or ask me about our menu."
+        return joined("Hello!" if now.meant("greeting") and not now.scene.outcomes else "", WANTED)
+
+    def confused(self, now: Situation) -> str:
+        """A card number alone is no riddle."""
+        said = super().confused(now)
+        return said or (NOT_UNDERSTOOD if now.topic is Topic.NOTHING and now.nothing_meant else "")
+
+
+def closed_words(now: Situation) -> str:
+    """Say that the house is closed, and when the next orders are served; nothing while it is open."""
+    house = now.menu.restaurant
+    if is_open(house, now.now):
+        return ""
+    opening = next_opening(house, now.now)
+    if opening is None:
+        return "We are closed at present."
+    return f"We are closed right now; I can take your order for when we open {said_time(opening, now.now)}."
+
+
+def _daytime(hour: int) -> str:
+    if 4 < hour < 12:
+        return "Good morning"
+    if 12 <= hour < 17:
+        return "Good afternoon"
+    return "Good evening"

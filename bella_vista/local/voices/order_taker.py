@@ -1,0 +1,252 @@
+"""The OrderTaker: takes down, asks back, reads the order back, and hands over on a yes."""
+
+from collections.abc import Sequence
+
+from bella_vista.local.answers import line_words
+from bella_vista.local.phrases import (
+    ADDRESS,
+    ANYTHING_ELSE,
+    CHANGE,
+    CONFIRM,
+    FULFILMENT,
+    MINIMUM,
+    NAME,
+    POSTCODE,
+    WANTED,
+    WHAT_ELSE,
+    WHEN,
+    Topic,
+    joined,
+    listed,
+)
+from bella_vista.local.policy import (
+    Policy,
+    Situation,
+    ToolCall,
+    call,
+    cancel_question,
+    drafts,
+)
+from bella_vista.local.reports import fulfilment_words
+from bella_vista.local.scene import Outcome
+
+_TAKEN = (
+    *("set_fulfilment", "add_item", "change_item", "remove_item"),
+    *("apply_coupon", "remove_coupon", "set_tip", "choose_payment"),
+)
+_IN_THE_READING = frozenset(
+    {"set_fulfilment", "add_item", "change_item", "remove_item", "add_allergy", "read_back"}
+)
+_ON_THE_WAY = (Topic.FULFILMENT, Topic.ADDRESS, Topic.POSTCODE, Topic.NAME, Topic.WHEN)
+"""Questions that come after the guest has everything: once they are settled the order is read back."""
+
+
+class OrderTakerPolicy(Policy):
+    """Plays the OrderTaker."""
+
+    def open(self, now: Situation) -> str:
+        """Go on where the order stands."""
+        lost = [str(one) for one in now.order.get("gone") or ()]
+        gone = (
+            f"I am sorry, our menu has changed: {listed(lost)} cannot be had any more."
+            if lost
+            else ""
+        )
+        if now.stage == "review":
+            return joined("Welcome back.", gone, reading(now))
+        if now.items:
+            lines = listed([line_words(line) for line in now.items])
+            so_far = f"So far you have {lines}, {now.order['total']} in all."
+            return joined("Welcome back.", gone, so_far, ANYTHING_ELSE)
+        return joined(gone, WANTED)
+
+    def calls(self, now: Situation) -> Sequence[ToolCall]:
+        """Take down what was said; when the guest has everything, go on to the reading and beyond."""
+        if not now.scene.outcomes:
+            taken = [*self.cancelling(now), *drafts(now, *_TAKEN), *_suggested(now)]
+            if taken:
+                return taken
+            if now.stage == "review" and now.topic is Topic.CONFIRM and _agrees(now):
+                return [call("confirm_order"), *_transfer(now)]
+        if now.stage == "confirmed" and not now.went_wrong and (_agrees(now) or has_all(now)):
+            return _transfer(now)
+        if self.is_complete(now):
+            return _next_call(now)
+        return []
+
+    def ask(self, now: Situation) -> str:
+        """Ask what is missing for the next step."""
+        if now.stage == "cancelled":
+            return "Is there anything else I can do for you?"
+        if self.wants_to_cancel(now):
+            return cancel_question(now)
+        if (again := _where_to(now)) or (again := self.question(now)) or _asked_by_refusal(now):
+            return again
+        if now.stage == "review" and (now.did("read_back") or now.topic is Topic.CONFIRM):
+            return _after_reading(self, now)
+        if now.items and self.is_complete(now):
+            return _missing(now)
+        return joined(self.confused(now), self._next(now))
+
+    def worth_saying(self, now: Situation) -> Sequence[Outcome]:
+        """What the reading says anyway is not said before it."""
+        if not now.did("read_back"):
+            return now.scene.outcomes
+        return [
+            one for one in now.scene.outcomes if one.name not in _IN_THE_READING or not one.done
+        ]
+
+    def is_complete(self, now: Situation) -> bool:
+        """Whether the guest has everything, as far as he has said."""
+        if now.heard.question is not None or now.went_wrong or self.wants_to_cancel(now):
+            return False
+        if now.topic is Topic.CONFIRM and now.scene.outcomes:
+            return True  # a correction of what was read back is read back at once
+        if has_all(now) or now.meant("place"):
+            return True
+        if now.topic is Topic.MINIMUM and now.did("set_fulfilment"):
+            return True
+        if now.topic in _ON_THE_WAY:
+            return not now.nothing_meant and not any(
+                draft.op in ("add_item", "change_item", "remove_item")
+                for draft in now.heard.commands
+            )
+        # Another voice sent the guest back with words that are on the order already.
+        return now.scene.opening and bool(now.order.get("fulfilment")) and not now.scene.outcomes
+
+    def _next(self, now: Situation) -> str:
+        if not now.items:
+            nothing = "You have not ordered anything yet." if has_all(now) else ""
+            return joined(nothing, WANTED)
+        if now.topic in _ON_THE_WAY and not now.heard.commands:
+            return _missing(now)
+        if now.did("add_item") and (offer := suggestion(now)):
+            return f"Would you like {offer} with that, or anything else?"
+        if now.topic is Topic.CONFIRM or now.meant("no"):
+            return CHANGE
+        if now.topic is Topic.ANYTHING_ELSE and now.meant("yes") and not now.heard.answers:
+            return WHAT_ELSE
+        return ANYTHING_ELSE
+
+
+def reading(now: Situation) -> str:
+    """Read the order back, with everything the guest says yes to."""
+    order = now.order
+    allergies = order.get("allergies") or ()
+    age = [line["name"] for line in now.items if line.get("minimum_age")]
+    return joined(
+        f"So that is {listed([line_words(line) for line in now.items])}.",
+        fulfilment_words(order),
+        f"Noted: an allergy to {listed(allergies)}." if allergies else "",
+        f"For the {listed(age)} we ask for proof of age." if age else "",
+        f"The total is {order['total']}.",
+        CONFIRM,
+    )
+
+
+def has_all(now: Situation) -> bool:
+    """Whether the guest said that this is all."""
+    if now.meant("done"):
+        return True
+    asked = now.topic in (Topic.ANYTHING_ELSE, Topic.SUGGESTION)
+    return asked and now.meant("no", "nothing") and not now.heard.commands
+
+
+def suggestion(now: Situation) -> str | None:
+    """What the house offers once with what was just added."""
+    added = {str(one.arguments.get("name")) for one in now.scene.outcomes if one.name == "add_item"}
+    sections = {dish.section for name in added if (dish := now.menu.dish(name)) is not None}
+    have = {str(line["name"]) for line in now.items}
+    for one in now.menu.suggestions:
+        offered = now.menu.dish(one.offer) or now.menu.combo(one.offer)
+        if offered is None or not offered.available or not now.menu.served(offered, now.now):
+            continue
+        if one.after not in added | sections or offered.name in have:
+            continue
+        if not now.scene.said_before(f"Would you like {offered.name} with that"):
+            return offered.name
+    return None
+
+
+def _suggested(now: Situation) -> list[ToolCall]:
+    """Take down what was offered, when the guest says yes to it."""
+    if now.topic is not Topic.SUGGESTION or not now.meant("yes") or now.heard.commands:
+        return []
+    said = now.scene.last_said.rsplit("Would you like ", 1)[-1]
+    name = said.split(" with that, or", 1)[0]
+    return [call("add_item", name=name, quantity=1, modifications=[])]
+
+
+def _next_call(now: Situation) -> Sequence[ToolCall]:
+    house = now.menu.restaurant
+    if not now.items:
+        return []
+    if now.order.get("fulfilment") is None:
+        offered = [kind for kind in ("pickup", "delivery") if getattr(house, kind) is not None]
+        if len(offered) == 1 and now.tried("set_fulfilment") is None:
+            return [call("set_fulfilment", kind=offered[0])]
+        return []
+    if now.stage == "open" and not _missing(now) and now.tried("read_back") is None:
+        return [call("read_back")]
+    return []
+
+
+def _missing(now: Situation) -> str:
+    """The question for what the order still needs; nothing when it can be read back."""
+    fulfilment = now.order.get("fulfilment")
+    if fulfilment is None:
+        return FULFILMENT
+    if fulfilment.get("kind") == "delivery" and not fulfilment.get("address"):
+        return ADDRESS
+    if not now.order.get("guest") and not now.scene.said_before(NAME):
+        return NAME
+    return ""
+
+
+def _where_to(now: Situation) -> str:
+    """Ask again for what a delivery could not be taken down for."""
+    refused = [one for one in now.scene.outcomes if one.name == "set_fulfilment" and not one.done]
+    if any(one.facts.get("needs") == ["postcode"] for one in refused):
+        return POSTCODE
+    if any(one.facts.get("why") in ("too_soon", "closed", "past") for one in refused):
+        return WHEN
+    if refused:
+        return FULFILMENT
+    reading = now.tried("read_back")
+    if reading is not None and reading.facts.get("why") == "below_minimum":
+        return MINIMUM
+    if now.topic is Topic.MINIMUM and now.meant("yes") and not now.heard.commands:
+        return WANTED
+    if now.topic is Topic.MINIMUM and now.meant("no", "nothing") and not now.heard.commands:
+        return FULFILMENT
+    if now.topic in (Topic.ADDRESS, Topic.POSTCODE) and now.meant("no", "nothing"):
+        return FULFILMENT
+    return ""
+
+
+def _after_reading(policy: OrderTakerPolicy, now: Situation) -> str:
+    if now.did("read_back"):
+        return reading(now)
+    if now.meant("no") and not now.heard.commands:
+        return CHANGE
+    if now.heard.answers:
+        return CONFIRM
+    return joined(policy.confused(now), CONFIRM) if now.nothing_meant else reading(now)
+
+
+def _agrees(now: Situation) -> bool:
+    return (
+        now.meant("yes", "place", "done") and not now.heard.commands and now.heard.question is None
+    )
+
+
+def _asked_by_refusal(now: Situation) -> bool:
+    """Whether what was refused ends in a question or a choice of its own."""
+    return any(one.facts.get("possible") or one.facts.get("near") for one in now.scene.outcomes)
+
+
+def _transfer(now: Situation) -> list[ToolCall]:
+    name = "transfer_to_payment"
+    if now.scene.can(name) and now.tried(name) is None:
+        return [call(name)]
+    return []

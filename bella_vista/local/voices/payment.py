@@ -1,0 +1,115 @@
+"""Payment: how it is paid at handover, the tip, the total, and the placing."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from bella_vista.local.phrases import PLACE, Topic, joined, listed
+from bella_vista.local.policy import (
+    CHANGING,
+    Policy,
+    Situation,
+    ToolCall,
+    call,
+    cancel_question,
+    drafts,
+)
+
+_TO_ORDER_TAKER = "transfer_to_order_taker"
+_TO_FEEDBACK = "transfer_to_feedback"
+
+
+class PaymentPolicy(Policy):
+    """Plays Payment."""
+
+    def open(self, now: Situation) -> str:
+        """Ask for what is still open."""
+        return joined("Welcome back." if now.scene.guest is None else "", self._next(now))
+
+    def calls(self, now: Situation) -> Sequence[ToolCall]:
+        """Keep what was said about paying; place the order on a yes; send changes back."""
+        if not now.scene.outcomes:
+            settled = [
+                *self.cancelling(now),
+                *drafts(now, "choose_payment", "set_tip", "apply_coupon", "remove_coupon"),
+                *_no_tip(now),
+            ]
+            if not now.scene.opening and _wants_change(now) and now.scene.can(_TO_ORDER_TAKER):
+                return [*settled, call(_TO_ORDER_TAKER)]
+            if settled:
+                return settled
+            if now.stage == "confirmed" and _says_place(now):
+                return [call("place_order"), *_transfer(now, _TO_FEEDBACK)]
+        placing = now.tried("place_order")
+        if placing is not None and "read_back" in (placing.facts.get("needs") or ()):
+            if now.tried("reopen_order") is None and now.scene.can("reopen_order"):
+                return [call("reopen_order"), *_transfer(now, _TO_ORDER_TAKER)]
+        if now.went_wrong:
+            return []
+        if now.stage == "open":
+            return _transfer(now, _TO_ORDER_TAKER)
+        if now.stage == "placed":
+            return _transfer(now, _TO_FEEDBACK)
+        methods = now.menu.restaurant.payment
+        if (
+            not now.order.get("payment")
+            and len(methods) == 1
+            and now.tried("choose_payment") is None
+        ):
+            return [call("choose_payment", method=methods[0])]
+        return []
+
+    def ask(self, now: Situation) -> str:
+        """Ask for the next thing."""
+        if now.stage == "cancelled":
+            return "Is there anything else I can do for you?"
+        if self.wants_to_cancel(now):
+            return cancel_question(now)
+        if question := self.question(now):
+            return question
+        if now.topic is Topic.PLACE and now.meant("no") and not now.heard.commands:
+            return "What would you like to change?"
+        return joined(self.confused(now), self._next(now))
+
+    def _next(self, now: Situation) -> str:
+        order = now.order
+        methods = now.menu.restaurant.payment
+        at = "pick it up" if (order.get("fulfilment") or {}).get("kind") == "pickup" else "get it"
+        if not order.get("payment"):
+            return f"How would you like to pay when you {at}: {listed(methods, 'or')}?"
+        rule = now.menu.restaurant.tip
+        if order.get("tip") is None and rule.maximum > 0:
+            said = [_percent(one) for one in rule.suggested]
+            hint = f", say {listed(said, 'or')} percent" if said else ""
+            return f"Would you like to add a tip{hint}?"
+        return f"That is {order.get('total')} in all, by {order['payment']} when you {at}. {PLACE}"
+
+
+def _percent(value: Decimal) -> str:
+    return f"{value.normalize():f}"
+
+
+def _no_tip(now: Situation) -> list[ToolCall]:
+    declined = now.topic is Topic.TIP and now.meant("no", "nothing", "done")
+    if declined and not any(draft.op == "set_tip" for draft in now.heard.commands):
+        return [call("set_tip", percentage=0)]
+    return []
+
+
+def _wants_change(now: Situation) -> bool:
+    return (
+        any(draft.op in CHANGING for draft in now.heard.commands)
+        or now.meant("back")
+        or (now.topic is not Topic.PAYMENT and now.heard.question is not None)
+    )
+
+
+def _says_place(now: Situation) -> bool:
+    if now.heard.commands or now.heard.question is not None or not now.order.get("payment"):
+        return False
+    return (now.topic is Topic.PLACE and now.meant("yes", "place", "done")) or (
+        now.meant("place") and now.order.get("tip") is not None
+    )
+
+
+def _transfer(now: Situation, name: str) -> list[ToolCall]:
+    return [call(name)] if now.scene.can(name) and now.tried(name) is None else []

@@ -1,0 +1,80 @@
+"""What the local model sees of a request."""
+
+from livekit.agents.llm import ChatContext, ChatItem, ChatMessage, FunctionCall, FunctionCallOutput
+
+from agents.handoff import DATA_MARK
+from bella_vista.local.scene import scene_of
+
+RULES = ChatMessage(role="system", content=["# Order taker\n\nYou take the order down."])
+ORDER = ChatMessage(role="user", content=[f'{DATA_MARK} {{"version":3,"stage":"open"}}'])
+
+
+def guest(text: str) -> ChatMessage:
+    return ChatMessage(role="user", content=[text])
+
+
+def voice(text: str) -> ChatMessage:
+    return ChatMessage(role="assistant", content=[text])
+
+
+def seen(*items: ChatItem) -> ChatContext:
+    return ChatContext(list(items))
+
+
+def test_who_speaks_stands_at_the_head_of_the_instructions() -> None:
+    assert scene_of(seen(RULES, ORDER), frozenset()).voice == "order_taker"
+
+
+def test_the_order_is_data_and_no_words_of_the_guest() -> None:
+    scene = scene_of(seen(RULES, voice("Yes?"), ORDER, guest("two colas")), frozenset())
+
+    assert scene.order == {"version": 3, "stage": "open"}
+    assert scene.guest is not None
+    assert scene.guest.text == "two colas"
+    assert [words.text for words in scene.dialogue] == ["Yes?", "two colas"]
+
+
+def test_what_was_refused_is_told_with_code_and_facts() -> None:
+    call = FunctionCall(call_id="a", name="add_item", arguments='{"name": "Lemonade"}')
+    output = FunctionCallOutput(
+        call_id="a",
+        name="add_item",
+        output='Nothing was changed. sold_out: No {braces} today. {"name": "Lemonade", "near": []}',
+        is_error=True,
+    )
+
+    (outcome,) = scene_of(
+        seen(RULES, ORDER, guest("a lemonade"), call, output), frozenset()
+    ).outcomes
+
+    assert (outcome.code, outcome.message) == ("sold_out", "No {braces} today.")
+    assert outcome.facts["name"] == "Lemonade"
+    assert outcome.arguments == {"name": "Lemonade"}
+    assert not outcome.done
+
+
+def test_only_what_happened_since_the_guest_spoke_counts() -> None:
+    call = FunctionCall(call_id="a", name="add_item", arguments="{}")
+    output = FunctionCallOutput(call_id="a", name="add_item", output="Done.", is_error=False)
+
+    scene = scene_of(
+        seen(RULES, guest("a cola"), call, output, voice("Noted."), ORDER, guest("that is all")),
+        frozenset(),
+    )
+
+    assert scene.outcomes == ()
+    assert scene.last_said == "Noted."
+    before = scene.before_last_said()
+    assert before is not None
+    assert before.text == "a cola"
+
+
+def test_a_voice_that_has_not_spoken_opens() -> None:
+    assert scene_of(seen(RULES, ORDER, guest("hello")), frozenset()).opening
+    assert not scene_of(seen(RULES, voice("Hello."), ORDER, guest("hi")), frozenset()).opening
+
+
+def test_a_broken_digest_is_no_order_and_no_crash() -> None:
+    broken = ChatMessage(role="user", content=[f"{DATA_MARK} {{not json"])
+
+    assert scene_of(seen(RULES, broken), frozenset()).order == {}
