@@ -222,6 +222,15 @@ class Answers:
             said.append("There is no pickup.")
         return joined(*said)
 
+    def booking(self) -> str:
+        """Say how a table is had; orders are all that can be taken here."""
+        told = (
+            fact
+            for subject, fact in self._menu.restaurant.facts.items()
+            if "reserv" in subject.casefold() or "booking" in subject.casefold()
+        )
+        return next(told, "I cannot book tables; I take orders. I can let our staff know.")
+
     def _fact(self, subject: str | None) -> str:
         house = self._menu.restaurant
         if subject is not None:

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from bella_vista.local.answers import Answers
+from bella_vista.local.english import ask
 from bella_vista.local.phrases import EXPECTS, Topic, topic
 from bella_vista.local.policy import Move, Situation
 from bella_vista.local.refusals import Refusals
@@ -23,6 +24,7 @@ from bella_vista.local.voices import policy_of
 from state.menu import Menu
 from state.times import said_time
 
+K = TypeVar("K")
 V = TypeVar("V")
 
 _NAME_WORDS = 2
@@ -50,7 +52,7 @@ class Dialogue:
         self._understander = Understander(menu)
         self._answers = Answers(menu)
         self._reports = Reports(self._answers, Refusals(menu, self._here))
-        self._understood: OrderedDict[_Key, Understanding] = OrderedDict()
+        self._understood: OrderedDict[str, Understanding] = OrderedDict()
         self._open: OrderedDict[_Key, Question] = OrderedDict()
 
     def _here(self) -> datetime:
@@ -80,7 +82,8 @@ class Dialogue:
         guest = scene.guest
         if guest is None:
             return Understanding(text="")
-        key = (scene.voice, guest.id)
+        # By the message alone: the next voice goes on from what this one understood.
+        key = guest.id
         if key not in self._understood:
             before = scene.before_last_said()
             pending = self._open.get((scene.voice, before.id)) if before is not None else None
@@ -95,10 +98,13 @@ class Dialogue:
         self, text: str, pending: Question | None, scene: Scene, asked: Topic, now: datetime
     ) -> Understanding:
         order = OrderSeen.from_digest(scene.order)
+        before = scene.before_last_said()
+        answered = self._understood.get(before.id) if before is not None else None
+        about = answered.answers[-1].subject if answered and answered.answers else None
 
         def understand(expects: str | None) -> Understanding:
             return self._understander.understand(
-                text, pending=pending, order=order, expects=expects, now=now
+                text, pending=pending, order=order, expects=expects, now=now, topic=about
             )
 
         # A dish is a dish even where a name was asked for; only what is nothing else is a name.
@@ -106,8 +112,10 @@ class Dialogue:
         if not understood.understood and _may_be_a_name(text, scene, asked):
             understood = understand(EXPECTS[Topic.NAME])
         if pending is not None and not understood.settled and _went_on(understood):
-            # The guest ordered more before answering: what was asked still waits.
-            understood = replace(understood, question=pending)
+            # The guest ordered more, or was done, before answering: what was asked still waits, but
+            # nobody is asked a third time.
+            if not all(ask(pending) in text for text in scene.said[:2]) or len(scene.said) < 2:
+                understood = replace(understood, question=pending)
         return understood
 
     def _remember_question(self, scene: Scene, guest: Words, heard: Understanding) -> None:
@@ -131,11 +139,12 @@ def _may_be_a_name(text: str, scene: Scene, asked: Topic) -> bool:
 
 
 def _went_on(understood: Understanding) -> bool:
-    """Whether the guest ordered something else and neither answered nor gave up what was asked."""
+    """Whether the guest went on with something else and neither answered nor gave up what was asked."""
+    went_on = any(draft.op == "add_item" for draft in understood.commands)
     return (
         understood.question is None
-        and any(draft.op == "add_item" for draft in understood.commands)
-        and not {"no", "nothing", "done", "cancel"} & set(understood.intents)
+        and (went_on or "done" in understood.intents)
+        and not {"no", "nothing", "cancel"} & set(understood.intents)
     )
 
 
@@ -151,7 +160,7 @@ def _with_times(order: Mapping[str, Any], now: datetime) -> dict[str, Any]:
     return shown
 
 
-def _keep(memory: OrderedDict[_Key, V], key: _Key, value: V) -> None:
+def _keep(memory: OrderedDict[K, V], key: K, value: V) -> None:
     memory[key] = value
     if len(memory) > _REMEMBERED:
         memory.popitem(last=False)

@@ -85,7 +85,7 @@ class Item:
         given = draft.fields
         name = given.get("name") or (line.name if line else None)
         parts = [
-            cls(
+            Item(
                 words=str(part.get("name")),
                 names=(str(part.get("name")),),
                 size=part.get("size"),

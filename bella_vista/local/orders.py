@@ -40,6 +40,12 @@ class Orders:
         return self._basket.items
 
     @property
+    def spoken_of(self) -> tuple[str, ...]:
+        """The dishes that are spoken of, or the one that was ordered last."""
+        newest = self._basket.newest
+        return self._basket.target_names or (newest.names if newest else ())
+
+    @property
     def unclear(self) -> Sequence[str]:
         """Words that may have named something and were not understood."""
         return self._naming.unclear

@@ -72,7 +72,7 @@ EXPECTS: dict[Topic, str] = {
     Topic.FULFILMENT: "fulfilment",
     Topic.ADDRESS: "address",
     Topic.POSTCODE: "address",
-    Topic.WHEN: "when",
+    Topic.WHEN: "time",
     Topic.NAME: "name",
     Topic.PAYMENT: "choice",
     Topic.TIP: "amount",
@@ -106,8 +106,8 @@ CARD = (
 ROBOT = "Yes, I am the restaurant's automatic assistant, not a person."
 PERSON = "I have let our staff know that you would like a person."
 THANKS = "You are welcome."
-NO_PRICES = "The prices are those on our menu; I cannot change them."
-OTHERS = "I only know your own order."
+NO_PRICES = "I cannot do that: prices are those on our menu, and I only know your own order."
+TAKE_YOUR_TIME = "Take your time."
 NO_SAFETY = (
     "I can only tell you what the menu lists. Our kitchen handles all of these, so I cannot promise that"
     " a dish is free of anything."

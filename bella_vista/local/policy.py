@@ -11,10 +11,12 @@ from bella_vista.local.english import ask
 from bella_vista.local.phrases import (
     CARD,
     GOODBYE,
+    NO_PRICES,
     NOT_UNDERSTOOD,
     PLACED_ALREADY,
     REALLY_CANCEL,
     ROBOT,
+    TAKE_YOUR_TIME,
     THANKS,
     Topic,
     joined,
@@ -181,6 +183,9 @@ class Policy:
             CARD if guest is not None and CARD_MARK in guest.text else "",
             now.reports.of(self.worth_saying(now), now.order),
             ROBOT if now.meant("robot") else "",
+            NO_PRICES if now.meant("rules") else "",
+            TAKE_YOUR_TIME if now.meant("wait") and not heard.commands else "",
+            now.answers.booking() if now.meant("booking") else "",
             self._status(now) if now.meant("status") else "",
             *(now.answers.answer(asked, now.order, now.now) for asked in heard.answers),
             THANKS

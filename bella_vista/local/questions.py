@@ -268,11 +268,10 @@ class Questions:
                 return None
             return Asked("contents", subject=subject, size=size)
         if told and subject is None and words.tokens[0].word != "how":
-            group = next(
-                (piece for piece in pieces if piece.meaning and piece.meaning.groups), None
-            )
-            if group is not None and group.meaning is not None:
-                return Asked("contents", subject=group.meaning.groups[0])
+            meanings = (piece.meaning for piece in pieces if piece.meaning is not None)
+            groups = next((meaning.groups for meaning in meanings if meaning.groups), None)
+            if groups:
+                return Asked("contents", subject=groups[0])
             if any(piece.does(WORD) for piece in pieces) or self._section_only(pieces):
                 return (
                     Asked("contents", words=unknown_words(pieces))

@@ -215,6 +215,7 @@ class Settling:
     def _settle_combo(self, item: Item, combo: Combo) -> tuple[Draft | None, Question | None]:
         if not combo.available:
             return None, Question("sold_out", {"name": combo.name, "near": []}, None)
+        facts: dict[str, Any]
         if item.quantity is None:
             facts = {"name": combo.name, "group": "quantity", "possible": []}
             return None, Question("choice_missing", facts, self._draft(item))

@@ -72,14 +72,13 @@ class Clock:
                 return Told(day.first, day.last, day=day.on)
             return None
         place, hours, minute, half = hour
-        at = self._moment(now, day, hours, minute, half)
-        if at is None:
+        moment = self._moment(now, day, hours, minute, half)
+        if moment is None:
             return None
-        if day.first < 0:
-            return Told(place.first, place.last, at=at)
-        if day.last == place.first or place.last == day.first:
-            return Told(min(place.first, day.first), max(place.last, day.last), at=at)
-        return Told(place.first, place.last, at=at)
+        first, last = place.first, place.last
+        if day.first >= 0 and (day.last == first or last == day.first):
+            first, last = min(first, day.first), max(last, day.last)
+        return Told(first, last, at=moment)
 
     def day_span(self, words: Words, now: datetime) -> tuple[int, int] | None:
         """Return where a day is said, so that it can be passed over."""

@@ -99,7 +99,7 @@ def _folded(raw: str, start: int, end: int) -> Iterator[Token]:
 
 
 @dataclass(frozen=True)
-class Words(Sequence[Token]):
+class Words:
     """A run of tokens of one line, with its words as one string for patterns."""
 
     line: str
@@ -113,9 +113,6 @@ class Words(Sequence[Token]):
 
     def __len__(self) -> int:
         return len(self.tokens)
-
-    def __getitem__(self, index):  # type: ignore[no-untyped-def,override]
-        return self.tokens[index]
 
     @cached_property
     def starts(self) -> list[int]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from bella_vista.local.changes import Changes
 from bella_vista.local.clauses import clauses
+from bella_vista.local.counted import counted
 from bella_vista.local.english import ask, asking, patterns, vocabulary
 from bella_vista.local.heard import Heard
 from bella_vista.local.items import Item
@@ -192,7 +193,12 @@ class _Hearing:
         words = self._house.statements.take(
             words, self._heard, order=self._order, expects=self._expects, now=self._now
         )
-        pieces = cut(words, self._house.names)
+        pieces = counted(
+            cut(words, self._house.names),
+            self._house.names,
+            self._house.kitchen,
+            self._orders.spoken_of,
+        )
         if not any(not piece.does(STOP) for piece in pieces):
             return
         self._changes.speak_at(words.tokens[0].start)

@@ -8,7 +8,18 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agents.handoff import Action, Call, EndCall, Graph, Handoff, Manners, Opening, Read, Voice
+from agents.handoff import (
+    Action,
+    Call,
+    EndCall,
+    Graph,
+    Handoff,
+    Manners,
+    Opening,
+    Read,
+    Tool,
+    Voice,
+)
 from state.shared import WHOLE, Command, Journal, Refused, SharedState
 
 
@@ -101,7 +112,7 @@ class HotelVoice(Voice[Stay, None]):
 
 class Reception(HotelVoice):
     name = "reception"
-    offers = (SetGuest, AddNights, AskRate, EndCall)
+    offers: ClassVar[tuple[Tool, ...]] = (SetGuest, AddNights, AskRate, EndCall)
 
 
 class Concierge(HotelVoice):

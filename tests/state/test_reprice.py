@@ -139,7 +139,10 @@ def test_what_was_confirmed_stays_as_it_was_confirmed() -> None:
 
 
 def test_what_fell_out_is_said_until_the_guest_changes_something() -> None:
-    house = changed(('- {name: Water, price: "2.50"}', '- {name: Still, price: "2.50"}'), ("from: [Cola, Water]", "from: [Cola, Still]"))
+    house = changed(
+        ('- {name: Water, price: "2.50"}', '- {name: Still, price: "2.50"}'),
+        ("from: [Cola, Water]", "from: [Cola, Still]"),
+    )
     after = house.after(taken(ReadBack()), Reprice())
 
     assert after.gone == ("Water",)

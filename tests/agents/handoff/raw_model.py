@@ -77,9 +77,9 @@ class _RawStream(LLMStream):
                 delta = ChoiceDelta(role="assistant", content=part)
             else:
                 name, arguments, call_id = part
-                made = FunctionToolCall.model_construct(
-                    name=name, arguments=arguments, call_id=call_id, type="function", extra=None
-                )
+                # What providers send is not always what livekit's type says.
+                fields: dict[str, Any] = {"name": name, "arguments": arguments, "call_id": call_id}
+                made = FunctionToolCall.model_construct(**fields, type="function", extra=None)
                 delta = ChoiceDelta.model_construct(
                     role="assistant", content=None, tool_calls=[made], extra=None
                 )
