@@ -28,6 +28,8 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 _NAME_WORDS = 2
+_TO_CHOOSE = frozenset({"ambiguous", "choice_missing", "choice_not_possible"})
+"""Refusals that the guest can answer with one of what is possible."""
 _REMEMBERED = 2_000
 """How many messages are remembered over all conversations; a turn needs only its own and the one before."""
 
@@ -109,7 +111,7 @@ class Dialogue:
 
         # A dish is a dish even where a name was asked for; only what is nothing else is a name.
         understood = understand(None if asked is Topic.NAME else EXPECTS.get(asked))
-        if not understood.understood and _may_be_a_name(text, scene, asked):
+        if _may_be_a_name(text, understood, scene, asked):
             understood = understand(EXPECTS[Topic.NAME])
         if pending is not None and not understood.settled and _went_on(understood):
             # The guest ordered more, or was done, before answering: what was asked still waits, but
@@ -121,7 +123,7 @@ class Dialogue:
     def _remember_question(self, scene: Scene, guest: Words, heard: Understanding) -> None:
         question = heard.question
         for outcome in scene.outcomes:
-            if question is None and outcome.facts.get("possible"):
+            if question is None and outcome.code in _TO_CHOOSE and outcome.facts.get("possible"):
                 question = Question(
                     code=outcome.code,
                     facts=dict(outcome.facts),
@@ -131,11 +133,19 @@ class Dialogue:
             _keep(self._open, (scene.voice, guest.id), question)
 
 
-def _may_be_a_name(text: str, scene: Scene, asked: Topic) -> bool:
+def _may_be_a_name(text: str, understood: Understanding, scene: Scene, asked: Topic) -> bool:
     """Whether words that are nothing else may be the guest's name: asked for, or written like one."""
     if len(text.split()) > _NAME_WORDS or scene.order.get("guest"):
         return False
-    return asked is Topic.NAME or (text.istitle() and text.replace(" ", "").isalpha())
+    written_like_one = text.istitle() and text.replace(" ", "").isalpha()
+    if not understood.understood:
+        return asked is Topic.NAME or written_like_one
+    # The greeting asks for the name and the order in one breath; later questions ask for one thing.
+    only_asked = asked is Topic.NAME and scene.voice != "greeter"
+    question = understood.question
+    off_menu = question is not None and question.code == "not_on_menu"
+    nothing_else = not (understood.commands or understood.answers or understood.intents)
+    return off_menu and nothing_else and (only_asked or (asked is Topic.NAME and written_like_one))
 
 
 def _went_on(understood: Understanding) -> bool:

@@ -1,6 +1,7 @@
 """How the local model plays any of the voices: what all four do alike."""
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -111,7 +112,7 @@ class Situation:
         return not (heard.commands or heard.answers or heard.intents or heard.question)
 
 
-class Policy:
+class Policy(ABC):
     """How one voice goes on. Subclasses decide the calls, the next question and the opening."""
 
     def move(self, now: Situation) -> Move:
@@ -129,17 +130,17 @@ class Policy:
 
     # -- what a voice decides -----------------------------------------------------------------------
 
+    @abstractmethod
     def open(self, now: Situation) -> str:
         """Say the first words when the guest has said nothing that waits for an answer."""
-        raise NotImplementedError
 
+    @abstractmethod
     def calls(self, now: Situation) -> Sequence[ToolCall]:
         """Name the tools to call next; none ends this turn in words."""
-        raise NotImplementedError
 
+    @abstractmethod
     def ask(self, now: Situation) -> str:
         """Say the last words of a reply: usually the next question."""
-        raise NotImplementedError
 
     def leaves(self, now: Situation) -> bool:
         """Whether the guest is done with the call."""
