@@ -100,7 +100,7 @@ NO = _repeated(
 )
 DONE = _words(
     r"""(?:(?:no |nope |ok |okay |and |so |i think |i guess )*(?:that|this|it|there|thatll|that all)(?: is| will be| would be| was| should be|s)?(?: about| probably| actually| really| just)? (?:all|it|everything|that|enough|plenty|the lot|me done|us done|us)(?: i (?:want|need|wanted|will (?:have|need)|would like))?(?: for (?:now|me|us|today|tonight|the moment|this time)| now| then)*
-    |(?:that|this|it) (?:will|ought to|should) do(?: it| me| us| nicely| for now)?|i have (?:got )?(?:all|everything)(?: i (?:need|want))?
+    |(?:no |nope |ok |okay |yes |and |so |i think )*(?:that|this|it) (?:will|ought to|should) do(?: it| me| us| nicely| for now)?|i have (?:got )?(?:all|everything)(?: i (?:need|want))?
     |(?:no |nope )?nothing (?:else|more|further)|(?:no |nope )?i am (?:done|finished|all set|good to go|set|ready to (?:pay|check out|checkout))|we are (?:done|finished|all set|good to go|set)|all (?:set|done)|done|finished|just that|only that|just those|that does it|that finishes it|i am good(?: thanks| thank you)?|we are good|check ?out|ready to (?:order|pay|check out)|that completes (?:it|my order)|no more|no that is (?:all|it)|that is all folks|the end)"""
 )
 NOTHING = _words(
@@ -115,6 +115,10 @@ HUMAN = _words(
 ROBOT = _words(
     r".*(?:are you|is this|am i (?:talking|speaking) (?:to|with)|you are) (?:just )?(?:a |an |some )?(?:real |actual |live |automatic |automated )?(?:robot|bot|machine|computer|ai|a i|human|person|recording|program|chatbot|real|assistant|artificial).*"
 )
+ASKS_ROBOT = _words(
+    r"(?:\w+ ){0,3}(?:are you|is this|is that|am i (?:talking|speaking|chatting) (?:to|with))(?: really| actually| just| even)* (?:a |an |some )?(?:real |actual |live |human |automatic |automated )*(?:robot|bot|machine|computer|ai|a i|human|human being|person|recording|program|chatbot|real|assistant|artificial)(?: or .*| by the way| right| then)?"
+)
+"""A question about the voice itself, and no wish for somebody else."""
 BACK = _words(
     r"(?:go|take me|let us go|can we go) back(?: to (?:the|my) (?:order|menu|start))?|one step back|go back please"
 )
