@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from bella_vista.local.basket import Basket
+from bella_vista.local.basket import Basket, Target
 from bella_vista.local.clause import Clause, Phrase
 from bella_vista.local.english import lexicon as lex
-from bella_vista.local.items import Split
+from bella_vista.local.items import Item, Split
 from bella_vista.local.kitchen import Kitchen
 from bella_vista.local.pieces import STOP, Piece
 from state.menu.words import stems
@@ -70,7 +70,8 @@ class Amending:
             return False
         if phrase.count is not None or phrase.article:
             number = phrase.count or 1
-            return self._basket.splittable(number) and not piece.own
+            apart = self._basket.splittable(number) or self.is_another(piece.words)
+            return apart and not piece.own
         if phrase.taken or phrase.more or phrase.few:
             return False
         if self._clause.mode in ("no", "instead"):
@@ -91,9 +92,70 @@ class Amending:
         waiting = phrase.strong or phrase.the or self._clause.head_follows(at + 1)
         if waiting or not self._basket.targets:
             phrase.size = piece.words
+        elif self._is_another_size(at):
+            phrase.size, phrase.article = piece.words, True
         else:
-            self._basket.set_size(piece.words)
+            either = at > 0 and self._clause.pieces[at - 1].does(lex.OR)
+            item = self._basket.current
+            told = f"{item.size} or {piece.words}" if either and item and item.size else piece.words
+            self._basket.set_size(told)
             self._clause.sorry = False
+
+    def _is_another_size(self, at: int) -> bool:
+        """Whether a second size, after an "and", is that of another one: "a large latte and small"."""
+        piece, item = self._clause.pieces[at], self._basket.current
+        if at and self._clause.pieces[at - 1].does(lex.OR):
+            return False
+        if item is None or not self._clause.listed or self._clause.sorry or item.line is not None:
+            return False
+        now = self._kitchen.size(item.name, item.size) if item.size else None
+        then = self._kitchen.size(item.name, piece.words)
+        return now is not None and then is not None and now != then
+
+    def is_another(self, *changes: str) -> bool:
+        """Whether what was said since the last thing is of another of the same dish.
+
+        "One chicken wrap, one lamb": the one there is cannot be had with both, or has its size already.
+        """
+        item, phrase = self._basket.current, self._clause.phrase
+        if item is None or item.name is None or item not in self._basket.items:
+            return False
+        if not (phrase.count is not None or phrase.article):
+            return False
+        size = self._kitchen.size(item.name, phrase.size) if phrase.size else None
+        if size is not None and item.size is not None:
+            if size != self._kitchen.size(item.name, item.size):
+                return True
+        return any(
+            self._kitchen.excludes(item.name, had, told)
+            for had in item.changes
+            for told in (*phrase.before, *changes)
+        )
+
+    def another(self) -> None:
+        """Begin another of the dish spoken of, with nothing of what that has; what follows is about it."""
+        item, phrase = self._basket.current, self._clause.phrase
+        if item is None:
+            return
+        if phrase.size and phrase.count is None and (item.quantity or 0) > 1 and not item.splits:
+            # "Two shakes, large and small": the first size was that of one of them.
+            item.splits, item.size = [Split(1, size=item.size)], None
+            self.split()
+            return
+        count = 1 if phrase.count is None else phrase.count
+        self._basket.put(
+            Item(
+                words=item.words,
+                names=item.names,
+                quantity=count,
+                size=phrase.size,
+                changes=[*phrase.before],
+                spoken=self._clause.place,
+                counted=phrase.count is not None,
+            )
+        )
+        self._clause.phrase = Phrase(portion=phrase.portion, amount=phrase.amount)
+        self._clause.list_of("")
 
     def change(self, at: int) -> None:
         """Take in something that is on, in or beside a dish."""
@@ -106,7 +168,7 @@ class Amending:
         )
         if following is not None and self._is_in_name(piece, following):
             return
-        if fits_next and self._clause.mode != "no":
+        if fits_next and (self._clause.mode != "no" or phrase.strong):
             phrase.before.append(phrase.told(piece.words))
             return
         if (
@@ -123,10 +185,12 @@ class Amending:
         if (
             (phrase.count is not None or phrase.article)
             and self._basket.targets
-            and self._clause.mode != "no"
+            and (self._clause.mode != "no" or self.is_another(piece.words))
         ):
             if self._basket.splittable(phrase.count or 1):
                 self.split()
+            elif self.is_another(piece.words):
+                self.another()
             elif self._clause.mode != "with" and not self._basket.answers(piece.words):
                 phrase.run.append(piece)
                 return
@@ -148,17 +212,34 @@ class Amending:
         phrase.amount = ""
         phrase.article = False
         for target in self._basket.targets:
-            names = self._basket.names_of(target)
+            names = self._basket.dishes_of(target)
             told = " ".join(part for part in (portion, amount, words) if part)
             if self._clause.mode == "no":
                 told = self._left_off(names, words, told)
                 self._clause.negated = True
             elif self._clause.mode == "instead":
-                if not any(self._kitchen.has(name, words) for name in names):
+                if self._takes_back(target, words):
                     continue
                 told = f"no {words}"
+                if any(self._kitchen.fits(name, words) for name in names) and target.changes:
+                    # What it makes room for was said before it and has to come after it.
+                    target.changes.insert(len(target.changes) - 1, told)
+                    continue
+                if not any(self._kitchen.has(name, words) for name in names):
+                    continue
             target.changes.append(told)
             self._basket.recent.append((target, told))
+
+    def _takes_back(self, target: Target, words: str) -> bool:
+        """Take a choice off that was made before: "bbq instead of ranch"."""
+        said = stems(words)
+        made = next((one for one in target.changes if stems(one) == said), None)
+        if made is None:
+            return False
+        if isinstance(target, Item) and target.changes.index(made) < target.yielding:
+            target.yielding -= 1
+        target.changes.remove(made)
+        return True
 
     def _left_off(self, names: Sequence[str], words: str, told: str) -> str:
         """Say how far a "no" reaches: "no onions and olives" takes olives off only if they are on it."""
@@ -186,6 +267,40 @@ class Amending:
         if self._clause.mode == "no" and self._clause.negated:
             self._clause.mode = "with"
         phrase.amount = " ".join((phrase.amount, lex.amount(piece.words))).strip()
+
+    def only(self, at: int) -> None:
+        """Leave off all that is on a dish but what is named: "just ketchup", "ketchup only".
+
+        What a dish has its name from stays on it.
+        """
+        if self._clause.pieces[at].words.split()[0] not in ("only", "just"):
+            return
+        kept = {stems(piece.words) for piece in self._listed(at)}
+        for target in self._basket.targets:
+            for name in self._basket.names_of(target)[:1]:
+                inside = self._kitchen.contents(name)
+                if not any(stems(one) in kept for one in inside):
+                    continue
+                called = "".join(stems(name))
+                target.changes.extend(
+                    f"no {one}"
+                    for one in inside
+                    if stems(one) not in kept and not any(word in called for word in stems(one))
+                )
+
+    def _listed(self, at: int) -> Sequence[Piece]:
+        """Return what is named beside an "only": behind it, or else in front of it."""
+        pieces = self._clause.pieces
+        for side in (pieces[at + 1 :], tuple(reversed(pieces[:at]))):
+            named: list[Piece] = []
+            for piece in side:
+                if piece.changes:
+                    named.append(piece)
+                elif not piece.does(lex.AND, lex.FILLER, lex.THE, lex.ARTICLE):
+                    break
+            if named:
+                return named
+        return ()
 
     def on_the_side(self) -> None:
         """Serve the last change on the side, where that is possible."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from bella_vista.local.phrases import NO_SAFETY, capital, joined, listed, number
 from bella_vista.local.understanding import Asked
+from state.contact import postcode_in
 from state.errors import OrderError
 from state.hours import hours_text
 from state.menu import Combo, Dish, Menu, Section
@@ -53,9 +54,11 @@ class Answers:
             case "order":
                 return so_far(order)
             case "service":
-                return joined(_ready(order), self._service())
+                return self._area(asked.words) or joined(_ready(order), self._service())
             case "payment":
                 return f"You can pay by {listed(self._menu.restaurant.payment, 'or')} when you get your food."
+            case "facts" if asked.subject == "coupons":
+                return self._coupon(asked.words, now)
             case "facts":
                 return self._fact(asked.subject)
         return ""
@@ -74,7 +77,29 @@ class Answers:
                 return None
         return found
 
+    def _extreme(self, asked: Asked) -> str:
+        section = self._menu.section(asked.subject) if asked.subject else None
+        dishes = section.dishes if section is not None else self._menu.dishes
+        priced = [(min(dish.prices.values()), dish) for dish in dishes if dish.available]
+        if not priced:
+            return self._section(asked.subject)
+        pick = max if asked.words == "dearest" else min
+        amount = pick(price for price, _ in priced)
+        names = [dish.name for price, dish in priced if price == amount]
+        return f"That is {_some(names)}, at {self._money(amount)}{' each' if len(names) > 1 else ''}."
+
+    def _coupon(self, code: str | None, now: datetime) -> str:
+        known = code is not None and self._menu.coupons.get(code.upper())
+        if not known:
+            of = f" {code}" if code else ""
+            return f"I cannot look up codes{of}. If you have one, tell me to use it, and I will try."
+        if known.until is not None and known.until < now.date():
+            return f"The code {code} has run out."
+        return f'Yes, {code} is one of our codes. Say "use {code}", and I will put it on your order.'
+
     def _price(self, asked: Asked, order: Mapping[str, Any]) -> str:
+        if asked.words in ("cheapest", "dearest"):
+            return self._extreme(asked)
         item = self._item(asked.subject)
         if isinstance(item, Combo):
             return f"The {item.name} is {self._money(item.price)}."
@@ -117,14 +142,11 @@ class Answers:
             parts = [f"{part.choose} of {listed(part.dishes, 'or')}" for part in item.parts]
             return f"{item.name} is {listed(parts)}, for {self._money(item.price)}."
         said = [f"{item.name}: {item.description}" if item.description else ""]
-        if item.contains:
-            said.append(f"It comes with {listed(item.contains)}.")
-        groups = [group for group in self._menu.groups(item) if group.choices]
-        said += [
-            f"You can choose {group.name}: {listed([choice.name for choice in group.choices[:_MOST]], 'or')}"
-            f"{', and more' if len(group.choices) > _MOST else ''}."
-            for group in groups
-        ]
+        if item.contains and not item.description:
+            said.append(f"The {item.name} comes with {listed(item.contains)}.")
+        groups = [group.name for group in self._menu.groups(item) if group.choices]
+        if groups:
+            said.append(f"You can choose its {listed(groups)}.")
         answer = joined(*said)
         return answer or f"The menu says nothing more about the {item.name}."
 
@@ -221,6 +243,21 @@ class Answers:
         if house.pickup is None:
             said.append("There is no pickup.")
         return joined(*said)
+
+    def _area(self, address: str | None) -> str:
+        """Say whether an address is delivered to; nothing when it does not tell."""
+        delivery = self._menu.restaurant.delivery
+        if address is None or delivery is None:
+            return ""
+        found, told = postcode_in(address, delivery.postcodes)
+        if delivery.postcodes and found is None:
+            return (
+                f"I am sorry, we do not deliver there; we deliver to {listed(delivery.postcodes)}."
+                if told
+                else ""
+            )
+        fee = f" for {self._money(delivery.fee)}" if delivery.fee else ""
+        return f"Yes, we deliver there, in about {delivery.lead_minutes} minutes{fee}."
 
     def booking(self) -> str:
         """Say how a table is had; orders are all that can be taken here."""

@@ -54,6 +54,14 @@ class Basket:
         item = target if isinstance(target, Item) else self._owner(target)
         return item.names if item else ()
 
+    def dishes_of(self, target: Target) -> tuple[str, ...]:
+        """Return which dishes something said of a thing may be about; of a combo, all it may have."""
+        names = self.names_of(target)
+        combos = [combo for name in names if (combo := self._kitchen.combo(name)) is not None]
+        if not combos:
+            return names
+        return tuple(name for combo in combos for part in combo.parts for name in part.dishes)
+
     def _owner(self, split: Split) -> Item | None:
         things = reversed([*self.items, *self.known])
         return next((item for item in things if split in item.splits), None)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from bella_vista.local.correcting import Correcting
 from bella_vista.local.english import lexicon as lex
 from bella_vista.local.items import Item
 from bella_vista.local.kitchen import Kitchen
@@ -39,6 +40,7 @@ class Changes:
         self._orders = orders
         self._references = References(names, kitchen, known, orders.items)
         self._reshaping = Reshaping(names, kitchen, orders, self._references)
+        self._correcting = Correcting(kitchen, self._references, self._reshaping)
 
     @property
     def questions(self) -> list[Question]:
@@ -65,8 +67,9 @@ class Changes:
             self._instead_of(pieces)
             or self._swap(pieces)
             or self._drop(pieces)
+            or self._correcting.should_be(pieces)
             or self._make(pieces)
-            or self._correct(pieces)
+            or self._correcting.read(pieces)
             or self._make_that(pieces)
             or self._put_on(pieces)
             or self._bare(pieces)
@@ -133,7 +136,7 @@ class Changes:
                 meant, new
             )
         only = next((at for at, piece in enumerate(pieces) if piece.words == "instead"), None)
-        verbs = any(piece.does(lex.DROP, lex.SWAP) for piece in pieces)
+        verbs = any(piece.does(lex.DROP, lex.SWAP) for piece in pieces) or self._makes_this(pieces)
         head = next((piece for piece in pieces if piece.dishes), None)
         if only is None or head is None or verbs or any(item.gone for item in self._known):
             return False
@@ -142,6 +145,11 @@ class Changes:
         if meant.several:
             return self._reshaping.ask_which(meant, new)
         return bool(meant.items) and self._reshaping.become(meant, new)
+
+    def _makes_this(self, pieces: Sequence[Piece]) -> bool:
+        """Whether it is said which thing is to be another: "make the plain one a Funghi instead"."""
+        verb = _first(pieces, lex.MAKE)
+        return verb is not None and bool(self._references.divided(pieces[verb + 1 :])[0])
 
     def _replaced_by(self, head: Piece) -> Meant:
         """Find what a dish is to replace when that was not said: its like, or the only thing there is."""
@@ -213,6 +221,8 @@ class Changes:
 
     def _drop(self, pieces: Sequence[Piece]) -> bool:
         """Carry out "take off the tiramisu", "remove one Margherita" and "take the ham off"."""
+        while len(pieces) > 1 and pieces[0].does(lex.SORRY, STOP, lex.FILLER):
+            pieces = pieces[1:]
         verb = _first(pieces, lex.DROP)
         rest: Sequence[Piece] = ()
         if verb is not None:
@@ -238,15 +248,23 @@ class Changes:
         ]
         done = False
         for phrase in _listed(rest):
-            done = self._drop_one(phrase) or done
+            if not done or not all(self._gone(piece) for piece in phrase):
+                done = self._drop_one(phrase) or done
         return done
+
+    def _gone(self, piece: Piece) -> bool:
+        """Whether a word says again what was taken off already: "no cola, I mean no cola"."""
+        off = [item for item in self._known if item.gone]
+        return not piece.head or bool(self._references.called(piece, off))
 
     def _says_no(self, pieces: Sequence[Piece]) -> bool:
         """Whether a clause is no more than "no cola", with a cola on the order."""
         if not pieces[0].does(lex.NEG) or len(pieces) < 2:
             return False
-        content = [piece for piece in pieces[1:] if not piece.does(lex.THE, lex.FILLER, lex.ONLY)]
-        return len(content) == 1 and content[0].head and not content[0].changes
+        around = (lex.THE, lex.FILLER, lex.ONLY, lex.SORRY, lex.NEG, STOP)
+        content = [piece for piece in pieces[1:] if not piece.does(*around)]
+        said = {piece.words for piece in content}
+        return len(said) == 1 and content[0].head and not content[0].changes
 
     def _drop_one(self, pieces: Sequence[Piece]) -> bool:
         place = next((at for at, piece in enumerate(pieces) if at and piece.does(*_TIED)), None)
@@ -300,30 +318,6 @@ class Changes:
         if meant.several:
             return self._reshaping.ask_which(meant, new)
         return self._reshaping.become(meant, new)
-
-    def _correct(self, pieces: Sequence[Piece]) -> bool:
-        """Carry out "no, three", "actually only one Margherita" and "I meant two croissants"."""
-        if not self._references.things or not pieces[0].does(lex.SORRY, lex.ONLY, lex.NEG):
-            return False
-        if pieces[0].does(lex.NEG) and not (len(pieces) > 1 and pieces[1].does(STOP, NUMBER)):
-            return False
-        end = next((at for at, p in enumerate(pieces) if at and p.does(lex.INSTEAD)), len(pieces))
-        rest = [
-            p for p in pieces[1:end] if not p.does(STOP, lex.SORRY, lex.ONLY, lex.FILLER, lex.TAKE)
-        ]
-        if not rest:
-            return False
-        number = next((piece for piece in rest if piece.does(NUMBER)), None)
-        heads = [piece for piece in rest if piece.head]
-        if number is None or len(heads) > 1:
-            return False
-        if not heads and len(rest) == 1:
-            return self._reshaping.set_count(self._references.last_thing(), number.value)
-        if heads and all(piece is number or piece in heads or piece.sizes for piece in rest):
-            found = self._references.called(heads[0], self._references.things)
-            if len(found) == 1:
-                return self._reshaping.set_count(Meant(found, pointed=True), number.value)
-        return False
 
     def _make_that(self, pieces: Sequence[Piece]) -> bool:
         """Carry out "make that a decaf", said of what is on the order."""
@@ -420,7 +414,7 @@ def _trimmed(pieces: Sequence[Piece]) -> Sequence[Piece]:
     if start + 2 < end and pieces[start].does(lex.SORRY) and pieces[start + 1].does(STOP):
         if pieces[start + 2].does(lex.NEG):
             start += 2
-    while end > start and pieces[end - 1].does(STOP, lex.FILLER):
+    while end > start and pieces[end - 1].does(STOP, lex.FILLER, lex.AND):
         end -= 1
     return pieces[start:end]
 

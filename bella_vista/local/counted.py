@@ -5,8 +5,9 @@ from dataclasses import replace
 
 from bella_vista.local.english import lexicon as lex
 from bella_vista.local.kitchen import Kitchen
-from bella_vista.local.names import Names
+from bella_vista.local.names import PIECES, Names
 from bella_vista.local.pieces import NAME, NUMBER, STOP, Piece
+from bella_vista.local.tokens import number_at, tokenize
 
 
 def counted(
@@ -20,12 +21,24 @@ def counted(
         kitchen: What the menu makes of things.
         spoken: The dishes that were spoken of before the clause.
     """
+    pieces = [_bare(piece) for piece in pieces]
     return tuple(
         replace(piece, tag=piece.also, meaning=None, also="")
         if _may_count(piece) and not _is_size(pieces, at, names, kitchen, spoken)
         else piece
         for at, piece in enumerate(pieces)
     )
+
+
+def _bare(piece: Piece) -> Piece:
+    """Take "5 piece" for "5" where the menu only says "five"."""
+    words = piece.words.split()
+    if len(words) != 2 or words[1] not in PIECES or any(" " in size for size in piece.sizes):
+        return piece
+    number = number_at(tokenize(words[0]), 0)
+    if not piece.sizes or number is None:
+        return piece
+    return replace(piece, words=words[0], also=NUMBER, value=number[0])
 
 
 def _may_count(piece: Piece) -> bool:

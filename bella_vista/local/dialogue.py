@@ -93,8 +93,32 @@ class Dialogue:
             if asked is Topic.POSTCODE and before is not None:
                 text = f"{before.text}, {text}"  # the rest of an address
             understood = self._understood_as(text, pending, scene, asked, now)
+            understood = self._with_time(understood, scene)
             _keep(self._understood, key, understood)
         return self._understood[key]
+
+    def _with_time(self, understood: Understanding, scene: Scene) -> Understanding:
+        """Give a pickup or a delivery the time that was said before it, however long ago."""
+        wish = next((d for d in understood.commands if d.op == "set_fulfilment"), None)
+        if wish is None or "when" in wish.fields or scene.order.get("fulfilment"):
+            return understood
+        when = next(
+            (at for words in reversed(scene.dialogue) if (at := self._time_in(words))), None
+        )
+        if when is None:
+            return understood
+        timed = replace(wish, fields={**wish.fields, "when": when})
+        commands = tuple(timed if one is wish else one for one in understood.commands)
+        return replace(understood, commands=commands)
+
+    def _time_in(self, words: Words) -> str | None:
+        """Return the time some words of the guest's named, when it was not said what for."""
+        heard = self._understood.get(words.id)
+        question = heard.question if heard is not None else None
+        for one in (question, *question.rest) if question is not None else ():
+            if one.draft is not None and one.draft.op == "set_fulfilment":
+                return one.draft.fields.get("when")
+        return None
 
     def _understood_as(
         self, text: str, pending: Question | None, scene: Scene, asked: Topic, now: datetime
@@ -103,6 +127,8 @@ class Dialogue:
         before = scene.before_last_said()
         answered = self._understood.get(before.id) if before is not None else None
         about = answered.answers[-1].subject if answered and answered.answers else None
+        if pending is not None and pending.draft is not None:
+            about = pending.draft.fields.get("name") or about
 
         def understand(expects: str | None) -> Understanding:
             return self._understander.understand(
@@ -113,10 +139,9 @@ class Dialogue:
         understood = understand(None if asked is Topic.NAME else EXPECTS.get(asked))
         if _may_be_a_name(text, understood, scene, asked):
             understood = understand(EXPECTS[Topic.NAME])
-        if pending is not None and not understood.settled and _went_on(understood):
-            # The guest ordered more, or was done, before answering: what was asked still waits, but
-            # nobody is asked a third time.
-            if not all(ask(pending) in text for text in scene.said[:2]) or len(scene.said) < 2:
+        if pending is not None and _still_waits(pending, understood):
+            # The guest went on before answering; what was asked still waits, but not a third time.
+            if len(scene.said) < 2 or not all(ask(pending) in text for text in scene.said[:2]):
                 understood = replace(understood, question=pending)
         return understood
 
@@ -148,14 +173,12 @@ def _may_be_a_name(text: str, understood: Understanding, scene: Scene, asked: To
     return off_menu and nothing_else and (only_asked or (asked is Topic.NAME and written_like_one))
 
 
-def _went_on(understood: Understanding) -> bool:
-    """Whether the guest went on with something else and neither answered nor gave up what was asked."""
-    went_on = any(draft.op == "add_item" for draft in understood.commands)
-    return (
-        understood.question is None
-        and (went_on or "done" in understood.intents)
-        and not {"no", "nothing", "cancel"} & set(understood.intents)
-    )
+def _still_waits(pending: Question, understood: Understanding) -> bool:
+    """Whether the guest neither answered what was to be chosen nor gave it up."""
+    answered = understood.settled and understood.commands
+    given_up = {"no", "nothing", "cancel", "bye", "start_over"} & set(understood.intents)
+    waits = pending.code in _TO_CHOOSE and understood.question is None
+    return waits and not answered and not given_up
 
 
 def _with_times(order: Mapping[str, Any], now: datetime) -> dict[str, Any]:

@@ -63,6 +63,12 @@ class Handover:
         )
         return words
 
+    def address(self, words: Words) -> str | None:
+        """Find where a question about delivery would have it: "can you deliver to 12 High Street?"."""
+        kind, address, _ = self._kind(words, None)
+        numbered = address is not None and any(map(str.isdigit, address))
+        return address if kind == "delivery" and numbered else None
+
     def _kinds(self) -> list[str]:
         kinds = (("pickup", self._house.pickup), ("delivery", self._house.delivery))
         return [name for name, there in kinds if there is not None]
@@ -194,6 +200,8 @@ class Handover:
             run.append(token.word)
         if not run or run[0] in said.ADDRESS_ENDS or len(run) > 7:
             return False
+        if _POSTCODE.fullmatch(run[0]):
+            return True  # nobody orders so many of anything
         if run[0] in said.AFTER_STREET or re.fullmatch(
             r"[a-z]?\d{2,6}[a-z]{0,2}|\w{1,4}\d\w{0,2}", run[0]
         ):
@@ -220,5 +228,6 @@ def _first_missing(before: Words, after: Words) -> int | None:
 
 
 _LONGEST_ADDRESS = 24
+_POSTCODE = re.compile(r"\d{4,6}")
 _TO_A_PLACE = frozenset("to it is my address at the at on i am live we are yes sure please".split())
 _NO_PLACE = frozenset("me us my home here there it that them him her the door a your".split())

@@ -55,6 +55,11 @@ class Kitchen:
         """Whether something is in a dish and could be left off."""
         return self._verdict(name, f"no {words}") == "changes"
 
+    def contents(self, name: str | None) -> tuple[str, ...]:
+        """Name what is in a dish and could be left off."""
+        dish = self.dish(name)
+        return tuple(dish.contains) if dish is not None else ()
+
     def fills(self, item: Item, words: str) -> bool:
         """Whether words choose something that has to be chosen for a thing and was not yet."""
         dish = self.dish(item.name)

@@ -6,7 +6,7 @@ from itertools import chain
 
 from rapidfuzz.distance import OSA
 
-from bella_vista.local.english import vocabulary
+from bella_vista.local.english import lexicon, vocabulary
 from bella_vista.local.tokens import Token, Words
 from state.errors import Ambiguous, NotOnMenu
 from state.menu import Dish, Menu
@@ -14,6 +14,7 @@ from state.menu.english import SIZE_WORDS
 from state.menu.matching import alike
 from state.menu.words import fold, stem, stems
 
+PIECES = ("piece", "pieces", "pc", "pcs")
 _LONGEST = 7
 _LONGEST_PHRASE = 80
 """Characters of what may be a dish; nobody's dish is called longer."""
@@ -101,6 +102,9 @@ class Names:
         used = {size for dish in self._menu.dishes for size in dish.sizes}
         for size in used:
             _put(self._at(size).sizes, size)
+            if fold(size) in lexicon.UNITS or size.isdigit():
+                for piece in PIECES:
+                    _put(self._at(f"{size} {piece}").sizes, size)
         for size, aliases in self._menu.sizes.items():
             for name in (size, *aliases):
                 _put(self._at(name).sizes, size)
@@ -270,7 +274,7 @@ class Names:
             known.update(stems(other))
         joined = "".join(stem(word) for word in known)
         return all(
-            stem(word) in known or word not in vocabulary.FOODS or stem(word) in joined
+            stem(word) in known or not vocabulary.is_food(word) or stem(word) in joined
             for word in said
         )
 
@@ -336,7 +340,7 @@ def _only_beside(said: set[str], name: str) -> bool:
 def _only_inside(said: Sequence[str], name: str) -> bool:
     """Whether the one word said is a food that a dish is only made with: penne alla vodka."""
     words = fold(name).split()
-    if len(said) != 1 or said[0] not in vocabulary.FOODS:
+    if len(said) != 1 or not vocabulary.is_food(said[0]):
         return False
     at = next((at for at, word in enumerate(words) if stem(word) == stem(said[0])), 0)
     return any(word in vocabulary.JOINTS for word in words[:at])

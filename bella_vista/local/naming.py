@@ -1,6 +1,7 @@
 """Takes in what names a dish: whole names, parts of names, and words that are none."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rapidfuzz import fuzz
 
@@ -45,7 +46,7 @@ class Naming:
         piece, phrase = self._clause.pieces[at], self._clause.phrase
         if self._clause.mode == "no" and not self._clause.listed and not phrase.strong:
             return  # "but no cola": it is not wanted
-        if self._runs_on(at):
+        if self._makes_combo(at) or self._runs_on(at):
             return
         names = piece.dishes or tuple(
             name for section in piece.sections for name in self._names.dishes_in(section)
@@ -67,6 +68,26 @@ class Naming:
         strong = phrase.article or phrase.count is not None
         self.begin(words, names, unknown, near)
         self._clause.last_head = (at, strong)
+
+    def _makes_combo(self, at: int) -> bool:
+        """Whether a dish and a combo side by side are that combo with the dish: "cheeseburger meal"."""
+        piece, last = self._clause.pieces[at], self._clause.last_head
+        item = self._basket.items[-1] if self._basket.items else None
+        combo = self._kitchen.combo(piece.dishes[0]) if len(piece.dishes) == 1 else None
+        if last is None or last[0] != at - 1 or item is None or item.name is None or combo is None:
+            return False
+        if not self._clause.phrase.empty or not self._kitchen.room_for(combo, (), item.name):
+            return False
+        self._basket.items[-1] = Item(
+            words=f"{item.words} {piece.words}",
+            names=(combo.name,),
+            quantity=item.quantity,
+            parts=[replace(item, quantity=1)],
+            spoken=item.spoken,
+            counted=item.counted,
+        )
+        self._basket.targets = [self._basket.items[-1].parts[0]]
+        return True
 
     def _runs_on(self, at: int) -> bool:
         """Whether two names side by side under one article are a third one: "an eel nigiri"."""
@@ -218,7 +239,7 @@ class Naming:
         """Whether words may name something to eat: a food, or a word that is no common one."""
         words = [word for piece in run for word in piece.words.split()]
         return any(
-            word in vocabulary.FOODS
+            vocabulary.is_food(word)
             or word in vocabulary.VARIANTS
             or not vocabulary.is_common(word)
             for word in words
@@ -226,7 +247,7 @@ class Naming:
         )
 
     def _certain(self, words: str, names: Sequence[str]) -> bool:
-        return len(names) == 1 and any(word in vocabulary.FOODS for word in words.split())
+        return len(names) == 1 and any(vocabulary.is_food(word) for word in words.split())
 
     def give_back(self) -> None:
         """Give a size and changes that no dish followed to the last thing."""

@@ -96,11 +96,11 @@ class Orders:
                 phrase.taken = self._clause.phrase.taken = True
                 self._clause.list_of("")
             case lex.NEG | lex.DROP:
-                self._settle_pronoun()
+                self._settle_pronoun(at)
                 self._clause.list_of("no")
                 self._clause.negated = False
             case lex.WITH | lex.BUT:
-                self._settle_pronoun()
+                self._settle_pronoun(at)
                 self._clause.list_of("with")
                 self._clause.phrase.amount = ""
             case lex.INSTEAD:
@@ -109,6 +109,8 @@ class Orders:
                 self._amending.amount(at)
             case lex.SIDE:
                 self._amending.on_the_side()
+            case lex.ONLY:
+                self._amending.only(at)
             case lex.HALF | lex.OTHER_HALF:
                 self._amending.half(at)
             case lex.FOR:
@@ -305,15 +307,18 @@ class Orders:
         if phrase.size or phrase.before or phrase.count is not None or phrase.article:
             phrase.pronoun = True
 
-    def _settle_pronoun(self) -> None:
-        """Give what was said of "one" to the thing it stands for."""
+    def _settle_pronoun(self, at: int) -> None:
+        """Give what was said of "one" to the thing it stands for, or to another of the same."""
         phrase = self._clause.phrase
+        counts = at > 0 and self._clause.pieces[at - 1].does(pieces.NUMBER)
         if (
             phrase.count is not None
             and self._basket.targets
             and self._basket.splittable(phrase.count)
         ):
             self._amending.split()
+        elif self._clause.listed and (counts or self._amending.is_another()):
+            self._amending.another()
         elif phrase.pronoun or (phrase.size and self._basket.targets and not phrase.count):
             self._naming.give_back()
         elif phrase.more and self._basket.newest is not None:
@@ -424,6 +429,8 @@ class Orders:
             and self._basket.splittable(phrase.count)
         ):
             self._amending.split()
+        elif self._amending.is_another():
+            self._amending.another()
         elif phrase.size or phrase.before:
             self._naming.give_back()
         self._clause.phrase = Phrase(taken=False)

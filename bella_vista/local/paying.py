@@ -79,6 +79,9 @@ class Paying:
         if found is not None:
             heard.wish(words.part(found.first, found.last), "set_tip", percentage=0)
             return words.without(found.first, found.last)
+        if expects == "amount" and said.SKIPS.fullmatch(words.trimmed(said.AROUND).said):
+            heard.wish(words, "set_tip", percentage=0)
+            return words.part(0, 0)
         tip = words.find(said.TIP)
         rounding = (
             words.find(said.ROUND_UP)
@@ -94,7 +97,9 @@ class Paying:
                 words, heard, order, rounding.span(words, "sum"), rounding.first, rounding.last
             )
         bare = said.BARE_PERCENT.fullmatch(words.trimmed(said.AROUND).said) is not None
-        if tip is None and expects != "amount" and not bare:
+        # Asked how to pay, "card and ten percent" names a tip.
+        beside = expects == "choice" and said.A_PERCENTAGE.search(words.said) is not None
+        if tip is None and expects != "amount" and not bare and not beside:
             return words
         if tip is not None and (asks_before(words, tip.first) or words.said.endswith("?")):
             return words
@@ -187,15 +192,22 @@ class Paying:
         if (
             found is not None
             and found.first
+            and not _chosen(words.said)
             and words.tokens[found.first - 1].word in ("not", "no")
         ):
             return words
-        method = said.METHOD.search(text)
-        if method is None:
+        if said.METHOD.search(text) is None:
             return words
+        methods = _chosen(words.said)
+        if len(methods) != 1 or said.METHODS_TOO.search(words.said):
+            facts = {"needs": "payment", "possible": list(self._house.payment)}
+            heard.asked(Question("missing", facts, Draft("choose_payment", {})))
+            return words.part(0, 0)
         at = words if found is None else words.part(found.first, found.last)
-        heard.wish(at, "choose_payment", method="cash" if method["cash"] else "card")
-        return words.part(0, 0) if found is None else words.without(found.first, found.last)
+        heard.wish(at, "choose_payment", method=methods[0])
+        if found is None or len(list(said.METHOD.finditer(words.said))) > 1:
+            return words.part(0, 0)
+        return words.without(found.first, found.last)
 
 
 def _without_prices(words: Words) -> Words:
@@ -205,6 +217,12 @@ def _without_prices(words: Words) -> Words:
         words = words.without(found.first, found.last)
         found = words.find(said.STATED_PRICE)
     return words
+
+
+def _chosen(text: str) -> list[str]:
+    """Name the ways of paying that are wanted: neither "not cash" nor "cash or card" chooses one."""
+    left = said.UNCHOSEN.sub(" ", text)
+    return sorted({"cash" if found["cash"] else "card" for found in said.METHOD.finditer(left)})
 
 
 def _letters(text: str) -> str:

@@ -268,6 +268,10 @@ class Pending:
                 if any(self._kitchen.room_for(combo, taken, name) for name in piece.dishes):
                     return True
                 continue
+            if combo is not None and any(
+                self._kitchen.answers(part.name, piece.words) for part in item.parts
+            ):
+                return True
             if piece.sizes and self._kitchen.size(item.name, piece.words) is not None:
                 return True
             if piece.does(lex.PLAIN) and self._kitchen.size(item.name, piece.words) is not None:
@@ -326,6 +330,10 @@ class Pending:
                 if given.op == draft.op:
                     heard.drafts[index] = (at, Draft(draft.op, {**draft.fields, **given.fields}))
                     self.settled = True
+        if draft is not None and needs == "note_address":
+            if self._heard_word == "yes" and not heard.has("set_fulfilment"):
+                heard.drafts.append((0, draft))
+            self.settled = bool(self._heard_word) or heard.has("set_fulfilment")
         if needs == "tip" and heard.has("set_tip"):
             self.settled = True
         if self._question.code == "not_valid" and heard.drafts:

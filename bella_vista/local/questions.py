@@ -11,6 +11,7 @@ from bella_vista.local.names import Names
 from bella_vista.local.pieces import WORD, Piece, cut
 from bella_vista.local.subjects import Subjects, unknown_words
 from bella_vista.local.tokens import Words
+from state.contact import postcode_in
 from state.menu import Menu
 from state.menu.words import fold, stem, stems
 
@@ -73,8 +74,18 @@ class Questions:
                 return asked
         return None
 
+    def delivers_to(self, address: str) -> bool:
+        """Whether the house delivers to an address, as far as its postcode tells."""
+        delivery = self._menu.restaurant.delivery
+        if delivery is None:
+            return False
+        return not delivery.postcodes or postcode_in(address, delivery.postcodes)[0] is not None
+
     def _readers(self) -> tuple[Callable[[Words, Sequence[Item]], Asked | None], ...]:
         return (
+            self._coupon,
+            self._extreme,
+            self._sizes,
             self._total,
             self._order,
             self._allergens,
@@ -90,6 +101,34 @@ class Questions:
             self._had,
             self._about_dish,
         )
+
+    # -- what would be mistaken for another kind
+
+    def _coupon(self, words: Words, things: Sequence[Item]) -> Asked | None:
+        """Read whether there is a code: "do you have the code SPRING", "any discounts?"."""
+        found = words.find(asking.CODE)
+        asks = words.said.startswith(_ASKS_FOR_CODE)
+        if found is None or not asks or "gift" in words.said or "dress" in words.said:
+            return None
+        typed = words.typed(found.last, found.last + 3).split(" ")[0].strip(" .,:!?")
+        named = len(typed) > 2 and (typed.isupper() or any(map(str.isdigit, typed)))
+        return Asked("facts", subject="coupons", words=typed if named else None)
+
+    def _extreme(self, words: Words, things: Sequence[Item]) -> Asked | None:
+        """Read what costs least or most, of all or of one section."""
+        found = words.find(asking.EXTREME)
+        if found is None:
+            return None
+        section = self._section_in(words, cut(words, self._names))
+        most = "cheapest" if found.match["low"] else "dearest"
+        return Asked("price", subject=section, words=most)
+
+    def _sizes(self, words: Words, things: Sequence[Item]) -> Asked | None:
+        """Read which sizes a dish comes in: they are told with their prices."""
+        if words.find(asking.SIZES) is None:
+            return None
+        subject, _ = self._subjects.find(cut(words, self._names), things)
+        return Asked("price", subject=subject) if subject is not None else None
 
     # -- one kind after the other ----------------------------------------------------------------------
 
@@ -107,6 +146,8 @@ class Questions:
             return None
         if "deliver" in words.said or "delivery" in words.said:
             return Asked("service")
+        if len(things) > 1 and asking.HOW_MUCH_IS_THAT.fullmatch(words.said):
+            return Asked("total")
         pieces = cut(words, self._names)
         subject, size = self._subjects.find(pieces, things)
         if (
@@ -351,6 +392,8 @@ class Questions:
             return None
         pieces = cut(words, self._names)
         named = next((piece.dishes for piece in pieces if len(piece.dishes) == 1), None)
+        if named is None and things and asking.IS_WITH.fullmatch(words.said):
+            return Asked("contents", subject=things[-1].name)
         return Asked("contents", subject=named[0]) if named else None
 
     def _asks_having(self, words: Words) -> bool:
@@ -409,6 +452,7 @@ _BEFORE = frozenset(
     "and so ok okay well also um uh er hmm but oh ah then now actually please sorry excuse me yes yeah quick"
     " question one just wait hey by the way great perfect thanks right".split()
 )
+_ASKS_FOR_CODE = ("do you", "is the", "is there", "are there", "have you", "any ", "is my", "what ", "does the")
 _ALLERGENS = frozenset(
     word for word in said.ALLERGENS if word not in ("corn", "garlic", "alcohol", "pork")
 )

@@ -8,6 +8,7 @@ from bella_vista.local.items import Item
 from bella_vista.local.kitchen import Kitchen
 from bella_vista.local.names import Names
 from bella_vista.local.pieces import NUMBER, WORD, Piece
+from state.menu.words import stems
 
 
 @dataclass
@@ -69,6 +70,13 @@ class References:
             if piece.does(lex.ORDINAL, lex.THE, lex.ALL, lex.REST, lex.OTHER, lex.FILLER):
                 at += 1
                 continue
+            plain = piece.does(lex.PLAIN) or piece.also == lex.PLAIN or piece.sizes
+            if plain and at + 1 < len(pieces) and self._stands(pieces[at + 1]):
+                at += 1
+                continue
+            if piece.does(NUMBER) and at and pieces[at - 1].does(lex.OTHER, lex.REST):
+                at += 1
+                continue
             if piece.does(NUMBER) and at + 1 < len(pieces):
                 following = pieces[at + 1]
                 if (
@@ -82,9 +90,6 @@ class References:
             if self.points(piece):
                 at += 1
                 break
-            if piece.sizes and at + 1 < len(pieces) and self.points(pieces[at + 1]):
-                at += 1
-                continue
             break
         if at and at < len(pieces) and pieces[at].also == lex.PRONOUN:
             at += 1
@@ -95,6 +100,14 @@ class References:
         alone = told[-1].does(NUMBER) or told[-1].also == lex.PRONOUN
         return (told, pieces[at:]) if alone else ((), pieces)
 
+    def _stands(self, piece: Piece) -> bool:
+        """Whether a word stands for something on the order: "one", or its name."""
+        return (
+            piece.does(lex.PRONOUN, lex.THEM)
+            or piece.also == lex.PRONOUN
+            or self.points(piece)
+        )
+
     def points(self, piece: Piece) -> bool:
         """Whether a name means something that is on the order."""
         return bool(self.called(piece, self.things))
@@ -104,6 +117,11 @@ class References:
         if not pieces or not self.things:
             return False
         first = pieces[0]
+        if first.does(NUMBER) and len(pieces) > 1:
+            if pieces[1].does(lex.THEM):
+                return True
+            if pieces[1].does(lex.OF):
+                return self.reference_at(pieces[2:])
         if first.does(lex.PRONOUN, lex.ALL, lex.ORDINAL, lex.OTHER, lex.REST):
             return True
         later = next((p for p in pieces if p.head or p.changes or p.does(WORD)), None)
@@ -128,7 +146,7 @@ class References:
         if by_section:
             return by_section
         if piece.head or piece.does(WORD) or piece.changes:
-            words = set(piece.words.split())
+            words = set(stems(piece.words))
             return [
                 item
                 for item in things
@@ -183,6 +201,12 @@ class References:
         self, candidates: Sequence[Item], pieces: Sequence[Piece], count: int | None
     ) -> Sequence[Item]:
         several = [item for item in candidates if (item.quantity or 1) > 1]
+        others = next((at for at, p in enumerate(pieces) if p.does(lex.OTHER, lex.REST)), None)
+        if others is not None and len(candidates) > 1:
+            number = next((p.value for p in pieces[others:] if p.does(NUMBER)), None)
+            so_many = [item for item in candidates if (item.quantity or 1) == number]
+            if so_many:
+                return so_many
         if any(piece.does(lex.THEM) for piece in pieces) and several:
             return several[-1:]
         if count is not None and several:
@@ -202,6 +226,8 @@ class References:
                     if item.size and self._kitchen.size(item.name, piece.words) == item.size
                 ]
                 items = sized or items
+            if piece.does(lex.PLAIN) or piece.also == lex.PLAIN:
+                items = [item for item in items if not item.changes] or items
         return items
 
     def _by_number(self, meant: Meant, items: Sequence[Item], ordinal: int) -> Meant:
@@ -227,4 +253,4 @@ def _name_words(item: Item, kitchen: Kitchen) -> set[str]:
     combo = kitchen.combo(item.name)
     thing = dish or combo
     names = (thing.name, *thing.aliases) if thing else (item.words,)
-    return {word for name in names for word in name.lower().split()}
+    return {word for name in names for word in stems(name)}

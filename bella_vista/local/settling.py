@@ -41,24 +41,33 @@ class Settling:
         return drafts, questions
 
     def _dealt_out(self, item: Item) -> Item:
-        """Give one choice to each: "three shakes: vanilla, chocolate and strawberry"."""
+        """Give each its own: "three shakes: vanilla, chocolate without cream and strawberry"."""
         dish = self._kitchen.dish(item.name)
         if (
             dish is None
             or item.splits
-            or len(item.changes) < 2
-            or item.quantity != len(item.changes)
+            or item.line is not None
+            or (item.quantity or 0) < 2
+            or len(item.changes) < (item.quantity or 0)
         ):
             return item
-        said = [stems(change) for change in item.changes]
-        for group in self._menu.groups(dish):
-            known = {
-                stems(name) for choice in group.choices for name in (choice.name, *choice.aliases)
-            }
-            if group.most == 1 and all(words in known for words in said):
-                splits = [Split(1, changes=[change]) for change in item.changes]
-                return replace(item, changes=[], splits=splits)
-        return item
+        shares = self._shares(dish, item.changes)
+        if len(shares) != item.quantity:
+            return item
+        return replace(item, changes=[], splits=[Split(1, changes=share) for share in shares])
+
+    def _shares(self, dish: Dish, changes: Sequence[str]) -> list[list[str]]:
+        """Cut a list of changes where a choice comes of which the one before has another already."""
+        shares: list[list[str]] = [[]]
+        for change in changes:
+            clashes = any(
+                stems(one) != stems(change) and self._kitchen.excludes(dish.name, one, change)
+                for one in shares[-1]
+            )
+            if clashes:
+                shares.append([])
+            shares[-1].append(change)
+        return shares
 
     def _settle_one(self, item: Item) -> tuple[Draft | None, Question | None]:
         if not item.names:
@@ -163,6 +172,9 @@ class Settling:
             return good, None
         facts = dict(bad.facts)
         facts.setdefault("name", dish.name)
+        most = self._most(dish, str(facts.get("words") or ""))
+        if most is not None:
+            facts["most"] = most
         return good, Question(bad.code, facts, self._draft(replace(item, changes=good)))
 
     def _gives_way(
@@ -172,11 +184,36 @@ class Settling:
         if not old or self._possible(dish, size, [*good, words]):
             return False
         for change in [one for one in reversed(good) if one in old]:
+            if self._one_of_several(dish, change):
+                continue
             rest = [one for one in good if one != change]
             if self._possible(dish, size, [*rest, words]):
                 good[:] = [*rest, words]
                 return True
         return False
+
+    def _most(self, dish: Dish, words: str) -> int | None:
+        """Return how many may be had of a group, when words name more of it than that."""
+        named = {stems(one) for one in words.split(", ")}
+        for group in self._menu.groups(dish):
+            choices = {stems(choice.name) for choice in group.choices}
+            if 1 < group.most < len(named) and named <= choices:
+                return group.most
+        return None
+
+    def _one_of_several(self, dish: Dish, change: str) -> bool:
+        """Whether something was chosen of a group of which more than one can be had.
+
+        There nobody says which of them is to go, so it has to be asked.
+        """
+        said = stems(change)
+        return any(
+            stems(name) == said
+            for group in self._menu.groups(dish)
+            if group.most > 1
+            for choice in group.choices
+            for name in (choice.name, *choice.aliases)
+        )
 
     def _possible(self, dish: Dish, size: str | None, changes: Sequence[str]) -> bool:
         try:
@@ -219,6 +256,14 @@ class Settling:
         if item.quantity is None:
             facts = {"name": combo.name, "group": "quantity", "possible": []}
             return None, Question("choice_missing", facts, self._draft(item))
+        item = self._with_named_parts(item, combo)
+        item = self._handed_on(item)
+        strange = self._strange(item, combo)
+        if strange:
+            kept = [change for change in item.changes if change not in strange]
+            facts = {"name": combo.name, "words": ", ".join(strange), "possible": []}
+            waiting = self._draft(replace(item, changes=kept))
+            return None, Question("choice_not_possible", facts, waiting)
         parts: list[Item] = []
         for part in item.parts:
             settled, question = self._settle_part(part)
@@ -232,12 +277,57 @@ class Settling:
             count, possible = open_part
             facts = {"name": combo.name, "group": "parts", "count": count, "possible": possible}
             return None, Question("choice_missing", facts, self._draft(item))
-        if item.unknown:
-            facts = {"name": combo.name, "words": " ".join(item.unknown), "possible": []}
-            return None, Question("choice_not_possible", facts, self._draft(item))
         draft = self._draft(item)
         too_many = self._too_many(item, draft)
         return (None, too_many) if too_many else (draft, None)
+
+    def _with_named_parts(self, item: Item, combo: Combo) -> Item:
+        """Take the part that a combo was called by, when none was chosen: the gyro of a gyro meal."""
+        said = set(stems(item.words)) | set(stems(combo.name))
+        parts = [*item.parts]
+        for part in combo.parts:
+            taken = [one.name or "" for one in parts]
+            named = [
+                name
+                for name in part.dishes
+                if self._called_by(name, said) and self._kitchen.room_for(combo, taken, name)
+            ]
+            chosen = any(name in part.dishes for name in taken)
+            if len(part.dishes) > 1 and not chosen and part.choose == 1 and len(named) == 1:
+                parts.append(Item(words=named[0], names=(named[0],)))
+        return replace(item, parts=parts)
+
+    def _called_by(self, name: str, said: set[str]) -> bool:
+        dish = self._kitchen.dish(name)
+        return dish is not None and any(
+            set(stems(one)) <= said for one in (dish.name, *dish.aliases)
+        )
+
+    def _strange(self, item: Item, combo: Combo) -> list[str]:
+        """Find what was said of a combo that can be said of no part of it that is still to be chosen."""
+        taken = [part.name or "" for part in item.parts]
+        still = [
+            name
+            for part in combo.parts
+            for name in part.dishes
+            if self._kitchen.room_for(combo, taken, name)
+        ]
+        said = [*item.changes, *item.unknown]
+        return [one for one in said if not any(self._kitchen.answers(name, one) for name in still)]
+
+    def _handed_on(self, item: Item) -> Item:
+        """Give what was said of a whole combo to the part it can be said of."""
+        if not item.changes:
+            return item
+        parts = [replace(part, changes=[*part.changes]) for part in item.parts]
+        left: list[str] = []
+        for change in item.changes:
+            able = [part for part in parts if self._kitchen.answers(part.name, change)]
+            if able:
+                able[0].changes.append(change)
+            else:
+                left.append(change)
+        return replace(item, parts=parts, changes=left)
 
     def _settle_part(self, part: Item) -> tuple[Item, Question | None]:
         dish = self._kitchen.dish(part.name)

@@ -33,6 +33,10 @@ class Statements:
         """Take out what may go over several clauses, and return what is left of a message."""
         return self._contacts.take(words, heard)
 
+    def address(self, words: Words) -> str | None:
+        """Find the address a question about delivery names."""
+        return self._handover.address(words)
+
     def rating(self, words: Words, heard: Heard) -> Words:
         """Take out a rating that was asked for, with all that is said beside it."""
         return self._feedback.rating(words, heard, "rating")

@@ -7,6 +7,7 @@ from bella_vista.local.tokens import Words
 
 _WHOLE = (
     ("rules", patterns.RULES),
+    ("robot", patterns.ASKS_ROBOT),
     ("human", patterns.HUMAN),
     ("robot", patterns.ROBOT),
     ("cancel", patterns.CANCEL_ALL),
@@ -122,9 +123,12 @@ class Talk:
             return words
         if (found := patterns.DONE.match(words.said)) is not None:
             length = len(found.group().split())
-            if length > 1 and length < len(words.tokens) and words.tokens[length].stop:
+            rest = words.part(length, len(words.tokens))
+            if (thanks := patterns.THANKS.match(rest.said)) is not None:
+                rest = rest.part(len(thanks.group().split()), len(rest.tokens))
+            if length > 1 and rest.tokens and rest.tokens[0].stop:
                 self._heard.meant("done")
-                return words.part(length, len(words.tokens))
+                return rest
         for intent, pattern in (("yes", patterns.YES), ("no", patterns.NO)):
             found = pattern.match(words.said)
             if found is None:

@@ -8,7 +8,7 @@ from typing import Any
 from bella_vista.local.changes import Changes
 from bella_vista.local.clauses import clauses
 from bella_vista.local.counted import counted
-from bella_vista.local.english import ask, asking, patterns, vocabulary
+from bella_vista.local.english import ask, asking, patterns, statements, vocabulary
 from bella_vista.local.heard import Heard
 from bella_vista.local.items import Item
 from bella_vista.local.kitchen import Kitchen
@@ -30,6 +30,7 @@ from bella_vista.local.settling import Settling
 from bella_vista.local.statements import Statements
 from bella_vista.local.talk import Talk, comment
 from bella_vista.local.tokens import Words
+from bella_vista.local.turned import turned
 from state.menu import Menu
 
 __all__ = [
@@ -177,13 +178,18 @@ class _Hearing:
         if not _content(words):
             return
         asked = self._house.questions.find(words, [*self._known, *self._orders.items])
-        if asked is not None and not (asked.kind == "payment" and self._expects == "choice"):
+        wish = asked is not None and self._is_wish(asked, words)
+        if wish:
+            asked = None
+        elif asked is not None and not (asked.kind == "payment" and self._expects == "choice"):
+            if asked.kind == "service":
+                asked = self._with_address(asked, words)
             self._answers.append(asked)
             self._orders.topic = asked.subject
             return
         if asked is not None:
             self._answers.append(asked)
-        if asked is None and _only_asks(words):
+        if asked is None and not wish and _only_asks(words):
             return
         if self._pending is not None and not self._pending.settled:
             rest = self._pending.answer(words, self._heard)
@@ -203,7 +209,24 @@ class _Hearing:
             return
         self._changes.speak_at(words.tokens[0].start)
         if not self._changes.read(pieces):
-            self._orders.read(_without_no(pieces), words)
+            said = turned(_without_no(pieces), self._house.kitchen)
+            self._orders.read(said, words)
+
+    def _is_wish(self, asked: Asked, words: Words) -> bool:
+        """Whether a question is only polite: "can I pay cash instead?", "can I split it?"."""
+        return asked.kind in ("payment", "facts") and statements.PAYS_OTHERWISE.search(words.said) is not None
+
+    def _with_address(self, asked: Asked, words: Words) -> Asked:
+        """Ask whether to note the address of "can you deliver to 12 High Street?"."""
+        address = self._house.statements.address(words)
+        if address is None:
+            return asked
+        asks = words.said.startswith(("can ", "could ", "would ", "will ")) and " " in address
+        known = address == self._order.address
+        if asks and not known and self._house.questions.delivers_to(address):
+            draft = Draft("set_fulfilment", {"kind": "delivery", "address": address})
+            self._heard.asked(Question("missing", {"needs": "note_address"}, draft))
+        return replace(asked, words=address)
 
     def _clear(self) -> None:
         """Take everything off, because the guest wants to begin anew."""
@@ -266,7 +289,7 @@ class _Hearing:
         """Ask about words that may have been meant for a dish, when nothing else was understood."""
         for words in self._orders.unclear:
             near = self._house.names.near(words)
-            food = any(word in vocabulary.FOODS for word in words.split())
+            food = any(vocabulary.is_food(word) for word in words.split())
             if (near or food) and len(words.split()) <= 4:
                 return Question("not_on_menu", {"words": words, "near": list(near)})
         return None

@@ -20,7 +20,7 @@ WOULD_KNOW = _words(
 _SO_FAR = r"(?:so far|in total|altogether|all together|all up|total|until now|up to now|at the moment|right now|for everything|for all of (?:it|that)|for it all|at the end)"
 
 TOTAL = _words(
-    rf"""(?:what|how much) (?:is|will be|would be|was|does)?(?: it| that| this| everything| all| my order| all of (?:it|that))?(?: come| make| add up| amount| cost)?(?: to)? ?(?:the |my |our )?(?:current |grand |final |order )?(?:total|bill|sum|subtotal|damage|balance)(?: so far| now| again| please| right now| at the moment| for .*)?
+    rf"""(?:what|how much) (?:is|will be|would be|was|does)?(?: it| that| this| everything| all| my order| all of (?:it|that))?(?: come| make| add up| amount| cost)?(?: to)? ?(?:the |my |our )?(?:current |grand |final |order )?(?:total|bill|sum|subtotal|damage|balance)(?: so far| now| again| please| right now| at the moment| for .*| with .*| including .*)?
     |(?:what|how much) (?:do|will|would|did|should) (?:i|we)(?: have to)? (?:owe|pay|spend|need to pay)(?: you| in total| so far| now| altogether| all together| for (?:it|everything|that|all of it))*
     |how much (?:is|does|will|would|are)(?: (?:it|that|this|everything|all|all of (?:it|that)|my order|the order|the whole (?:thing|order|lot)))*(?: cost| be| come to| make| come)*(?: to)? ?{_SO_FAR}(?: please)?
     |what (?:does|will|would|is) (?:it|that|this|everything|all that|my order|the order)(?: all)? (?:come to|add up to|make|cost {_SO_FAR}|amount to)(?: so far| in total| all together| altogether)?
@@ -50,7 +50,7 @@ PAYMENT = _words(
     |(?:how|what|which|where|when)(?: .{0,30})? (?:pay|payment|payments|payment methods?|payment options?|methods of payment)(?: .*)?|is (?:it )?(?:cash|card)(?: only)?(?: ok| okay| fine| possible)?(?: .*)?|(?:do you|can i|could i|can we)(?: also| only)? (?:take|accept|pay(?: with| by| in)?|use)(?: my| a)? (?:card|cards|cash|credit cards?|visa|mastercard|amex|apple pay|google pay|paypal|contactless|checks?|plastic|credit|debit)(?: .*)?|cash only|cards? accepted"""
 )
 CONTENTS = _words(
-    r"""what (?:is|are|does|do|s|goes|comes|all is|else is|exactly is|kind of \w+ is|sort of \w+ is)(?: all| actually| exactly)?(?: (?:in|on|inside|with|included in|included with|included))(?: .*)?|what (?:does|do)(?: .{1,60})? (?:come with|come in|contain|include|have (?:in|on) (?:it|them)|consist of|taste like|look like|have on|have in)(?: .*)?
+    r"""what (?:is|are|was|were|does|do|s|goes|comes|all is|else is|exactly is|kind of \w+ is|sort of \w+ is)(?: all| actually| exactly)?(?: (?:in|on|inside|with|included in|included with|included))(?: .*)?|what (?:does|do)(?: .{1,60})? (?:come with|come in|contain|include|have (?:in|on) (?:it|them)|consist of|taste like|look like|have on|have in)(?: .*)?
     |what (?:ingredients|toppings)(?: (?:are|is|does|do))(?: .*)?|(?:the )?ingredients(?: (?:of|in|for))?(?: .*)?|what (?:is|are) (?:the |your )?(?:ingredients)(?: .*)?|(?:tell me|can you tell me|could you tell me)(?: more| something| a bit| a little)? about(?: .*)?|(?:describe|explain)(?: .*)?|how is(?: .{1,60}) (?:made|prepared|cooked|served)|how big (?:is|are)(?: .*)?|how (?:many|large)(?: .*)|what size (?:is|are)(?: .*)?
     |(?:does|do|is|are)(?: .{1,60})? (?:come with|served with|come on|made with|made of|made from|prepared with|cooked in|cooked with)(?: .*)?|how (?:spicy|hot|sweet|strong|large|small)(?: .*)?|(?:is|are) (?:the |your |there )?.{1,60}(?: (?:spicy|hot|sweet|big|large|homemade|fresh|frozen|good|small|strong|filling|any good|served))(?: .*)?"""
 )
@@ -62,6 +62,15 @@ ALLERGEN_WORDS = _words(
 )
 ANYTHING_WITH = _words(
     r"(?:what|which|any|anything|something|everything|dishes)(?: .{1,60})? (?:no|without|contains?|has|have|with|includes?|in)(?: any| some)? .+"
+)
+SIZES = _words(r"(?:what|which|how many)(?: other| different)? sizes?|(?:is|are) there(?: other| different)? sizes|(?:do|does) .{1,40} come in (?:different |other |several )?sizes")
+EXTREME = _words(
+    r"(?P<low>cheapest|least expensive|lowest price[d]?|most affordable)|(?:most expensive|dearest|priciest|highest priced)"
+)
+IS_WITH = _words(r"(?:is|are|was|were) (?:it|that|this|they|those|these|the one) (?:with|made|without)(?: .*)?")
+HOW_MUCH_IS_THAT = _words(r"(?:and |so )?how much (?:is|would) (?:it|that|this)(?: be| then| now| please)*")
+CODE = _words(
+    r"(?:(?:discount|promo|promotion|coupon|voucher) )?(?:codes?|coupons?|vouchers?)(?: called| named)?|discounts?|special offers?"
 )
 FREE = _words(r"(?P<what>\w+) free")
 DIETS = frozenset(

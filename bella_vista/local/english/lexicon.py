@@ -50,6 +50,7 @@ SPELLED = {
     "cuz": "because",
     "n": "and",
     "names": "name is",
+    "yall": "you",
 }
 """Short forms written out, so that a pattern need not know them."""
 
@@ -128,7 +129,7 @@ AMOUNT, SIDE, HALF, OTHER_HALF, PLAIN = "amount", "side", "half", "other half", 
 REST, OTHER, THEM, ALL, EACH = "rest", "other", "them", "all", "each"
 PRONOUN, ORDINAL, MORE, SAME, ONLY = "pronoun", "ordinal", "more", "same", "only"
 ARTICLE, THE, FEW, OF, FOR, ON, TO = "article", "the", "few", "of", "for", "on", "to"
-INSTEAD, SORRY, OFF, FILLER = "instead", "sorry", "off", "filler"
+INSTEAD, SORRY, OFF, FILLER, SHOULD = "instead", "sorry", "off", "filler", "should"
 TAKE, MAKE, SWAP, DROP = "take", "make", "swap", "drop"
 
 _PHRASES: dict[str, tuple[str, ...]] = {
@@ -192,7 +193,6 @@ _PHRASES: dict[str, tuple[str, ...]] = {
             "and finally",
             "finally",
             "and lastly",
-            "and another",
         ),
     ),
     OR: ("or", "nor", "or maybe", "or else"),
@@ -353,6 +353,11 @@ _PHRASES: dict[str, tuple[str, ...]] = {
     INSTEAD: ("instead of", "in place of", "rather than", "in lieu of", "and not", "not"),
     ONLY: ("only", "just", "just the", "only the", "instead", "after all", "anymore", "any more"),
     OFF: ("off", "away", "out", "off it", "off that", "off the order", "off my order", "out of it"),
+    SHOULD: (
+        *("should be", "should have been", "ought to be", "has to be", "needs to be", "must be"),
+        *("is supposed to be", "was supposed to be", "were supposed to be", "was meant to be"),
+        *("was to be", "are supposed to be", "have to be", "need to be", "supposed to be"),
+    ),
     SORRY: (
         *("sorry", "i mean", "i meant", "make that", "actually", "rather", "wait", "scratch that"),
         *(
@@ -563,7 +568,7 @@ _PHRASES: dict[str, tuple[str, ...]] = {
             "for us",
             "got",
         ),
-        *("there are", "to it", "to that", "to them", "let us", "let me"),
+        *("at all", "there are", "to it", "to that", "to them", "let us", "let me"),
     ),
 }
 

@@ -54,6 +54,9 @@ def _not_on_menu(question: Question) -> str:
 
 def _choice_not_possible(question: Question) -> str:
     name, words = _fact(question, "name"), _fact(question, "words")
+    most = question.facts.get("most")
+    if isinstance(most, int):
+        return f"You can have at most {most} of {words} with the {name}. Which would you like?"
     if question.possible:
         return f'The {name} cannot be had with "{words}". Possible is {_listed(question.possible)}. What would you like?'
     return f'The {name} cannot be had with "{words}". Shall I take it as it is?'
@@ -109,6 +112,10 @@ def _missing(question: Question) -> str:
             return "What is the code, please?"
         case "tip":
             return "How much would you like to tip, in percent or as an amount?"
+        case "payment":
+            return f"It can be one of them only: {_listed(question.possible)}. Which shall it be?"
+        case "note_address":
+            return "Shall I note that address for a delivery?"
         case "tip_unit":
             return f"Is that {question.facts.get('amount')} percent, or an amount?"
     return "What is missing, please?"

@@ -111,13 +111,30 @@ PAY = _words(
 PAY_ALONE = _words(
     rf"(?:(?:{_CASH}|{_CARD})(?: is (?:fine|good|ok|okay|easier|best))?(?: please| then| thanks)?)"
 )
+METHODS_TOO = _words(
+    r"(?:both|half|split|part|partly|some|rest|between|each|mix|two ways)"
+)
+"""What says that not all is paid in one way."""
+PAYS_OTHERWISE = _words(
+    rf"(?:{_CASH}|{_CARD}) (?:instead|after all|rather)|(?:split|half|part|partly) .*(?:{_CASH} .*{_CARD}|{_CARD} .*{_CASH})|{_CASH} and {_CARD}|{_CARD} and {_CASH}"
+)
+"""A wish about paying, even in the form of a question."""
+UNCHOSEN = re.compile(
+    rf"(?<!\S)(?:(?:not|no|instead of|rather than|without) (?:by |in |with |to pay (?:by |in )?)?(?:{_CASH}|{_CARD})|(?:{_CASH}|{_CARD}) or (?:by |in |with )?(?:{_CASH}|{_CARD}))(?!\S)"
+)
+"""Ways of paying that were named and not chosen."""
 TIP = _words(r"(?:tips?|tipping|gratuity|trinkgeld)")
 NO_TIP = _words(
-    r"(?:no|without(?: a| any)?|skip(?: the)?|zero|not? (?:any|a)|i (?:do not|will not) (?:want to |leave a |give a )?|not) (?:tips?|tipping|gratuity)(?: this time| today| thanks| please)?"
+    r"(?:no|without(?: a| any)?|skip(?: the)?|zero|not? (?:any|a)|(?:i )?(?:do not|will not|would rather not)(?: want to| want a| want to (?:leave|give|add) a| leave a| give a| add a| want any)?|not) (?:tips?|tipping|gratuity)(?: this time| today| thanks| please)?"
 )
+SKIPS = _words(
+    r"(?:(?:i will |lets |let us )?(?:skip|pass)(?: it| that| this| on (?:it|that|this))?|not (?:today|this time)|nothing|nothing extra|no extra|zero|none|nada|leave it)"
+)
+"""What declines a tip when one was offered."""
 ROUND_UP = _words(
     r"(?:round(?: it| that)?(?: up)?(?: to)?|make it(?: up to)?(?: an even| a round)?|call it) (?P<sum>(?:[$€£¥] )?[\w.,]+(?: \w+)?(?: dollars| euros| pounds| bucks| yen)?)"
 )
+A_PERCENTAGE = _words(r"(?:%|percent|per cent)")
 BARE_PERCENT = _words(
     r"(?:lets do |make it |add |i will do )?[\w.]+(?: [\w]+)? (?:%|percent|per cent)"
 )

@@ -121,6 +121,7 @@ COMMON = (
 """Words that everybody knows and that are therefore no slips of the pen."""
 
 _COMMON_STEMS = frozenset(stem(word) for word in COMMON)
+_FOOD_STEMS = frozenset(stem(word) for word in FOODS)
 _ENDINGS = ("ing", "ed", "er", "est", "ly", "s", "es", "d", "r", "ers", "y", "less", "ness")
 
 
@@ -139,6 +140,15 @@ def is_common(word: str) -> bool:
         if root != word and len(root) > 3 and root[-1] == root[-2] and root[:-1] in COMMON:
             return True
     return False
+
+
+def is_food(word: str) -> bool:
+    """Whether everybody knows a word as something to eat or drink, be it one or several.
+
+    >>> is_food("mushrooms"), is_food("spoon")
+    (True, False)
+    """
+    return word in FOODS or stem(word) in _FOOD_STEMS
 
 
 OFTEN_MISSPELT = (

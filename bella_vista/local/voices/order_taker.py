@@ -18,6 +18,7 @@ from bella_vista.local.phrases import (
     Topic,
     joined,
     listed,
+    topic,
 )
 from bella_vista.local.policy import (
     Policy,
@@ -148,7 +149,7 @@ def has_all(now: Situation) -> bool:
     """Whether the guest said that this is all."""
     if now.meant("done"):
         return True
-    asked = now.topic in (Topic.ANYTHING_ELSE, Topic.SUGGESTION)
+    asked = topic(now.scene.last_said) in (Topic.ANYTHING_ELSE, Topic.SUGGESTION)
     return asked and now.meant("no", "nothing") and not now.heard.commands
 
 

@@ -99,8 +99,16 @@ def _wants_change(now: Situation) -> bool:
     return (
         any(draft.op in CHANGING for draft in now.heard.commands)
         or now.meant("back")
-        or (now.topic is not Topic.PAYMENT and now.heard.question is not None)
+        or (now.topic is not Topic.PAYMENT and _asks_of_order(now))
     )
+
+
+def _asks_of_order(now: Situation) -> bool:
+    """Whether something has to be asked back that is not about money."""
+    question = now.heard.question
+    if question is None or question.code == "coupon_not_valid":
+        return False
+    return question.facts.get("needs") not in ("payment", "tip", "tip_unit", "coupon")
 
 
 def _says_place(now: Situation) -> bool:
