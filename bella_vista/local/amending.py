@@ -122,15 +122,21 @@ class Amending:
             return False
         if not (phrase.count is not None or phrase.article):
             return False
-        size = self._kitchen.size(item.name, phrase.size) if phrase.size else None
-        if size is not None and item.size is not None:
-            if size != self._kitchen.size(item.name, item.size):
-                return True
+        if self.has_other_size():
+            return True
         return any(
             self._kitchen.excludes(item.name, had, told)
             for had in item.changes
             for told in (*phrase.before, *changes)
         )
+
+    def has_other_size(self) -> bool:
+        """Whether a size was said that is not the one the thing spoken of was ordered in."""
+        item, phrase = self._basket.current, self._clause.phrase
+        if item is None or item not in self._basket.items or not (phrase.size and item.size):
+            return False
+        size = self._kitchen.size(item.name, phrase.size)
+        return size is not None and size != self._kitchen.size(item.name, item.size)
 
     def another(self) -> None:
         """Begin another of the dish spoken of, with nothing of what that has; what follows is about it."""

@@ -86,16 +86,22 @@ class Answers:
         pick = max if asked.words == "dearest" else min
         amount = pick(price for price, _ in priced)
         names = [dish.name for price, dish in priced if price == amount]
-        return f"That is {_some(names)}, at {self._money(amount)}{' each' if len(names) > 1 else ''}."
+        return (
+            f"That is {_some(names)}, at {self._money(amount)}{' each' if len(names) > 1 else ''}."
+        )
 
     def _coupon(self, code: str | None, now: datetime) -> str:
         known = code is not None and self._menu.coupons.get(code.upper())
         if not known:
             of = f" {code}" if code else ""
-            return f"I cannot look up codes{of}. If you have one, tell me to use it, and I will try."
+            return (
+                f"I cannot look up codes{of}. If you have one, tell me to use it, and I will try."
+            )
         if known.until is not None and known.until < now.date():
             return f"The code {code} has run out."
-        return f'Yes, {code} is one of our codes. Say "use {code}", and I will put it on your order.'
+        return (
+            f'Yes, {code} is one of our codes. Say "use {code}", and I will put it on your order.'
+        )
 
     def _price(self, asked: Asked, order: Mapping[str, Any]) -> str:
         if asked.words in ("cheapest", "dearest"):

@@ -68,6 +68,7 @@ class Changes:
             or self._swap(pieces)
             or self._drop(pieces)
             or self._correcting.should_be(pieces)
+            or self._correcting.of_combo(pieces)
             or self._make(pieces)
             or self._correcting.read(pieces)
             or self._make_that(pieces)
@@ -240,7 +241,9 @@ class Changes:
             rest = pieces[1:-1]
         elif any(piece.does(lex.OFF) for piece in pieces) and pieces[0].words.split()[-1] == "take":
             rest = [replace(p, tag=lex.ON) if p.does(lex.OFF) else p for p in pieces[1:]]
-        if not rest or not self._references.things:
+        if not self._references.things:
+            return verb == 0 and self._drop_of_nothing(pieces[1:])
+        if not rest:
             return False
         rest = [
             replace(piece, tag=lex.ON) if piece.does(lex.OFF) and at + 1 < len(rest) else piece
@@ -251,6 +254,16 @@ class Changes:
             if not done or not all(self._gone(piece) for piece in phrase):
                 done = self._drop_one(phrase) or done
         return done
+
+    def _drop_of_nothing(self, rest: Sequence[Piece]) -> bool:
+        """Say that a dish is not on an order that is empty, rather than to add it."""
+        around = (lex.THE, lex.ARTICLE, NUMBER, lex.AND, STOP, lex.FILLER, lex.OFF, lex.ONLY)
+        named = [piece for piece in rest if not piece.does(*around)]
+        if not named or not all(piece.dishes and not piece.changes for piece in named):
+            return False
+        facts = {"kind": "line", "words": named[0].words}
+        self._reshaping.questions.append(Question("not_found", facts))
+        return True
 
     def _gone(self, piece: Piece) -> bool:
         """Whether a word says again what was taken off already: "no cola, I mean no cola"."""
@@ -310,6 +323,8 @@ class Changes:
         if not self._references.things or not rest:
             return False
         reference, new = self._references.divided(rest)
+        if not any(p.head for p in reference) and self._correcting.number(new, sure=True):
+            return True
         meant = self._references.meant(reference)
         if not meant.pointed and not reference:
             meant = self._references.last_thing()
@@ -411,8 +426,9 @@ def _trimmed(pieces: Sequence[Piece]) -> Sequence[Piece]:
     start, end = 0, len(pieces)
     while start < end and pieces[start].does(STOP, lex.AND, lex.FILLER):
         start += 1
-    if start + 2 < end and pieces[start].does(lex.SORRY) and pieces[start + 1].does(STOP):
-        if pieces[start + 2].does(lex.NEG):
+    if start + 2 < end and pieces[start + 1].does(STOP):
+        turn = (pieces[start].tag, pieces[start + 2].tag)
+        if turn in ((lex.SORRY, lex.NEG), (lex.NEG, lex.SORRY)):
             start += 2
     while end > start and pieces[end - 1].does(STOP, lex.FILLER, lex.AND):
         end -= 1

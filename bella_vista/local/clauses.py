@@ -6,6 +6,10 @@ from bella_vista.local.english import patterns
 from bella_vista.local.names import Names
 from bella_vista.local.tokens import Words
 
+_CHANGING = frozenset({"make", "change", "switch", "turn"})
+_LEAD_IN = frozenset({"and", "please", "can", "could", "actually", "no", "sorry", "ok", "oh"})
+_COUNTING = frozenset("a an another some one two three four five six seven eight nine ten".split())
+_BEFORE_A_NAME = 4
 _MOST = 80
 """More clauses than anybody says in one go; what comes after is not looked at."""
 
@@ -19,7 +23,10 @@ def clauses(words: Words, names: Names) -> Iterator[Words]:
     first = count = 0
     for index, token in enumerate(words.tokens):
         last = index + 1 == len(words.tokens)
-        if index in openers and index > first and _cuts(words, first, index):
+        if index > first and (
+            (index in openers and _cuts(words, first, index))
+            or (index not in inside and _orders_more(words, first, index, names))
+        ):
             yield words.part(first, index)
             first, count = index, count + 1
         if token.breaks or last:
@@ -27,6 +34,26 @@ def clauses(words: Words, names: Names) -> Iterator[Words]:
             first, count = index + 1, count + 1
         if count >= _MOST:
             return
+
+
+def _orders_more(words: Words, first: int, index: int, names: Names) -> bool:
+    """Whether something else is ordered after a change: "make that three, and a glass of red"."""
+    tokens = words.tokens
+    begins = next((at for at in range(first, index) if not tokens[at].stop), first)
+    changes = tokens[begins].word in _CHANGING or (
+        tokens[begins].word in _LEAD_IN and tokens[min(begins + 1, index)].word in _CHANGING
+    )
+    joint = tokens[index - 1].stop or tokens[index - 1].word in patterns.JOINTS
+    if not changes or not joint or tokens[index].word not in _COUNTING:
+        return False
+    for at in range(index + 1, min(index + 1 + _BEFORE_A_NAME, len(tokens))):
+        if tokens[at].stop:
+            return False
+        found = names.longest(tokens, at)
+        if found is not None and found[1].dishes:
+            # "Make it with ham and a fried egg": what can also lie on a dish does not start anew.
+            return not found[1].choice
+    return False
 
 
 def _inside_names(words: Words, names: Names) -> set[int]:

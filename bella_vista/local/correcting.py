@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from bella_vista.local.english import lexicon as lex
 from bella_vista.local.kitchen import Kitchen
+from bella_vista.local.meaning import Question
 from bella_vista.local.pieces import NUMBER, STOP, Piece
 from bella_vista.local.references import Meant, References
 from bella_vista.local.reshaping import Reshaping
@@ -29,7 +30,7 @@ class Correcting:
         """Carry out a clause if it says a number or a size anew."""
         if not self._references.things:
             return False
-        return self._number(pieces) or self._wanted(pieces)
+        return self.number(pieces) or self._wanted(pieces)
 
     def should_be(self, pieces: Sequence[Piece]) -> bool:
         """Carry out "the cola should be two", "it should be three colas" and "that should be small"."""
@@ -39,7 +40,7 @@ class Correcting:
         told = [piece for piece in pieces[:place] if not piece.does(*_AROUND)]
         new = [piece for piece in pieces[place + 1 :] if not piece.does(STOP, lex.FILLER, lex.NEG)]
         named = any(piece.head for piece in told)
-        if not named and self._number(new, sure=True):
+        if not named and self.number(new, sure=True):
             return True
         meant = self._references.meant(told) if told else self._references.last_thing()
         if not (meant.items and new):
@@ -48,7 +49,7 @@ class Correcting:
             return self._reshaping.ask_which(meant, new)
         return self._reshaping.become(meant, new)
 
-    def _number(self, pieces: Sequence[Piece], *, sure: bool = False) -> bool:
+    def number(self, pieces: Sequence[Piece], *, sure: bool = False) -> bool:
         """Carry out "no, three", "actually only one Margherita" and "I meant two croissants"."""
         if not sure and not pieces[0].does(lex.SORRY, lex.ONLY, lex.NEG):
             return False
@@ -69,7 +70,26 @@ class Correcting:
         if heads and all(piece is number or piece in heads or piece.sizes for piece in rest):
             found = self._references.called(heads[0], self._references.things)
             if len(found) == 1:
+                sizes = [piece for piece in rest if piece.sizes and not piece.head]
+                if sizes:
+                    self._reshaping.reshape(Meant(found, pointed=True), sizes)
                 return self._reshaping.set_count(Meant(found, pointed=True), number.value)
+        return False
+
+    def of_combo(self, pieces: Sequence[Piece]) -> bool:
+        """Ask about "one of the Margheritas large" when those are part of a combo: it stays whole."""
+        said = [piece for piece in pieces if not piece.does(lex.FILLER, lex.MAKE, lex.TAKE)]
+        if len(said) < 3 or not said[0].does(NUMBER) or not said[1].does(lex.OF):
+            return False
+        head = next((piece for piece in said if piece.dishes), None)
+        if head is None or self._references.called(head, self._references.things):
+            return False
+        for item in self._references.things:
+            parts = item.line.parts if item.line is not None else ()
+            if any(name in part for name in head.dishes for part in parts):
+                facts = {"words": head.words, "combo": item.name}
+                self._reshaping.questions.append(Question("not_found", facts))
+                return True
         return False
 
     def _wanted(self, pieces: Sequence[Piece]) -> bool:
@@ -77,7 +97,9 @@ class Correcting:
         if not pieces[0].does(lex.SORRY) or not pieces[0].words.startswith("i "):
             return False
         rest = [
-            p for p in pieces[1:] if not p.does(*_AROUND, lex.THE, lex.ARTICLE) and p.also != lex.THE
+            p
+            for p in pieces[1:]
+            if not p.does(*_AROUND, lex.THE, lex.ARTICLE) and p.also != lex.THE
         ]
         heads = [piece for piece in rest if piece.dishes]
         sizes = [piece for piece in rest if piece.sizes and piece not in heads]

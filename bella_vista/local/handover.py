@@ -10,6 +10,7 @@ from bella_vista.local.meaning import Draft, OrderSeen, Question
 from bella_vista.local.names import Names
 from bella_vista.local.times import Clock, Told
 from bella_vista.local.tokens import Words, number_at
+from state.contact import postcode_in
 from state.menu import Menu
 
 
@@ -68,6 +69,13 @@ class Handover:
         kind, address, _ = self._kind(words, None)
         numbered = address is not None and any(map(str.isdigit, address))
         return address if kind == "delivery" and numbered else None
+
+    def delivers_to(self, address: str) -> bool:
+        """Whether the house delivers to an address, as far as its postcode tells."""
+        delivery = self._house.delivery
+        if delivery is None:
+            return False
+        return not delivery.postcodes or postcode_in(address, delivery.postcodes)[0] is not None
 
     def _kinds(self) -> list[str]:
         kinds = (("pickup", self._house.pickup), ("delivery", self._house.delivery))
@@ -153,7 +161,7 @@ class Handover:
             for i, token in enumerate(tokens)
         )
         numbered = any(token.word[0].isdigit() for token in tokens)
-        if not (street and numbered):
+        if not (street and numbered) or self._names_dish_before_to(run):
             return None
         starts = tokens[first].word[0].isdigit() or any(
             token.word[0].isdigit() for token in tokens[first + 1 : first + 5]
@@ -162,6 +170,12 @@ class Handover:
         if not starts or last < len(tokens) - 2:
             return None
         return self._address(run, first, last)
+
+    def _names_dish_before_to(self, words: Words) -> bool:
+        """Whether what is to be brought was said with it: "two lasagne to 12 High Street"."""
+        to = next((at for at, token in enumerate(words.tokens) if at and token.word == "to"), 0)
+        named = (self._names.longest(words.tokens, at) for at in range(to))
+        return any(one is not None and one[1].dishes for one in named)
 
     def _address(self, words: Words, first: int, last: int) -> str | None:
         text = words.typed(first, last).strip(" .,;:-")

@@ -315,6 +315,7 @@ class Orders:
             phrase.count is not None
             and self._basket.targets
             and self._basket.splittable(phrase.count)
+            and not self._amending.has_other_size()
         ):
             self._amending.split()
         elif self._clause.listed and (counts or self._amending.is_another()):
@@ -342,7 +343,7 @@ class Orders:
         following = self._clause.after(at)
         if piece.words in ("(", ")"):
             return
-        bare_number = phrase.count is not None and not phrase.run and not phrase.before
+        bare_number = phrase.count is not None and not (phrase.run or phrase.before or phrase.size)
         if (
             piece.does(pieces.STOP)
             and bare_number
@@ -421,12 +422,13 @@ class Orders:
             if self._clause.sorry and self._basket.items:
                 self._newest.quantity = phrase.count
                 self._clause.sorry = False
-            elif not keep_count:
-                pass
+            elif keep_count and self._basket.items and not self._newest.counted:
+                self._newest.quantity, self._newest.counted = phrase.count, True  # "fries, three"
         elif (
             phrase.count is not None
             and self._basket.targets
             and self._basket.splittable(phrase.count)
+            and not self._amending.has_other_size()
         ):
             self._amending.split()
         elif self._amending.is_another():

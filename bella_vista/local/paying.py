@@ -47,7 +47,10 @@ class Paying:
         places = list(words.find_all(said.COUPON))
         found = next((place for place in places if self._code_after(words, place.last)), None)
         found = found or (places[0] if places else None)
-        if found is None or asks_before(words, found.first) or "?" in words.said:
+        if found is None:
+            return words
+        asks = asks_before(words, found.first) or "?" in words.said
+        if asks and said.USES_CODE.search(words.said) is None:
             return words
         if off and order.coupons:
             heard.wish(words, "remove_coupon", code=order.coupons[-1])
@@ -180,6 +183,11 @@ class Paying:
     def _minor(self, value: Decimal) -> int:
         return int((value * 10**self._small).to_integral_value())
 
+    def _without_methods(self, words: Words, first: int) -> Words:
+        """Take out all that was said about ways of paying; what stands around it stays."""
+        places = list(words.find_all(said.METHOD_ALONE))
+        return words.without(first, max((place.last for place in places), default=first))
+
     def _pay(self, words: Words, heard: Heard) -> Words:
         bare = words.trimmed(said.AROUND)
         alone = said.PAY_ALONE.fullmatch(bare.said)
@@ -202,11 +210,11 @@ class Paying:
         if len(methods) != 1 or said.METHODS_TOO.search(words.said):
             facts = {"needs": "payment", "possible": list(self._house.payment)}
             heard.asked(Question("missing", facts, Draft("choose_payment", {})))
-            return words.part(0, 0)
+            return self._without_methods(words, found.first if found is not None else 0)
         at = words if found is None else words.part(found.first, found.last)
         heard.wish(at, "choose_payment", method=methods[0])
         if found is None or len(list(said.METHOD.finditer(words.said))) > 1:
-            return words.part(0, 0)
+            return self._without_methods(words, found.first if found is not None else 0)
         return words.without(found.first, found.last)
 
 

@@ -149,6 +149,20 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+
+def with_days(text: str) -> str:
+    """Write the names of days as English does.
+
+    >>> with_days("monday, tuesday 11:30-15:00")
+    'Monday, Tuesday 11:30-15:00'
+    """
+    for day in _DAYS:
+        text = text.replace(day, day.capitalize())
+    return text
+
+
 def joined(*sentences: str) -> str:
     """Put sentences after one another, leaving empty ones out, none twice."""
     return " ".join(dict.fromkeys(sentence.strip() for sentence in sentences if sentence.strip()))

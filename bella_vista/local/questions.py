@@ -8,10 +8,10 @@ from bella_vista.local.items import Item
 from bella_vista.local.kitchen import Kitchen
 from bella_vista.local.meaning import Asked
 from bella_vista.local.names import Names
+from bella_vista.local.offers import Offers
 from bella_vista.local.pieces import WORD, Piece, cut
 from bella_vista.local.subjects import Subjects, unknown_words
 from bella_vista.local.tokens import Words
-from state.contact import postcode_in
 from state.menu import Menu
 from state.menu.words import fold, stem, stems
 
@@ -35,6 +35,7 @@ class Questions:
         self._menu = menu
         self._names = names
         self._subjects = Subjects(menu, names, kitchen)
+        self._offers = Offers(names, self._subjects)
         self._diets = {
             stem(fold(diet)): diet
             for dish in menu.dishes
@@ -67,25 +68,18 @@ class Questions:
         bare = words.part(0, len(words.tokens) - 1) if marked else words
         begins = bare.find(asking.BEGINS)
         if not marked and (begins is None or begins.first > 0):
-            return None
+            return self._extreme(bare, things) if self._offers.names_extreme(bare) else None
         for read in self._readers():
             asked = read(bare, things)
             if asked is not None:
                 return asked
         return None
 
-    def delivers_to(self, address: str) -> bool:
-        """Whether the house delivers to an address, as far as its postcode tells."""
-        delivery = self._menu.restaurant.delivery
-        if delivery is None:
-            return False
-        return not delivery.postcodes or postcode_in(address, delivery.postcodes)[0] is not None
-
     def _readers(self) -> tuple[Callable[[Words, Sequence[Item]], Asked | None], ...]:
         return (
-            self._coupon,
+            self._offers.coupon,
             self._extreme,
-            self._sizes,
+            self._offers.sizes,
             self._total,
             self._order,
             self._allergens,
@@ -102,35 +96,10 @@ class Questions:
             self._about_dish,
         )
 
-    # -- what would be mistaken for another kind
-
-    def _coupon(self, words: Words, things: Sequence[Item]) -> Asked | None:
-        """Read whether there is a code: "do you have the code SPRING", "any discounts?"."""
-        found = words.find(asking.CODE)
-        asks = words.said.startswith(_ASKS_FOR_CODE)
-        if found is None or not asks or "gift" in words.said or "dress" in words.said:
-            return None
-        typed = words.typed(found.last, found.last + 3).split(" ")[0].strip(" .,:!?")
-        named = len(typed) > 2 and (typed.isupper() or any(map(str.isdigit, typed)))
-        return Asked("facts", subject="coupons", words=typed if named else None)
+    # -- one kind after the other ----------------------------------------------------------------------
 
     def _extreme(self, words: Words, things: Sequence[Item]) -> Asked | None:
-        """Read what costs least or most, of all or of one section."""
-        found = words.find(asking.EXTREME)
-        if found is None:
-            return None
-        section = self._section_in(words, cut(words, self._names))
-        most = "cheapest" if found.match["low"] else "dearest"
-        return Asked("price", subject=section, words=most)
-
-    def _sizes(self, words: Words, things: Sequence[Item]) -> Asked | None:
-        """Read which sizes a dish comes in: they are told with their prices."""
-        if words.find(asking.SIZES) is None:
-            return None
-        subject, _ = self._subjects.find(cut(words, self._names), things)
-        return Asked("price", subject=subject) if subject is not None else None
-
-    # -- one kind after the other ----------------------------------------------------------------------
+        return self._offers.extreme(words, self._section_in(words, cut(words, self._names)))
 
     def _total(self, words: Words, things: Sequence[Item]) -> Asked | None:
         if asking.TOTAL.fullmatch(words.said) is None:
@@ -452,7 +421,6 @@ _BEFORE = frozenset(
     "and so ok okay well also um uh er hmm but oh ah then now actually please sorry excuse me yes yeah quick"
     " question one just wait hey by the way great perfect thanks right".split()
 )
-_ASKS_FOR_CODE = ("do you", "is the", "is there", "are there", "have you", "any ", "is my", "what ", "does the")
 _ALLERGENS = frozenset(
     word for word in said.ALLERGENS if word not in ("corn", "garlic", "alcohol", "pork")
 )

@@ -102,11 +102,7 @@ class References:
 
     def _stands(self, piece: Piece) -> bool:
         """Whether a word stands for something on the order: "one", or its name."""
-        return (
-            piece.does(lex.PRONOUN, lex.THEM)
-            or piece.also == lex.PRONOUN
-            or self.points(piece)
-        )
+        return piece.does(lex.PRONOUN, lex.THEM) or piece.also == lex.PRONOUN or self.points(piece)
 
     def points(self, piece: Piece) -> bool:
         """Whether a name means something that is on the order."""
@@ -188,8 +184,12 @@ class References:
             candidates = self._pronoun_means(candidates, pieces, count)
         meant.items = list(candidates)
         meant.several = len(candidates) > 1
-        if meant.several and any(
-            piece.head and not piece.dishes and piece.words.endswith("s") for piece in pieces
+        if (
+            meant.several
+            and count is None
+            and any(
+                piece.head and not piece.dishes and piece.words.endswith("s") for piece in pieces
+            )
         ):
             meant.several = False
         total = sum(item.quantity or 1 for item in meant.items)

@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
-from bella_vista.local.phrases import listed
+from bella_vista.local.english import NO_NOUNS
+from bella_vista.local.phrases import listed, with_days
 from bella_vista.local.scene import Outcome
 from state.menu import Menu
 from state.money import Cents, shown
@@ -43,7 +44,7 @@ class Refusals:
             case "choice_not_possible":
                 return _choice_not_possible(facts)
             case "not_served_now":
-                served = listed([str(one) for one in facts.get("served") or ()])
+                served = listed([with_days(str(one)) for one in facts.get("served") or ()])
                 return f"I am sorry, {facts['name']} is not served then; it is served {served}."
             case "over_limit":
                 return self._over_limit(facts)
@@ -112,6 +113,8 @@ class Refusals:
                 return f"We are closed then; we open {self._time(possible[0])}."
             case "closed":
                 return "We are closed then."
+        if what == "payment" and possible:
+            return f"I am sorry, you can only pay by {_any_of(possible)} here."
         offered = f" {_any_of(possible)} is possible." if possible else ""
         return f"I am sorry, {what or 'that'} is not possible here.{offered}"
 
@@ -153,6 +156,8 @@ def _choice_missing(facts: Mapping[str, Any]) -> str:
     group = str(facts.get("group") or "one")
     if group == "parts":
         return f"Which would you like with the {facts['name']}: {_possible(facts)}?"
+    if group in NO_NOUNS:
+        return f"For the {facts['name']}, which one: {_possible(facts)}?"
     return f"Which {group} would you like for the {facts['name']}: {_possible(facts)}?"
 
 

@@ -37,6 +37,10 @@ class Statements:
         """Find the address a question about delivery names."""
         return self._handover.address(words)
 
+    def delivers_to(self, address: str) -> bool:
+        """Whether the house delivers to an address."""
+        return self._handover.delivers_to(address)
+
     def rating(self, words: Words, heard: Heard) -> Words:
         """Take out a rating that was asked for, with all that is said beside it."""
         return self._feedback.rating(words, heard, "rating")

@@ -50,11 +50,15 @@ class Token:
         return self.stop and self.word in {".", "?", "!", ";"}
 
 
+_WITHOUT = re.compile(r"(?<!\w)w/o(?!\w)", re.IGNORECASE)
+
+
 def clean(text: str) -> str:
     """Drop what cannot be seen or said, and what is too long to be a guest's line."""
     text = unicodedata.normalize("NFC", text[: LONGEST * 2])
     text = "".join(_visible(character) for character in text)
     text = _HALF_OF_DAY.sub(r"\1m", text)
+    text = _WITHOUT.sub("without", text)
     return re.sub(r"[^\S\n]+", " ", text).strip()[:LONGEST]
 
 

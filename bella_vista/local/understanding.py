@@ -214,7 +214,12 @@ class _Hearing:
 
     def _is_wish(self, asked: Asked, words: Words) -> bool:
         """Whether a question is only polite: "can I pay cash instead?", "can I split it?"."""
-        return asked.kind in ("payment", "facts") and statements.PAYS_OTHERWISE.search(words.said) is not None
+        said = words.said
+        if asked.kind == "service" and said.startswith(_BRINGS):
+            return any(piece.dishes for piece in cut(words, self._house.names))
+        wishes = (statements.PAYS_OTHERWISE, statements.USES_CODE)
+        money = asked.kind in ("payment", "facts")
+        return money and any(wish.search(said) is not None for wish in wishes)
 
     def _with_address(self, asked: Asked, words: Words) -> Asked:
         """Ask whether to note the address of "can you deliver to 12 High Street?"."""
@@ -223,7 +228,7 @@ class _Hearing:
             return asked
         asks = words.said.startswith(("can ", "could ", "would ", "will ")) and " " in address
         known = address == self._order.address
-        if asks and not known and self._house.questions.delivers_to(address):
+        if asks and not known and self._house.statements.delivers_to(address):
             draft = Draft("set_fulfilment", {"kind": "delivery", "address": address})
             self._heard.asked(Question("missing", {"needs": "note_address"}, draft))
         return replace(asked, words=address)
@@ -267,8 +272,8 @@ class _Hearing:
                 reason = f"The guest wants {question.facts.get('asked')} of {question.facts.get('name')}."
                 commands.append(Draft("call_person", {"reason": reason}))
         chained = _chained(questions)
-        if chained is None and not (commands or self._answers or self._heard.intents):
-            chained = self._unclear()
+        if chained is None and not (self._answers or self._heard.intents):
+            chained = self._unclear(foods_only=bool(commands))
         return Understanding(
             text,
             tuple(commands),
@@ -285,12 +290,16 @@ class _Hearing:
         line = {"source": source.line.id, "pieces": pieces} if source.line else {}
         return replace(question, facts={**question.facts, **line})
 
-    def _unclear(self) -> Question | None:
-        """Ask about words that may have been meant for a dish, when nothing else was understood."""
+    def _unclear(self, *, foods_only: bool) -> Question | None:
+        """Ask about words that may have been meant for a dish.
+
+        Args:
+            foods_only: Whether only something to eat is asked about, because the rest was understood.
+        """
         for words in self._orders.unclear:
             near = self._house.names.near(words)
             food = any(vocabulary.is_food(word) for word in words.split())
-            if (near or food) and len(words.split()) <= 4:
+            if (food or (near and not foods_only)) and len(words.split()) <= 4:
                 return Question("not_on_menu", {"words": words, "near": list(near)})
         return None
 
@@ -323,6 +332,15 @@ class _Hearing:
         if parts and item.parts and len(item.parts) != len(line.parts):
             changed["parts"] = parts
         return ([Draft("change_item", changed)] if len(changed) > 1 else []), []
+
+
+_BRINGS = (
+    "can you deliver",
+    "could you deliver",
+    "can you bring",
+    "could you bring",
+    "can you send",
+)
 
 
 def _only_asks(words: Words) -> bool:

@@ -63,12 +63,18 @@ ALLERGEN_WORDS = _words(
 ANYTHING_WITH = _words(
     r"(?:what|which|any|anything|something|everything|dishes)(?: .{1,60})? (?:no|without|contains?|has|have|with|includes?|in)(?: any| some)? .+"
 )
-SIZES = _words(r"(?:what|which|how many)(?: other| different)? sizes?|(?:is|are) there(?: other| different)? sizes|(?:do|does) .{1,40} come in (?:different |other |several )?sizes")
+SIZES = _words(
+    r"(?:what|which|how many)(?: other| different)? sizes?|(?:is|are) there(?: other| different)? sizes|(?:do|does) .{1,40} come in (?:different |other |several )?sizes"
+)
 EXTREME = _words(
     r"(?P<low>cheapest|least expensive|lowest price[d]?|most affordable)|(?:most expensive|dearest|priciest|highest priced)"
 )
-IS_WITH = _words(r"(?:is|are|was|were) (?:it|that|this|they|those|these|the one) (?:with|made|without)(?: .*)?")
-HOW_MUCH_IS_THAT = _words(r"(?:and |so )?how much (?:is|would) (?:it|that|this)(?: be| then| now| please)*")
+IS_WITH = _words(
+    r"(?:is|are|was|were) (?:it|that|this|they|those|these|the one) (?:with|made|without)(?: .*)?"
+)
+HOW_MUCH_IS_THAT = _words(
+    r"(?:and |so )?how much (?:is|would) (?:it|that|this)(?: be| then| now| please)*"
+)
 CODE = _words(
     r"(?:(?:discount|promo|promotion|coupon|voucher) )?(?:codes?|coupons?|vouchers?)(?: called| named)?|discounts?|special offers?"
 )

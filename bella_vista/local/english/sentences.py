@@ -5,6 +5,10 @@ from collections.abc import Callable, Sequence
 from bella_vista.local.meaning import Question
 
 _MOST = 6
+NO_NOUNS = frozenset(
+    "cooked done made served sliced prepared eggs spicy hot warm how with style".split()
+)
+"""Names of groups that cannot follow "which": what they say is how something is done."""
 
 
 def ask(question: Question) -> str:
@@ -37,6 +41,8 @@ def _choice_missing(question: Question) -> str:
         count = question.facts.get("count") or 1
         what = "Which one" if count == 1 else f"Which {count}"
         return f"{what} would you like with the {name}: {_listed(question.possible)}?"
+    if group in NO_NOUNS or group in question.possible:
+        return f"For the {name}, which one: {_listed(question.possible)}?"
     return f"Which {group} would you like for the {name}: {_listed(question.possible)}?"
 
 
@@ -79,6 +85,12 @@ def _which_line(question: Question) -> str:
 
 
 def _not_found(question: Question) -> str:
+    if question.facts.get("combo"):
+        combo = question.facts["combo"]
+        return (
+            f'"{_fact(question, "words")}" is part of the {combo}, which I have left as it is.'
+            f" To change it, tell me to take off the {combo}, and then the parts you would like."
+        )
     return f'There is no "{_fact(question, "words")}" on your order. What should I change?'
 
 

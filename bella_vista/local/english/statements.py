@@ -103,6 +103,7 @@ ABBREVIATED = frozenset(
 _CASH = r"(?:cash|coins|bills|bank notes|cash money)"
 _CARD = r"(?:(?:(?:my|a|the|by|with) )?(?:credit|debit|bank|ec|visa|master)? ?card|visa|mastercard|amex|american express|credit|debit|contactless|apple pay|google pay|plastic)"
 METHOD = re.compile(rf"(?P<cash>{_CASH})|(?P<card>{_CARD})")
+METHOD_ALONE = _words(rf"(?:{_CASH}|{_CARD})")
 PAY = _words(
     rf"""(?:{_ME}{_WILL} )?(?:pay|paying|settle)(?: for it| it| that| for that| the bill| you)?(?: by| with| in| using| via)?(?: (?:my|a|the))? (?:{_CASH}|{_CARD})(?: on (?:delivery|pickup|arrival|collection)| when (?:i|we|you) .*)?(?: please)?
     |(?:put it on|charge|use|take) (?:my|the|a) (?:{_CARD})|(?:by|with|in) (?:{_CASH}|{_CARD})(?: please)?|{_CASH} on (?:delivery|pickup|arrival|collection)
@@ -112,13 +113,16 @@ PAY_ALONE = _words(
     rf"(?:(?:{_CASH}|{_CARD})(?: is (?:fine|good|ok|okay|easier|best))?(?: please| then| thanks)?)"
 )
 METHODS_TOO = _words(
-    r"(?:both|half|split|part|partly|some|rest|between|each|mix|two ways)"
+    rf"(?:half|part|partly|some|rest|split)(?: of (?:it|that))?(?: (?:by|in|with|on|is|it|as))* (?:{_CASH}|{_CARD})"
 )
 """What says that not all is paid in one way."""
 PAYS_OTHERWISE = _words(
-    rf"(?:{_CASH}|{_CARD}) (?:instead|after all|rather)|(?:split|half|part|partly) .*(?:{_CASH} .*{_CARD}|{_CARD} .*{_CASH})|{_CASH} and {_CARD}|{_CARD} and {_CASH}"
+    rf"(?:{_CASH}|{_CARD}) (?:instead|after all|rather)|(?:split|half|part|partly) .*(?:{_CASH} .*{_CARD}|{_CARD} .*{_CASH})|{_CASH} (?:and|or) {_CARD}|{_CARD} (?:and|or) {_CASH}"
 )
 """A wish about paying, even in the form of a question."""
+USES_CODE = _words(
+    r"(?:use|apply|redeem|enter|add|try)(?: (?:the|a|my|this))?(?: \w+)? (?:code|coupon|voucher).*"
+)
 UNCHOSEN = re.compile(
     rf"(?<!\S)(?:(?:not|no|instead of|rather than|without) (?:by |in |with |to pay (?:by |in )?)?(?:{_CASH}|{_CARD})|(?:{_CASH}|{_CARD}) or (?:by |in |with )?(?:{_CASH}|{_CARD}))(?!\S)"
 )

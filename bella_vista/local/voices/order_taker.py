@@ -67,7 +67,7 @@ class OrderTakerPolicy(Policy):
             taken = [*self.cancelling(now), *drafts(now, *_TAKEN), *_suggested(now)]
             if taken:
                 return taken
-            if now.stage == "review" and now.topic is Topic.CONFIRM and _agrees(now):
+            if now.stage == "review" and _asked_to_confirm(now) and _agrees(now):
                 return [call("confirm_order"), *_transfer(now)]
         if now.stage == "confirmed" and not now.went_wrong and (_agrees(now) or has_all(now)):
             return _transfer(now)
@@ -233,6 +233,11 @@ def _after_reading(policy: OrderTakerPolicy, now: Situation) -> str:
     if now.heard.answers:
         return CONFIRM
     return joined(policy.confused(now), CONFIRM) if now.nothing_meant else reading(now)
+
+
+def _asked_to_confirm(now: Situation) -> bool:
+    """Whether the last words asked for the yes to the order, and not which line was meant."""
+    return topic(now.scene.last_said) is Topic.CONFIRM
 
 
 def _agrees(now: Situation) -> bool:

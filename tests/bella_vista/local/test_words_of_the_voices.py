@@ -62,7 +62,7 @@ def test_of_two_questions_the_last_one_counts() -> None:
         ),
         ("choice_missing", {"name": "Bistecca", "group": "side", "possible": ["a", "b"]}, "a or b"),
         ("choice_not_possible", {"name": "Cola", "words": "bacon", "possible": ["ice"]}, "bacon"),
-        ("not_served_now", {"name": "Soup", "served": ["monday 11:30-15:00"]}, "is served monday"),
+        ("not_served_now", {"name": "Soup", "served": ["monday 11:30-15:00"]}, "is served Monday"),
         ("over_limit", {"what": "quantity", "name": "Cola", "limit": 20}, "at most 20 of Cola"),
         ("over_limit", {"what": "total", "limit": 50000}, "$500.00"),
         ("over_limit", {"what": "tip", "limit": 30}, "30 percent"),
