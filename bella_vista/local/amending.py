@@ -120,7 +120,7 @@ class Amending:
         item, phrase = self._basket.current, self._clause.phrase
         if item is None or item.name is None or item not in self._basket.items:
             return False
-        if not (phrase.count is not None or phrase.article):
+        if not (phrase.count is not None or phrase.article or phrase.more):
             return False
         if self.has_other_size():
             return True

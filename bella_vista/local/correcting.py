@@ -38,7 +38,7 @@ class Correcting:
         if place is None or not self._references.things:
             return False
         told = [piece for piece in pieces[:place] if not piece.does(*_AROUND)]
-        new = [piece for piece in pieces[place + 1 :] if not piece.does(STOP, lex.FILLER, lex.NEG)]
+        new = [piece for piece in pieces[place + 1 :] if not piece.does(STOP, lex.FILLER)]
         named = any(piece.head for piece in told)
         if not named and self.number(new, sure=True):
             return True

@@ -177,7 +177,9 @@ def _still_waits(pending: Question, understood: Understanding) -> bool:
     """Whether the guest neither answered what was to be chosen nor gave it up."""
     answered = understood.settled and understood.commands
     given_up = {"no", "nothing", "cancel", "bye", "start_over"} & set(understood.intents)
-    waits = pending.code in _TO_CHOOSE and understood.question is None
+    # A bare yes to "which one do you mean?" says nothing.
+    unsaid = pending.code == "which_line" and understood.intents == ("yes",)
+    waits = (unsaid or pending.code in _TO_CHOOSE) and understood.question is None
     return waits and not answered and not given_up
 
 
