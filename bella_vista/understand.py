@@ -4,7 +4,7 @@ import sys
 from zoneinfo import ZoneInfo
 
 from bella_vista.clock import running_clock
-from bella_vista.local.understanding import Understander, as_json
+from bella_vista.local.understanding.understander import Understander, as_json
 from bella_vista.menus import menu_file
 from bella_vista.settings import Settings
 from bella_vista.terminal.json_lines import json_line

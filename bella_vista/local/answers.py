@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from bella_vista.local.phrases import NO_SAFETY, capital, joined, listed, number
-from bella_vista.local.understanding import Asked
+from bella_vista.local.understanding.meaning import Asked
 from state.contact import postcode_in
 from state.errors import OrderError
 from state.hours import hours_text

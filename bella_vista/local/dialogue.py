@@ -13,13 +13,8 @@ from bella_vista.local.policy import Move, Situation
 from bella_vista.local.refusals import Refusals
 from bella_vista.local.reports import Reports
 from bella_vista.local.scene import Scene, Words
-from bella_vista.local.understanding import (
-    Draft,
-    OrderSeen,
-    Question,
-    Understander,
-    Understanding,
-)
+from bella_vista.local.understanding.meaning import Draft, OrderSeen, Question, Understanding
+from bella_vista.local.understanding.understander import Understander
 from bella_vista.local.voices import policy_of
 from state.menu import Menu
 from state.times import said_time

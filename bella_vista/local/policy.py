@@ -24,7 +24,7 @@ from bella_vista.local.phrases import (
 )
 from bella_vista.local.reports import Reports
 from bella_vista.local.scene import Outcome, Scene
-from bella_vista.local.understanding import Draft, Understanding
+from bella_vista.local.understanding.meaning import Draft, Understanding
 from state.menu import Menu
 from state.redaction import CARD as CARD_MARK
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from bella_vista.local.meaning import Question
+from bella_vista.local.understanding.meaning import Question
 
 _MOST = 6
 NO_NOUNS = frozenset(

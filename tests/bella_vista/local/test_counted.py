@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bella_vista.local.understanding import Understander
+from bella_vista.local.understanding.understander import Understander
 from state.menu import load_menu
 
 MENU = Path(__file__).parent / "menus" / "diner.yaml"

@@ -16,14 +16,8 @@ from typing import Any
 import pytest
 import yaml
 
-from bella_vista.local.understanding import (
-    Draft,
-    LineSeen,
-    OrderSeen,
-    Understander,
-    Understanding,
-    as_json,
-)
+from bella_vista.local.understanding.meaning import Draft, LineSeen, OrderSeen, Understanding
+from bella_vista.local.understanding.understander import Understander, as_json
 from state.menu import Menu, load_menu
 
 HERE = Path(__file__).parent

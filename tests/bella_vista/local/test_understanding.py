@@ -11,15 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bella_vista.local.english import ask
-from bella_vista.local.understanding import (
+from bella_vista.local.understanding.meaning import (
     Draft,
     LineSeen,
     OrderSeen,
     Question,
-    Understander,
     Understanding,
-    as_json,
 )
+from bella_vista.local.understanding.understander import Understander, as_json
 from state.menu import Menu, load_menu
 
 HERE = Path(__file__).parent

@@ -1,0 +1,1 @@
+"""What a guest's line means: wishes, questions, small talk, and what has to be asked back."""

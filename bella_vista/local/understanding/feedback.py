@@ -1,0 +1,93 @@
+"""Takes out ratings, comments and notes."""
+
+from decimal import Decimal, InvalidOperation
+
+from bella_vista.local.english import lexicon, patterns
+from bella_vista.local.english import statements as said
+from bella_vista.local.understanding.heard import Heard, asks_before
+from bella_vista.local.understanding.meaning import Draft, Question
+from bella_vista.local.understanding.tokens import Words
+
+
+class Feedback:
+    """Reads how the guest liked it; a rating is never invented."""
+
+    def rating(self, words: Words, heard: Heard, expects: str | None) -> Words:
+        """Take out a rating of one to five, with what is said beside it."""
+        if expects not in ("rating", "comment") and words.find(said.THE_RATING) is None:
+            return words
+        for found in words.find_all(said.STARS):
+            given = found.match.groupdict()
+            scaled = given["scale"] is not None
+            if expects != "rating" and not scaled:
+                continue
+            if found.last < len(words.tokens) and words.tokens[found.last].word in _NO_STARS:
+                continue
+            number = _decimal_of(given["number"])
+            most = _decimal_of((given["most"] or "5").split()[0])
+            whole = number == number.to_integral_value() and not given["half"]
+            if most == 5 and whole and 1 <= number <= 5:
+                heard.wish(words, "give_feedback", rating=int(number))
+            else:
+                facts = {"field": "rating", "why": "not_one_to_five", "words": found.match.group()}
+                heard.asked(Question("not_valid", facts, Draft("give_feedback", {})))
+            return self._comment_beside(words.without(found.first, found.last), heard)
+        return words
+
+    def _comment_beside(self, words: Words, heard: Heard) -> Words:
+        """Keep what is said beside a rating as its comment."""
+        tokens = list(words.tokens)
+        while tokens and (
+            tokens[0].stop or tokens[0].word in said.BECAUSE or tokens[0].word in ("star", "stars")
+        ):
+            tokens.pop(0)
+        while tokens and (tokens[-1].stop or tokens[-1].word in _AFTER_NAME):
+            tokens.pop()
+        content = [token.word for token in tokens if token.word not in _GIVING]
+        if len(content) < 2 or not heard.has("give_feedback"):
+            return words.part(0, 0)
+        run = Words(words.line, tuple(tokens))
+        if any(
+            p.fullmatch(run.said)
+            for p in (patterns.THANKS, patterns.BYE, patterns.DONE, patterns.NO)
+        ):
+            return run
+        first = next(index for index, token in enumerate(words.tokens) if token is tokens[0])
+        comment = words.typed(first, first + len(tokens))
+        for index, (at, draft) in enumerate(heard.drafts):
+            if draft.op == "give_feedback":
+                heard.drafts[index] = (at, Draft(draft.op, {**draft.fields, "comment": comment}))
+        return words.part(0, 0)
+
+    def note(self, words: Words, heard: Heard) -> Words:
+        """Take out a word to the kitchen or to whoever brings the food."""
+        doorstep = said.DOORSTEP.fullmatch(words.said)
+        if doorstep is not None:
+            heard.wish(words, "add_note", title="At the door", content=words.typed())
+            return words.part(0, 0)
+        found = words.find(said.NOTE)
+        if found is None or found.first > 3 or asks_before(words, found.first):
+            return words
+        content = words.typed(found.last, None).strip(" .,:")
+        if len(content.split()) < 2:
+            return words
+        heard.wish(words, "add_note", title="For the kitchen", content=content)
+        return words.part(0, found.first)
+
+
+def _decimal_of(word: str) -> Decimal:
+    if word in lexicon.UNITS:
+        return Decimal(lexicon.UNITS[word])
+    try:
+        return Decimal(word.replace(",", "."))
+    except InvalidOperation:
+        return Decimal(0)
+
+
+_AFTER_NAME = frozenset("please thanks thank you here speaking is fine will do ok okay too".split())
+_GIVING = frozenset(
+    "i we would will give rate it you say a an this that my the rating is was get gets for to of stars star and".split()
+)
+_NO_STARS = frozenset(
+    "minutes minute hours times people years percent dollars euros pounds % am pm".split()
+)

@@ -1,0 +1,193 @@
+"""Takes out a guest's name: said in a sentence, alone, or spelled."""
+
+import re
+
+from bella_vista.local.english import patterns, vocabulary
+from bella_vista.local.english import statements as said
+from bella_vista.local.understanding.heard import Heard
+from bella_vista.local.understanding.meaning import Draft
+from bella_vista.local.understanding.names import Names
+from bella_vista.local.understanding.tokens import Words
+
+
+class Guests:
+    """Reads names, and takes no dish for one."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+
+    def take(self, words: Words, heard: Heard, expects: str | None) -> Words:
+        """Take a name out of a clause and return what is left of it."""
+        if expects == "name":
+            read = self._bare_name(words, heard)
+            if read is not None:
+                return read
+        found = words.find(said.NAME_IS)
+        if found is not None:
+            last = self._name_end(words, found.last, sure=True)
+            if last > found.last:
+                return self._call(words, heard, found.first, found.last, last)
+        for pattern, sure in ((said.I_AM, False), (said.FOR_NAME, False)):
+            for place in words.find_all(pattern):
+                start = place.last
+                last = self._name_end(words, start, sure=sure)
+                if last == start or not self._is_name(
+                    words, start, last, place.match.group(), expects
+                ):
+                    continue
+                return self._call(words, heard, place.first, start, last)
+        return self._name_first(words, heard)
+
+    def _name_first(self, words: Words, heard: Heard) -> Words:
+        """Read "Marco here" and "Ada Lovelace speaking"."""
+        for index, token in enumerate(words.tokens):
+            if token.word not in said.NAME_HERE or not index:
+                continue
+            first = index
+            while (
+                first > 0 and self._may_be_name(words, first - 1) and index - first < _LONGEST_NAME
+            ):
+                first -= 1
+            if first < index and all(words.capital(at) for at in range(first, index)):
+                self._call_it(words, heard, first, index)
+                return words.without(first, index + 1)
+        return words
+
+    def _bare_name(self, words: Words, heard: Heard) -> Words | None:
+        kept = [index for index, token in enumerate(words.tokens) if not token.stop]
+        while kept and words.tokens[kept[0]].word in _BEFORE_NAME:
+            kept.pop(0)
+        while kept and words.tokens[kept[-1]].word in _AFTER_NAME:
+            kept.pop()
+        if not kept or len(kept) > _LONGEST_NAME or kept[-1] - kept[0] >= len(kept) + 1:
+            return None
+        if words.find(said.NAME_IS) is not None:
+            return None
+        if not all(words.tokens[index].word.isalpha() for index in kept):
+            return None
+        run = words.part(kept[0], kept[-1] + 1)
+        single = len(kept) == 1
+        odd = [token.word for token in run.tokens if token.word in said.NOT_NAMES]
+        common = [token.word for token in run.tokens if token.word in vocabulary.COMMON]
+        guessed = single and common and not run.capital(0) and run.said not in said.GIVEN_NAMES
+        if odd or guessed or (common and not single and len(common) == len(kept)):
+            return None
+        if single and (
+            run.said in _NEVER_NAMES
+            or patterns.YES.fullmatch(run.said)
+            or patterns.NO.fullmatch(run.said)
+            or patterns.DONE.fullmatch(run.said)
+            or patterns.BYE.fullmatch(run.said)
+            or patterns.GREETING.fullmatch(run.said)
+        ):
+            return None
+        self._call_it(words, heard, kept[0], kept[-1] + 1)
+        return words.part(0, 0)
+
+    def _name_end(self, words: Words, start: int, *, sure: bool) -> int:
+        last = start
+        while last < len(words.tokens) and last - start < _LONGEST_NAME:
+            token = words.tokens[last]
+            if token.stop or not token.word.isalpha():
+                break
+            if not self._may_be_name(words, last) and not (sure and last == start):
+                break
+            if last == start and token.word in said.NOT_NAMES:
+                break
+            if (
+                last > start
+                and not words.capital(last)
+                and not self._lower_line(words, start, last)
+            ):
+                break
+            last += 1
+        return last
+
+    def _may_be_name(self, words: Words, index: int) -> bool:
+        token = words.tokens[index]
+        if token.stop or not token.word.isalpha() or token.word in said.NOT_NAMES:
+            return False
+        if token.word in said.PARTICLES:
+            return True
+        if token.word in vocabulary.FOODS or self._names.longest(words.tokens, index) is not None:
+            return words.capital(index) and token.word not in vocabulary.FOODS
+        if token.word in vocabulary.COMMON:
+            return words.capital(index) and not words.line.isupper()
+        return not (token.word.endswith("ing") and not words.capital(index))
+
+    def _lower_line(self, words: Words, start: int, index: int) -> bool:
+        """Whether nothing is capitalised, so that a family name need not be either."""
+        return not words.capital(start) and words.tokens[index].word not in vocabulary.COMMON
+
+    def _is_name(
+        self, words: Words, start: int, last: int, before: str, expects: str | None
+    ) -> bool:
+        """Whether what follows "I am" or "it is" is a name and not how somebody is."""
+        tokens = words.tokens
+        following = tokens[last].word if last < len(tokens) else ""
+        closed = last >= len(tokens) or tokens[last].stop or following in _AFTER_A_NAME
+        capital = words.capital(start)
+        if following in said.NAME_HERE:
+            return True
+        if not closed:
+            return False
+        if before.endswith(("for", "under")):
+            month = tokens[start].word in _NO_GUESTS
+            return (
+                capital and not month and self._names.resolve(words.typed(start, last)).names == ()
+            )
+        if before.endswith("i am"):
+            return capital or tokens[start].word not in vocabulary.COMMON
+        return capital or expects == "name"
+
+    def _call(self, words: Words, heard: Heard, first: int, start: int, last: int) -> Words:
+        self._call_it(words, heard, start, last)
+        end = last
+        if end < len(words.tokens) and words.tokens[end].word in said.NAME_HERE:
+            end += 1
+        spelled = words.part(end, len(words.tokens)).find(_SPELLED)
+        if spelled is not None and spelled.first <= 2:
+            letters = words.tokens[end + spelled.last :]
+            run = []
+            for token in letters:
+                if not token.stop and len(token.word) == 1 and token.word.isalpha():
+                    run.append(token.word)
+                elif not token.stop:
+                    break
+            if len(run) > 1:
+                heard.drafts[-1] = (
+                    heard.drafts[-1][0],
+                    Draft("set_customer", {"name": "".join(run).title()}),
+                )
+                end = min(len(words.tokens), end + spelled.last + len(run) * 2)
+        return words.without(first, end)
+
+    def _call_it(self, words: Words, heard: Heard, first: int, last: int) -> None:
+        name = words.typed(first, last).strip(" -'.")
+        if name == name.lower() or (name == name.upper() and len(name) > 3):
+            name = " ".join(
+                part if part in said.PARTICLES else part[:1].upper() + part[1:]
+                for part in name.lower().split()
+            )
+        heard.wish(words.part(first, last), "set_customer", name=name)
+
+
+_LONGEST_NAME = 4
+_BEFORE_NAME = frozenset(
+    "it is the name my i am this yes sure ok okay just of course under put call me for please oh um uh its a hi hello well so".split()
+)
+_AFTER_NAME = frozenset("please thanks thank you here speaking is fine will do ok okay too".split())
+_NEVER_NAMES = frozenset(
+    "pickup delivery cash card none nobody anonymous guest large small medium pizza wait stop help menu order what"
+    " who skip pass never nothing later".split()
+)
+_AFTER_A_NAME = frozenset(
+    "and i we from here speaking calling can could please with but thanks at so".split()
+)
+_NO_GUESTS = frozenset(
+    "monday tuesday wednesday thursday friday saturday sunday january february march april june july august"
+    " september october november december christmas easter pickup delivery collection lunch dinner today tomorrow".split()
+)
+_SPELLED = re.compile(
+    r"(?<!\S)(?:(?:it is |that is )?(?:spelled|spelt|written)|with the letters)(?!\S)"
+)

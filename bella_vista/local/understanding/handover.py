@@ -1,0 +1,247 @@
+"""Takes out how, when and where the guest gets the food."""
+
+import re
+from datetime import datetime
+from typing import Any
+
+from bella_vista.local.english import statements as said
+from bella_vista.local.understanding.heard import Heard
+from bella_vista.local.understanding.meaning import Draft, OrderSeen, Question
+from bella_vista.local.understanding.names import Names
+from bella_vista.local.understanding.times import Clock, Told
+from bella_vista.local.understanding.tokens import Words, number_at
+from state.contact import postcode_in
+from state.menu import Menu
+
+
+class Handover:
+    """Reads pickup and delivery, times and addresses."""
+
+    def __init__(self, menu: Menu, names: Names) -> None:
+        self._house = menu.restaurant
+        self._names = names
+        self._clock = Clock(menu.restaurant)
+
+    def take(
+        self, words: Words, heard: Heard, order: OrderSeen, expects: str | None, now: datetime
+    ) -> Words:
+        """Take it out of a clause and return what is left of it."""
+        asked_when = expects in ("fulfilment", "time")
+        told = self._clock.find(words, now, bare=expects == "time")
+        if told is not None:
+            words = words.without(told.first, told.last)
+            day = self._clock.day_span(words, now)
+            if day is not None:
+                words = words.without(*day)
+        whole = words
+        kind, address, words = self._kind(words, expects)
+        if kind is None and told is None:
+            return words
+        if (
+            kind is None
+            and told is not None
+            and told.soon
+            and order.fulfilment is None
+            and not asked_when
+        ):
+            return words
+        known = next(
+            (d.fields.get("kind") for _, d in heard.drafts if d.op == "set_fulfilment"), None
+        )
+        kind = kind or known or order.fulfilment
+        if kind == "eat_in":
+            heard.asked(
+                Question("not_possible", {"what": "eating here", "possible": self._kinds()})
+            )
+            return words
+        places = [
+            at
+            for at in (_first_missing(whole, words), told.first if told else None)
+            if at is not None
+        ]
+        self._fulfil(
+            whole.part(min(places, default=0), len(whole)), heard, order, kind, address, told
+        )
+        return words
+
+    def address(self, words: Words) -> str | None:
+        """Find where a question about delivery would have it: "can you deliver to 12 High Street?"."""
+        kind, address, _ = self._kind(words, None)
+        numbered = address is not None and any(map(str.isdigit, address))
+        return address if kind == "delivery" and numbered else None
+
+    def delivers_to(self, address: str) -> bool:
+        """Whether the house delivers to an address, as far as its postcode tells."""
+        delivery = self._house.delivery
+        if delivery is None:
+            return False
+        return not delivery.postcodes or postcode_in(address, delivery.postcodes)[0] is not None
+
+    def _kinds(self) -> list[str]:
+        kinds = (("pickup", self._house.pickup), ("delivery", self._house.delivery))
+        return [name for name, there in kinds if there is not None]
+
+    def _fulfil(
+        self,
+        words: Words,
+        heard: Heard,
+        order: OrderSeen,
+        kind: Any,
+        address: str | None,
+        told: Told | None,
+    ) -> None:
+        fields: dict[str, Any] = {"kind": kind, "address": address}
+        if told is not None and told.at is not None:
+            fields["when"] = told.at.isoformat()
+        if kind == "delivery" and address is None and order.fulfilment == "delivery":
+            fields["address"] = order.address
+        fields = {name: value for name, value in fields.items() if value is not None}
+        if kind is not None:
+            for question in [q for q in heard.questions if q.facts.get("needs") == "fulfilment"]:
+                heard.questions.remove(question)
+                fields = {**(question.draft.fields if question.draft else {}), **fields}
+        for index, (at, draft) in enumerate(heard.drafts):
+            if draft.op == "set_fulfilment":
+                heard.drafts[index] = (at, Draft(draft.op, {**draft.fields, **fields}))
+                return
+        fields = {name: fields[name] for name in ("kind", "when", "address") if name in fields}
+        if kind is None:
+            facts = {"needs": "fulfilment", "when": fields.get("when"), "possible": self._kinds()}
+            heard.asked(Question("missing", facts, Draft("set_fulfilment", fields)))
+        elif told is not None and told.day is not None:
+            facts = {"needs": "time", "day": told.day.isoformat()}
+            heard.asked(Question("missing", facts, Draft("set_fulfilment", fields)))
+        else:
+            heard.wish(words, "set_fulfilment", **fields)
+
+    def _kind(self, words: Words, expects: str | None) -> tuple[str | None, str | None, Words]:
+        """Find how the food gets to the guest, and where to."""
+        found = words.find(said.DELIVER_TO)
+        if found is not None:
+            last = self._address_end(words, found.last)
+            address = self._address(words, found.last, last)
+            if address is not None:
+                return "delivery", address, words.without(found.first, last)
+        pickup = words.find(said.PICKUP)
+        if pickup is not None and not (
+            pickup.first and words.tokens[pickup.first - 1].word in ("not", "no")
+        ):
+            return "pickup", None, words.without(pickup.first, pickup.last)
+        delivery = words.find(said.DELIVERY)
+        if delivery is not None and not (
+            delivery.first and words.tokens[delivery.first - 1].word in ("not", "no")
+        ):
+            rest = words.without(delivery.first, delivery.last)
+            bare = self._bare_address(rest)
+            return "delivery", bare, rest.part(0, 0) if bare else rest
+        bare = self._bare_address(words)
+        if bare is not None:
+            return "delivery", bare, words.part(0, 0)
+        if expects == "address":
+            last = self._address_end(words, 0)
+            address = self._address(words, 0, last)
+            if address is not None and any(map(str.isdigit, address)):
+                return "delivery", address, words.part(last, len(words.tokens))
+        eat_in = words.find(said.EAT_IN)
+        if eat_in is not None:
+            return "eat_in", None, words.without(eat_in.first, eat_in.last)
+        return None, None, words
+
+    def _bare_address(self, words: Words) -> str | None:
+        """Read an address that says by itself that it is one: a number and a street."""
+        run = words.trimmed(said.AROUND)
+        if not 2 <= len(run.tokens) <= _LONGEST_ADDRESS:
+            return None
+        tokens = run.tokens
+        first = next((i for i, token in enumerate(tokens) if token.word not in _TO_A_PLACE), 0)
+        street = any(
+            (i > first and token.word in said.STREET)
+            or (token.word in said.STREET_BEGINS and i + 1 < len(tokens))
+            or (len(token.word) > 6 and token.word.endswith(said.STREET_ENDS))
+            for i, token in enumerate(tokens)
+        )
+        numbered = any(token.word[0].isdigit() for token in tokens)
+        if not (street and numbered) or self._names_dish_before_to(run):
+            return None
+        starts = tokens[first].word[0].isdigit() or any(
+            token.word[0].isdigit() for token in tokens[first + 1 : first + 5]
+        )
+        last = self._address_end(run, first)
+        if not starts or last < len(tokens) - 2:
+            return None
+        return self._address(run, first, last)
+
+    def _names_dish_before_to(self, words: Words) -> bool:
+        """Whether what is to be brought was said with it: "two lasagne to 12 High Street"."""
+        to = next((at for at, token in enumerate(words.tokens) if at and token.word == "to"), 0)
+        named = (self._names.longest(words.tokens, at) for at in range(to))
+        return any(one is not None and one[1].dishes for one in named)
+
+    def _address(self, words: Words, first: int, last: int) -> str | None:
+        text = words.typed(first, last).strip(" .,;:-")
+        enough = len(text) > 3 and (any(map(str.isdigit, text)) or any(map(str.isupper, text[:1])))
+        plain = words.part(first, last)
+        place = [token for token in plain.tokens if not token.stop]
+        if not place or place[0].word in _NO_PLACE:
+            return None
+        return text if enough else None
+
+    def _address_end(self, words: Words, first: int) -> int:
+        tokens = words.tokens
+        index = first
+        while index < len(tokens) and index - first < _LONGEST_ADDRESS:
+            token = tokens[index]
+            if token.stop:
+                if token.word == "." and index and tokens[index - 1].word in said.ABBREVIATED:
+                    index += 1
+                    continue
+                if token.breaks or token.word not in (",", "/"):
+                    break
+                if not self._goes_on(words, index + 1):
+                    break
+            elif token.word in said.ADDRESS_ENDS and index > first:
+                break
+            index += 1
+        return index
+
+    def _goes_on(self, words: Words, first: int) -> bool:
+        """Whether what follows a comma is still the address."""
+        tokens = words.tokens[first:]
+        run: list[str] = []
+        for token in tokens:
+            if token.stop:
+                break
+            run.append(token.word)
+        if not run or run[0] in said.ADDRESS_ENDS or len(run) > 7:
+            return False
+        if _POSTCODE.fullmatch(run[0]):
+            return True  # nobody orders so many of anything
+        if run[0] in said.AFTER_STREET or re.fullmatch(
+            r"[a-z]?\d{2,6}[a-z]{0,2}|\w{1,4}\d\w{0,2}", run[0]
+        ):
+            following = self._names.longest(words.tokens, first + 1) if len(run) > 1 else None
+            return following is None or not following[1].dishes
+        if number_at(words.tokens, first) is not None or run[0] in ("a", "an", "no", "without"):
+            return False
+        if any(self._names.longest(words.tokens, first + i) is not None for i in range(len(run))):
+            return words.capital(first) and any(word[0].isdigit() for word in run)
+        return words.capital(first) or any(word[0].isdigit() for word in run)
+
+
+def _first_missing(before: Words, after: Words) -> int | None:
+    """Return the first token that was taken out of a run."""
+    left = {token.start for token in after.tokens if not token.stop}
+    return next(
+        (
+            at
+            for at, token in enumerate(before.tokens)
+            if not token.stop and token.start not in left
+        ),
+        None,
+    )
+
+
+_LONGEST_ADDRESS = 24
+_POSTCODE = re.compile(r"\d{4,6}")
+_TO_A_PLACE = frozenset("to it is my address at the at on i am live we are yes sure please".split())
+_NO_PLACE = frozenset("me us my home here there it that them him her the door a your".split())

@@ -1,0 +1,44 @@
+"""What has been taken out of a guest's message so far."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from bella_vista.local.understanding.meaning import Draft, Question
+from bella_vista.local.understanding.tokens import Words
+
+
+@dataclass
+class Heard:
+    """What has been taken out of a message so far, with where each thing was said."""
+
+    drafts: list[tuple[int, Draft]] = field(default_factory=list)
+    intents: list[str] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
+
+    def wish(self, words: Words, op: str, **fields: Any) -> None:
+        """Note a command."""
+        at = words.tokens[0].start if words.tokens else 0
+        given = {name: value for name, value in fields.items() if value is not None}
+        self.drafts.append((at, Draft(op, given)))
+
+    def meant(self, intent: str) -> None:
+        """Note a word that a voice acts on."""
+        if intent not in self.intents:
+            self.intents.append(intent)
+
+    def has(self, op: str) -> bool:
+        """Whether a command of this kind was noted."""
+        return any(draft.op == op for _, draft in self.drafts)
+
+    def asked(self, question: Question) -> None:
+        """Note something to ask back."""
+        self.questions.append(question)
+
+
+def asks_before(words: Words, before: int) -> bool:
+    """Whether a question begins before this place, so that what is said there is not stated."""
+    asking = any(token.word in _QUESTION_WORDS for token in words.tokens[:before])
+    return asking and words.said.endswith("?")
+
+
+_QUESTION_WORDS = frozenset("what which how do does is are can could when where who any".split())

@@ -1,0 +1,189 @@
+"""What the menu makes of a guest's words about one dish: whether it can be had so, and how it is called."""
+
+from collections.abc import Sequence
+
+from bella_vista.local.understanding.items import Item
+from state.errors import Ambiguous, ChoiceMissing, OrderError, SoldOut
+from state.menu import Combo, Dish, Menu
+from state.menu.words import stems
+
+_FEW = 6
+"""So many dishes can be named in one question."""
+
+
+class Kitchen:
+    """Answers whether things can be had.
+
+    Args:
+        menu: The menu.
+    """
+
+    def __init__(self, menu: Menu) -> None:
+        self._menu = menu
+        self._fitting: dict[tuple[str, str], str] = {}
+
+    def dish(self, name: str | None) -> Dish | None:
+        """Return a dish by its name on the menu."""
+        return self._menu.dish(name) if name else None
+
+    def combo(self, name: str | None) -> Combo | None:
+        """Return a combo by its name on the menu."""
+        return self._menu.combo(name) if name else None
+
+    def fits(self, name: str | None, words: str) -> bool:
+        """Whether a dish can be had like that."""
+        return self._verdict(name, words) in ("fits", "changes")
+
+    def answers(self, name: str | None, words: str) -> bool:
+        """Whether these words name something of a dish, be it one thing or several."""
+        return self._verdict(name, words) in ("fits", "changes", "ambiguous", "sold_out")
+
+    def excludes(self, name: str | None, one: str, other: str) -> bool:
+        """Whether a dish can be had in either of two ways but not in both."""
+        dish = self.dish(name)
+        if dish is None or not (self.answers(name, one) and self.answers(name, other)):
+            return False
+        try:
+            self._menu.choose(dish, any_size(dish), [one, other])
+        except ChoiceMissing:
+            return False
+        except OrderError:
+            return True
+        return False
+
+    def has(self, name: str | None, words: str) -> bool:
+        """Whether something is in a dish and could be left off."""
+        return self._verdict(name, f"no {words}") == "changes"
+
+    def contents(self, name: str | None) -> tuple[str, ...]:
+        """Name what is in a dish and could be left off."""
+        dish = self.dish(name)
+        return tuple(dish.contains) if dish is not None else ()
+
+    def fills(self, item: Item, words: str) -> bool:
+        """Whether words choose something that has to be chosen for a thing and was not yet."""
+        dish = self.dish(item.name)
+        if dish is None:
+            return False
+        try:
+            self._menu.choose(dish, any_size(dish), item.changes)
+        except ChoiceMissing as error:
+            group = self._menu.options.get(str(error.facts.get("group")))
+        except OrderError:
+            return False
+        else:
+            return False
+        said = stems(words)
+        return group is not None and any(
+            stems(name) == said
+            for choice in group.choices
+            for name in (choice.name, *choice.aliases)
+        )
+
+    def required(self, name: str | None, words: str) -> bool:
+        """Whether words are a choice of which a dish must have one: a side, not something on it."""
+        dish = self.dish(name)
+        said = stems(words)
+        return dish is not None and any(
+            stems(one) == said
+            for group in self._menu.groups(dish)
+            if group.least
+            for choice in group.choices
+            for one in (choice.name, *choice.aliases)
+        )
+
+    def carrying(self, words: str) -> tuple[str, ...]:
+        """Name the few dishes that can be had with something; none if it would be many."""
+        able = [dish.name for dish in self._menu.dishes if self.fits(dish.name, words)]
+        return tuple(able) if len(able) <= _FEW else ()
+
+    def size(self, name: str | None, words: str) -> str | None:
+        """Return the size of a dish that some words mean, if it comes in such a size."""
+        dish = self.dish(name)
+        if dish is None or not dish.sizes:
+            return None
+        try:
+            return self._menu.size(dish, words)
+        except OrderError:
+            return None
+
+    def canonical(self, name: str, size: str | None, changes: Sequence[str]) -> tuple[str, ...]:
+        """Return modifications in the menu's words; what is not possible is left out."""
+        dish = self.dish(name)
+        if dish is None:
+            return tuple(changes)
+        try:
+            return tuple(one.words for one in self._menu.choose(dish, size, changes))
+        except OrderError:
+            return tuple(changes)
+
+    def open_part(self, combo: Combo, taken: Sequence[str]) -> tuple[int, list[str]] | None:
+        """Return what is still to be chosen of a combo: how many, and from which dishes."""
+        left = list(taken)
+        for part in sorted(combo.parts, key=lambda part: len(part.dishes)):
+            here = [name for name in left if name in part.dishes][: part.choose]
+            for name in here:
+                left.remove(name)
+            had = [name for name in part.dishes if (dish := self.dish(name)) and dish.available]
+            if len(here) < part.choose and len(had) > 1:
+                return part.choose - len(here), had
+        return None
+
+    def room_for(self, combo: Combo, taken: Sequence[str], name: str) -> bool:
+        """Whether a dish may be one more part of a combo."""
+        slots = [part for part in combo.parts for _ in range(part.choose)]
+        wanted = [*taken, name]
+        # Few parts, few dishes: trying them all is simple and fast enough.
+        return _seated(wanted, [set(part.dishes) for part in slots])
+
+    def _verdict(self, name: str | None, words: str) -> str:
+        dish = self.dish(name)
+        if dish is None:
+            return "no dish"
+        key = (dish.name, words)
+        if key not in self._fitting:
+            if len(self._fitting) > 20_000:
+                self._fitting.clear()
+            self._fitting[key] = self._try(dish, words)
+        return self._fitting[key]
+
+    def _try(self, dish: Dish, words: str) -> str:
+        fillers: list[str] = []
+        while True:
+            try:
+                chosen = self._menu.choose(dish, any_size(dish), [words, *fillers])
+            except ChoiceMissing as error:
+                filler = self._filler(str(error.facts.get("group")))
+                if filler is None or filler in fillers:
+                    return "fits"
+                fillers.append(filler)
+            except Ambiguous:
+                return "ambiguous"
+            except SoldOut:
+                return "sold_out"
+            except OrderError:
+                return "no"
+            else:
+                return "changes" if len(chosen) > len(fillers) else "fits"
+
+    def _filler(self, group: str) -> str | None:
+        """Return any choice of a group, to see past what is missing."""
+        found = self._menu.options.get(group)
+        choices = found.choices if found else ()
+        return next((choice.name for choice in choices if choice.available), None)
+
+
+def any_size(dish: Dish) -> str | None:
+    """Return some size of a dish, where any will do."""
+    return dish.implied_size or (dish.sizes[0] if dish.sizes else None)
+
+
+def _seated(wanted: Sequence[str], slots: Sequence[set[str]]) -> bool:
+    if not wanted:
+        return True
+    if len(wanted) > len(slots):
+        return False
+    for index, slot in enumerate(slots):
+        if wanted[0] in slot and _seated(wanted[1:], [*slots[:index], *slots[index + 1 :]]):
+            return True
+    return False

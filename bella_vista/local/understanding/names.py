@@ -1,0 +1,392 @@
+"""Everything a menu names, found in a run of words: the longest name that is there wins."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+
+from rapidfuzz.distance import OSA
+
+from bella_vista.local.english import lexicon, vocabulary
+from bella_vista.local.understanding.tokens import Token, Words
+from state.errors import Ambiguous, NotOnMenu
+from state.menu import Dish, Menu
+from state.menu.english import SIZE_WORDS
+from state.menu.matching import alike
+from state.menu.words import fold, stem, stems
+
+PIECES = ("piece", "pieces", "pc", "pcs")
+_LONGEST = 7
+_LONGEST_PHRASE = 80
+"""Characters of what may be a dish; nobody's dish is called longer."""
+_MARGIN = 5.0
+_NEVER_A_NAME = frozenset("a an the and with no to of for or in on i it me my you is are".split())
+
+
+@dataclass
+class Meaning:
+    """All that the same words may mean on a menu."""
+
+    dishes: list[str] = field(default_factory=list)
+    sizes: list[str] = field(default_factory=list)
+    sections: list[str] = field(default_factory=list)
+    groups: list[str] = field(default_factory=list)
+    choice: bool = False
+    own: bool = False
+    """Whether a dish has it as its name, not only as another name."""
+
+    @property
+    def kinds(self) -> int:
+        """How many kinds of things it may be."""
+        return sum(map(bool, (self.dishes, self.sizes, self.sections, self.groups, self.choice)))
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """What a run of words turned out to name.
+
+    Args:
+        names: The dishes it may mean; one when it is certain.
+        near: What comes close, when there is none.
+    """
+
+    names: tuple[str, ...] = ()
+    near: tuple[str, ...] = ()
+
+
+class Names:
+    """The index of one menu, built once."""
+
+    def __init__(self, menu: Menu) -> None:
+        self._menu = menu
+        self._table: dict[str, Meaning] = {}
+        self._section_of: dict[str, str] = {}
+        self._spellings: dict[str, str | None] = {}
+        self._resolved: dict[str, Match] = {}
+        self._fill()
+        self._vocabulary = self._collect_vocabulary()
+
+    # -- building ----------------------------------------------------------------------------------
+
+    def _fill(self) -> None:
+        menu = self._menu
+        for section in menu.sections:
+            headings = [section.name, *section.aliases]
+            for heading in headings:
+                _put(self._at(heading).sections, section.name)
+            singles = [heading for heading in headings if len(stems(heading)) == 1]
+            for dish in section.dishes:
+                self._section_of[dish.name] = section.name
+                self._name(dish.name, (dish.name, *dish.aliases))
+                self._contained(dish)
+            for dish in section.dishes:
+                for name in (dish.name, *dish.aliases):
+                    for heading in singles:
+                        self._weakly(f"{name} {heading}", dish.name)
+                        self._weakly(f"{heading} {name}", dish.name)
+        for combo in menu.combos:
+            self._name(combo.name, (combo.name, *combo.aliases))
+            for kind in ("combo", "meal", "deal", "menu"):
+                self._weakly(f"{combo.name} {kind}", combo.name)
+        self._fill_sizes()
+        for group in menu.options.values():
+            headings = [group.name, *group.aliases]
+            for heading in headings:
+                _put(self._at(heading).groups, group.name)
+            for choice in group.choices:
+                for name in (choice.name, *choice.aliases):
+                    self._as_choice(name)
+                    for heading in headings:
+                        self._at(f"{name} {heading}").choice = True
+
+    def _fill_sizes(self) -> None:
+        used = {size for dish in self._menu.dishes for size in dish.sizes}
+        for size in used:
+            _put(self._at(size).sizes, size)
+            if fold(size) in lexicon.UNITS or size.isdigit():
+                for piece in PIECES:
+                    _put(self._at(f"{size} {piece}").sizes, size)
+        for size, aliases in self._menu.sizes.items():
+            for name in (size, *aliases):
+                _put(self._at(name).sizes, size)
+        for size, others in SIZE_WORDS.items():
+            # Also where the menu has no such size: then the guest is told which there are.
+            for word in (size, *others):
+                if len(word) > 1 and not self._at(word).sizes:
+                    _put(self._at(word).sizes, size)
+
+    def _name(self, dish: str, names: Iterable[str]) -> None:
+        for name in names:
+            meaning = self._at(name)
+            if name == dish:
+                if not meaning.own:
+                    meaning.dishes.clear()  # a name goes before another dish's alias
+                meaning.own = True
+                _put(meaning.dishes, dish)
+            elif not meaning.own:
+                _put(meaning.dishes, dish)
+
+    def _weakly(self, name: str, dish: str) -> None:
+        if not self._at(name).kinds:
+            _put(self._at(name).dishes, dish)
+
+    def _contained(self, dish: Dish) -> None:
+        for name in dish.contains:
+            self._as_choice(name)
+
+    def _as_choice(self, name: str) -> None:
+        self._at(name).choice = True
+
+    def _at(self, name: str) -> Meaning:
+        words = fold(name).split()
+        keys = _keys(words, [stem(word) for word in words], vocabulary.JOINTS)
+        meaning = next((self._table[key] for key in keys if key in self._table), Meaning())
+        for key in keys:
+            self._table.setdefault(key, meaning)
+        return meaning
+
+    def _collect_vocabulary(self) -> dict[str, str]:
+        """Every word that a slip of the pen may have been meant for, by its stem."""
+        menu = self._menu
+        names = chain(
+            (name for dish in menu.dishes for name in (dish.name, *dish.aliases, *dish.contains)),
+            (name for combo in menu.combos for name in (combo.name, *combo.aliases)),
+            (name for section in menu.sections for name in (section.name, *section.aliases)),
+            (
+                name
+                for group in menu.options.values()
+                for choice in group.choices
+                for name in (choice.name, *choice.aliases)
+            ),
+            (name for dish in menu.dishes for name in dish.sizes),
+            (name for size in menu.sizes for name in (size, *menu.sizes[size])),
+            vocabulary.OFTEN_MISSPELT,
+        )
+        words: dict[str, str] = {}
+        for name in names:
+            for word in fold(name).split():
+                words.setdefault(stem(word), word)
+        return words
+
+    # -- looking up --------------------------------------------------------------------------------
+
+    def longest(self, tokens: Sequence[Token], at: int) -> tuple[int, Meaning] | None:
+        """Return the longest name that begins at a token, and of how many tokens it is."""
+        most = min(_LONGEST, len(tokens) - at)
+        for index in range(most):
+            if tokens[at + index].stop:
+                most = index
+                break
+        for length in range(most, 0, -1):
+            run = tokens[at : at + length]
+            if length == 1 and run[0].word in _NEVER_A_NAME:
+                return None
+            if length > 1 and (run[0].word in _ARTICLES or run[-1].word in _ARTICLES):
+                continue
+            words, stemmed = [token.word for token in run], [token.stem for token in run]
+            for key in _keys(words, stemmed, _PASSED_OVER):
+                meaning = self._table.get(key)
+                if meaning is not None and meaning.kinds:
+                    return length, meaning
+        return None
+
+    def meaning(self, words: str) -> Meaning | None:
+        """Return what some words mean as a whole."""
+        run = fold(words).split()
+        keys = _keys(run, [stem(word) for word in run], _PASSED_OVER)
+        return next((self._table[key] for key in keys if key in self._table), None)
+
+    def section_of(self, dish: str) -> str | None:
+        """Return the section a dish stands in."""
+        return self._section_of.get(dish)
+
+    def dishes_in(self, section: str) -> tuple[str, ...]:
+        """Return the dishes of a section."""
+        found = self._menu.section(section)
+        return tuple(dish.name for dish in found.dishes) if found else ()
+
+    def resolve(self, words: str) -> Match:
+        """Return which dishes some words may mean, where they are no whole name.
+
+        A word that only says how a dish is, names none; and a food that is not on the menu is never taken
+        for one that is only spelt alike.
+        """
+        words = words[:_LONGEST_PHRASE]
+        if words not in self._resolved:
+            if len(self._resolved) > 4_000:
+                self._resolved.clear()
+            self._resolved[words] = self._resolve(words)
+        return self._resolved[words]
+
+    def _resolve(self, words: str) -> Match:
+        said = [word for word in fold(words).split() if word not in vocabulary.JOINTS]
+        if not said:
+            return Match()
+        near = self.near(words)
+        if self._says_only_how(said):
+            return Match(near=near)
+        try:
+            names: tuple[str, ...] = (self._menu.item(words).name,)
+        except Ambiguous as error:
+            possible = error.facts.get("possible")
+            names = tuple(str(name) for name in possible) if isinstance(possible, list) else ()
+        except NotOnMenu:
+            return Match(near=near)
+        names = tuple(name for name in names if self._covers(said, name))
+        meaning = self.meaning(words)
+        if len(names) == 1 and (meaning is None or not meaning.dishes):
+            names = self._all_called(said, names[0])
+        return Match(names=names, near=near)
+
+    def _says_only_how(self, said: Sequence[str]) -> bool:
+        """Whether nothing is said but how something is, or that and its section: "an iced coffee"."""
+        left = [word for word in said if word not in vocabulary.ADJECTIVES]
+        if len(left) == len(said):
+            return False
+        if not left:
+            return True
+        meaning = self.meaning(" ".join(left))
+        return meaning is not None and bool(meaning.sections) and not meaning.dishes
+
+    def _all_called(self, said: Sequence[str], name: str) -> tuple[str, ...]:
+        """Return every dish whose name has all these words: part of a name may be part of several.
+
+        What is only part of another name of a dish names none: a Turkish pizza is not any pizza.
+        """
+        wanted = {stem(word) for word in said}
+        called = [dish.name for dish in self._menu.dishes if wanted <= set(stems(dish.name))]
+        if called == [name] and (_only_beside(wanted, name) or _only_inside(said, name)):
+            return ()
+        if called:
+            return tuple(called) if name in called else (name, *called)
+        dish = self._menu.dish(name)
+        if dish and len(said) == 1 and any(wanted < set(stems(alias)) for alias in dish.aliases):
+            return ()
+        return (name,)
+
+    def _covers(self, said: Sequence[str], name: str) -> bool:
+        """Whether every food that was said is one that the dish's names, section or contents know."""
+        known = set(stems(name)) | set(stems(self._section_of.get(name, "")))
+        dish = self._menu.dish(name)
+        section = self._menu.section(dish.section) if dish else None
+        combo = self._menu.combo(name)
+        others = (*dish.aliases, *dish.contains) if dish else combo.aliases if combo else ()
+        for other in (*others, *(section.aliases if section else ())):
+            known.update(stems(other))
+        joined = "".join(stem(word) for word in known)
+        return all(
+            stem(word) in known or not vocabulary.is_food(word) or stem(word) in joined
+            for word in said
+        )
+
+    def near(self, words: str) -> tuple[str, ...]:
+        """Name the few dishes that come closest to some words."""
+        try:
+            item = self._menu.item(words[:_LONGEST_PHRASE])
+        except NotOnMenu as error:
+            near = error.facts.get("near")
+            return tuple(str(name) for name in near) if isinstance(near, list) else ()
+        except Ambiguous as error:
+            possible = error.facts.get("possible")
+            return tuple(str(name) for name in possible[:3]) if isinstance(possible, list) else ()
+        return (item.name,)
+
+    # -- spelling ----------------------------------------------------------------------------------
+
+    def spelt(self, words: Words) -> Words:
+        """Put the menu's spelling in the place of slips of the pen."""
+        for index, token in enumerate(words.tokens):
+            if token.stop or len(token.word) < 4 or not token.word.isalpha():
+                continue
+            better = self._spelling(token)
+            if better is not None:
+                words = words.corrected(index, better)
+        return words
+
+    def _spelling(self, token: Token) -> str | None:
+        word = token.word
+        if word not in self._spellings:
+            if len(self._spellings) > 20_000:
+                self._spellings.clear()
+            self._spellings[word] = self._nearest(token)
+        return self._spellings[word]
+
+    def _nearest(self, token: Token) -> str | None:
+        word, own = token.word, token.stem
+        if own in self._vocabulary or vocabulary.is_common(word) or self.meaning(word) is not None:
+            return None
+        scores: dict[str, float] = {}
+        for other, spelling in self._vocabulary.items():
+            if abs(len(other) - len(own)) > 3:
+                continue
+            score = max(alike(own, other), alike(word, spelling), _slipped(word, spelling))
+            if score:
+                scores[other] = score
+        if not scores:
+            return None
+        best = max(scores, key=lambda other: scores[other])
+        second = max((score for other, score in scores.items() if other != best), default=0.0)
+        if scores[best] - second < _MARGIN:
+            return None
+        return self._vocabulary[best]
+
+
+def _only_beside(said: set[str], name: str) -> bool:
+    """Whether words name only what comes beside a dish: the cheese of mac and cheese."""
+    words = fold(name).split()
+    joint = next((at for at, word in enumerate(words) if word in _BESIDE), None)
+    return joint is not None and joint > 0 and said.isdisjoint(stem(word) for word in words[:joint])
+
+
+def _only_inside(said: Sequence[str], name: str) -> bool:
+    """Whether the one word said is a food that a dish is only made with: penne alla vodka."""
+    words = fold(name).split()
+    if len(said) != 1 or not vocabulary.is_food(said[0]):
+        return False
+    at = next((at for at, word in enumerate(words) if stem(word) == stem(said[0])), 0)
+    return any(word in vocabulary.JOINTS for word in words[:at])
+
+
+def _slipped(said: str, meant: str) -> float:
+    """Return how likely one word was typed for another: few letters off, and the first one right."""
+    shorter = min(len(said), len(meant))
+    most = 0 if shorter < 5 else 1 if shorter < 7 else 2 if shorter < 10 else 3
+    if not most or said[0] != meant[0]:
+        return 0.0
+    distance = OSA.distance(said, meant, score_cutoff=most)
+    return 100.0 - 100.0 * distance / (2 * shorter) if distance <= most else 0.0
+
+
+_BESIDE = frozenset({"and", "with", "in", "on", "over", "n", "mit", "con"})
+_PASSED_OVER = vocabulary.JOINTS - {"and", "n", "y", "e", "et", "und", "with"}
+_ARTICLES = frozenset({"a", "an", "the", "of", "and", "my", "some"})
+
+
+def _keys(
+    words: Sequence[str], stemmed: Sequence[str], passed_over: frozenset[str]
+) -> tuple[str, ...]:
+    """Return the keys of a name: its words without spaces, so that "7 up" and "7-up" are one.
+
+    Args:
+        words: The folded words.
+        stemmed: Their stems.
+        passed_over: Words inside the name that may be there or not.
+    """
+    if not words:
+        return ()
+    whole = "".join(stemmed)
+    keys = [whole, "".join((*words[:-1], stemmed[-1]))]
+    inside = [
+        one
+        for at, (one, word) in enumerate(zip(stemmed, words, strict=True))
+        if at in (0, len(words) - 1) or word not in passed_over
+    ]
+    if len(inside) < len(words):
+        keys.append("".join(inside))
+    if words and len(words[-1]) == 3 and words[-1].endswith("s"):
+        keys.append(whole[:-1])
+    return tuple(key for key in dict.fromkeys(keys) if key)
+
+
+def _put(names: list[str], name: str) -> None:
+    if name not in names:
+        names.append(name)

@@ -1,0 +1,256 @@
+"""Takes out coupons, tips and how the guest will pay."""
+
+import re
+from decimal import Decimal
+
+from bella_vista.local.english import statements as said
+from bella_vista.local.understanding.heard import Heard, asks_before
+from bella_vista.local.understanding.meaning import Draft, OrderSeen, Question
+from bella_vista.local.understanding.tokens import Words, number_at
+from state.menu import Menu
+from state.money import exponent
+
+
+class Paying:
+    """Reads what is said about money, but for prices: those nobody can say."""
+
+    def __init__(self, menu: Menu) -> None:
+        self._house = menu.restaurant
+        self._codes = {_letters(code): code for code in menu.coupons}
+        self._small = exponent(menu.restaurant.currency)
+
+    def take(self, words: Words, heard: Heard, order: OrderSeen, expects: str | None) -> Words:
+        """Take it out of a clause and return what is left of it."""
+        words = self._tip(words, heard, order, expects)
+        return _without_prices(self._pay(words, heard))
+
+    def coupon(self, words: Words, heard: Heard, order: OrderSeen) -> Words:
+        """Take out a code of the house, or ask about one that is none."""
+        off = words.find(said.COUPON_OFF) is not None
+        for first in range(len(words.tokens)):
+            joined = ""
+            for last in range(first, min(first + 4, len(words.tokens))):
+                if words.tokens[last].stop:
+                    break
+                joined += words.tokens[last].word
+                code = self._codes.get(_letters(joined))
+                if code is None:
+                    continue
+                heard.wish(
+                    words.part(first, last + 1),
+                    "remove_coupon" if off else "apply_coupon",
+                    code=code,
+                )
+                spoken = words.find(said.COUPON)
+                start = spoken.first if spoken is not None and spoken.first < first else first
+                return words.without(start, last + 1)
+        places = list(words.find_all(said.COUPON))
+        found = next((place for place in places if self._code_after(words, place.last)), None)
+        found = found or (places[0] if places else None)
+        if found is None:
+            return words
+        asks = asks_before(words, found.first) or "?" in words.said
+        if asks and said.USES_CODE.search(words.said) is None:
+            return words
+        if off and order.coupons:
+            heard.wish(words, "remove_coupon", code=order.coupons[-1])
+            return words.part(0, 0)
+        typed = self._code_after(words, found.last)
+        if typed:
+            facts = {"code": typed, "why": "unknown"}
+            heard.asked(Question("coupon_not_valid", facts))
+            return words.part(0, 0)
+        if found.last >= len(words.tokens) or words.tokens[found.last].stop:
+            if (
+                "code" in found.match.group()
+                or "coupon" in found.match.group()
+                or "voucher" in found.match.group()
+            ):
+                heard.asked(Question("missing", {"needs": "coupon"}, Draft("apply_coupon", {})))
+                return words.without(found.first, found.last)
+        return words
+
+    def _code_after(self, words: Words, index: int) -> str:
+        """Return what looks like a code, written in capitals or with digits."""
+        if index < len(words.tokens) and words.tokens[index].stop:
+            index += 1
+        typed = words.typed(index, index + 3).split(" ")[0].strip(".,:!?")
+        return typed if len(typed) > 2 and (typed.isupper() or any(map(str.isdigit, typed))) else ""
+
+    def _tip(self, words: Words, heard: Heard, order: OrderSeen, expects: str | None) -> Words:
+        found = words.find(said.NO_TIP)
+        if found is not None:
+            heard.wish(words.part(found.first, found.last), "set_tip", percentage=0)
+            return words.without(found.first, found.last)
+        if expects == "amount" and said.SKIPS.fullmatch(words.trimmed(said.AROUND).said):
+            heard.wish(words, "set_tip", percentage=0)
+            return words.part(0, 0)
+        tip = words.find(said.TIP)
+        rounding = (
+            words.find(said.ROUND_UP)
+            if expects == "amount" or tip or "round" in words.said
+            else None
+        )
+        if (
+            rounding is not None
+            and "round" in rounding.match.group()
+            or (rounding is not None and expects == "amount")
+        ):
+            return self._round_up(
+                words, heard, order, rounding.span(words, "sum"), rounding.first, rounding.last
+            )
+        bare = said.BARE_PERCENT.fullmatch(words.trimmed(said.AROUND).said) is not None
+        # Asked how to pay, "card and ten percent" names a tip.
+        beside = expects == "choice" and said.A_PERCENTAGE.search(words.said) is not None
+        if tip is None and expects != "amount" and not bare and not beside:
+            return words
+        if tip is not None and (asks_before(words, tip.first) or words.said.endswith("?")):
+            return words
+        if words.find(said.KEEP_CHANGE) is not None:
+            heard.asked(Question("missing", {"needs": "tip"}, Draft("set_tip", {})))
+            return words.part(0, 0)
+        return self._amount_of_tip(words, heard, sure=expects == "amount")
+
+    def _amount_of_tip(self, words: Words, heard: Heard, *, sure: bool) -> Words:
+        read = self._money(words)
+        if read is None:
+            return words
+        whole = words
+        first, last, value, unit = read
+        words = words.part(first, last)
+        if unit == "percent":
+            heard.wish(words, "set_tip", percentage=_plain_number(value))
+        elif unit == "money":
+            heard.wish(words, "set_tip", amount=self._minor(value))
+        elif unit == "small":
+            heard.wish(words, "set_tip", amount=int(value))
+        elif sure or value in self._house.tip.suggested:
+            heard.wish(words, "set_tip", percentage=_plain_number(value))
+        else:
+            facts = {"needs": "tip_unit", "amount": str(value)}
+            heard.asked(Question("missing", facts, Draft("set_tip", {})))
+        words = whole
+        tip = words.find(said.TIP)
+        if tip is not None:
+            first, last = min(first, tip.first), max(last, tip.last)
+        before = words.part(0, first).find(_GIVE)
+        return words.without(before.first if before is not None else first, last)
+
+    def _round_up(
+        self,
+        words: Words,
+        heard: Heard,
+        order: OrderSeen,
+        span: tuple[int, int],
+        first: int,
+        last: int,
+    ) -> Words:
+        read = self._money(words.part(*span))
+        if read is None or order.total is None:
+            heard.asked(Question("missing", {"needs": "tip"}, Draft("set_tip", {})))
+            return words.without(first, last)
+        amount = self._minor(read[2]) - (order.total - (order.tip or 0))
+        if amount < 0:
+            heard.asked(Question("missing", {"needs": "tip"}, Draft("set_tip", {})))
+        else:
+            heard.wish(words, "set_tip", amount=amount)
+        return words.without(first, last)
+
+    def _money(self, words: Words) -> tuple[int, int, Decimal, str] | None:
+        """Find an amount: where, how much, and whether it is percent, money, small coin or bare."""
+        tokens = words.tokens
+        for index, token in enumerate(tokens):
+            value, length = _decimal(words, index)
+            if value is None:
+                continue
+            last = index + length
+            following = tokens[last].word if last < len(tokens) else ""
+            if following == "per" and last + 1 < len(tokens) and tokens[last + 1].word == "cent":
+                return index, last + 2, value, "percent"
+            if following in said.PERCENT:
+                return index, last + 1, value, "percent"
+            if index and tokens[index - 1].word in said.CURRENCY_SIGNS:
+                return index - 1, last, value, "money"
+            if following in said.CURRENCY_WORDS or following in said.CURRENCY_SIGNS:
+                return index, last + 1, value, "money"
+            if following in said.SMALL_COIN:
+                return index, last + 1, value, "small"
+            if token.word == "a" or "." in token.word:
+                return index, last, value, "money"
+            return index, last, value, "bare"
+        return None
+
+    def _minor(self, value: Decimal) -> int:
+        return int((value * 10**self._small).to_integral_value())
+
+    def _without_methods(self, words: Words, first: int) -> Words:
+        """Take out all that was said about ways of paying; what stands around it stays."""
+        places = list(words.find_all(said.METHOD_ALONE))
+        return words.without(first, max((place.last for place in places), default=first))
+
+    def _pay(self, words: Words, heard: Heard) -> Words:
+        bare = words.trimmed(said.AROUND)
+        alone = said.PAY_ALONE.fullmatch(bare.said)
+        found = words.find(said.PAY) if alone is None else None
+        if alone is None and found is None:
+            return words
+        text = alone.group() if alone else found.match.group() if found else ""
+        if "gift" in words.said or "[" in words.line[:1]:
+            return words
+        if (
+            found is not None
+            and found.first
+            and not _chosen(words.said)
+            and words.tokens[found.first - 1].word in ("not", "no")
+        ):
+            return words
+        if said.METHOD.search(text) is None:
+            return words
+        methods = _chosen(words.said)
+        if len(methods) != 1 or said.METHODS_TOO.search(words.said):
+            facts = {"needs": "payment", "possible": list(self._house.payment)}
+            heard.asked(Question("missing", facts, Draft("choose_payment", {})))
+            return self._without_methods(words, found.first if found is not None else 0)
+        at = words if found is None else words.part(found.first, found.last)
+        heard.wish(at, "choose_payment", method=methods[0])
+        if found is None or len(list(said.METHOD.finditer(words.said))) > 1:
+            return self._without_methods(words, found.first if found is not None else 0)
+        return words.without(found.first, found.last)
+
+
+def _without_prices(words: Words) -> Words:
+    """Pass over what a guest says something costs: prices come from the menu."""
+    found = words.find(said.STATED_PRICE)
+    while found is not None:
+        words = words.without(found.first, found.last)
+        found = words.find(said.STATED_PRICE)
+    return words
+
+
+def _chosen(text: str) -> list[str]:
+    """Name the ways of paying that are wanted: neither "not cash" nor "cash or card" chooses one."""
+    left = said.UNCHOSEN.sub(" ", text)
+    return sorted({"cash" if found["cash"] else "card" for found in said.METHOD.finditer(left)})
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\W_]", "", text).casefold()
+
+
+def _decimal(words: Words, index: int) -> tuple[Decimal | None, int]:
+    word = words.tokens[index].word
+    if re.fullmatch(r"\d+[.,]\d{1,2}", word):
+        return Decimal(word.replace(",", ".")), 1
+    read = number_at(words.tokens, index)
+    if read is None:
+        return None, 0
+    return Decimal(read[0]), read[1]
+
+
+def _plain_number(value: Decimal) -> int | float:
+    return int(value) if value == value.to_integral_value() else float(value)
+
+
+_GIVE = re.compile(
+    r"(?:(?:and )?(?:i |we )?(?:will |would like to |want to )?(?:add|give|leave|make it|tip|put|with|take|do)(?: you| them| the driver)?(?: a| an)?)$"
+)

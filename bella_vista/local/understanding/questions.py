@@ -1,0 +1,437 @@
+"""Finds what a guest asks: which kind of question it is, and about what."""
+
+from collections.abc import Callable, Sequence
+
+from bella_vista.local.english import asking, lexicon, patterns, vocabulary
+from bella_vista.local.english import statements as said
+from bella_vista.local.understanding.items import Item
+from bella_vista.local.understanding.kitchen import Kitchen
+from bella_vista.local.understanding.meaning import Asked
+from bella_vista.local.understanding.names import Names
+from bella_vista.local.understanding.offers import Offers
+from bella_vista.local.understanding.pieces import WORD, Piece, cut
+from bella_vista.local.understanding.subjects import Subjects, unknown_words
+from bella_vista.local.understanding.tokens import Words
+from state.menu import Menu
+from state.menu.words import fold, stem, stems
+
+_DAYS = (
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+    "today",
+    "tomorrow",
+)
+
+
+class Questions:
+    """Reads questions about one house and its menu."""
+
+    def __init__(self, menu: Menu, names: Names, kitchen: Kitchen) -> None:
+        self._menu = menu
+        self._names = names
+        self._subjects = Subjects(menu, names, kitchen)
+        self._offers = Offers(names, self._subjects)
+        self._diets = {
+            stem(fold(diet)): diet
+            for dish in menu.dishes
+            for diet in dish.diets
+            if len(fold(diet).split()) == 1
+        }
+        self._facts = {key: self._fact_words(key) for key in menu.restaurant.facts}
+
+    def _fact_words(self, key: str) -> frozenset[str]:
+        words = set(stems(key))
+        for topic, others in asking.FACTS.items():
+            near = {stem(other) for other in others} | set(stems(topic))
+            if set(stems(key)) & near:
+                words |= near
+        return frozenset(words - _NO_FACT)
+
+    # -- deciding ------------------------------------------------------------------------------------------
+
+    def find(self, words: Words, things: Sequence[Item]) -> Asked | None:
+        """Return what a clause asks, or nothing when it is no question.
+
+        Args:
+            words: The clause.
+            things: What is on the order, or was just ordered: what "it" may mean.
+        """
+        words = _opened(words)
+        if not words.tokens:
+            return None
+        marked = words.tokens[-1].word == "?"
+        bare = words.part(0, len(words.tokens) - 1) if marked else words
+        begins = bare.find(asking.BEGINS)
+        if not marked and (begins is None or begins.first > 0):
+            return self._extreme(bare, things) if self._offers.names_extreme(bare) else None
+        for read in self._readers():
+            asked = read(bare, things)
+            if asked is not None:
+                return asked
+        return None
+
+    def _readers(self) -> tuple[Callable[[Words, Sequence[Item]], Asked | None], ...]:
+        return (
+            self._offers.coupon,
+            self._extreme,
+            self._offers.sizes,
+            self._total,
+            self._order,
+            self._allergens,
+            self._diet,
+            self._named_fact,
+            self._price,
+            self._hours,
+            self._payment,
+            self._house,
+            self._service,
+            self._fact,
+            self._contents,
+            self._had,
+            self._about_dish,
+        )
+
+    # -- one kind after the other ----------------------------------------------------------------------
+
+    def _extreme(self, words: Words, things: Sequence[Item]) -> Asked | None:
+        return self._offers.extreme(words, self._section_in(words, cut(words, self._names)))
+
+    def _total(self, words: Words, things: Sequence[Item]) -> Asked | None:
+        if asking.TOTAL.fullmatch(words.said) is None:
+            return None
+        return Asked("total")
+
+    def _order(self, words: Words, things: Sequence[Item]) -> Asked | None:
+        return Asked("order") if asking.ORDER.fullmatch(words.said) is not None else None
+
+    def _price(self, words: Words, things: Sequence[Item]) -> Asked | None:
+        found = words.find(asking.PRICE)
+        if found is None or found.first > 4:
+            return None
+        if "deliver" in words.said or "delivery" in words.said:
+            return Asked("service")
+        if len(things) > 1 and asking.HOW_MUCH_IS_THAT.fullmatch(words.said):
+            return Asked("total")
+        pieces = cut(words, self._names)
+        subject, size = self._subjects.find(pieces, things)
+        if (
+            subject is None
+            and len(things) > 1
+            and any(p.words in ("that", "it all") for p in pieces)
+        ):
+            return Asked("total")
+        if subject is None:
+            choice = next((piece for piece in pieces if piece.changes and not piece.head), None)
+            if choice is not None:
+                return Asked("price", subject=self._subjects.choice(choice.words) or choice.words)
+            unknown = unknown_words(pieces)
+            return Asked("price", words=unknown, size=size)
+        return Asked("price", subject=subject, size=size)
+
+    def _hours(self, words: Words, things: Sequence[Item]) -> Asked | None:
+        if asking.HOURS.fullmatch(words.said) is None:
+            return None
+        day = next((token.word for token in words.tokens if token.word.rstrip("s") in _DAYS), None)
+        return Asked("hours", day=day.rstrip("s") if day else None)
+
+    def _service(self, words: Words, things: Sequence[Item]) -> Asked | None:
+        return Asked("service") if asking.SERVICE.fullmatch(words.said) is not None else None
+
+    def _payment(self, words: Words, things: Sequence[Item]) -> Asked | None:
+        return Asked("payment") if asking.PAYMENT.fullmatch(words.said) is not None else None
+
+    def _house(self, words: Words, things: Sequence[Item]) -> Asked | None:
+        if asking.ADDRESS.fullmatch(words.said) is not None:
+            fact = self._fact(words, things)
+            return fact or Asked("facts", subject="address")
+        if asking.PHONE.fullmatch(words.said) is not None:
+            return Asked("facts", subject="phone")
+        if asking.NAME_OF_HOUSE.fullmatch(words.said) is not None:
+            return Asked("facts", subject="name")
+        return None
+
+    def _named_fact(self, words: Words, things: Sequence[Item]) -> Asked | None:
+        """Find a fact that is asked for by the very words of its key."""
+        asked = {token.stem for token in words.tokens if not token.stop} - _NO_FACT
+        own = [key for key in self._facts if set(stems(key)) & asked]
+        return Asked("facts", subject=own[0]) if len(own) == 1 else None
+
+    def _fact(self, words: Words, things: Sequence[Item], least: float = 2.0) -> Asked | None:
+        """Find a fact by the words of its key, by what it is usually asked by, or by its text."""
+        asked = {token.stem for token in words.tokens if not token.stop} - _NO_FACT
+        best, score = None, least - 1
+        for key, near in self._facts.items():
+            own = set(stems(key)) & asked
+            known = near & asked
+            text = set(stems(self._menu.restaurant.facts[key])) - _NO_FACT - near
+            told = {
+                word
+                for word in text & asked
+                if word not in vocabulary.FUNCTION_WORDS and len(word) > 3
+            }
+            found = (
+                3.0 * len(own)
+                + 2.0 * len(known - own)
+                + (1.0 if told and not known else 0.0) * len(told)
+            )
+            if found > score and found >= least:
+                best, score = key, found
+        if best is None:
+            return None
+        dish = any(piece.head for piece in cut(words, self._names))
+        if dish and score < 3.0:
+            return None
+        return Asked("facts", subject=best)
+
+    def _allergens(self, words: Words, things: Sequence[Item]) -> Asked | None:
+        allergen = self._allergen_in(words)
+        talks = words.find(asking.ALLERGEN_WORDS) is not None
+        if allergen is None and not talks:
+            return None
+        pieces = cut(words, self._names)
+        inside = words.find(asking.INSIDE) or words.find(asking.ANYTHING_WITH)
+        if (not talks and inside is None) or self._orders_dish(pieces):
+            return None
+        if _asks_for_it(words) and any(
+            "free" in p.words.split() and (p.changes or p.head) for p in pieces
+        ):
+            return None
+        subject, _ = self._subjects.find(pieces, things, besides=allergen)
+        if not talks and subject is None and allergen is not None and self._is_dish(allergen):
+            return None
+        return Asked("allergens", subject=subject, allergen=allergen)
+
+    def _orders_dish(self, pieces: Sequence[Piece]) -> bool:
+        asks = any(
+            piece.does(lexicon.TAKE, lexicon.MAKE, lexicon.SWAP)
+            and piece.words.split()[0] in ("can", "could", "may", "would")
+            for piece in pieces
+        )
+        return asks and any(piece.dishes for piece in pieces)
+
+    def _is_dish(self, word: str) -> bool:
+        meaning = self._names.meaning(word)
+        return meaning is not None and bool(meaning.dishes)
+
+    def _allergen_in(self, words: Words) -> str | None:
+        known = {stem(fold(one)): one for dish in self._menu.dishes for one in dish.allergens}
+        free = words.find(asking.FREE)
+        for token in words.tokens:
+            if token.stem in known:
+                return known[token.stem]
+            if token.word in _ALLERGENS:
+                name = said.ALLERGENS[token.word]
+                related = said.RELATED.get(name, ())
+                return next((one for one in known.values() if one in related), name)
+        if free is not None and free.match["what"] in said.ALLERGENS:
+            return said.ALLERGENS[free.match["what"]]
+        return None
+
+    def _diet(self, words: Words, things: Sequence[Item]) -> Asked | None:
+        diet = next(
+            (
+                self._diets.get(token.stem) or (token.word if token.word in asking.DIETS else None)
+                for token in words.tokens
+                if token.stem in self._diets or token.word in asking.DIETS
+            ),
+            None,
+        )
+        if diet is None and not any(
+            token.word in ("meat", "diet", "diets", "dietary") for token in words.tokens
+        ):
+            return None
+        if (
+            diet is not None
+            and diet not in self._diets.values()
+            and diet in self._menu.restaurant.facts
+        ):
+            return None
+        if diet == "veggie":
+            diet = "vegetarian"
+        pieces = cut(words, self._names)
+        if self._orders_dish(pieces):
+            return None
+        if diet is None and any(piece.changes and not piece.head for piece in pieces):
+            return None
+        subject, _ = self._subjects.find(pieces, things)
+        return Asked("diets", subject=subject, diet=diet)
+
+    def _contents(self, words: Words, things: Sequence[Item]) -> Asked | None:
+        pieces = cut(words, self._names)
+        subject, size = self._subjects.find(pieces, things)
+        told = asking.CONTENTS.fullmatch(words.said) is not None
+        inside = words.find(asking.INSIDE) is not None
+        plain = (
+            words.tokens[0].word in ("what", "who")
+            and subject is not None
+            and len(words.tokens) > 2
+        )
+        if told and subject is None and _menu_meant(words):
+            return None
+        if subject is not None and (told or inside or (plain and self._is_about(pieces, words))):
+            if not told and self._section_only(pieces):
+                return None
+            return Asked("contents", subject=subject, size=size)
+        if told and subject is None and words.tokens[0].word != "how":
+            meanings = (piece.meaning for piece in pieces if piece.meaning is not None)
+            groups = next((meaning.groups for meaning in meanings if meaning.groups), None)
+            if groups:
+                return Asked("contents", subject=groups[0])
+            if any(piece.does(WORD) for piece in pieces) or self._section_only(pieces):
+                return (
+                    Asked("contents", words=unknown_words(pieces))
+                    if unknown_words(pieces)
+                    else None
+                )
+            return Asked("contents")
+        return None
+
+    def _is_about(self, pieces: Sequence[Piece], words: Words) -> bool:
+        return any(piece.dishes for piece in pieces) and words.tokens[1].word in (
+            "is",
+            "are",
+            "kind",
+            "sort",
+        )
+
+    def _section_only(self, pieces: Sequence[Piece]) -> bool:
+        return any(piece.sections for piece in pieces) and not any(
+            piece.dishes and not piece.sections for piece in pieces
+        )
+
+    def _had(self, words: Words, things: Sequence[Item]) -> Asked | None:
+        """Read what there is to be had: a dish, a section, a choice, anything at all."""
+        pieces = cut(words, self._names)
+        section = self._section_in(words, pieces)
+        have = words.find(asking.HAVE)
+        begins = words.tokens[0].word
+        choosing = begins in (
+            "what",
+            "which",
+            "any",
+            "how",
+            "is",
+            "are",
+            "show",
+            "tell",
+            "list",
+            "give",
+        )
+        asks_kind = (
+            begins in ("what", "which")
+            or "kind of" in words.said
+            or begins in ("show", "list", "any")
+        )
+        if section is not None and (asks_kind or (have is not None and self._asks_having(words))):
+            return Asked("section", subject=section)
+        dish = next((piece.dishes for piece in pieces if piece.dishes), None)
+        if dish is not None and have is not None and self._asks_having(words):
+            return Asked("menu", subject=dish[0] if len(dish) == 1 else None)
+        choice = next((piece for piece in pieces if piece.changes), None)
+        if choice is not None and (asks_kind or (have is not None and self._asks_having(words))):
+            groups = choice.meaning.groups if choice.meaning else []
+            return Asked(
+                "menu",
+                subject=groups[0]
+                if groups
+                else self._subjects.choice(choice.words) or choice.words,
+            )
+        if asking.MENU.fullmatch(words.said) is not None and unknown_words(pieces) is None:
+            return Asked("menu")
+        if have is not None and self._asks_having(words):
+            unknown = unknown_words(pieces)
+            if unknown is None:
+                return Asked("menu") if choosing or begins in ("do", "have") else None
+            match = self._names.resolve(unknown)
+            if len(match.names) == 1:
+                return Asked("menu", subject=match.names[0])
+            return self._fact(words, things, least=1.0) or Asked("menu", words=unknown)
+        if asking.MENU.fullmatch(words.said) is not None:
+            return Asked("menu", words=unknown_words(pieces))
+        return self._fact(words, things, least=1.0)
+
+    def _about_dish(self, words: Words, things: Sequence[Item]) -> Asked | None:
+        """Take any other yes or no question about a dish as one about what is in it."""
+        if words.tokens[0].word not in ("is", "are", "does", "do", "has", "was"):
+            return None
+        pieces = cut(words, self._names)
+        named = next((piece.dishes for piece in pieces if len(piece.dishes) == 1), None)
+        if named is None and things and asking.IS_WITH.fullmatch(words.said):
+            return Asked("contents", subject=things[-1].name)
+        return Asked("contents", subject=named[0]) if named else None
+
+    def _asks_having(self, words: Words) -> bool:
+        return words.tokens[0].word in ("do", "does", "have", "has", "any", "is", "are", "got")
+
+    def _section_in(self, words: Words, pieces: Sequence[Piece]) -> str | None:
+        for piece in pieces:
+            if piece.sections:
+                return piece.sections[0]
+        course = words.find(asking.FOR_COURSE)
+        asked = [token.stem for token in words.tokens]
+        for section in self._menu.sections:
+            headings = {word for name in (section.name, *section.aliases) for word in stems(name)}
+            headings -= _EVERY_HEADING
+            if headings & set(asked):
+                return section.name
+            if course is not None and headings & {
+                stem(word) for word in course.match.group().split()
+            }:
+                return section.name
+        return None
+
+    # -- what it is about -----------------------------------------------------------------------------------
+
+
+def _opened(words: Words) -> Words:
+    """Drop what stands before a question and says nothing."""
+    first = 0
+    asks = words.find(asking.WOULD_KNOW)
+    if asks is not None and asks.first <= 2:
+        first = asks.last
+        if words.tokens[first - 1].word in ("if", "whether"):
+            words, first = words.corrected(first - 1, "do"), first - 1
+    while first < len(words.tokens):
+        token = words.tokens[first]
+        if token.stop or token.word in _BEFORE:
+            first += 1
+            continue
+        rest = words.part(first, len(words.tokens))
+        found = patterns.GREETING.match(rest.said)
+        if found is None:
+            break
+        first += len(found.group().split())
+    return words.part(first, len(words.tokens))
+
+
+def _asks_for_it(words: Words) -> bool:
+    return words.said.startswith(("do you have", "have you", "is there", "are there", "any "))
+
+
+def _menu_meant(words: Words) -> bool:
+    return any(token.word in ("menu", "offer", "card", "list") for token in words.tokens)
+
+
+_BEFORE = frozenset(
+    "and so ok okay well also um uh er hmm but oh ah then now actually please sorry excuse me yes yeah quick"
+    " question one just wait hey by the way great perfect thanks right".split()
+)
+_ALLERGENS = frozenset(
+    word for word in said.ALLERGENS if word not in ("corn", "garlic", "alcohol", "pork")
+)
+_NO_FACT = frozenset(
+    stem(word)
+    for word in (
+        "a an the of and or is are be you your i we my me it that this do does have has can could would what"
+        " which where when how who any some in on at to for with from by us our there not no yes free here tell"
+        " ask day time open every all after before six ten large big house people"
+    ).split()
+)
+_EVERY_HEADING = frozenset(
+    stem(word) for word in "and the our of small large big hot cold not".split()
+)

@@ -1,0 +1,402 @@
+"""Makes commands of things ordered, or questions where something is missing or not possible."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from bella_vista.local.english import vocabulary
+from bella_vista.local.understanding.items import Item, Split
+from bella_vista.local.understanding.kitchen import Kitchen, any_size
+from bella_vista.local.understanding.meaning import Draft, Question
+from state.errors import ChoiceMissing, OrderError
+from state.menu import Combo, Dish, Menu
+from state.menu.words import stems
+
+
+class Settling:
+    """Asks the menu about whole things.
+
+    Args:
+        menu: The menu.
+        kitchen: What it makes of single words.
+    """
+
+    def __init__(self, menu: Menu, kitchen: Kitchen) -> None:
+        self._menu = menu
+        self._kitchen = kitchen
+
+    def settle(self, item: Item) -> tuple[list[Draft], list[Question]]:
+        """Return the commands that order it, or what has to be asked first."""
+        if item.quantity == 0:
+            return [], []
+        wanted = _split(self._dealt_out(item))
+        drafts: list[Draft] = []
+        questions: list[Question] = []
+        for one in wanted:
+            draft, question = self._settle_one(one)
+            if question is not None:
+                questions.append(question)
+            elif draft is not None:
+                drafts.append(draft)
+        return drafts, questions
+
+    def _dealt_out(self, item: Item) -> Item:
+        """Give each its own: "three shakes: vanilla, chocolate without cream and strawberry"."""
+        dish = self._kitchen.dish(item.name)
+        if (
+            dish is None
+            or item.splits
+            or item.line is not None
+            or (item.quantity or 0) < 2
+            or len(item.changes) < (item.quantity or 0)
+        ):
+            return item
+        shares = self._shares(dish, item.changes)
+        if len(shares) != item.quantity:
+            return item
+        return replace(item, changes=[], splits=[Split(1, changes=share) for share in shares])
+
+    def _shares(self, dish: Dish, changes: Sequence[str]) -> list[list[str]]:
+        """Cut a list of changes where a choice comes of which the one before has another already."""
+        shares: list[list[str]] = [[]]
+        for change in changes:
+            clashes = any(
+                stems(one) != stems(change) and self._kitchen.excludes(dish.name, one, change)
+                for one in shares[-1]
+            )
+            if clashes:
+                shares.append([])
+            shares[-1].append(change)
+        return shares
+
+    def _settle_one(self, item: Item) -> tuple[Draft | None, Question | None]:
+        if not item.names:
+            facts = {"words": item.words, "near": list(item.near)}
+            return None, Question("not_on_menu", facts, self._draft(item, words=item.words))
+        if item.name is None:
+            facts = {"words": item.words, "possible": list(item.names)}
+            waiting = self._draft(item, words=item.words, possible=list(item.names))
+            return None, Question("ambiguous", facts, waiting)
+        combo = self._kitchen.combo(item.name)
+        if combo is not None:
+            return self._settle_combo(item, combo)
+        dish = self._kitchen.dish(item.name)
+        if dish is None:
+            facts = {"words": item.words, "near": list(item.near)}
+            return None, Question("not_on_menu", facts, self._draft(item, words=item.words))
+        return self._settle_dish(item, dish)
+
+    def _settle_dish(self, item: Item, dish: Dish) -> tuple[Draft | None, Question | None]:
+        if not dish.available:
+            facts = {"name": dish.name, "near": list(self._instead_of(dish))}
+            return None, Question("sold_out", facts, self._draft(item, name=None))
+        if item.quantity is None:
+            facts = {"name": dish.name, "group": "quantity", "possible": []}
+            return None, Question("choice_missing", facts, self._draft(item))
+        item = self._counted_in_pieces(item, dish)
+        too_many = self._too_many(item, self._draft(item))
+        if too_many is not None:
+            return None, too_many
+        if not dish.sizes and item.size is not None and item.size in vocabulary.VESSELS:
+            item = replace(item, size=None)
+        question = self._wrong_size(item, dish)
+        if question is not None:
+            return None, question
+        if item.size is not None:
+            item = replace(item, size=self._menu.size(dish, item.size))
+        item = replace(item, changes=[*item.changes, *self._said_in_name(item, dish)])
+        good, question = self._changes(item, dish)
+        if question is not None:
+            return None, question
+        item = replace(item, changes=good)
+        if item.size is None and dish.size_needed:
+            facts = {"name": dish.name, "group": "size", "possible": list(dish.sizes)}
+            return None, Question("choice_missing", facts, self._draft(item))
+        try:
+            chosen = self._menu.choose(dish, item.size or any_size(dish), item.changes)
+        except OrderError as error:
+            return None, Question(error.code, dict(error.facts), self._draft(item))
+        return self._draft(replace(item, changes=[one.words for one in chosen])), None
+
+    def _too_many(self, item: Item, draft: Draft) -> Question | None:
+        limit = self._menu.restaurant.limits.quantity
+        if (item.quantity or 0) <= limit:
+            return None
+        facts = {"what": "quantity", "limit": limit, "asked": item.quantity, "name": item.name}
+        return Question("over_limit", facts, draft)
+
+    def _counted_in_pieces(self, item: Item, dish: Dish) -> Item:
+        """Take "six nigiri" as one portion where six pieces are a size."""
+        if (
+            item.size is None
+            and item.quantity is not None
+            and item.quantity > 1
+            and dish.size_needed
+        ):
+            for size in dish.sizes:
+                words = stems(size)
+                if words[:1] == (str(item.quantity),) and words[1:] in _PIECES:
+                    return replace(item, size=size, quantity=1)
+        return item
+
+    def _wrong_size(self, item: Item, dish: Dish) -> Question | None:
+        if item.size is None:
+            return None
+        try:
+            self._menu.size(dish, item.size)
+        except OrderError as error:
+            return Question(error.code, dict(error.facts), self._draft(replace(item, size=None)))
+        return None
+
+    def _changes(self, item: Item, dish: Dish) -> tuple[list[str], Question | None]:
+        """Keep the changes that are possible; return a question about the first that is not."""
+        good: list[str] = []
+        bad: OrderError | None = None
+        size = item.size or any_size(dish)
+        old = list(item.changes[: item.yielding])
+        for words in (*item.changes, *item.unknown):
+            if words not in old and self._gives_way(dish, size, good, old, words):
+                continue
+            try:
+                self._menu.choose(dish, size, [*good, words])
+            except ChoiceMissing as error:
+                if error.facts.get("group") and not self._starts_group(dish, words):
+                    good.append(words)
+                else:
+                    bad = bad or error
+            except OrderError as error:
+                bad = bad or error
+            else:
+                good.append(words)
+        if bad is None:
+            return good, None
+        facts = dict(bad.facts)
+        facts.setdefault("name", dish.name)
+        most = self._most(dish, str(facts.get("words") or ""))
+        if most is not None:
+            facts["most"] = most
+        return good, Question(bad.code, facts, self._draft(replace(item, changes=good)))
+
+    def _gives_way(
+        self, dish: Dish, size: str | None, good: list[str], old: Sequence[str], words: str
+    ) -> bool:
+        """Take a new choice in the place of an old one where only one of them can be had."""
+        if not old or self._possible(dish, size, [*good, words]):
+            return False
+        for change in [one for one in reversed(good) if one in old]:
+            if self._one_of_several(dish, change):
+                continue
+            rest = [one for one in good if one != change]
+            if self._possible(dish, size, [*rest, words]):
+                good[:] = [*rest, words]
+                return True
+        return False
+
+    def _most(self, dish: Dish, words: str) -> int | None:
+        """Return how many may be had of a group, when words name more of it than that."""
+        named = {stems(one) for one in words.split(", ")}
+        for group in self._menu.groups(dish):
+            choices = {stems(choice.name) for choice in group.choices}
+            if 1 < group.most < len(named) and named <= choices:
+                return group.most
+        return None
+
+    def _one_of_several(self, dish: Dish, change: str) -> bool:
+        """Whether something was chosen of a group of which more than one can be had.
+
+        There nobody says which of them is to go, so it has to be asked.
+        """
+        said = stems(change)
+        return any(
+            stems(name) == said
+            for group in self._menu.groups(dish)
+            if group.most > 1
+            for choice in group.choices
+            for name in (choice.name, *choice.aliases)
+        )
+
+    def _possible(self, dish: Dish, size: str | None, changes: Sequence[str]) -> bool:
+        try:
+            self._menu.choose(dish, size, changes)
+        except ChoiceMissing:
+            return True
+        except OrderError:
+            return False
+        return True
+
+    def _said_in_name(self, item: Item, dish: Dish) -> list[str]:
+        """Find choices in what a dish was called: the bread of a pastrami on rye."""
+        said = set(stems(item.words)) - set(stems(dish.name))
+        return [
+            choice.name
+            for group in self._menu.groups(dish)
+            if group.least and group.default is None
+            for choice in group.choices
+            if set(stems(choice.name)) <= said
+        ][:1]
+
+    def _starts_group(self, dish: Dish, words: str) -> bool:
+        """Whether words only name a group, so that what is missing is of that very group."""
+        said = stems(words)
+        return any(
+            said == stems(heading)
+            for group in self._menu.groups(dish)
+            for heading in (group.name, *group.aliases)
+        )
+
+    def _instead_of(self, dish: Dish) -> Iterable[str]:
+        section = self._menu.section(dish.section)
+        others = section.dishes if section else ()
+        return [other.name for other in others if other.available and other is not dish][:3]
+
+    def _settle_combo(self, item: Item, combo: Combo) -> tuple[Draft | None, Question | None]:
+        if not combo.available:
+            return None, Question("sold_out", {"name": combo.name, "near": []}, None)
+        facts: dict[str, Any]
+        if item.quantity is None:
+            facts = {"name": combo.name, "group": "quantity", "possible": []}
+            return None, Question("choice_missing", facts, self._draft(item))
+        item = self._with_named_parts(item, combo)
+        item = self._handed_on(item)
+        strange = self._strange(item, combo)
+        if strange:
+            kept = [change for change in item.changes if change not in strange]
+            facts = {"name": combo.name, "words": ", ".join(strange), "possible": []}
+            waiting = self._draft(replace(item, changes=kept))
+            return None, Question("choice_not_possible", facts, waiting)
+        parts: list[Item] = []
+        for part in item.parts:
+            settled, question = self._settle_part(part)
+            if question is not None:
+                waiting = self._draft(item)
+                return None, Question(question.code, question.facts, waiting)
+            parts.append(settled)
+        item = replace(item, parts=parts)
+        open_part = self._kitchen.open_part(combo, [part.name or "" for part in parts])
+        if open_part is not None:
+            count, possible = open_part
+            facts = {"name": combo.name, "group": "parts", "count": count, "possible": possible}
+            return None, Question("choice_missing", facts, self._draft(item))
+        draft = self._draft(item)
+        too_many = self._too_many(item, draft)
+        return (None, too_many) if too_many else (draft, None)
+
+    def _with_named_parts(self, item: Item, combo: Combo) -> Item:
+        """Take the part that a combo was called by, when none was chosen: the gyro of a gyro meal."""
+        said = set(stems(item.words)) | set(stems(combo.name))
+        parts = [*item.parts]
+        for part in combo.parts:
+            taken = [one.name or "" for one in parts]
+            named = [
+                name
+                for name in part.dishes
+                if self._called_by(name, said) and self._kitchen.room_for(combo, taken, name)
+            ]
+            chosen = any(name in part.dishes for name in taken)
+            if len(part.dishes) > 1 and not chosen and part.choose == 1 and len(named) == 1:
+                parts.append(Item(words=named[0], names=(named[0],)))
+        return replace(item, parts=parts)
+
+    def _called_by(self, name: str, said: set[str]) -> bool:
+        dish = self._kitchen.dish(name)
+        return dish is not None and any(
+            set(stems(one)) <= said for one in (dish.name, *dish.aliases)
+        )
+
+    def _strange(self, item: Item, combo: Combo) -> list[str]:
+        """Find what was said of a combo that can be said of no part of it that is still to be chosen."""
+        taken = [part.name or "" for part in item.parts]
+        still = [
+            name
+            for part in combo.parts
+            for name in part.dishes
+            if self._kitchen.room_for(combo, taken, name)
+        ]
+        said = [*item.changes, *item.unknown]
+        return [one for one in said if not any(self._kitchen.answers(name, one) for name in still)]
+
+    def _handed_on(self, item: Item) -> Item:
+        """Give what was said of a whole combo to the part it can be said of."""
+        if not item.changes:
+            return item
+        parts = [replace(part, changes=[*part.changes]) for part in item.parts]
+        left: list[str] = []
+        for change in item.changes:
+            able = [part for part in parts if self._kitchen.answers(part.name, change)]
+            if able:
+                able[0].changes.append(change)
+            else:
+                left.append(change)
+        return replace(item, parts=parts, changes=left)
+
+    def _settle_part(self, part: Item) -> tuple[Item, Question | None]:
+        dish = self._kitchen.dish(part.name)
+        if dish is None:
+            return part, Question("ambiguous", {"words": part.words, "possible": list(part.names)})
+        # A combo covers the usual size, or the smallest; a size need not be said.
+        size = dish.default_size or min(dish.prices, key=lambda one: dish.prices[one])
+        draft, question = self._settle_dish(replace(part, quantity=1, size=part.size or size), dish)
+        if draft is None:
+            return part, question
+        changes = list(draft.fields.get("modifications", ()))
+        said = self._menu.size(dish, part.size) if part.size else None
+        return replace(part, size=said, changes=changes), None
+
+    def _draft(self, item: Item, **more: Any) -> Draft:
+        fields: dict[str, Any] = {}
+        if item.line is not None:
+            fields["line_id"] = item.line.id
+        if item.name is not None:
+            fields["name"] = item.name
+        if item.size is not None:
+            fields["size"] = item.size
+        fields["quantity"] = item.quantity if item.quantity is not None else 1
+        if item.changes:
+            fields["modifications"] = list(item.changes)
+        if item.parts:
+            fields["parts"] = [_part_fields(part) for part in item.parts]
+        fields.update(more)
+        op = "add_item" if item.line is None else "change_item"
+        return Draft(op, {name: value for name, value in fields.items() if value is not None})
+
+
+def _part_fields(part: Item) -> dict[str, Any]:
+    fields: dict[str, Any] = {"name": part.name or part.words}
+    if part.size is not None:
+        fields["size"] = part.size
+    if part.changes:
+        fields["modifications"] = list(part.changes)
+    return fields
+
+
+def _split(item: Item) -> list[Item]:
+    """Take apart several of which some are to be different: the usual ones come first."""
+    if not item.splits or item.quantity is None:
+        return [item]
+    special = sum(split.count or 0 for split in item.splits)
+    left = item.quantity - special
+    open_splits = [split for split in item.splits if split.count is None]
+    if left < 0:
+        # "A Margherita, two of them large" contradicts itself; the larger number was said on purpose.
+        left = 0
+    usual = 0 if open_splits else left
+    result = [replace(item, quantity=usual, splits=[])] if usual else []
+    for split in item.splits:
+        count = split.count if split.count is not None else left
+        if count <= 0:
+            continue
+        result.append(
+            replace(
+                item,
+                quantity=count,
+                size=split.size or item.size,
+                changes=[*item.changes, *split.changes],
+                unknown=list(item.unknown),
+                splits=[],
+                line=None,
+            )
+        )
+    return result
+
+
+_PIECES = frozenset({stems(word) for word in ("piece", "pieces", "pcs", "pc", "wings")})

@@ -1,0 +1,63 @@
+"""Takes out of a message whatever is no order: who the guest is, how he gets and pays for his food."""
+
+from datetime import datetime
+
+from bella_vista.local.understanding.contacts import Contacts
+from bella_vista.local.understanding.feedback import Feedback
+from bella_vista.local.understanding.guests import Guests
+from bella_vista.local.understanding.handover import Handover
+from bella_vista.local.understanding.heard import Heard
+from bella_vista.local.understanding.meaning import OrderSeen
+from bella_vista.local.understanding.names import Names
+from bella_vista.local.understanding.paying import Paying
+from bella_vista.local.understanding.tokens import Words
+from state.menu import Menu
+
+
+class Statements:
+    """Reads statements for one house.
+
+    Args:
+        menu: The menu and the house.
+        names: The menu's names, so that a dish is not taken for a guest.
+    """
+
+    def __init__(self, menu: Menu, names: Names) -> None:
+        self._contacts = Contacts(menu)
+        self._guests = Guests(names)
+        self._paying = Paying(menu)
+        self._feedback = Feedback()
+        self._handover = Handover(menu, names)
+
+    def whole(self, words: Words, heard: Heard) -> Words:
+        """Take out what may go over several clauses, and return what is left of a message."""
+        return self._contacts.take(words, heard)
+
+    def address(self, words: Words) -> str | None:
+        """Find the address a question about delivery names."""
+        return self._handover.address(words)
+
+    def delivers_to(self, address: str) -> bool:
+        """Whether the house delivers to an address."""
+        return self._handover.delivers_to(address)
+
+    def rating(self, words: Words, heard: Heard) -> Words:
+        """Take out a rating that was asked for, with all that is said beside it."""
+        return self._feedback.rating(words, heard, "rating")
+
+    def take(
+        self,
+        words: Words,
+        heard: Heard,
+        *,
+        order: OrderSeen,
+        expects: str | None,
+        now: datetime,
+    ) -> Words:
+        """Take statements out of a clause, and return what is left of it."""
+        words = self._feedback.note(words, heard)
+        words = self._paying.coupon(words, heard, order)
+        words = self._guests.take(words, heard, expects)
+        words = self._feedback.rating(words, heard, expects)
+        words = self._paying.take(words, heard, order, expects)
+        return self._handover.take(words, heard, order, expects, now)

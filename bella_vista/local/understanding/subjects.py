@@ -1,0 +1,98 @@
+"""Finds what a question is about: a dish named in whole or in part, or what was ordered last."""
+
+from collections.abc import Sequence
+
+from bella_vista.local.english import lexicon
+from bella_vista.local.understanding.items import Item
+from bella_vista.local.understanding.kitchen import Kitchen
+from bella_vista.local.understanding.names import Names
+from bella_vista.local.understanding.pieces import WORD, Piece
+from state.menu import Menu
+from state.menu.words import stem, stems
+
+
+class Subjects:
+    """Looks for what is meant on one menu."""
+
+    def __init__(self, menu: Menu, names: Names, kitchen: Kitchen) -> None:
+        self._menu = menu
+        self._names = names
+        self._kitchen = kitchen
+
+    def find(
+        self, pieces: Sequence[Piece], things: Sequence[Item], *, besides: str | None = None
+    ) -> tuple[str | None, str | None]:
+        """Return the dish that is asked about, and its size."""
+        size = next((piece.words for piece in pieces if piece.sizes and not piece.dishes), None)
+        named = [
+            p for p in pieces if p.dishes and not (besides and stems(p.words) == stems(besides))
+        ]
+        sure = next((piece for piece in named if len(piece.dishes) == 1), None)
+        if sure is not None:
+            return sure.dishes[0], self._kitchen.size(sure.dishes[0], size) if size else None
+        for run in _runs(pieces):
+            if besides and besides in run:
+                run = " ".join(word for word in run.split() if stem(word) != stem(besides))
+            content = [word for word in run.split() if word not in _NO_SUBJECT]
+            if not content:
+                continue
+            match = self._names.resolve(" ".join(content))
+            if len(match.names) == 1:
+                name = match.names[0]
+                return name, self._kitchen.size(name, size) if size else None
+        if any(
+            piece.words in _IT or piece.does(lexicon.PRONOUN) for piece in pieces
+        ) or _about_nothing(pieces):
+            if things and things[-1].name:
+                name = things[-1].name
+                return name, (self._kitchen.size(name, size) if size else things[-1].size)
+        return None, None
+
+    def choice(self, words: str) -> str | None:
+        """Return the choice of any group that some words name, as the menu calls it."""
+        said_stems = stems(words)
+        for group in self._menu.options.values():
+            for choice in group.choices:
+                if any(stems(name) == said_stems for name in (choice.name, *choice.aliases)):
+                    return choice.name
+        return None
+
+
+def unknown_words(pieces: Sequence[Piece]) -> str | None:
+    """Return the words of a question that name something and are not understood."""
+    for run in _runs(pieces):
+        content = [word for word in run.split() if word not in _NO_SUBJECT]
+        if content:
+            return " ".join(content)
+    return None
+
+
+def _runs(pieces: Sequence[Piece]) -> list[str]:
+    """Return the runs of words that are no known phrases."""
+    runs: list[list[str]] = [[]]
+    for piece in pieces:
+        if piece.does(WORD) or (piece.head and len(piece.dishes) != 1) or piece.changes:
+            runs[-1].extend(piece.words.split())
+        elif runs[-1]:
+            runs.append([])
+    return [" ".join(run) for run in runs if run]
+
+
+def _about_nothing(pieces: Sequence[Piece]) -> bool:
+    return not any(piece.head or piece.does(WORD) or piece.changes for piece in pieces)
+
+
+_IT = frozenset({"it", "that", "this", "one", "them", "those", "these"})
+_NO_SUBJECT = frozenset(
+    "what which how much many is are does do did the a an any your in on of for it that this there cost costs"
+    " price prices contain contains come comes have has with about tell show kind kinds sort sorts type types"
+    " other different dish dishes option options choice choices possible available else today here menu card"
+    " thing things something anything stuff food really exactly made sold out left stock ingredients ingredient"
+    " taste like look selection got get gets serve size sizes big spicy hot good fresh homemade know wonder"
+    " please thanks also extra more than expensive cheap cheapest each per piece one ones two offer vegan"
+    " vegetarian gluten free dairy lactose nut allergen allergens guys list whats currently difference between"
+    " recommend special specials suggest best popular flavors flavours flavor flavour favorite favourite"
+    " believe serving served serves include includes included can could may would i we you me us him her they"
+    " when where why who at to and or not no so if from by as order eat drink want like need say said mean"
+    " means work works question password minute second moment time place".split()
+)

@@ -1,0 +1,169 @@
+"""Small talk: greetings, thanks, yes and no, and the few words that end or stop everything."""
+
+from bella_vista.local.english import patterns
+from bella_vista.local.understanding.heard import Heard
+from bella_vista.local.understanding.names import Names
+from bella_vista.local.understanding.tokens import Words
+
+_WHOLE = (
+    ("rules", patterns.RULES),
+    ("robot", patterns.ASKS_ROBOT),
+    ("human", patterns.HUMAN),
+    ("robot", patterns.ROBOT),
+    ("cancel", patterns.CANCEL_ALL),
+    ("start_over", patterns.START_OVER),
+    ("booking", patterns.BOOKING),
+    ("status", patterns.STATUS),
+    ("place", patterns.PLACE),
+    ("done", patterns.DONE),
+    ("bye", patterns.BYE),
+    ("thanks", patterns.THANKS),
+    ("no", patterns.NO),
+    ("yes", patterns.YES),
+    ("nothing", patterns.NOTHING),
+    ("repeat", patterns.REPEAT),
+    ("wait", patterns.WAIT),
+    ("back", patterns.BACK),
+    ("order", patterns.WANT_ORDER),
+)
+"""What a whole clause may mean; some mean several things."""
+
+_SURE = frozenset(
+    (
+        "rules",
+        "human",
+        "robot",
+        "cancel",
+        "start_over",
+        "booking",
+        "status",
+        "bye",
+        "thanks",
+        "order",
+        "back",
+    )
+)
+"""What says so much that nothing else is looked for in the clause."""
+
+_ANSWERS = frozenset({"yes", "no", "nothing"})
+_SOFT_AFTER = frozenset("please then sir madam mate and so".split())
+_LONGEST_REASON = 200
+
+
+class Talk:
+    """Takes small talk out of clauses.
+
+    Args:
+        names: The menu's names: a word that names something is no small talk.
+        heard: Where intents are noted.
+    """
+
+    def __init__(self, names: Names, heard: Heard) -> None:
+        self._names = names
+        self._heard = heard
+        self.answer = ""
+
+    def take(self, words: Words) -> Words:
+        """Note what a clause says in the way of small talk, and return the rest of it.
+
+        ``answer`` is then the yes, the no or the nothing that was in it.
+        """
+        self.answer = ""
+        words = self._thanks_last(self._greeting(words))
+        said = bare(words)
+        meant = [intent for intent, pattern in _WHOLE if pattern.fullmatch(said)] if said else []
+        for intent in meant:
+            if intent in _SURE:
+                self._note(intent, words)
+                return words.part(0, 0)
+        if not meant:
+            return self._answer_first(words)
+        named = self._names.meaning(said)
+        is_name = named is not None and bool(named.kinds)
+        for intent in meant:
+            if intent in _ANSWERS:
+                self.answer = intent
+            if not (is_name and intent in _ANSWERS):
+                self._note(intent, words)
+        return words if is_name else words.part(0, 0)
+
+    def _note(self, intent: str, words: Words) -> None:
+        self._heard.meant(intent)
+        if intent == "human":
+            reason = words.typed().strip(" .,!?")[:_LONGEST_REASON]
+            self._heard.wish(words, "call_person", reason=reason or "The guest asked for a person.")
+        elif intent == "cancel":
+            self._heard.wish(words, "cancel_order")
+
+    def _greeting(self, words: Words) -> Words:
+        first = 0
+        while first < len(words.tokens) and words.tokens[first].stop:
+            first += 1
+        rest = words.part(first, len(words.tokens))
+        found = patterns.GREETING.match(rest.said)
+        if found is None or self._names.longest(rest.tokens, 0) is not None:
+            return rest
+        self._heard.meant("greeting")
+        return rest.part(len(found.group().split()), len(rest.tokens))
+
+    def _thanks_last(self, words: Words) -> Words:
+        last = len(words.tokens)
+        while last and words.tokens[last - 1].stop:
+            last -= 1
+        for length in (4, 3, 2, 1):
+            run = words.part(max(0, last - length), last)
+            if length < last and patterns.THANKS.fullmatch(run.said):
+                self._heard.meant("thanks")
+                return words.part(0, last - length)
+        return words
+
+    def _answer_first(self, words: Words) -> Words:
+        """Note a yes, a no, or a "that is all" in front of something else."""
+        if self._names.longest(words.tokens, 0) is not None:
+            return words
+        if (found := patterns.DONE.match(words.said)) is not None:
+            length = len(found.group().split())
+            rest = words.part(length, len(words.tokens))
+            if (thanks := patterns.THANKS.match(rest.said)) is not None:
+                rest = rest.part(len(thanks.group().split()), len(rest.tokens))
+            if length > 1 and rest.tokens and rest.tokens[0].stop:
+                self._heard.meant("done")
+                return rest
+        for intent, pattern in (("yes", patterns.YES), ("no", patterns.NO)):
+            found = pattern.match(words.said)
+            if found is None:
+                continue
+            length = len(found.group().split())
+            following = words.tokens[length] if length < len(words.tokens) else None
+            if following is None or following.stop or following.word in patterns.AFTER_ANSWER:
+                self._heard.meant(intent)
+                self.answer = intent
+                # What a "no" takes back is seen later; a "yes" says no more.
+                return words if intent == "no" else words.part(length, len(words.tokens))
+            if intent == "yes" and length == 1 and words.tokens[0].word in patterns.SURE_YES:
+                self._heard.meant(intent)
+                return words.part(1, len(words.tokens))
+        return words
+
+
+def comment(words: Words) -> str | None:
+    """Return what was said about the evening, unless it is a short answer or a question."""
+    said = bare(words)
+    short = ("yes", "no", "done", "bye", "thanks", "nothing", "human", "robot", "wait", "repeat")
+    if words.tokens[-1].word == "?" or any(p.fullmatch(said) for i, p in _WHOLE if i in short):
+        return None
+    first = words.part(0, next((i for i, t in enumerate(words.tokens) if t.stop), len(words)))
+    declines = any(pattern.fullmatch(first.said) for pattern in (patterns.NO, patterns.DONE))
+    if declines and len(said.split()) < 6:
+        return None
+    return words.typed() or None
+
+
+def bare(words: Words) -> str:
+    """Return the words of a clause without stops, and without politeness around them."""
+    run = [token.word for token in words.tokens if not token.stop]
+    while len(run) > 1 and run[0] in patterns.SOFT:
+        run.pop(0)
+    while len(run) > 1 and run[-1] in _SOFT_AFTER:
+        run.pop()
+    return " ".join(run)
