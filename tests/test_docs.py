@@ -1,6 +1,8 @@
 """The documentation tells the truth: its code runs, its pictures are drawn, its links lead somewhere."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -46,3 +48,24 @@ def test_every_decision_is_listed() -> None:
     listed = set(re.findall(r"\((\d{4}-[\w-]+\.md)\)", (folder / "README.md").read_text("utf-8")))
 
     assert listed == {path.name for path in folder.glob("0*.md")}
+
+
+def test_the_conversation_in_the_readme_is_what_the_console_says(tmp_path: Path) -> None:
+    (shown,) = blocks("README.md", "text")
+    lines = [line.removeprefix("You: ") for line in shown.splitlines() if line.startswith("You: ")]
+
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "bella_vista", "console", "--at", "2026-11-20T19:00:00"),
+            *("--menu", "bella_vista/menu.yaml", "--model", "local"),
+            *("--database", f"sqlite:///{tmp_path}/orders.db"),
+        ],
+        input="\n".join(lines),
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=50,
+        check=True,
+    )
+
+    assert " ".join(shown.split()) in " ".join(done.stdout.split())

@@ -277,11 +277,11 @@ class Questions:
             if not told and self._section_only(pieces):
                 return None
             return Asked("contents", subject=subject, size=size)
-        if told and subject is None and words.tokens[0].word != "how":
+        if told and subject is None and not words.said.startswith("how "):
             meanings = (piece.meaning for piece in pieces if piece.meaning is not None)
-            groups = next((meaning.groups for meaning in meanings if meaning.groups), None)
-            if groups:
-                return Asked("contents", subject=groups[0])
+            group = next((name for meaning in meanings for name in meaning.groups), None)
+            if group is not None:
+                return Asked("contents", subject=group)
             if any(piece.does(WORD) for piece in pieces) or self._section_only(pieces):
                 return (
                     Asked("contents", words=unknown_words(pieces))
