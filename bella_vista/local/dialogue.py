@@ -23,6 +23,8 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 _NAME_WORDS = 2
+_PATIENCE = 4
+"""How often in a row the same thing is asked before it is let go."""
 _TO_CHOOSE = frozenset({"ambiguous", "choice_missing", "choice_not_possible"})
 """Refusals that the guest can answer with one of what is possible."""
 _REMEMBERED = 2_000
@@ -135,8 +137,11 @@ class Dialogue:
         if _may_be_a_name(text, understood, scene, asked):
             understood = understand(EXPECTS[Topic.NAME])
         if pending is not None and _still_waits(pending, understood):
-            # The guest went on before answering; what was asked still waits, but not a third time.
-            if len(scene.said) < 2 or not all(ask(pending) in text for text in scene.said[:2]):
+            # The guest went on before answering; what was asked still waits, but not for ever.
+            asked_before = scene.said[:_PATIENCE]
+            if len(asked_before) < _PATIENCE or not all(
+                ask(pending) in text for text in asked_before
+            ):
                 understood = replace(understood, question=pending)
         return understood
 
