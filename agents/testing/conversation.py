@@ -139,7 +139,9 @@ class Conversation(Generic[S, C]):
         await start_text(self.call, self.model)
         try:
             await self._until_guests_turn()
-        except BaseException:
+        except (
+            BaseException
+        ):  # whatever stops the greeting, a cancellation too, must not leave the session
             await stop(self.call)
             raise
         return self

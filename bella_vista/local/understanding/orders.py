@@ -253,6 +253,12 @@ class Orders:
         """Take in something the menu names, as what it is here."""
         piece = self._clause.pieces[at]
         if piece.sizes and self._amending.is_size(at):
+            if (
+                at
+                and self._clause.pieces[at - 1].does(lex.AND)
+                and self._clause.head_follows(at + 1)
+            ):
+                self._clause.mode = ""  # "without egg and five prawn gyoza": another dish begins
             self._amending.size(at)
         elif piece.also == lex.AMOUNT and self._amending.names_change(at + 1):
             self._naming.flush()

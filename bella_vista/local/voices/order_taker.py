@@ -86,7 +86,7 @@ class OrderTakerPolicy(Policy):
         if now.stage == "review" and (now.did("read_back") or now.topic is Topic.CONFIRM):
             return _after_reading(self, now)
         if now.items and self.is_complete(now):
-            return _missing(now)
+            return _missing(now) or reading(now)
         return joined(self.confused(now), self._next(now))
 
     def worth_saying(self, now: Situation) -> Sequence[Outcome]:
