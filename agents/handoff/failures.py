@@ -3,10 +3,11 @@
 import logging
 from typing import Any
 
+from livekit.agents import APIError, APIStatusError, APITimeoutError
 from pydantic import ValidationError
 
 from agents.handoff.tools import refusal_text
-from state.shared import Refused, StateError
+from state.shared import OutcomeUnknown, Refused, StateError
 
 logger = logging.getLogger(__name__)
 
@@ -65,6 +66,8 @@ def failure_text(error: BaseException, lead: str, tool: str) -> str:
     else:
         logger.error("a tool failed", exc_info=error, extra={"tool": tool})
         message = "Something went wrong inside."
+    if isinstance(error, OutcomeUnknown):
+        lead = "It may or may not have been done."
     return refusal_text(lead, code_of(error), message, facts)
 
 
@@ -74,3 +77,52 @@ def _what_is_wrong(error: ValidationError) -> str:
         f"{'.'.join(str(step) for step in fault['loc'][-2:]) or 'arguments'}: {fault['msg']}"
         for fault in error.errors(include_input=False, include_url=False, include_context=False)
     )
+
+
+_STATUS = {
+    400: "it did not take the request",
+    401: "the key was not accepted",
+    402: "the account has nothing left to pay with",
+    403: "the key may not do this",
+    404: "there is no such model or address",
+    408: "it did not answer in time",
+    413: "the request was too long for it",
+    422: "it did not take the request",
+    429: "too many requests, or the account has nothing left",
+}
+
+
+def why_model_failed(error: BaseException) -> str:
+    """Say what was wrong with a model, for the log: nothing of what was said to it, and no key.
+
+    What a server answers may repeat the request or the key it was asked with, so of that only the status
+    is told.
+
+    >>> why_model_failed(APIStatusError("Incorrect API key: sk-1", status_code=401))
+    'the key was not accepted (401)'
+    >>> why_model_failed(APITimeoutError())
+    'it did not answer in time'
+    """
+    chain = _causes(error)
+    for one in chain:
+        if isinstance(one, APIStatusError) and one.status_code > 0:
+            at_fault = "it is in trouble itself" if one.status_code >= 500 else "it refused"
+            return f"{_STATUS.get(one.status_code, at_fault)} ({one.status_code})"
+    if any(isinstance(one, TimeoutError | APITimeoutError) for one in chain):
+        return "it did not answer in time"
+    if isinstance(error, APIError):
+        kind = type(chain[-1]).__name__
+        # A message of livekit's own names no cause and holds nothing of the request; others may.
+        return (
+            error.message if len(chain) == 1 else f"it could not be reached or understood ({kind})"
+        )
+    return type(error).__name__
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    chain: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in chain:
+        chain.append(cause)
+        cause = cause.__cause__
+    return chain

@@ -10,15 +10,16 @@ from state.shared.errors import (
     KeyReused,
     NotStored,
     OtherOwner,
+    OutcomeUnknown,
     Refused,
     Stale,
     StateError,
     TakenOver,
     UnknownState,
 )
-from state.shared.journal import Entry, Journal, Listed, Stored, VersionTaken, to_the_end
+from state.shared.journal import Entry, Journal, Listed, Moment, Stored, VersionTaken, to_the_end
 from state.shared.shared_state import Applied, SharedState, Subscriber
-from state.shared.sql_journal import SqlStore
+from state.shared.sql import SqlStore
 
 __all__ = [
     "WHOLE",
@@ -31,8 +32,10 @@ __all__ = [
     "JournalFault",
     "KeyReused",
     "Listed",
+    "Moment",
     "NotStored",
     "OtherOwner",
+    "OutcomeUnknown",
     "Refused",
     "SharedState",
     "SqlStore",

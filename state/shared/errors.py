@@ -6,6 +6,7 @@
   * KeyReused      the idempotency key was used before, for something else
   * Busy           another writer kept its turn for too long
   * NotStored      the journal could not write it down
+  * OutcomeUnknown the journal was asked to write it down and does not say whether it did
   * TakenOver      another process holds this state now; this one never writes again
   * UnknownState   the journal has no state of this id
   * OtherOwner     the journal has it, and it belongs to somebody else
@@ -98,6 +99,23 @@ class NotStored(StateError):
         super().__init__(
             f"This could not be stored just now ({why}), so nothing was changed. Try again in a moment.",
             why=why,
+        )
+
+
+class OutcomeUnknown(StateError):
+    """The journal was asked to write the change down, and does not say whether it did.
+
+    The state stays as it was until the journal answers again; what it has is taken in then, before
+    anything else is written.
+    """
+
+    code = "outcome_unknown"
+    retryable = True
+
+    def __init__(self) -> None:
+        super().__init__(
+            "It is not known whether this was stored: the database stopped answering meanwhile."
+            " Look at the present state before you try it again."
         )
 
 

@@ -53,6 +53,7 @@ class Journal(Protocol):
 
         Raises (through the future):
             NotStored: It could not be written; the journal is as before.
+            OutcomeUnknown: It may have been written, and nobody can say.
             VersionTaken: The version exists, and this process still may write.
             TakenOver: Another process holds the state.
         """
@@ -65,6 +66,25 @@ class Journal(Protocol):
             JournalFault: They cannot be read.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Something of a call that is kept beside the changes: what was heard or said, or what it cost.
+
+    Args:
+        turn: The number of things the guest had said by then.
+        kind: What it is; the application's own word.
+        who: Whose it is: the guest, or a voice.
+        text: What was said.
+        at: When it was written down, aware; ``None`` before that.
+    """
+
+    turn: int
+    kind: str
+    who: str
+    text: str
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,25 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Self
+from typing import TYPE_CHECKING, Any, Generic, Self
 
 from pydantic import ValidationError
 
 from state.shared.command import WHOLE, C, Command, HandOver, S, overlap
-from state.shared.errors import Busy, JournalFault, KeyReused, NotStored, Stale, TakenOver
+from state.shared.errors import (
+    Busy,
+    JournalFault,
+    KeyReused,
+    NotStored,
+    OutcomeUnknown,
+    Stale,
+    TakenOver,
+    UnknownState,
+)
 from state.shared.journal import Entry, Journal, Stored, VersionTaken, to_the_end
+
+if TYPE_CHECKING:
+    from state.shared.sql import SqlStore
 
 logger = logging.getLogger(__name__)
 
@@ -67,6 +79,7 @@ class SharedState(Generic[S, C]):
         self._version = version
         self._speaker = speaker
         self._lost = False
+        self._unsure = False
         self._journal = journal
         self._wait_s = wait_s
         self._lock = asyncio.Lock()
@@ -104,6 +117,29 @@ class SharedState(Generic[S, C]):
             wait_s=wait_s,
         )
 
+    @classmethod
+    async def kept(
+        cls, store: "SqlStore", state_id: str, new: S, context: C, *, wait_s: float = 5.0
+    ) -> Self:
+        """Hold the state of this id: the one that is stored, or a new one when there is none yet.
+
+        Args:
+            store: Where it is kept.
+            state_id: Its id.
+            new: How it begins.
+            context: What the rules may look at.
+            wait_s: How long a writer waits for the one before him, in seconds.
+
+        Raises:
+            OtherOwner: The id is somebody else's.
+            JournalFault: The database cannot be used, or what was stored is no such state.
+        """
+        try:
+            stored = await store.take(state_id)
+        except UnknownState:
+            stored = await store.create(state_id, lambda ordinal: new.model_dump_json())
+        return cls.restored(stored, type(new), context, wait_s=wait_s)
+
     @property
     def state(self) -> S:
         """The present state."""
@@ -139,7 +175,7 @@ class SharedState(Generic[S, C]):
 
     async def apply(
         self,
-        *commands: Command[Any, Any],
+        *commands: Command[S, C],
         actor: str,
         key: str | None = None,
         seen: int | None = None,
@@ -161,6 +197,7 @@ class SharedState(Generic[S, C]):
             KeyReused: The key came with other commands before.
             Busy: Another writer did not finish within the limit.
             NotStored: The journal could not write it, or not read what others wrote first.
+            OutcomeUnknown: The journal was writing it and does not answer any more.
             TakenOver: Another process holds the state.
         """
         if not commands:
@@ -168,6 +205,8 @@ class SharedState(Generic[S, C]):
         body = _fingerprint(commands) if key is not None else None
         await self._take_turn()
         try:
+            if self._unsure:
+                await self._reload()
             for _ in range(TRIES):
                 try:
                     return await self._once(commands, actor, key, body, seen)
@@ -178,6 +217,9 @@ class SharedState(Generic[S, C]):
             raise NotStored(fault.why) from fault
         except TakenOver:
             self._lost = True
+            raise
+        except OutcomeUnknown:
+            self._unsure = True
             raise
         finally:
             self._lock.release()
@@ -295,6 +337,7 @@ class SharedState(Generic[S, C]):
             if entry.key:
                 self._keys[entry.key] = (entry.body or "", applied)
             self._swap(applied, entry.touched)
+        self._unsure = False
 
     def _restored(self, entry: Entry, before: S | None = None) -> Applied[S]:
         state = _read(type(self._state), entry.state, f"Version {entry.version}")

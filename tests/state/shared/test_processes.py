@@ -47,8 +47,8 @@ def answer(child: "subprocess.Popen[str]") -> str:
 
 
 @pytest.fixture
-def url(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path}/boards.db"
+def url(address: str) -> str:
+    return address
 
 
 @pytest.fixture

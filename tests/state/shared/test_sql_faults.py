@@ -26,9 +26,9 @@ def file(tmp_path: Path) -> Path:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait for a lock only as long as a test can."""
-    from state.shared import sql_connection
+    from state.shared.sql import dialects
 
-    monkeypatch.setattr(sql_connection, "BUSY_S", 0.02)
+    monkeypatch.setattr(dialects, "BUSY_S", 0.02)
 
 
 def boards(file: Path, *, schema: int = 1, create: bool = True) -> SqlStore:
@@ -114,7 +114,7 @@ class TestOpening:
         await begun(store)
         await store.close()
         with by_hand(file) as connection:
-            connection.execute("UPDATE journal_layout SET layout = 99")
+            connection.execute("UPDATE journal_version SET version_num = '99'")
 
         async with boards(file) as older:
             for _ in range(2):

@@ -31,13 +31,13 @@ from tests.state.shared.board import Board, Rename, Score, points
 EMPTY = Board().model_dump_json()
 
 
-def url(folder: Path) -> str:
+def file_in(folder: Path) -> str:
     return f"sqlite:///{folder}/boards.db"
 
 
 @pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[SqlStore]:
-    async with SqlStore(url(tmp_path), owner="club", schema=1) as store:
+async def store(address: str) -> AsyncIterator[SqlStore]:
+    async with SqlStore(address, owner="club", schema=1) as store:
         yield store
 
 
@@ -47,11 +47,11 @@ def going_on(stored: Stored) -> SharedState[Board, None]:
 
 class TestBeginning:
     async def test_an_owners_states_are_counted_from_one(
-        self, store: SqlStore, tmp_path: Path
+        self, store: SqlStore, address: str
     ) -> None:
         first = await store.create("a", lambda ordinal: EMPTY)
         second = await store.create("b", lambda ordinal: EMPTY)
-        async with SqlStore(url(tmp_path), owner="other club", schema=1) as others:
+        async with SqlStore(address, owner="other club", schema=1) as others:
             theirs = await others.create("c", lambda ordinal: EMPTY)
 
         assert (first.ordinal, second.ordinal, theirs.ordinal) == (1, 2, 1)
@@ -67,8 +67,8 @@ class TestBeginning:
 
         assert titles == ["Evening 1", "Evening 2"]
 
-    async def test_many_at_once_get_an_ordinal_each(self, store: SqlStore, tmp_path: Path) -> None:
-        async with SqlStore(url(tmp_path), owner="club", schema=1) as other:
+    async def test_many_at_once_get_an_ordinal_each(self, store: SqlStore, address: str) -> None:
+        async with SqlStore(address, owner="club", schema=1) as other:
             begun = await asyncio.gather(
                 *(
                     (store if number % 2 else other).create(str(number), lambda ordinal: EMPTY)
@@ -101,23 +101,23 @@ class TestBeginning:
         assert shared.speaker == "ann"
         assert (await store.read("a")).version == 1
 
-    async def test_who_sees_everybodys_begins_none(self, tmp_path: Path) -> None:
-        async with SqlStore(url(tmp_path), owner=None, schema=1) as store:
+    async def test_who_sees_everybodys_begins_none(self, address: str) -> None:
+        async with SqlStore(address, owner=None, schema=1) as store:
             with pytest.raises(ValueError, match="needs an owner"):
                 await store.create("a", lambda ordinal: EMPTY)
 
 
 class TestReading:
-    async def test_a_state_comes_back_with_all_that_happened(self, tmp_path: Path) -> None:
+    async def test_a_state_comes_back_with_all_that_happened(self, address: str) -> None:
         moment = datetime(2026, 11, 20, 19, 0, tzinfo=UTC)
-        async with SqlStore(url(tmp_path), owner="club", schema=1, now=lambda: moment) as store:
+        async with SqlStore(address, owner="club", schema=1, now=lambda: moment) as store:
             shared = going_on(await store.create("a", lambda ordinal: EMPTY, speaker="ann"))
             await shared.apply(
                 Score(name="ann", by=2), Rename(title="Žižek"), actor="page", key="k"
             )
             await shared.apply(HandOver(source="ann", target="bob"), actor="ann")
 
-        async with SqlStore(url(tmp_path), owner="club", schema=1) as store:
+        async with SqlStore(address, owner="club", schema=1) as store:
             stored = await store.take("a")
 
         assert (stored.state_id, stored.ordinal, stored.opened_at) == ("a", 1, moment)
@@ -146,10 +146,10 @@ class TestReading:
             assert refusal.value.facts == {"id": "nobody"}
 
     async def test_somebody_elses_state_is_not_handed_out(
-        self, store: SqlStore, tmp_path: Path
+        self, store: SqlStore, address: str
     ) -> None:
         mine = going_on(await store.create("a", lambda ordinal: EMPTY))
-        async with SqlStore(url(tmp_path), owner="other club", schema=1) as others:
+        async with SqlStore(address, owner="other club", schema=1) as others:
             for ask in (others.take, others.read):
                 with pytest.raises(OtherOwner):
                     await ask("a")
@@ -159,18 +159,18 @@ class TestReading:
         assert mine.version == 1
 
     async def test_the_list_shows_the_newest_first_as_they_stand(
-        self, store: SqlStore, tmp_path: Path
+        self, store: SqlStore, address: str
     ) -> None:
         for name in ("a", "b", "c"):
             await store.create(name, lambda ordinal: EMPTY, speaker="ann")
         shared = going_on(await store.take("b"))
         await shared.apply(Score(name="ann"), actor="judge")
         await shared.apply(HandOver(target="bob"), actor="ann")
-        async with SqlStore(url(tmp_path), owner="other club", schema=1) as others:
+        async with SqlStore(address, owner="other club", schema=1) as others:
             await others.create("d", lambda ordinal: EMPTY)
 
         listed = await store.list()
-        async with SqlStore(url(tmp_path), owner=None, schema=1) as everybodys:
+        async with SqlStore(address, owner=None, schema=1) as everybodys:
             everything = await everybodys.list(2)
 
         assert [one.state_id for one in listed] == ["c", "b", "a"]
@@ -253,9 +253,9 @@ class TestHolding:
         assert holder.state == Board(scores={"ann": 1, "bob": 1})
 
     async def test_everybody_writes_at_once_and_nothing_is_lost(
-        self, store: SqlStore, tmp_path: Path
+        self, store: SqlStore, address: str
     ) -> None:
-        async with SqlStore(url(tmp_path), owner=None, schema=1) as kitchen:
+        async with SqlStore(address, owner=None, schema=1) as kitchen:
             holder = going_on(await store.create("a", lambda ordinal: EMPTY))
             staff = going_on(await kitchen.read("a"))
             done = 0
@@ -301,7 +301,7 @@ class TestHolding:
 class TestFiles:
     async def test_what_it_makes_is_for_nobody_else_to_read(self, tmp_path: Path) -> None:
         folder = tmp_path / "data" / "boards"
-        async with SqlStore(url(folder), owner="club", schema=1) as store:
+        async with SqlStore(file_in(folder), owner="club", schema=1) as store:
             await store.create("a", lambda ordinal: EMPTY)
             files = {file.name: stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()}
 
@@ -327,7 +327,7 @@ class TestFiles:
 
         event.listen(Engine, "commit", look)
         try:
-            async with SqlStore(url(tmp_path), owner="club", schema=1) as store:
+            async with SqlStore(file_in(tmp_path), owner="club", schema=1) as store:
                 await store.create("a", lambda ordinal: EMPTY)
         finally:
             event.remove(Engine, "commit", look)
@@ -344,7 +344,7 @@ class TestFiles:
         assert (tmp_path / "here.db").is_file()
 
     async def test_nothing_is_opened_before_it_is_needed(self, tmp_path: Path) -> None:
-        async with SqlStore(url(tmp_path), owner="club", schema=1):
+        async with SqlStore(file_in(tmp_path), owner="club", schema=1):
             assert list(tmp_path.iterdir()) == []
 
     async def test_one_in_memory_lasts_as_long_as_its_store(self) -> None:
@@ -356,8 +356,8 @@ class TestFiles:
 
 
 class TestTheThread:
-    async def test_closing_finishes_what_was_asked_for(self, tmp_path: Path) -> None:
-        store = SqlStore(url(tmp_path), owner="club", schema=1)
+    async def test_closing_finishes_what_was_asked_for(self, address: str) -> None:
+        store = SqlStore(address, owner="club", schema=1)
         stored = await store.create("a", lambda ordinal: EMPTY)
         under_way = [
             stored.journal.append(Entry(version, (), EMPTY, None, "judge"))
@@ -367,11 +367,11 @@ class TestTheThread:
         await store.close()
 
         assert all(one.done() and one.exception() is None for one in under_way)
-        async with SqlStore(url(tmp_path), owner="club", schema=1) as again:
+        async with SqlStore(address, owner="club", schema=1) as again:
             assert (await again.read("a")).version == 20
 
-    async def test_closing_ends_the_thread_and_may_be_done_twice(self, tmp_path: Path) -> None:
-        store = SqlStore(url(tmp_path), owner="club", schema=1)
+    async def test_closing_ends_the_thread_and_may_be_done_twice(self, address: str) -> None:
+        store = SqlStore(address, owner="club", schema=1)
         await store.create("a", lambda ordinal: EMPTY)
 
         await store.close()
@@ -379,8 +379,8 @@ class TestTheThread:
 
         assert "journal" not in {thread.name for thread in threading.enumerate()}
 
-    async def test_nothing_can_be_asked_after_it_was_closed(self, tmp_path: Path) -> None:
-        store = SqlStore(url(tmp_path), owner="club", schema=1)
+    async def test_nothing_can_be_asked_after_it_was_closed(self, address: str) -> None:
+        store = SqlStore(address, owner="club", schema=1)
         shared = going_on(await store.create("a", lambda ordinal: EMPTY))
         await store.close()
 
@@ -391,8 +391,8 @@ class TestTheThread:
 
         assert shared.version == 0
 
-    async def test_one_that_was_never_used_closes_too(self, tmp_path: Path) -> None:
-        await SqlStore(url(tmp_path), owner="club", schema=1).close()
+    async def test_one_that_was_never_used_closes_too(self, address: str) -> None:
+        await SqlStore(address, owner="club", schema=1).close()
 
     async def test_who_stops_waiting_for_an_answer_harms_nobody(self, store: SqlStore) -> None:
         complaints: list[object] = []
@@ -409,8 +409,8 @@ class TestTheThread:
         assert complaints == []
 
 
-def test_the_event_loop_may_be_gone_before_the_answer_comes(tmp_path: Path) -> None:
-    store = SqlStore(url(tmp_path), owner="club", schema=1)
+def test_the_event_loop_may_be_gone_before_the_answer_comes(address: str) -> None:
+    store = SqlStore(address, owner="club", schema=1)
     may_go_on = threading.Event()
 
     def make(ordinal: int) -> str:

@@ -1,24 +1,19 @@
-"""Journals in a database, SQLite or PostgreSQL, written by a thread so that no event loop waits for a disk."""
+"""Every state of one owner in one database: what an application begins, holds, reads and forgets by."""
 
 import asyncio
-import logging
-import queue
-import threading
+import builtins
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
-from state.shared.errors import JournalFault, NotStored
-from state.shared.journal import Entry, Listed, Stored
+from state.shared.errors import JournalFault, NotStored, OutcomeUnknown
+from state.shared.journal import Entry, Listed, Moment, Stored
+from state.shared.sql.thread import DatabaseThread
 
 if TYPE_CHECKING:
-    from state.shared.sql_tables import Database
-
-T = TypeVar("T")
-
-logger = logging.getLogger(__name__)
+    from state.shared.sql.database import Database
+    from state.shared.sql.erasure import Edit
 
 
 class SqlStore:
@@ -45,7 +40,7 @@ class SqlStore:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._owner = owner
-        self._thread = _DatabaseThread(
+        self._thread = DatabaseThread(
             lambda: _open(url, owner=owner, schema=schema, create=create, now=now)
         )
 
@@ -95,13 +90,116 @@ class SqlStore:
         row, entries = await self._thread.ask(lambda database: database.read(state_id))
         return self._stored(row, entries, None)
 
-    async def list(self, limit: int = 50) -> "list[Listed]":
+    async def list(self, limit: int = 50) -> "builtins.list[Listed]":
         """List the newest states first, each as it stands now.
 
         Raises:
             JournalFault: The database cannot be used.
         """
         return await self._thread.ask(lambda database: database.newest(limit))
+
+    def record(self, state_id: str, *said: Moment) -> "asyncio.Future[None]":
+        """Start writing down what was said in a call, after what was written before.
+
+        Returns a future that ends by itself; a conversation need not wait for it.
+
+        Raises (through the future):
+            JournalFault: It could not be written.
+            UnknownState: There is no such state.
+        """
+        return self._thread.ask(lambda database: database.record(state_id, said))
+
+    async def said(self, state_id: str) -> "builtins.list[Moment]":
+        """Read what was said while a state was worked on, in its order.
+
+        Raises:
+            UnknownState: There is none of this id.
+            OtherOwner: It is somebody else's.
+            JournalFault: The database cannot be used.
+        """
+        return await self._thread.ask(lambda database: database.said(state_id))
+
+    async def containing(self, text: str) -> "builtins.list[str]":
+        """List the ids of the states that hold a text, or held it once, the oldest first.
+
+        Args:
+            text: Compared without regard to case.
+
+        Raises:
+            JournalFault: The database cannot be used.
+        """
+        return await self._thread.ask(lambda database: database.containing(text), timed=False)
+
+    async def rewrite(self, state_id: str, edit: "Edit") -> None:
+        """Rewrite all that is stored of a state, and drop what was said while it was worked on.
+
+        Whoever holds it gets TakenOver for his next write. What is deleted can still be read in the
+        database's files until ``wipe``.
+
+        Args:
+            state_id: Its id.
+            edit: Takes a state as JSON text, and the commands that led to it; returns both without
+                what must go. Called in the thread.
+
+        Raises:
+            UnknownState: There is none of this id.
+            OtherOwner: It is somebody else's.
+            JournalFault: The database cannot be used, or a row of it is damaged.
+        """
+
+        def work(database: "Database") -> None:
+            from state.shared.sql.erasure import rewrite
+
+            rewrite(database, state_id, edit)
+
+        await self._thread.ask(work, timed=False)
+
+    async def drop_said(self, before: datetime) -> int:
+        """Delete what was said before a time, aware; returns how many moments that were.
+
+        Raises:
+            JournalFault: The database cannot be used.
+        """
+
+        def work(database: "Database") -> int:
+            from state.shared.sql.erasure import drop_said
+
+            return drop_said(database, self._owner, before)
+
+        return await self._thread.ask(work)
+
+    async def wipe(self) -> None:
+        """Leave nothing of what was deleted in the database's own files.
+
+        A PostgreSQL server's write-ahead log, replicas and backups are its administrator's.
+
+        Raises:
+            JournalFault: The database cannot be used, or another program is reading it just now.
+        """
+
+        def work(database: "Database") -> None:
+            from state.shared.sql.erasure import wipe
+
+            wipe(database)
+
+        await self._thread.ask(work, timed=False)
+
+    async def found(self, *texts: str) -> "builtins.list[str]":
+        """Say where in the database some texts can still be read: its files, or its tables.
+
+        Args:
+            texts: Compared without regard to case.
+
+        Raises:
+            JournalFault: The database cannot be used.
+        """
+
+        def work(database: "Database") -> builtins.list[str]:
+            from state.shared.sql.erasure import found
+
+            return found(database, texts)
+
+        return await self._thread.ask(work, timed=False)
 
     async def close(self) -> None:
         """Finish what was asked for and let go of the database; nothing can be asked after it."""
@@ -135,7 +233,7 @@ class SqlStore:
 class _SqlJournal:
     """One state's journal: held by a fence, or written beside whoever holds it."""
 
-    def __init__(self, thread: "_DatabaseThread", state_id: str, fence: int | None) -> None:
+    def __init__(self, thread: "DatabaseThread", state_id: str, fence: int | None) -> None:
         self._thread = thread
         self._state_id = state_id
         self._fence = fence
@@ -144,7 +242,8 @@ class _SqlJournal:
         """Start writing an entry down, unless the state was taken by somebody else."""
         try:
             return self._thread.ask(
-                lambda database: database.append(self._state_id, self._fence, entry)
+                lambda database: database.append(self._state_id, self._fence, entry),
+                unknown=OutcomeUnknown,
             )
         except JournalFault as fault:
             raise NotStored(fault.why) from fault
@@ -154,85 +253,7 @@ class _SqlJournal:
         return await self._thread.ask(lambda database: database.after(self._state_id, version))
 
 
-class _DatabaseThread:
-    """Carries out requests one after the other, in the order they came.
-
-    A daemon: a process that ends without closing it is not kept alive, and what was acknowledged is on
-    disk by then.
-    """
-
-    def __init__(self, open_database: "Callable[[], Database]") -> None:
-        self._open = open_database
-        self._requests: queue.SimpleQueue[_Request[Any] | None] = queue.SimpleQueue()
-        self._thread: threading.Thread | None = None
-        self._closed = False
-
-    def ask(self, work: "Callable[[Database], T]") -> "asyncio.Future[T]":
-        """Have something done; the future ends by itself, whether or not anybody waits for it.
-
-        Raises:
-            JournalFault: The thread was closed.
-        """
-        if self._closed:
-            raise JournalFault("The database", "it was closed")
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._serve, name="journal", daemon=True)
-            self._thread.start()
-        request = _Request(work)
-        self._requests.put(request)
-        return request.answer
-
-    async def close(self) -> None:
-        """Finish what was asked for, let go of the database and end the thread."""
-        if self._thread is not None and not self._closed:
-            last = self.ask(lambda database: database.close())
-            self._closed = True
-            self._requests.put(None)
-            with suppress(
-                JournalFault
-            ):  # it could not even be opened: there is nothing to let go of
-                await last
-            self._thread.join()
-        self._closed = True
-
-    def _serve(self) -> None:
-        database: Database | None = None
-        while (request := self._requests.get()) is not None:
-            try:
-                database = database or self._open()
-            except BaseException as error:
-                request.fail(error)
-            else:
-                request.carry_out(database)
-
-
-class _Request(Generic[T]):
-    """Something to do in the thread, and the future that hears of it."""
-
-    def __init__(self, work: "Callable[[Database], T]") -> None:
-        self._work = work
-        self._loop = asyncio.get_running_loop()
-        self.answer: asyncio.Future[T] = self._loop.create_future()
-
-    def carry_out(self, database: "Database") -> None:
-        try:
-            result = self._work(database)
-        except BaseException as error:  # whoever waits must hear of it, and the next one be served
-            self.fail(error)
-        else:
-            self._tell(lambda: self.answer.set_result(result))
-
-    def fail(self, error: BaseException) -> None:
-        self._tell(lambda: self.answer.set_exception(error))
-
-    def _tell(self, settle: Callable[[], None]) -> None:
-        try:
-            self._loop.call_soon_threadsafe(lambda: None if self.answer.done() else settle())
-        except RuntimeError:
-            logger.debug("the event loop that asked is closed")
-
-
 def _open(url: str, **settings: Any) -> "Database":
-    from state.shared.sql_tables import Database
+    from state.shared.sql.database import Database
 
     return Database(url, **settings)

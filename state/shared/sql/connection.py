@@ -1,0 +1,221 @@
+"""One connection to a database: opened when it is needed, made anew after a failure, broken off on request."""
+
+import os
+import socket
+import sqlite3
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+
+from state.shared.errors import JournalFault, OutcomeUnknown
+from state.shared.sql import dialects
+
+T = TypeVar("T")
+
+
+class Link:
+    """A connection that is made when it is needed, and made anew after a failure.
+
+    Args:
+        address: The URL, as people write it.
+        create: Whether a database file that is not there may be made, for nobody else to read.
+        settle: Looks at what a fresh connection finds, before anything else is done with it. What it
+            raises closes the connection.
+
+    Raises:
+        JournalFault: The address is none.
+    """
+
+    def __init__(self, address: str, *, create: bool, settle: "Callable[[Link], None]") -> None:
+        self._url = dialects.parsed(address)
+        self._may_create = create
+        self._settle = settle
+        self.file = dialects.file_of(self._url)
+        """The file of a SQLite database that lies in one."""
+        self._inode: tuple[int, int] | None = None
+        self._engine: Engine | None = None
+        self._connection: Connection | None = None
+        self._writes = False
+        self._driver: Any = None
+        self._breaking = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        """The database as an error names it, without its password."""
+        return dialects.name_of(self._url)
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether it is SQLite."""
+        return self._url.get_backend_name() == "sqlite"
+
+    def close(self) -> None:
+        """Let go of the connection; the next transaction makes it again."""
+        connection, self._connection = self._connection, None
+        with self._breaking:
+            self._driver = None
+        if connection is not None:
+            with suppress(SQLAlchemyError):
+                connection.close()
+
+    def run(
+        self,
+        work: Callable[[Connection], T],
+        *,
+        writes: bool,
+        happened: Callable[[Connection], bool] | None = None,
+    ) -> T:
+        """Do some work in one transaction.
+
+        A connection that was lost while nobody used it is made anew, once.
+
+        Args:
+            work: What to do. A broken constraint is raised as it is.
+            writes: Whether it changes anything. Who only reads waits for no writer.
+            happened: Finds out, when the answer to the commit was lost, whether it was carried out.
+
+        Raises:
+            JournalFault: It was not done, and why.
+            OutcomeUnknown: It may have been done, and the database does not answer.
+        """
+        used_before = self._connection is not None
+        try:
+            try:
+                return self._transaction(work, writes, happened)
+            except DBAPIError as error:
+                if not (used_before and error.connection_invalidated):
+                    raise
+                self.close()
+            return self._transaction(work, writes, happened)
+        except (IntegrityError, OutcomeUnknown):
+            raise
+        except (DBAPIError, sqlite3.Error, OSError, UnicodeError) as error:
+            if not isinstance(error, UnicodeError):
+                self.close()
+            raise JournalFault(self.name, dialects.why(error)) from error
+
+    def outside(self, *statements: str) -> list[Any]:
+        """Carry out statements that allow no transaction around them; returns the last one's first row.
+
+        Raises:
+            JournalFault: One of them failed.
+        """
+        try:
+            connection = self._open().execution_options(isolation_level="AUTOCOMMIT")
+            try:
+                for statement in statements:
+                    cursor = connection.exec_driver_sql(statement)
+                return list(cursor.first() or ()) if cursor.returns_rows else []
+            finally:
+                self.close()
+        except (DBAPIError, sqlite3.Error, OSError) as error:
+            raise JournalFault(self.name, dialects.why(error)) from error
+
+    def break_off(self) -> None:
+        """Make what is under way fail; called from another thread.
+
+        libpq waits for ever for a server that keeps the connection and says nothing (libpq 18).
+        """
+        with self._breaking:
+            driver = self._driver
+            if isinstance(driver, sqlite3.Connection):
+                driver.interrupt()
+            elif driver is not None:
+                with suppress(Exception), socket.socket(fileno=os.dup(driver.fileno())) as wire:
+                    wire.shutdown(socket.SHUT_RDWR)
+
+    def _transaction(
+        self,
+        work: Callable[[Connection], T],
+        writes: bool,
+        happened: Callable[[Connection], bool] | None,
+    ) -> T:
+        connection = self._open()
+        self._writes = writes
+        transaction = connection.begin()
+        try:
+            result = work(connection)
+        except BaseException:
+            with suppress(SQLAlchemyError):
+                transaction.rollback()
+            raise
+        try:
+            transaction.commit()
+        except DBAPIError as error:
+            self.close()
+            if happened is None or not self._happened(happened, error):
+                raise JournalFault(self.name, dialects.why(error)) from error
+        return result
+
+    def _happened(self, happened: Callable[[Connection], bool], error: DBAPIError) -> bool:
+        """Look on a new connection whether a commit whose answer was lost was carried out."""
+        try:
+            return self.run(happened, writes=False)
+        except JournalFault:
+            raise OutcomeUnknown from error
+
+    def _open(self) -> Connection:
+        if self._connection is not None and self._inode is not None and self._inode != self._seen():
+            self.close()  # the file was moved away or replaced: what is written there would be lost
+        if self._connection is not None:
+            return self._connection
+        if self.file is not None:
+            self._make_file(self.file)
+        if self._engine is None:
+            self._engine = _engine(self._url)
+            event.listen(self._engine, "connect", dialects.prepare)
+            if self.is_sqlite:
+                event.listen(self._engine, "begin", self._begin_sqlite)
+        connection = self._connection = self._engine.connect()
+        with self._breaking:
+            self._driver = connection.connection.dbapi_connection
+        self._inode = self._seen()
+        try:
+            self._settle(self)
+        except JournalFault:
+            self.close()
+            raise
+        return connection
+
+    def _begin_sqlite(self, connection: Connection) -> None:
+        # To the driver itself: this is on the way of every commit.
+        driver = connection.connection.dbapi_connection
+        if isinstance(driver, sqlite3.Connection):
+            driver.execute("BEGIN IMMEDIATE" if self._writes else "BEGIN").close()
+
+    def _seen(self) -> tuple[int, int] | None:
+        if self.file is None:
+            return None
+        try:
+            found = self.file.stat()
+        except FileNotFoundError:
+            return None
+        return found.st_dev, found.st_ino
+
+    def _make_file(self, file: Path) -> None:
+        """Make the file, and its folders, for nobody else to read."""
+        if file.exists():
+            return
+        if self._inode is not None:
+            raise JournalFault(self.name, "the database file is gone")
+        if not self._may_create:
+            raise JournalFault(self.name, "there is no such file")
+        for folder in reversed([file.parent, *file.parent.parents]):
+            if not folder.exists():
+                folder.mkdir(mode=0o700, exist_ok=True)
+        os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
+
+
+def _engine(url: URL) -> Engine:
+    try:
+        return create_engine(url, poolclass=NullPool, connect_args=dialects.driver_settings(url))
+    except ImportError as error:
+        raise JournalFault(
+            dialects.name_of(url),
+            "its driver is not installed (python -m pip install 'psycopg[binary]')",
+        ) from error

@@ -1,0 +1,105 @@
+"""The journal's tables as they are now, and what seals a row of them.
+
+Whoever changes a table writes a script in ``migrations/versions`` with it, and raises ``LAYOUT``; a test
+compares the two.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    ForeignKey,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    inspect,
+    select,
+)
+
+LAYOUT = "0002"
+"""The last migration; a database that is past it is left alone."""
+
+metadata = MetaData()
+
+states = Table(
+    "states",
+    metadata,
+    Column("state_id", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("ordinal", Integer, nullable=False),
+    Column("schema", Integer, nullable=False),
+    Column("fence", BigInteger, nullable=False),
+    Column("opened_at", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("speaker", Text),
+    Column("checksum", Text, nullable=False),
+    UniqueConstraint("owner", "ordinal"),
+)
+"""How each state began, and who holds it."""
+
+entries = Table(
+    "entries",
+    metadata,
+    Column("state_id", Text, ForeignKey("states.state_id"), primary_key=True),
+    Column("version", Integer, primary_key=True),
+    Column("commands", Text, nullable=False),
+    Column("touched", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("speaker", Text),
+    Column("actor", Text, nullable=False),
+    Column("key", Text),
+    Column("body", Text),
+    Column("fence", BigInteger, nullable=False),
+    Column("schema", Integer, nullable=False),
+    Column("owner", Text, nullable=False),
+    Column("at", Text, nullable=False),
+    Column("checksum", Text, nullable=False),
+    UniqueConstraint("state_id", "key"),
+)
+"""What was done to each state. The primary key is what makes a second writer fail instead of forking it."""
+
+moments = Table(
+    "moments",
+    metadata,
+    Column("state_id", Text, ForeignKey("states.state_id"), primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("at", Text, nullable=False, index=True),
+    Column("turn", Integer, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("who", Text, nullable=False),
+    Column("text", Text, nullable=False),
+)
+"""What was said while it was done. Not sealed: nothing is computed from it, and it is deleted in time."""
+
+first_layout = Table("journal_layout", metadata, Column("layout", Integer, primary_key=True))
+"""How the first release told its layout. It stays, so that the first release knows it is too old."""
+
+version_table = Table("journal_version", MetaData(), Column("version_num", Text, primary_key=True))
+"""Where alembic marks the last migration; a database may hold other programs' tables, and their mark."""
+
+SEALED_STATE = ("state_id", "owner", "ordinal", "schema", "opened_at", "state", "speaker")
+SEALED_ENTRY = tuple(column.name for column in entries.columns if column.name != "checksum")
+
+encode = json.JSONEncoder(default=repr, separators=(",", ":")).encode
+"""Writes JSON as it is stored: compact, ASCII."""
+
+
+def seal(row: Mapping[str, Any], fields: Sequence[str]) -> str:
+    """Return the checksum of some fields of a row."""
+    said = encode([row[field] for field in fields])
+    return hashlib.blake2b(said.encode(), digest_size=16).hexdigest()
+
+
+def layout_of(connection: Connection) -> str | None:
+    """Say which layout a database has; ``None`` when nothing was ever stored in it."""
+    found = inspect(connection)
+    if found.has_table(version_table.name):
+        return connection.scalar(select(version_table.c.version_num))
+    return "0001" if found.has_table(first_layout.name) else None
