@@ -1,9 +1,18 @@
 """What every test may rely on."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
+
+from tests.postgres import Server, server
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[Server]:
+    """A PostgreSQL server that lives as long as the tests."""
+    with server() as running:
+        yield running
 
 
 @pytest.fixture(autouse=True)

@@ -16,14 +16,18 @@ from agents.handoff.events import (
     Heard,
     Listener,
     Said,
+    Spent,
     StateChanged,
     ToolUsed,
     TurnWithdrawn,
     YourTurn,
 )
+from agents.handoff.failures import ModelFailure, why_model_failed
 from agents.handoff.graph import Condition, Graph, GraphError, Handoff
 from agents.handoff.manners import Manners
 from agents.handoff.picture import dot, mermaid, outline
+from agents.handoff.spending import Cost
+from agents.handoff.terminal import talk
 from agents.handoff.text import start_text, stop
 from agents.handoff.tools import Action, Read, Tool, parameters_of, tool_name, tool_of
 from agents.handoff.voice import DATA_MARK, Opening, Voice
@@ -33,6 +37,7 @@ __all__ = [
     "Action",
     "Call",
     "Condition",
+    "Cost",
     "EndCall",
     "EndReason",
     "Ended",
@@ -45,9 +50,11 @@ __all__ = [
     "Heard",
     "Listener",
     "Manners",
+    "ModelFailure",
     "Opening",
     "Read",
     "Said",
+    "Spent",
     "StateChanged",
     "Tool",
     "ToolUsed",
@@ -61,6 +68,8 @@ __all__ = [
     "parameters_of",
     "start_text",
     "stop",
+    "talk",
     "tool_name",
     "tool_of",
+    "why_model_failed",
 ]

@@ -3,10 +3,10 @@
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import asdict
 from typing import Any, Generic, TypeVar
 
-from livekit.agents import NOT_GIVEN, AgentSession, RunContext, ToolError
+from livekit.agents import NOT_GIVEN, AgentSession
 from livekit.agents.llm import ChatMessage
 from livekit.agents.voice import (
     AgentStateChangedEvent,
@@ -23,44 +23,37 @@ from agents.handoff.events import (
     Ended,
     EndReason,
     Event,
-    HandedOver,
-    HandoffRefused,
     Heard,
     Listener,
     Said,
+    Spent,
     StateChanged,
     TurnWithdrawn,
     YourTurn,
 )
 from agents.handoff.failures import (
-    NOT_HANDED_OVER,
-    CallEnding,
-    HandoffTaken,
-    TooManyHandoffs,
-    code_of,
     failure_text,
 )
-from agents.handoff.graph import Graph, Handoff
-from agents.handoff.guards import allow_interruptions, handler, is_cancelled
+from agents.handoff.graph import Graph
+from agents.handoff.guards import (
+    handler,
+    keep_raw_replies_out_of_traces,
+)
 from agents.handoff.limits import Limits
 from agents.handoff.manners import Manners
-from agents.handoff.reply import Replies, Reply
+from agents.handoff.outgoing import without_mark
+from agents.handoff.reply import Replies
+from agents.handoff.spending import Spending
 from agents.handoff.tool_use import ToolUse
+from agents.handoff.transfers import Transfers
 from agents.handoff.turns import TurnKeeper
-from agents.handoff.voice import Voice
-from state.shared import Applied, HandOver, Refused, SharedState, StateError, TakenOver
+from agents.handoff.voice import SAY, Voice
+from state.shared import Applied, Refused, SharedState, TakenOver
 
 logger = logging.getLogger(__name__)
 
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
-
-
-@dataclass(frozen=True)
-class _Pending:
-    source: str
-    target: str
-    call_id: str
 
 
 class Call(Generic[S, C]):
@@ -79,18 +72,21 @@ class Call(Generic[S, C]):
         self.graph = graph
         self.manners: Manners[S, C] = manners or Manners()
         self.replies = Replies()
-        self.speaker = shared.speaker or graph.start
+        self.spending = Spending()
+        """What the models of this call cost, as far as they say so."""
+        self.speaker: str = shared.speaker or graph.start
+        """The name of the voice that speaks, or that will speak first."""
         self.visited: set[str] = set()
         self.late: list[str] = []
-        self.hops = 0
         self.last_refusal: Refused | None = None
         self._resumed = shared.version > 0
         self._session: AgentSession[Call[S, C]] | None = None
         self._entered = False
-        self._pending: _Pending | None = None
         self.limits = Limits()
         self.tools = ToolUse(self)
-        self._closing: EndReason | None = None
+        self.transfers = Transfers(self)
+        self.closing: EndReason | None = None
+        """Why the call ends once what is being said has been said."""
         self._ended: EndReason | None = None
         self._audience = Audience()
         self._waiting: list[asyncio.Future[None]] = []
@@ -98,7 +94,7 @@ class Call(Generic[S, C]):
         self._digest: tuple[int, str] | None = None
         self._unsubscribe = shared.subscribe(self._state_changed)
         self.turns = TurnKeeper(
-            more_to_come=lambda: self._pending is not None or bool(self.late),
+            more_to_come=lambda: self.transfers.under_way or bool(self.late),
             give=self._give_turn,
             withdraw=lambda: self.tell(TurnWithdrawn(self.turn)),
             silent=self._break_silence,
@@ -124,12 +120,13 @@ class Call(Generic[S, C]):
     @property
     def going_to(self) -> str | None:
         """Who takes over when the handoff under way has happened."""
-        return self._pending.target if self._pending is not None else None
+        pending = self.transfers.pending
+        return pending.target if pending is not None else None
 
     @property
     def handing_over(self) -> bool:
         """Whether a handoff is under way, so that nobody is there to answer just now."""
-        return self._pending is not None
+        return self.transfers.pending is not None
 
     @property
     def ended(self) -> EndReason | None:
@@ -139,7 +136,7 @@ class Call(Generic[S, C]):
     @property
     def apology(self) -> str:
         """What is said for a model that fails or has nothing to say."""
-        return self.manners.trouble if self._closing is None else self.manners.farewell
+        return self.manners.trouble if self.closing is None else self.manners.farewell
 
     @property
     def digest(self) -> str:
@@ -159,6 +156,8 @@ class Call(Generic[S, C]):
 
     def attach(self, session: "AgentSession[Call[S, C]]") -> None:
         """Follow a session's events; call it once, before the session starts."""
+        if self.manners.let_out is not str:
+            keep_raw_replies_out_of_traces()
         self._session = session
         session.on("speech_created", handler(self._on_speech_created))
         session.on("conversation_item_added", handler(self._on_item))
@@ -190,15 +189,35 @@ class Call(Generic[S, C]):
             return self.turn
         text = self.manners.let_in(text)
         turn = self.turns.guest_spoke()
-        self.hops = 0
+        self.transfers.hops = 0
         self.tell(Heard(turn, text))
         self.late.append(text)
-        if self._entered and self._pending is None:
-            if self.turns.speaking:
-                self._spawn(self._answer_late())
-            else:
-                self._answer()
+        if self._entered and not self.handing_over:
+            self._answer_when_quiet()
+        self.transfers.correct_speaker()
         return turn
+
+    def answer(self, words: str) -> None:
+        """Have words answered that the guest said before and that nobody has taken up."""
+        self.late.append(words)
+        self._answer_when_quiet()
+
+    def _answer_when_quiet(self) -> None:
+        if self.turns.speaking:
+            self.spawn(self.answer_late())
+        else:
+            self._answer()
+
+    def speak(self, words: str) -> None:
+        """Have the present voice say something as it stands, whatever its model does.
+
+        A session's own ``say`` needs a text-to-speech model where there is audio (livekit-agents 1.8.9);
+        this goes the way of every other reply.
+        """
+        try:
+            self.session.generate_reply(instructions=f"{SAY}{words}", tool_choice="none")
+        except RuntimeError:  # the session is closing: nobody is left to hear it
+            logger.debug("nothing was said, and the session is closing")
 
     async def answered(self) -> None:
         """Wait until it is the guest's turn, or the call has ended."""
@@ -220,12 +239,13 @@ class Call(Generic[S, C]):
 
         A guest who speaks on before that takes a voice's ending back; any other reason stands.
         """
-        self._closing = reason
+        self.closing = reason
 
     def end(self, reason: EndReason) -> None:
         """Say that the call is over; only the first reason counts."""
         if self._ended is not None:
             return
+        self._tell_spent()
         self._ended = reason
         self._audience.tell(Ended(reason))
         self._unsubscribe()
@@ -244,88 +264,23 @@ class Call(Generic[S, C]):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    # -- handoffs ---------------------------------------------------------------------------------
-
-    async def transfer(self, handoff: Handoff[S], context: RunContext[Any]) -> Voice[S, C]:
-        """Decide one transfer call: return the next voice, or tell the model why not.
-
-        Transfers are decided one at a time, after every other tool of their reply; the first that is
-        allowed wins. From there on an interruption does not undo it (livekit-agents 1.8.9 applies the
-        returned agent after the reply and its tools).
-        """
-        call_id = context.function_call.call_id
-        async with self.tools.last_things:
-            allow_interruptions(context, allow=False)
-            try:
-                return await self._decide(handoff, call_id)
-            except (Exception, asyncio.CancelledError) as error:
-                if self._pending is None:
-                    allow_interruptions(context, allow=True)
-                if is_cancelled(error):
-                    raise
-                failure = self.failure(error, NOT_HANDED_OVER, handoff.tool_name)
-                reason = code_of(error)
-                if isinstance(error, StateError) and reason == "missing":
-                    reason = str(error.facts.get("needs", reason))
-                self.tell(HandoffRefused(self.turn, handoff.source, handoff.target, reason))
-                raise ToolError(failure) from error
-
-    async def _decide(self, handoff: Handoff[S], call_id: str) -> Voice[S, C]:
-        reply = self.replies.of(call_id) or Reply(self.speaker, self.shared.version)
-        await self.tools.after_siblings(reply, call_id)
-        if self._closing is not None:
-            raise CallEnding("The call is about to end.")
-        if handoff.source != self.speaker:
-            raise HandoffTaken(f"The guest is with {self.speaker} now.")
-        if handoff.condition is not None:
-            missing = handoff.condition(self.shared.state)
-            if missing is not None:
-                raise missing
-        if self.hops >= self.manners.handoffs_per_turn:
-            raise TooManyHandoffs("The guest has been handed around enough. Answer yourself.")
-        voice = self.graph.voice(handoff.target, handoff.carry(self._history()))
-        await self.shared.apply(
-            HandOver(source=handoff.source, target=handoff.target), actor=handoff.source
-        )
-        self.hops += 1
-        self._pending = _Pending(handoff.source, handoff.target, call_id)
-        return voice
-
-    def _history(self) -> list[Any]:
-        return list(self.session.current_agent.chat_ctx.items)
+    # -- who speaks -------------------------------------------------------------------------------
 
     def entered(self, voice: Voice[S, C]) -> "list[str]":
-        """A voice has taken over: nothing is pending any more. Returns what the guest said meanwhile."""
-        pending, self._pending = self._pending, None
+        """A voice has taken over. Returns what the guest said meanwhile."""
         self._entered = True
         self.turns.voice_entered()
         self.speaker = voice.name
         self.last_refusal = None
-        if pending is not None:
-            self.tell(HandedOver(self.turn, pending.source, pending.target))
+        self.transfers.arrived()
         late, self.late = self.late, []
         return late
 
-    def _handoff_dropped(self, pending: _Pending) -> None:
-        """A forced interruption threw the handoff away: the old voice goes on."""
-        self._pending = None
-        self.tell(HandoffRefused(self.turn, pending.source, pending.target, "interrupted"))
-        self._spawn(self._back_to(pending))
-
-    async def _back_to(self, pending: _Pending) -> None:
-        try:
-            await self.shared.apply(
-                HandOver(source=pending.target, target=pending.source), actor=pending.source
-            )
-        except StateError as error:
-            logger.warning("a dropped handoff was not written down", extra={"code": error.code})
-        await self._answer_late()
-
     def ask(self, words: str, **how: Any) -> SpeechHandle:
         """Have the present voice reply, to the guest's words if there are any."""
-        if words and self._closing == "voice_ended":
-            self._closing = None
-        return self.session.generate_reply(user_input=words or NOT_GIVEN, **how)
+        if words and self.closing == "voice_ended":
+            self.closing = None
+        return self.session.generate_reply(user_input=without_mark(words) or NOT_GIVEN, **how)
 
     def _answer(self) -> None:
         words, self.late = " ".join(self.late), []
@@ -334,13 +289,13 @@ class Call(Generic[S, C]):
         except RuntimeError:  # the session is closing: nobody will answer any more
             logger.warning("the guest spoke into the end of the session")
 
-    async def _answer_late(self) -> None:
+    async def answer_late(self) -> None:
         """Break off what is being said, then answer, unless the next voice has taken the words along.
 
         The interruption is waited for: until then the model would not be shown what its tools have done
         (livekit-agents 1.8.9 adds that to the history when the interrupted reply has ended).
         """
-        while self._pending is None and self.late and not self.limits.over and self._ended is None:
+        while not self.handing_over and self.late and not self.limits.over and self._ended is None:
             try:
                 await self.session.interrupt()
             except (
@@ -352,7 +307,7 @@ class Call(Generic[S, C]):
                     return
                 await asyncio.gather(*(speech.wait_for_playout() for speech in self.turns.speeches))
                 continue
-            if self._pending is None and self.late and not self.limits.over:
+            if not self.handing_over and self.late and not self.limits.over:
                 self._answer()
 
     # -- livekit's events -------------------------------------------------------------------------
@@ -370,15 +325,12 @@ class Call(Generic[S, C]):
         self.turns.state_changed(event.new_state)
 
     def _on_tools_executed(self, event: FunctionToolsExecutedEvent) -> None:
-        ids = [call.call_id for call in event.function_calls]
-        self.replies.forget(ids)
-        if event.has_agent_handoff:
-            event.cancel_tool_reply()  # one reply: the next voice's
-        elif self._pending is not None and self._pending.call_id in ids:
-            self._handoff_dropped(self._pending)
+        self.replies.forget(call.call_id for call in event.function_calls)
+        self.transfers.tools_executed(event)
 
     def _on_close(self, event: CloseEvent) -> None:
-        self.end("failed" if event.error is not None else self._closing or "guest_left")
+        self.end("failed" if event.error is not None else self.closing or "guest_left")
+        self.hang_up()
 
     # -- telling ----------------------------------------------------------------------------------
 
@@ -386,11 +338,18 @@ class Call(Generic[S, C]):
         self.tell(StateChanged(self.turn, applied.version, applied.ops, applied.state))
 
     def _give_turn(self) -> None:
-        if self._closing is not None:
-            self.end(self._closing)
+        self.replies.forget_all()
+        if self.closing is not None:
+            self.end(self.closing)
             return
+        self._tell_spent()
         self.tell(YourTurn(self.turn, self.speaker, self.shared.version, self._expected()))
         self._release()
+
+    def _tell_spent(self) -> None:
+        cost = self.spending.untold()
+        if cost is not None:
+            self.tell(Spent(turn=self.turn, voice=self.speaker, **asdict(cost)))
 
     def _expected(self) -> str:
         try:
@@ -401,10 +360,7 @@ class Call(Generic[S, C]):
 
     def _break_silence(self) -> None:
         if self._ended is None and self._session is not None:
-            try:
-                self._session.say(self.apology)
-            except RuntimeError:  # the session is closing: nobody is left to hear it
-                logger.debug("nothing was said, and the session is closing")
+            self.speak(self.apology)
 
     def _release(self) -> None:
         waiting, self._waiting = self._waiting, []
@@ -417,7 +373,8 @@ class Call(Generic[S, C]):
         if self._ended is None:
             self._audience.tell(event)
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Have something done beside the conversation; ``aclose`` ends it."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from livekit.agents.llm import ChatItem, ChatMessage
 
 Carry: TypeAlias = Callable[[Sequence[ChatItem]], list[ChatItem]]
+"""Takes the history of the leaving voice and returns what the next one starts with."""
 
 
 def nothing() -> Carry:

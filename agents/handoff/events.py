@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 logger = logging.getLogger(__name__)
 
 EndReason = Literal["input_ended", "guest_left", "voice_ended", "failed"]
+"""Why a call is over: nothing more to read, the guest hung up, a voice said goodbye, or it broke."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,22 @@ class StateChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class Spent:
+    """What the models that reported it cost in this turn; told before ``YourTurn``, or before the end.
+
+    A turn may have been answered by several voices; ``voice`` is the one that speaks now. When a voice
+    speaks up again in the same turn, the next one tells what came on top.
+    """
+
+    turn: int
+    voice: str
+    model_calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class YourTurn:
     """The guest may speak: everything that belongs to this turn has been said."""
 
@@ -105,11 +122,15 @@ Event: TypeAlias = (
     | HandedOver
     | HandoffRefused
     | StateChanged
+    | Spent
     | YourTurn
     | TurnWithdrawn
     | Ended
 )
+"""Anything a call tells."""
+
 Listener: TypeAlias = Callable[[Event], None]
+"""Is told every event in order, inside the event loop; it must not wait."""
 
 
 class Audience:

@@ -3,7 +3,7 @@
 import logging
 from typing import Any
 
-from livekit.agents import APIError, APIStatusError, APITimeoutError
+from livekit.agents import APIConnectionError, APIError, APIStatusError, APITimeoutError
 from pydantic import ValidationError
 
 from agents.handoff.tools import refusal_text
@@ -12,6 +12,7 @@ from state.shared import OutcomeUnknown, Refused, StateError
 logger = logging.getLogger(__name__)
 
 NOT_DONE = "Nothing was changed."
+NOT_FINISHED = "It was not finished, and something has been changed: look at the present state."
 NOT_HANDED_OVER = "Not handed over."
 
 
@@ -37,6 +38,12 @@ class SiblingFailed(Refused):
     """Something else in the same reply was not done."""
 
     code = "sibling_failed"
+
+
+class Interrupted(Refused):
+    """The guest spoke on before it was decided."""
+
+    code = "interrupted"
 
 
 class TooManyHandoffs(Refused):
@@ -79,6 +86,10 @@ def _what_is_wrong(error: ValidationError) -> str:
     )
 
 
+class ModelFailure(APIConnectionError):
+    """A model failed; the message says why, and holds nothing of what was said to it."""
+
+
 _STATUS = {
     400: "it did not take the request",
     401: "the key was not accepted",
@@ -91,12 +102,20 @@ _STATUS = {
     429: "too many requests, or the account has nothing left",
 }
 
+_CODES = {
+    "context_length_exceeded": "the conversation is too long for it",
+    "insufficient_quota": "the account has nothing left to pay with",
+    "model_not_found": "there is no such model",
+    "rate_limit_exceeded": "too many requests",
+}
+"""What OpenAI's servers say of themselves, where they tell more than the status does."""
+
 
 def why_model_failed(error: BaseException) -> str:
     """Say what was wrong with a model, for the log: nothing of what was said to it, and no key.
 
     What a server answers may repeat the request or the key it was asked with, so of that only the status
-    is told.
+    and the codes we know are told.
 
     >>> why_model_failed(APIStatusError("Incorrect API key: sk-1", status_code=401))
     'the key was not accepted (401)'
@@ -105,18 +124,24 @@ def why_model_failed(error: BaseException) -> str:
     """
     chain = _causes(error)
     for one in chain:
+        if isinstance(one, ModelFailure):
+            return one.message
         if isinstance(one, APIStatusError) and one.status_code > 0:
-            at_fault = "it is in trouble itself" if one.status_code >= 500 else "it refused"
-            return f"{_STATUS.get(one.status_code, at_fault)} ({one.status_code})"
+            return f"{_why_refused(one)} ({one.status_code})"
     if any(isinstance(one, TimeoutError | APITimeoutError) for one in chain):
         return "it did not answer in time"
-    if isinstance(error, APIError):
-        kind = type(chain[-1]).__name__
-        # A message of livekit's own names no cause and holds nothing of the request; others may.
-        return (
-            error.message if len(chain) == 1 else f"it could not be reached or understood ({kind})"
-        )
-    return type(error).__name__
+    kind = type(chain[-1]).__name__
+    return (
+        f"it could not be reached or understood ({kind})" if isinstance(error, APIError) else kind
+    )
+
+
+def _why_refused(error: APIStatusError) -> str:
+    code = error.body.get("code") if isinstance(error.body, dict) else None
+    if isinstance(code, str) and code in _CODES:
+        return _CODES[code]
+    at_fault = "it is in trouble itself" if error.status_code >= 500 else "it refused"
+    return _STATUS.get(error.status_code, at_fault)
 
 
 def _causes(error: BaseException) -> list[BaseException]:

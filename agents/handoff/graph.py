@@ -60,7 +60,8 @@ class GraphError(ValueError):
 
     def __init__(self, faults: Sequence[str]) -> None:
         super().__init__("; ".join(faults))
-        self.faults = tuple(faults)
+        self.faults: tuple[str, ...] = tuple(faults)
+        """Everything that is wrong, a sentence each."""
 
 
 class Graph(Generic[S]):
@@ -72,17 +73,20 @@ class Graph(Generic[S]):
         start: The name of the voice that opens a call.
 
     Raises:
-        GraphError: A handoff names a voice that is not there, leads to itself or stands twice; a voice
-            cannot be reached; a condition cannot be brought about by a command its source offers.
+        GraphError: A voice or a tool is not finished; a handoff names a voice that is not there, leads to
+            itself or stands twice; a voice cannot be reached; a condition cannot be brought about by a
+            command its source offers.
     """
 
     def __init__(
         self,
-        voices: Sequence["type[Voice[Any, Any]]"],
+        voices: Sequence["type[Voice[S, Any]]"],
         handoffs: Sequence[Handoff[S]],
         *,
         start: str,
     ) -> None:
+        if unfinished := [fault for voice in voices for fault in _unfinished(voice)]:
+            raise GraphError(unfinished)
         self.voices: Mapping[str, type[Voice[Any, Any]]] = {voice.name: voice for voice in voices}
         self.handoffs = tuple(handoffs)
         self.start = start
@@ -97,6 +101,11 @@ class Graph(Generic[S]):
     def leaving(self, source: str) -> tuple[Handoff[S], ...]:
         """The handoffs a voice can ask for, in the order declared."""
         return tuple(handoff for handoff in self.handoffs if handoff.source == source)
+
+    def offers(self, name: str) -> tuple[Tool, ...]:
+        """The commands, reads and actions a voice's model may call."""
+        # The voices here are of any state, so it is not ambiguous which one's tools these are.
+        return self.voices[name].offers  # pyright: ignore[reportGeneralTypeIssues]
 
     def transfers(self, source: str) -> tuple[RawFunctionTool[Any, Any], ...]:
         """The transfer tools of a voice, made once."""
@@ -121,8 +130,7 @@ class Graph(Generic[S]):
                 faults.append(f"{edge}: declared twice")
             seen.add((handoff.source, handoff.target))
             if handoff.source in self.voices and handoff.satisfied_by:
-                offers = self.voices[handoff.source].offers
-                if not set(handoff.satisfied_by) & set(offers):
+                if not set(handoff.satisfied_by) & set(self.offers(handoff.source)):
                     ops = ", ".join(tool_name(tool) for tool in handoff.satisfied_by)
                     faults.append(
                         f"{edge}: {handoff.source} offers none of what would allow it ({ops})"
@@ -152,9 +160,27 @@ def _double_names(voices: Sequence["type[Voice[Any, Any]]"]) -> list[str]:
     ]
 
 
+def _unfinished(voice: "type[Voice[Any, Any]]") -> list[str]:
+    """Find what a call would stumble over: a voice that cannot open, a tool the model knows nothing of."""
+    own = ("name", "prompt", "opening")
+    faults = [f"{voice.__name__} has no {what}" for what in own if not hasattr(voice, what)]
+    offered: tuple[Tool, ...] = voice.offers  # pyright: ignore[reportGeneralTypeIssues]
+    for tool in offered:
+        op = tool.model_fields["op"].default
+        if not isinstance(op, str):
+            faults.append(f"{voice.__name__}: {tool.__name__} gives no op to be called by")
+        elif not tool.__doc__:
+            faults.append(
+                f"{voice.__name__}: {op} has no docstring to tell the model what it is for"
+            )
+    names = [tool_name(tool) for tool in offered]
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    return faults + [f"{voice.__name__} offers {name} twice" for name in twice]
+
+
 def _transfer_tool(handoff: Handoff[Any]) -> RawFunctionTool[Any, Any]:
     async def transfer(raw_arguments: dict[str, object], context: RunContext[Any]) -> Any:
         call: Call[Any, Any] = context.userdata
-        return await call.transfer(handoff, context)
+        return await call.transfers.decide(handoff, context)
 
     return raw_tool(handoff.tool_name, handoff.when, _NO_ARGUMENTS, transfer)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from livekit.agents import RunContext
+from livekit.agents.telemetry import gen_ai
 
 logger = logging.getLogger(__name__)
 
@@ -38,6 +39,15 @@ def is_cancelled(error: BaseException) -> bool:
     """Whether somebody cancels the task we are in, and not only something that it waited for."""
     task = asyncio.current_task()
     return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
+
+
+def keep_raw_replies_out_of_traces() -> None:
+    """Have traces hold a model's words only as they were let out.
+
+    livekit-agents 1.8.9 writes the span of a model request from what the model sent, before a voice sees
+    any of it. The voice's own spans hold what was let out.
+    """
+    gen_ai.set_capture_content(False)
 
 
 def allow_interruptions(context: RunContext[Any], *, allow: bool) -> None:

@@ -21,11 +21,18 @@ class Manners(Generic[S, C]):
         told: What a model is told of a change it made.
         expects: What kind of answer a voice waits for; takes the state, who speaks and the last refusal.
         let_in: What may enter of what a guest says; the place to take secrets out of it.
+        let_out: What may leave of what a model says or gives its tools, before anybody keeps or hears it.
+        settled: Up to where a text that is still being said can be judged by ``let_out``; the rest of it
+            waits for what follows.
         trouble: Said when the model fails or has nothing to say.
         farewell: Said instead when the call ends after it.
-        tool_limit_s: How long a tool may work, in seconds; its commit is not counted.
+        tool_limit_s: How long a tool may work, in seconds; its commit is not counted. Keep it below 5:
+            livekit-agents 1.8.9 waits five seconds for the tools of a reply that the guest interrupts,
+            then talks on without what they answer.
         think_limit_s: How long a model may be silent within a reply, in seconds.
         handoffs_per_turn: How many handoffs one thing the guest said may cause.
+        remembers: How many items of the talk with one voice its model is shown: words, tool calls and their
+            answers. What is older it knows from the digest.
     """
 
     digest: Callable[[S, int], str] = lambda state, version: state.model_dump_json(
@@ -34,8 +41,11 @@ class Manners(Generic[S, C]):
     told: Callable[[Applied[S], Command[S, C]], str] = lambda applied, command: "Done."
     expects: Callable[[S, str, Refused | None], str] = lambda state, speaker, refusal: "open"
     let_in: Callable[[str], str] = str
+    let_out: Callable[[str], str] = str
+    settled: Callable[[str], int] = len
     trouble: str = "I am sorry, I lost the thread for a moment. Could you say that again?"
     farewell: str = "I have to say goodbye now."
-    tool_limit_s: float = 10.0
+    tool_limit_s: float = 4.0
     think_limit_s: float = 30.0
     handoffs_per_turn: int = 3
+    remembers: int = 200

@@ -38,10 +38,10 @@ def dot(graph: Graph[Any]) -> str:
 def outline(graph: Graph[Any]) -> str:
     """Describe the graph in words: each voice, what it offers and where it can lead."""
     lines: list[str] = []
-    for name, voice in graph.voices.items():
+    for name in graph.voices:
         lines.append(f"{_title(name)}{' (opens the call)' if name == graph.start else ''}")
         lines.append(
-            f"  offers  {', '.join(tool_name(tool) for tool in voice.offers) or 'nothing'}"
+            f"  offers  {', '.join(tool_name(tool) for tool in graph.offers(name)) or 'nothing'}"
         )
         for handoff in graph.leaving(name):
             label = _label(handoff)

@@ -1,6 +1,7 @@
 """One model reply and the tool calls it made: which belong together, and how they went."""
 
 import asyncio
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -57,22 +58,33 @@ class Reply:
 
 
 def whole_arguments(raw: str) -> bool:
-    """Whether a model's arguments arrived whole: one JSON object.
+    """Whether a model's arguments arrived whole: one JSON object that gives nothing twice.
 
     livekit-agents 1.8.9 repairs what was cut off and runs the tool with it; this is asked before, of
     the same parser.
 
     >>> [whole_arguments(raw) for raw in ("{}", '{"by": 12', '[1]', '{"by":1}{"by":2}')]
     [True, False, False, False]
+    >>> whole_arguments('{"by": 1, "by": 2}')
+    False
     """
     try:
-        return isinstance(from_json(raw, allow_inf_nan=False), dict)
+        if not isinstance(from_json(raw, allow_inf_nan=False), dict):
+            return False
+        json.loads(raw, object_pairs_hook=_once_each)
     except ValueError:
         return False
+    return True
+
+
+def _once_each(pairs: list[tuple[str, object]]) -> None:
+    names = {name for name, _ in pairs}
+    if len(names) < len(pairs):
+        raise ValueError("a name is given twice")
 
 
 class Replies:
-    """The replies whose tools are still at work, by the ids of their calls."""
+    """The replies whose tools have not begun, by the ids of their calls."""
 
     def __init__(self) -> None:
         self._by_call: dict[str, Reply] = {}
@@ -80,7 +92,7 @@ class Replies:
 
     @property
     def at_work(self) -> int:
-        """How many calls have not been answered."""
+        """How many calls are yet to be carried out."""
         return len(self._by_call)
 
     def own_id(self, call_id: str | None) -> str:
@@ -96,11 +108,15 @@ class Replies:
         """Remember which reply a call belongs to."""
         self._by_call[call_id] = reply
 
-    def of(self, call_id: str) -> Reply | None:
-        """Return the reply a call belongs to."""
-        return self._by_call.get(call_id)
+    def take(self, call_id: str) -> Reply | None:
+        """Return the reply a call belongs to; it is carried out now and need not be remembered."""
+        return self._by_call.pop(call_id, None)
 
     def forget(self, call_ids: Iterable[str]) -> None:
-        """Forget calls that have been answered, or never will be."""
+        """Forget calls that will not be carried out."""
         for call_id in call_ids:
             self._by_call.pop(call_id, None)
+
+    def forget_all(self) -> None:
+        """Forget the calls of replies that were broken off before their tools began."""
+        self._by_call.clear()

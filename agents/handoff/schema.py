@@ -5,13 +5,60 @@ what may be left out is nullable instead, there are no defaults and no ``oneOf``
 beside a reference. References are resolved here, so that none is left.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import BaseModel
 
-_DROPPED = frozenset(
-    {"title", "default", "examples", "discriminator", "minLength", "maxLength", "const"}
+_KEPT = frozenset(
+    {
+        *("type", "enum", "description", "pattern", "format", "multipleOf"),
+        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems"),
+    }
 )
+"""What strict calling takes beside objects, arrays and ``anyOf``. Everything else is still checked by
+pydantic when the call is made, a text's length for one."""
+
+_FORMATS = frozenset(
+    {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
+)
+
+_JSON_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
+
+
+class NotStrict(Exception):
+    """Strict calling has no form for a field.
+
+    So it is with a mapping with free keys, a value of any kind, a tuple of different things and a model that
+    contains itself.
+    """
+
+
+def parameters(
+    model: type[BaseModel], *, without: frozenset[str] = frozenset()
+) -> tuple[dict[str, Any], bool]:
+    """Return the schema of a model's fields, and whether it is strict.
+
+    Where strict calling has no form for a field, the schema is pydantic's own and the call is not strict;
+    what comes is checked all the same.
+
+    Args:
+        model: The arguments as a pydantic model.
+        without: Fields that are not an argument, such as the name the tool already has.
+    """
+    try:
+        return strict_parameters(model, without=without), True
+    except NotStrict:
+        pass
+    schema = model.model_json_schema()
+    for name in ("title", "description"):
+        schema.pop(name, None)
+    schema["properties"] = {
+        name: part for name, part in schema["properties"].items() if name not in without
+    }
+    schema["required"] = [name for name in schema.get("required", ()) if name not in without]
+    return schema, False
 
 
 def strict_parameters(
@@ -22,23 +69,40 @@ def strict_parameters(
     Args:
         model: The arguments as a pydantic model.
         without: Fields that are not an argument, such as the name the tool already has.
+
+    Raises:
+        NotStrict: There is none.
     """
     schema = model.model_json_schema()
     definitions = schema.get("$defs", {})
+    if "$ref" in schema:  # pydantic writes a model that contains itself so
+        raise NotStrict
     properties = {
         name: part for name, part in schema.get("properties", {}).items() if name not in without
     }
     required = set(schema.get("required", ()))
-    return _object(properties, required, definitions, schema.get("description"), top=True)
+    return _object(properties, required, _Definitions(definitions), None)
+
+
+@dataclass(frozen=True)
+class _Definitions:
+    """The parts of a schema by name, and which of them we are in."""
+
+    parts: Mapping[str, dict[str, Any]]
+    inside: tuple[str, ...] = ()
+
+    def resolve(self, reference: str) -> "tuple[dict[str, Any], _Definitions]":
+        name = reference.rsplit("/", 1)[-1]
+        if name in self.inside:
+            raise NotStrict
+        return self.parts[name], replace(self, inside=(*self.inside, name))
 
 
 def _object(
     properties: dict[str, Any],
     required: set[str],
-    definitions: dict[str, Any],
+    definitions: _Definitions,
     description: str | None,
-    *,
-    top: bool = False,
 ) -> dict[str, Any]:
     strict = {
         name: _strict(part, definitions)
@@ -52,32 +116,48 @@ def _object(
         "required": list(strict),
         "additionalProperties": False,
     }
-    if description and not top:
+    if description:
         made["description"] = description
     return made
 
 
-def _strict(part: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+def _strict(part: dict[str, Any], definitions: _Definitions) -> dict[str, Any]:
     if "$ref" in part:
-        target = definitions[part["$ref"].rsplit("/", 1)[-1]]
+        target, within = definitions.resolve(part["$ref"])
         beside = {name: value for name, value in part.items() if name != "$ref"}
-        return _strict({**target, **beside}, definitions)
+        return _strict({**target, **beside}, within)
     if len(part.get("allOf", ())) == 1:
         beside = {name: value for name, value in part.items() if name != "allOf"}
         return _strict({**part["allOf"][0], **beside}, definitions)
-    if part.get("type") == "object" and "properties" in part:
+    if part.get("type") == "object":
+        if "properties" not in part or part.get("additionalProperties"):
+            raise NotStrict
         return _object(
             part["properties"], set(part.get("required", ())), definitions, part.get("description")
         )
-    made = {name: value for name, value in part.items() if name not in _DROPPED}
+    made = {name: value for name, value in part.items() if _is_kept(name, value)}
     if "const" in part:
         made["enum"] = [part["const"]]
     for many in ("anyOf", "oneOf"):
-        if many in made:
-            made["anyOf"] = [_strict(one, definitions) for one in made.pop(many)]
-    if "items" in made:
-        made["items"] = _strict(made["items"], definitions)
+        if many in part:
+            made["anyOf"] = [_strict(one, definitions) for one in part[many]]
+    if part.get("type") == "array":
+        if "prefixItems" in part or not part.get("items"):
+            raise NotStrict
+        made["items"] = _strict(part["items"], definitions)
+    if "enum" in made and "type" not in made:
+        made["type"] = sorted({_JSON_TYPES[type(value)] for value in made["enum"]})
+    if not {"type", "anyOf"} & made.keys():
+        raise NotStrict
     return made
+
+
+def _is_kept(name: str, value: Any) -> bool:
+    if name == "pattern":
+        return "(?" not in value  # looking ahead and back is not taken
+    if name == "format":
+        return value in _FORMATS
+    return name in _KEPT
 
 
 def _nullable(part: dict[str, Any]) -> dict[str, Any]:
@@ -88,6 +168,7 @@ def _nullable(part: dict[str, Any]) -> dict[str, Any]:
     if "enum" in part and None not in part["enum"]:
         part = {**part, "enum": [*part["enum"], None]}
     kind = part.get("type")
-    if isinstance(kind, str) and kind != "null":
-        return {**part, "type": [kind, "null"]}
+    kinds = [kind] if isinstance(kind, str) else kind
+    if kinds and "null" not in kinds:
+        return {**part, "type": [*kinds, "null"]}
     return part

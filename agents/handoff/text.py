@@ -2,17 +2,27 @@
 
 from typing import Any, TypeVar
 
-from livekit.agents import AgentSession
+from livekit.agents import AgentSession, APIConnectOptions
 from livekit.agents.llm import LLM
+from livekit.agents.voice.agent_session import SessionConnectOptions
 from pydantic import BaseModel
 
 from agents.handoff.call import Call
+from agents.handoff.session import CallSession
 
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
 
 TOOL_STEPS = 8
 """How often a model may call tools before it has to speak, in one reply."""
+
+CONNECT = SessionConnectOptions(
+    llm_conn_options=APIConnectOptions(max_retry=1, retry_interval=1.0, timeout=5.0),
+    # A voice speaks for a model that fails, so failures in a row are no reason to hang up.
+    max_unrecoverable_errors=1_000_000,
+)
+"""How a model is asked that does not decide it itself: livekit-agents 1.8.9 would try four times with ten
+seconds each, 44 seconds of silence, and close the session at the fourth failure in a row."""
 
 
 async def start_text(call: Call[S, C], model: LLM[Any]) -> "AgentSession[Call[S, C]]":
@@ -25,11 +35,12 @@ async def start_text(call: Call[S, C], model: LLM[Any]) -> "AgentSession[Call[S,
         call: The call; it becomes the session's ``userdata``.
         model: The language model of every voice.
     """
-    session: AgentSession[Call[S, C]] = AgentSession(
+    session: AgentSession[Call[S, C]] = CallSession(
         userdata=call,
         llm=model,
         vad=None,
         turn_handling={"turn_detection": None},
+        conn_options=CONNECT,
         max_tool_steps=TOOL_STEPS,
         user_away_timeout=None,
     )

@@ -9,7 +9,7 @@ from livekit.agents.llm import ToolResult
 from pydantic import BaseModel
 
 from agents.handoff.events import ToolUsed
-from agents.handoff.failures import NOT_DONE, HandoffTaken, NotAnswered, SiblingFailed
+from agents.handoff.failures import NOT_DONE, NOT_FINISHED, HandoffTaken, NotAnswered, SiblingFailed
 from agents.handoff.guards import is_cancelled
 from agents.handoff.reply import Reply
 from agents.handoff.tools import Action, Read, Tool, given, tool_name
@@ -41,15 +41,18 @@ class ToolUse(Generic[S, C]):
         """Carry out one tool call, tell the truth about it, and never raise anything but ToolError."""
         call = self._call
         call_id = context.function_call.call_id
-        reply = call.replies.of(call_id) or Reply(call.speaker, call.shared.version)
+        reply = call.replies.take(call_id) or Reply(call.speaker, call.shared.version)
         output, failure = "", "cancelled"
+        # What a command did is known for sure; an action may have changed the state before it failed.
+        began = call.shared.version if issubclass(tool, Action) else None
         try:
             output = await self._carry_out(tool, raw, reply, call_id)
             failure = ""
         except (Exception, asyncio.CancelledError) as error:
             if is_cancelled(error):
                 raise
-            failure = call.failure(error, NOT_DONE, tool_name(tool))
+            lead = NOT_DONE if began in (None, call.shared.version) else NOT_FINISHED
+            failure = call.failure(error, lead, tool_name(tool))
         finally:
             reply.answered(call_id, failure or None)
             call.tell(
@@ -95,7 +98,7 @@ class ToolUse(Generic[S, C]):
     ) -> str:
         call = self._call
         reply.refuse_cut(call_id)
-        made = tool.model_validate({"op": tool_name(tool), **given(raw)})
+        made = tool.model_validate({"op": tool_name(tool), **given(raw, tool)})
         if isinstance(made, Command):
             self._refuse_unasked(made.op, reply.voice)
             async with call.limits.within(call.manners.tool_limit_s):

@@ -17,7 +17,7 @@ from livekit.agents import RunContext, function_tool
 from livekit.agents.llm import RawFunctionTool
 from pydantic import BaseModel, ConfigDict
 
-from agents.handoff.schema import strict_parameters
+from agents.handoff.schema import parameters
 from state.shared import Command
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ class Action(BaseModel, ABC):
 
 
 Tool: TypeAlias = type[Command[Any, Any]] | type[Read[Any, Any]] | type[Action]
+"""What a voice can offer its model."""
 
 _SIGNATURE = inspect.Signature(
     [
@@ -83,6 +84,7 @@ _SIGNATURE = inspect.Signature(
 )
 
 
+@cache
 def tool_name(tool: Tool) -> str:
     """Return the name a tool is called by: its ``op``."""
     return str(tool.model_fields["op"].default)
@@ -96,13 +98,23 @@ def tool_of(tool: Tool) -> RawFunctionTool[Any, Any]:
         call: Call[Any, Any] = context.userdata
         return await call.tools.use(tool, raw_arguments, context)
 
-    return raw_tool(tool_name(tool), inspect.cleandoc(tool.__doc__ or ""), parameters_of(tool), run)
+    description = inspect.cleandoc(tool.__doc__ or "")
+    return raw_tool(tool_name(tool), description, parameters_of(tool), run, strict=is_strict(tool))
 
 
 @cache
+def _schema(tool: Tool) -> tuple[dict[str, Any], bool]:
+    return parameters(tool, without=frozenset({"op"}))
+
+
 def parameters_of(tool: Tool) -> dict[str, Any]:
-    """Return a tool's arguments as strict JSON Schema."""
-    return strict_parameters(tool, without=frozenset({"op"}))
+    """Return a tool's arguments as JSON Schema: strict, where that has a form for them."""
+    return _schema(tool)[0]
+
+
+def is_strict(tool: Tool) -> bool:
+    """Whether a provider that can keeps a model to the schema of a tool's arguments."""
+    return _schema(tool)[1]
 
 
 def raw_tool(
@@ -110,6 +122,8 @@ def raw_tool(
     description: str,
     parameters: dict[str, Any],
     run: Callable[[dict[str, object], RunContext[Any]], Any],
+    *,
+    strict: bool = True,
 ) -> RawFunctionTool[Any, Any]:
     """Wrap a function as a raw-schema tool.
 
@@ -123,14 +137,24 @@ def raw_tool(
             "name": name,
             "description": description,
             "parameters": parameters,
-            "strict": True,
+            "strict": strict,
         },
     )
 
 
-def given(raw: dict[str, object]) -> dict[str, object]:
-    """Leave out what the model gave as null: strict schemas make it say so for what it leaves open."""
-    return {name: _given(value) for name, value in raw.items() if value is not None}
+def given(raw: dict[str, object], model: type[BaseModel] | None = None) -> dict[str, object]:
+    """Leave out what the model gave as null: strict schemas make it say so for what it leaves open.
+
+    Args:
+        raw: The arguments.
+        model: What they are the fields of. What it requires may be null and is not left out.
+    """
+    required = {
+        name for name, field in (model.model_fields if model else {}).items() if field.is_required()
+    }
+    return {
+        name: _given(value) for name, value in raw.items() if value is not None or name in required
+    }
 
 
 def _given(value: object) -> object:

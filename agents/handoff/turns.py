@@ -16,7 +16,7 @@ class TurnKeeper:
     """Counts the guest's turns and knows when the next one begins.
 
     Args:
-        more_to_come: Whether a handoff is pending, or words of the guest wait for an answer.
+        more_to_come: Whether a handoff is pending or being taken back, or words of the guest wait.
         give: Called once when it is the guest's turn.
         withdraw: Called when a voice starts again after that.
         silent: Called when every reply ended and nobody said a word.
@@ -72,8 +72,16 @@ class TurnKeeper:
         elif state in ("thinking", "speaking"):
             self._take_back()
 
+    def look_again(self) -> None:
+        """Give the turn, or break the silence, if what that waited for is no longer to come."""
+        if not self.given:
+            self._settle()
+
     def _speech_done(self, speech: SpeechHandle) -> None:
         self._speeches.discard(speech)
+        self._settle()
+
+    def _settle(self) -> None:
         if self._speeches or self.more_to_come():
             return
         if not self.answered:

@@ -117,6 +117,7 @@ class Conversation(Generic[S, C]):
         self.call = call
         self.model = model
         self.turns: list[Turn] = [Turn(0)]
+        """Every turn so far; the first is the greeting."""
         self._patience_s = patience_s
 
     @property

@@ -12,6 +12,7 @@ from livekit.agents.llm import (
     ChatChunk,
     ChatContext,
     ChoiceDelta,
+    CompletionUsage,
     FunctionToolCall,
     LLMStream,
     Tool,
@@ -38,6 +39,8 @@ class Step:
         until: Waits for this event before it answers.
         error: Fails with this message after what it said, before it calls anything.
         cut: Breaks the arguments of its last call off in the middle.
+        cost: The tokens it reports at its end: of the prompt, of what it said, and of the prompt those that
+            were cached. Like the local model, it reports nothing when ``None``.
     """
 
     say: str | None = None
@@ -46,10 +49,11 @@ class Step:
     until: asyncio.Event | None = None
     error: str | None = None
     cut: bool = False
+    cost: tuple[int, int, int] | None = None
 
 
 def says(text: str, **how: Any) -> Step:
-    """A reply in words. Takes ``delay``, ``until``, ``error`` and ``cut`` as ``Step`` does.
+    """A reply in words. Takes ``delay``, ``until``, ``error``, ``cut`` and ``cost`` as ``Step`` does.
 
     >>> says("Good evening!").say
     'Good evening!'
@@ -99,6 +103,7 @@ class ScriptedLLM(LLM[Any]):
         super().__init__()
         self.script = tuple(script)
         self.requests: list[Request] = []
+        """What it was asked, in order."""
         self._overrun: list[Request] = []
 
     @property
@@ -190,6 +195,15 @@ class _ScriptedStream(LLMStream):
                     ],
                 )
             )
+        if step.cost is not None:
+            prompt, completion, cached = step.cost
+            usage = CompletionUsage(
+                prompt_tokens=prompt,
+                completion_tokens=completion,
+                prompt_cached_tokens=cached,
+                total_tokens=prompt + completion,
+            )
+            self._event_ch.send_nowait(ChatChunk(id=f"scripted_{self._number}", usage=usage))
 
     def _arguments(self, arguments: Mapping[str, Any], *, last: bool) -> str:
         text = json.dumps(arguments)

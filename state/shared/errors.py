@@ -34,6 +34,7 @@ class StateError(Exception):
         super().__init__(message)
         self.message = message
         self.facts: Mapping[str, JsonValue] = facts
+        """What the sentence says, in data."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Survive pickling although the constructor takes keyword facts."""

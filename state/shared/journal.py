@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 from pydantic import JsonValue
 
 from state.shared.command import WHOLE
-from state.shared.errors import JournalFault
+from state.shared.errors import JournalFault, OutcomeUnknown
 
 T = TypeVar("T")
 
@@ -52,7 +52,7 @@ class Journal(Protocol):
         The future must end by itself, whoever waits for it or stops waiting.
 
         Raises (through the future):
-            NotStored: It could not be written; the journal is as before.
+            NotStored, JournalFault: It could not be written; the journal is as before.
             OutcomeUnknown: It may have been written, and nobody can say.
             VersionTaken: The version exists, and this process still may write.
             TakenOver: Another process holds the state.
@@ -148,16 +148,35 @@ class Listed:
     fault: JournalFault | None = None
 
 
+PATIENCE_S = 10.0
+"""How long one who was cancelled waits on for a journal's answer, in seconds: longer than a journal with a
+deadline needs."""
+
+
 async def to_the_end(future: "asyncio.Future[T]") -> T:
     """Wait for what is already under way, even when the one who waits is cancelled.
 
     A row that is on its way to the disk cannot be called back. Who is cancelled meanwhile gets the
     true outcome instead of the cancellation; what he does next is no longer cancelled, and
     ``asyncio.timeout`` around it does not raise (CPython 3.11).
+
+    Raises:
+        OutcomeUnknown: The one who waits was cancelled, and no answer came for a long time after that.
     """
+    loop = asyncio.get_running_loop()
+    deadline: float | None = None
     while not future.done():
+        left = None if deadline is None else deadline - loop.time()
+        if left is not None and left <= 0:
+            future.add_done_callback(_ignore)
+            raise OutcomeUnknown
         try:
-            await asyncio.wait((future,))
+            await asyncio.wait((future,), timeout=left)
         except asyncio.CancelledError:
-            continue
+            deadline = deadline or loop.time() + PATIENCE_S
     return future.result()
+
+
+def _ignore(future: "asyncio.Future[T]") -> None:
+    if not future.cancelled():
+        future.exception()

@@ -6,9 +6,9 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Self
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from state.shared.command import WHOLE, C, Command, HandOver, S, overlap
 from state.shared.errors import (
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from state.shared.sql import SqlStore
 
 logger = logging.getLogger(__name__)
+
+# What a function that makes a shared state is given: type checkers know nothing of S and C there.
+N = TypeVar("N", bound=BaseModel)
+X = TypeVar("X")
 
 TRIES = 5
 """How often a change is made anew on what others wrote first, before it is given up."""
@@ -48,6 +52,7 @@ class Applied(Generic[S]):
 
 
 Subscriber = Callable[[Applied[S]], None]
+"""Is told of each change after it counts, inside the event loop; it must not wait."""
 
 
 class SharedState(Generic[S, C]):
@@ -94,8 +99,10 @@ class SharedState(Generic[S, C]):
         self._changed.update({part: entry.version for entry in past for part in entry.touched})
         self.context = context
 
-    @classmethod
-    def restored(cls, stored: Stored, kind: type[S], context: C, *, wait_s: float = 5.0) -> Self:
+    @staticmethod
+    def restored(
+        stored: Stored, kind: type[N], context: X, *, wait_s: float = 5.0
+    ) -> "SharedState[N, X]":
         """Go on with a state as a journal gave it back.
 
         Args:
@@ -107,7 +114,7 @@ class SharedState(Generic[S, C]):
         Raises:
             JournalFault: What was stored is no such state.
         """
-        return cls(
+        return SharedState(
             _read(kind, stored.state, f"Version {stored.version} of {stored.state_id}"),
             context,
             version=stored.version,
@@ -117,10 +124,10 @@ class SharedState(Generic[S, C]):
             wait_s=wait_s,
         )
 
-    @classmethod
+    @staticmethod
     async def kept(
-        cls, store: "SqlStore", state_id: str, new: S, context: C, *, wait_s: float = 5.0
-    ) -> Self:
+        store: "SqlStore", state_id: str, new: N, context: X, *, wait_s: float = 5.0
+    ) -> "SharedState[N, X]":
         """Hold the state of this id: the one that is stored, or a new one when there is none yet.
 
         Args:
@@ -138,7 +145,7 @@ class SharedState(Generic[S, C]):
             stored = await store.take(state_id)
         except UnknownState:
             stored = await store.create(state_id, lambda ordinal: new.model_dump_json())
-        return cls.restored(stored, type(new), context, wait_s=wait_s)
+        return SharedState.restored(stored, type(new), context, wait_s=wait_s)
 
     @property
     def state(self) -> S:
@@ -193,6 +200,7 @@ class SharedState(Generic[S, C]):
 
         Raises:
             Refused: The rules say no.
+            ValidationError: What a command made of the state does not fit the state's model.
             Stale: What is touched has changed after ``seen``.
             KeyReused: The key came with other commands before.
             Busy: Another writer did not finish within the limit.
@@ -272,7 +280,8 @@ class SharedState(Generic[S, C]):
         body: str | None,
         seen: int | None,
     ) -> Applied[S]:
-        state, speaker = self._state, self._speaker
+        state: S = self._state
+        speaker = self._speaker
         touched: set[str] = set()
         for command in commands:
             parts = command.touches(state)
@@ -282,6 +291,8 @@ class SharedState(Generic[S, C]):
             touched.update(command.changes(before, state))
             if isinstance(command, HandOver):
                 speaker = command.target
+        if state is not self._state:
+            state = _valid(self._state, state)
         applied = Applied(
             before=self._state,
             state=state,
@@ -360,6 +371,19 @@ class SharedState(Generic[S, C]):
 def _fingerprint(commands: Sequence[Command[Any, Any]]) -> str:
     said = json.dumps([command.written() for command in commands], sort_keys=True)
     return hashlib.sha256(said.encode()).hexdigest()
+
+
+def _valid(before: N, state: N) -> N:
+    """Return the state a command made as its model would have it: ``model_copy`` checks nothing.
+
+    Raises:
+        ValidationError: It is no such state. Nothing has been written.
+    """
+    kind = type(before)
+    if not isinstance(state, kind):
+        raise TypeError(f"a command made a {type(state).__name__} of a {kind.__name__}")
+    valid = kind.model_validate(state.__dict__, by_alias=False, by_name=True)
+    return state if valid.__dict__ == state.__dict__ else valid
 
 
 def _read(kind: type[S], state: str, what: str) -> S:

@@ -112,7 +112,7 @@ class HotelVoice(Voice[Stay, None]):
 
 class Reception(HotelVoice):
     name = "reception"
-    offers: ClassVar[tuple[Tool, ...]] = (SetGuest, AddNights, AskRate, EndCall)
+    offers: tuple[Tool, ...] = (SetGuest, AddNights, AskRate, EndCall)
 
 
 class Concierge(HotelVoice):

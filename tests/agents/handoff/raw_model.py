@@ -16,8 +16,9 @@ from livekit.agents.llm import (
     ToolChoice,
 )
 
-Part = str | tuple[str, str | None, str | None] | Exception | asyncio.Event
-"""Words; a call as name, arguments and id; what the stream raises there; or what it waits for."""
+Part = str | tuple[str, str | None, str | None] | Exception | asyncio.Event | float
+"""Words; a call as name, arguments and id; what the stream raises there; what it waits for; or how long, in
+seconds of the loop's clock."""
 
 
 class RawModel(LLM[Any]):
@@ -72,6 +73,9 @@ class _RawStream(LLMStream):
                 raise part
             if isinstance(part, asyncio.Event):
                 await part.wait()
+                continue
+            if isinstance(part, int | float):
+                await asyncio.sleep(part)
                 continue
             if isinstance(part, str):
                 delta = ChoiceDelta(role="assistant", content=part)

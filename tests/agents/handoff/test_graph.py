@@ -1,13 +1,15 @@
 """A graph that does not hold together is refused before the first call."""
 
+from typing import Literal
+
 import pytest
 
-from agents.handoff import Graph, GraphError, Handoff, dot, mermaid, outline
+from agents.handoff import Graph, GraphError, Handoff, Voice, dot, mermaid, outline
+from state.shared import Command
 from tests.agents.hotel import (
     AddNights,
     Bar,
     Concierge,
-    HotelVoice,
     Reception,
     Stay,
     can_go_out,
@@ -19,7 +21,7 @@ TO_BAR: Handoff[Stay] = Handoff("reception", "bar", when="When thirsty.")
 
 def faults(
     *handoffs: Handoff[Stay],
-    voices: tuple[type[HotelVoice], ...] = (Reception, Bar),
+    voices: tuple[type[Voice[Stay, None]], ...] = (Reception, Bar),
     start: str = "reception",
 ) -> tuple[str, ...]:
     with pytest.raises(GraphError) as caught:
@@ -62,6 +64,34 @@ def test_a_condition_without_a_way_to_satisfy_it_is_a_fault() -> None:
 def test_a_start_that_is_no_voice_and_two_voices_of_one_name_are_faults() -> None:
     assert "the call starts with 'nobody', which is no voice" in faults(TO_BAR, start="nobody")
     assert "two voices are called 'bar'" in faults(TO_BAR, voices=(Reception, Bar, Bar))
+
+
+def test_a_voice_that_cannot_open_is_a_fault() -> None:
+    class Sauna(Voice[Stay, None]):
+        name = "sauna"
+
+    assert faults(voices=(Reception, Sauna)) == ("Sauna has no prompt", "Sauna has no opening")
+
+
+def test_a_tool_that_no_model_could_use_is_a_fault() -> None:
+    class Nameless(Command[Stay, None]):
+        """It has no name."""
+
+        def apply(self, state: Stay, context: None) -> Stay:
+            return state
+
+    class Silent(Nameless):
+        op: Literal["silent"] = "silent"
+
+    class Sauna(Reception):
+        name = "sauna"
+        offers = (Nameless, Silent, AddNights, AddNights)
+
+    assert faults(voices=(Sauna,)) == (
+        "Sauna: Nameless gives no op to be called by",
+        "Sauna: silent has no docstring to tell the model what it is for",
+        "Sauna offers add_nights twice",
+    )
 
 
 def test_every_fault_is_listed_at_once() -> None:

@@ -1,0 +1,179 @@
+"""How a call's handoffs are decided, one at a time, and what becomes of one that livekit does not take."""
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from livekit.agents import RunContext, ToolError
+from livekit.agents.voice import FunctionToolsExecutedEvent, SpeechHandle
+from pydantic import BaseModel
+
+from agents.handoff.events import HandedOver, HandoffRefused
+from agents.handoff.failures import (
+    NOT_HANDED_OVER,
+    CallEnding,
+    HandoffTaken,
+    Interrupted,
+    TooManyHandoffs,
+    code_of,
+)
+from agents.handoff.guards import allow_interruptions, is_cancelled
+from agents.handoff.reply import Reply
+from state.shared import HandOver, StateError
+
+if TYPE_CHECKING:
+    from agents.handoff.call import Call
+    from agents.handoff.graph import Handoff
+    from agents.handoff.voice import Voice
+
+logger = logging.getLogger(__name__)
+
+S = TypeVar("S", bound=BaseModel)
+C = TypeVar("C")
+
+
+@dataclass(eq=False)
+class Pending:
+    """A handoff that has been decided, until the next voice has entered.
+
+    Args:
+        source: Who hands over.
+        target: Who takes over.
+        call_id: The transfer call that it was asked for by.
+        taken: Whether livekit has begun to bring the next voice in.
+    """
+
+    source: str
+    target: str
+    call_id: str
+    taken: bool = False
+
+
+class Transfers(Generic[S, C]):
+    """The handoffs of one call.
+
+    Args:
+        call: The call they happen in.
+    """
+
+    def __init__(self, call: "Call[S, C]") -> None:
+        self.hops = 0
+        """How many handoffs the guest's last words have caused."""
+        self.pending: Pending | None = None
+        self._correcting = 0
+        self._call = call
+
+    @property
+    def under_way(self) -> bool:
+        """Whether a handoff has not been heard yet, or one is being taken back."""
+        return self.pending is not None or self._correcting > 0
+
+    async def decide(self, handoff: "Handoff[S]", context: RunContext[Any]) -> "Voice[S, C]":
+        """Decide one transfer call: return the next voice, or tell the model why not.
+
+        Transfers are decided one at a time, after every other tool of their reply; the first that is
+        allowed wins. From there on an interruption does not undo it (livekit-agents 1.8.9 applies the
+        returned agent after the reply and its tools).
+        """
+        call = self._call
+        async with call.tools.last_things:
+            allow_interruptions(context, allow=False)
+            try:
+                return await self._decide(
+                    handoff, context.function_call.call_id, context.speech_handle
+                )
+            except (Exception, asyncio.CancelledError) as error:
+                if self.pending is None:
+                    allow_interruptions(context, allow=True)
+                if is_cancelled(error):
+                    raise
+                failure = call.failure(error, NOT_HANDED_OVER, handoff.tool_name)
+                reason = code_of(error)
+                if isinstance(error, StateError) and reason == "missing":
+                    reason = str(error.facts.get("needs", reason))
+                call.tell(HandoffRefused(call.turn, handoff.source, handoff.target, reason))
+                raise ToolError(failure) from error
+
+    async def _decide(
+        self, handoff: "Handoff[S]", call_id: str, speech: SpeechHandle
+    ) -> "Voice[S, C]":
+        call = self._call
+        reply = call.replies.take(call_id) or Reply(call.speaker, call.shared.version)
+        await call.tools.after_siblings(reply, call_id)
+        if call.closing is not None:
+            raise CallEnding("The call is about to end.")
+        if handoff.source != call.speaker:
+            raise HandoffTaken(f"The guest is with {call.speaker} now.")
+        if handoff.condition is not None:
+            missing = handoff.condition(call.shared.state)
+            if missing is not None:
+                raise missing
+        if self.hops >= call.manners.handoffs_per_turn:
+            raise TooManyHandoffs("The guest has been handed around enough. Answer yourself.")
+        history = list(call.session.current_agent.chat_ctx.items)
+        voice = call.graph.voice(handoff.target, handoff.carry(history))
+        if speech.interrupted:  # livekit may take no handoff from this reply any more
+            raise Interrupted("The guest spoke on before that.")
+        await self._write_down(handoff.source, handoff.target, actor=handoff.source)
+        if speech.done():  # interrupted by force, and livekit has stopped waiting for its tools
+            self.correct_speaker()
+            raise Interrupted("The guest spoke on meanwhile.")
+        self.hops += 1
+        self.pending = pending = Pending(handoff.source, handoff.target, call_id)
+        speech.add_done_callback(lambda _: self._drop_untaken(pending))
+        return voice
+
+    async def _write_down(self, source: str, target: str, *, actor: str) -> None:
+        call = self._call
+        async with call.limits.within(call.manners.tool_limit_s):
+            await call.shared.apply(HandOver(source=source, target=target), actor=actor)
+
+    def arrived(self) -> None:
+        """The next voice has entered: nothing is pending any more."""
+        pending, self.pending = self.pending, None
+        if pending is not None:
+            self._call.tell(HandedOver(self._call.turn, pending.source, pending.target))
+
+    def tools_executed(self, event: FunctionToolsExecutedEvent) -> None:
+        """Livekit takes the next voice in, or a forced interruption threw the handoff away."""
+        pending = self.pending
+        if event.has_agent_handoff:
+            event.cancel_tool_reply()  # one reply: the next voice's
+            if pending is not None:
+                pending.taken = True
+        elif pending is not None and pending.call_id in (c.call_id for c in event.function_calls):
+            self._drop(pending)
+
+    def _drop_untaken(self, pending: Pending) -> None:
+        """The reply a transfer was asked for in is over, and livekit has not taken the next voice."""
+        if self.pending is pending and not pending.taken:
+            self._drop(pending)
+
+    def _drop(self, pending: Pending) -> None:
+        """The old voice goes on."""
+        call = self._call
+        self.pending = None
+        call.tell(HandoffRefused(call.turn, pending.source, pending.target, Interrupted.code))
+        self.correct_speaker()
+        call.spawn(call.answer_late())
+
+    def correct_speaker(self) -> None:
+        """Write down who speaks where the journal says otherwise; it is tried again in each turn."""
+        call = self._call
+        if call.shared.speaker not in (None, call.speaker) and self.pending is None:
+            self._correcting += 1
+            call.spawn(self._correct())
+
+    async def _correct(self) -> None:
+        call = self._call
+        try:
+            async with call.tools.last_things:
+                wrong = call.shared.speaker
+                if wrong not in (None, call.speaker) and self.pending is None:
+                    await self._write_down(wrong, call.speaker, actor=call.speaker)
+        except (StateError, TimeoutError) as error:
+            logger.warning("who speaks was not written down", extra={"code": code_of(error)})
+        finally:
+            self._correcting -= 1
+            call.turns.look_again()

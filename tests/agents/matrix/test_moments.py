@@ -1,0 +1,243 @@
+"""The guest speaks, or is spoken over, at every moment of a turn: between any two steps of the event loop.
+
+What happens in one step is not for anybody to see; so whoever may come in anywhere is brought in everywhere.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+import pytest
+
+from agents.handoff import Said, YourTurn
+from state.shared import NotStored
+from tests.agents.handoff.raw_model import Part
+from tests.agents.matrix.rows import BAR, CHEERS, CONCIERGE, TWO_NIGHTS, made
+from tests.agents.matrix.stage import CHANNELS, Channel, Talk, until
+
+Scene = Sequence[Sequence[Part]]
+
+SCENES: dict[str, Scene] = {
+    "words": [["It is 120."]],
+    "a write": [["One moment.", TWO_NIGHTS], ["Two nights."]],
+    "a handoff": [[BAR], [CHEERS]],
+    "words and a handoff": [["One moment.", BAR], [CHEERS]],
+    "a handoff beside a write": [[BAR, TWO_NIGHTS], [CHEERS]],
+    "two handoffs": [[BAR, CONCIERGE], [CHEERS]],
+    "a handoff and a tool in the opening": [[BAR], [made("set_guest", name="Ada")], [CHEERS]],
+    "the end": [["Goodbye.", made("end_call")], ["Goodbye."]],
+    "a handoff, the end and a write": [[BAR, made("end_call"), TWO_NIGHTS], [CHEERS]],
+}
+MOMENTS = (0, 2, 4, 7, 10, 12, 14, 16, 18, 21, 25, 30, 40)
+"""After how many steps of the loop somebody comes in."""
+
+
+async def speaks(talk: Talk) -> None:
+    talk.call.hear("And a taxi")
+
+
+async def speaks_twice(talk: Talk) -> None:
+    talk.call.hear("And a taxi")
+    for _ in range(3):
+        await asyncio.sleep(0)
+    talk.call.hear("At nine")
+
+
+async def is_interrupted(talk: Talk) -> None:
+    try:
+        await talk.call.session.interrupt()
+    except RuntimeError:  # livekit says no
+        pass
+
+
+async def is_broken_off(talk: Talk) -> None:
+    await talk.call.session.interrupt(force=True)
+
+
+async def is_broken_off_and_speaks(talk: Talk) -> None:
+    talk.call.session.interrupt(force=True)
+    talk.call.hear("And a taxi")
+
+
+COMING_IN: tuple[Callable[[Talk], Awaitable[None]], ...] = (
+    speaks,
+    speaks_twice,
+    is_interrupted,
+    is_broken_off,
+    is_broken_off_and_speaks,
+)
+
+
+@pytest.mark.parametrize(
+    ("channel", "comes_in"),
+    [("text", act) for act in COMING_IN] + [("aloud", speaks), ("aloud", is_broken_off)],
+    ids=lambda one: one if isinstance(one, str) else one.__name__,
+)
+@pytest.mark.parametrize("scene", SCENES)
+async def test_whoever_comes_in_at_any_moment_is_answered_once_and_nothing_comes_apart(
+    scene: str, channel: Channel, comes_in: Callable[[Talk], Awaitable[None]]
+) -> None:
+    for steps in MOMENTS:
+        async with Talk([*SCENES[scene], ["Anything else?"]], channel) as talk:
+            talk.call.hear("Good evening")
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            await comes_in(talk)
+            await talk.until_turn()
+
+            assert await talk.quiet() == [], steps
+            talk.holds()
+            if talk.call.ended is None:
+                shown = talk.shown()
+                assert "Good evening" in shown, steps
+                assert ("And a taxi" in shown) == (talk.call.turn > 1), steps
+                assert ("At nine" in shown) == (talk.call.turn > 2), steps
+                talk.planned = len(talk.model.asked)
+                await talk.goes_on()
+
+
+@pytest.mark.parametrize("channel", CHANNELS)
+@pytest.mark.parametrize("after_s", [0.0, 0.5, 1.9, 2.1, 3.9, 4.1, 5.9, 6.1, 7.9, 9.0])
+@pytest.mark.parametrize("comes_in", [speaks, is_broken_off_and_speaks], ids=lambda a: a.__name__)
+async def test_a_slow_disk_loses_no_word_and_hands_over_whole_or_not_at_all(
+    comes_in: Callable[[Talk], Awaitable[None]], after_s: float, channel: Channel
+) -> None:
+    """Two seconds a commit: livekit waits five for the tools of a reply that was interrupted."""
+    replies: Scene = [["One moment.", BAR, TWO_NIGHTS], [CHEERS], ["Anything else?"]]
+    async with Talk(replies, channel) as talk:
+        talk.speaks_up = True
+        talk.disk.takes_s = 2.0
+        talk.call.hear("Two nights and a beer")
+        await asyncio.sleep(after_s)
+        await comes_in(talk)
+        await talk.until_turn()
+        await talk.quiet()
+        talk.holds()
+
+        assert "And a taxi" in talk.shown()
+        assert talk.handoffs in ([], ["bar"])
+        assert talk.call.speaker == ("bar" if talk.handoffs else "reception")
+        talk.disk.takes_s = 0.0
+        talk.planned = len(talk.model.asked)
+        await talk.goes_on()
+
+
+@pytest.mark.parametrize("channel", CHANNELS)
+async def test_a_handoff_that_was_written_down_too_late_for_livekit_is_taken_back(
+    channel: Channel,
+) -> None:
+    """livekit stops waiting after five seconds; the handoff's row is on its way for eight."""
+    async with Talk([["One moment.", BAR], ["It is 120."], [CHEERS]], channel) as talk:
+        talk.speaks_up = True
+        talk.disk.takes_s = 8.0
+        talk.call.hear("A beer")
+        await until(lambda: talk.disk.asked > 0)
+        talk.call.session.interrupt(force=True)
+        talk.call.hear("What does a night cost?")
+        await talk.until_turn()
+        await talk.quiet()
+
+        assert talk.call.speaker == "reception"
+        assert talk.refused == ["interrupted"]
+        talk.disk.takes_s = 0.0
+        talk.planned = len(talk.model.asked)
+        await talk.goes_on()
+
+
+@pytest.mark.parametrize("channel", CHANNELS)
+async def test_a_hand_back_that_could_not_be_stored_is_stored_in_the_next_turn(
+    channel: Channel,
+) -> None:
+    async with Talk([["One moment.", BAR], ["Yes?"]], channel) as talk:
+        talk.call.hear("A beer")
+        await until(lambda: talk.call.handing_over)
+        talk.disk.fails = True
+        await talk.call.session.interrupt(force=True)
+        await talk.until_turn()
+        talk.disk.fails = False
+        wrong = talk.call.shared.speaker
+
+        await talk.hears("Hello?")
+
+        assert wrong == "bar"
+        assert talk.call.shared.speaker == talk.call.speaker == "reception"
+        talk.holds()
+        await talk.goes_on()
+
+
+@pytest.mark.parametrize("channel", CHANNELS)
+@pytest.mark.parametrize("many", [1, 4])
+async def test_words_said_during_a_handoff_are_answered_by_the_next_voice_together(
+    many: int, channel: Channel
+) -> None:
+    words = [f"word {number}" for number in range(many)]
+    async with Talk([["One moment.", BAR], [CHEERS]], channel) as talk:
+        talk.call.hear("A beer")
+        await until(lambda: talk.call.handing_over)
+        for one in words:
+            talk.call.hear(one)
+        await talk.until_turn()
+
+        assert talk.handoffs == ["bar"]
+        assert talk.said == ["One moment.", CHEERS]
+        assert f"user: {' '.join(words)}" in talk.shown()
+        assert [event.turn for event in talk.of(YourTurn)] == [0, 1 + many]
+        await talk.goes_on()
+
+
+@pytest.mark.parametrize("channel", CHANNELS)
+async def test_a_handoff_in_the_reply_to_words_that_were_late_happens_once(
+    channel: Channel,
+) -> None:
+    replies: Scene = [
+        ["One moment.", BAR],
+        ["A beer."],
+        [made("transfer_to_reception")],
+        ["A room?"],
+    ]
+    async with Talk(replies, channel) as talk:
+        talk.call.hear("A beer")
+        await until(lambda: talk.call.handing_over)
+        talk.call.hear("A cold one")
+        await until(lambda: len(talk.model.asked) >= 3)
+        talk.call.hear("No, a room")
+        await talk.until_turn()
+
+        assert talk.handoffs == ["bar", "reception"]
+        assert talk.said[-1] == "A room?"
+        assert talk.call.speaker == "reception"
+        talk.holds()
+        await talk.goes_on()
+
+
+@pytest.mark.parametrize("channel", CHANNELS)
+async def test_a_journal_that_refuses_during_a_handoff_keeps_the_guest_and_says_so(
+    channel: Channel,
+) -> None:
+    async with Talk([[BAR], ["Please stay."], ["Yes?"]], channel) as talk:
+        talk.disk.fails = True
+        await talk.hears("A beer")
+        talk.disk.fails = False
+
+        assert talk.refused == [NotStored.code]
+        assert talk.said == ["Please stay."]
+        talk.holds()
+        talk.planned = len(talk.model.asked)
+        await talk.goes_on()
+
+
+@pytest.mark.parametrize("channel", CHANNELS)
+async def test_an_application_may_speak_up_unasked_even_during_the_opening(
+    channel: Channel,
+) -> None:
+    async with Talk([[BAR], [0.5, CHEERS]], channel) as talk:
+        talk.call.hear("A beer")
+        await until(lambda: len(talk.model.asked) >= 3)
+        talk.call.speak("The kitchen closes in ten minutes.")
+        await talk.until_turn()
+        await talk.quiet()
+
+        assert sorted(talk.said) == sorted(["The kitchen closes in ten minutes.", CHEERS])
+        assert isinstance(talk.events[-1], YourTurn)
+        assert len({event.turn for event in talk.of(YourTurn)}) == len(talk.of(YourTurn))
+        assert [event.voice for event in talk.of(Said)[1:]] == ["bar", "bar"]
+        await talk.goes_on()
