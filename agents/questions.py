@@ -13,13 +13,14 @@ from state.menu import Combo, Dish, Menu, Section
 from state.money import Cents, shown
 from state.order import OrderState
 from state.pricing import price
+from state.text import Asked, Name
 
 
 class FindOnMenu(Read[OrderState, OrderContext]):
     """Look up what the menu has, by a dish, a section, an ingredient or a diet, with prices. Names that come back are the ones to order by."""
 
     op: Literal["find_on_menu"] = "find_on_menu"
-    words: Annotated[str, Field(description="What the guest asked for.", max_length=120)]
+    words: Annotated[Asked, Field(description="What the guest asked for.")]
 
     def answer(self, state: OrderState, context: OrderContext) -> str:
         """List what fits, best first."""
@@ -38,10 +39,8 @@ class Tell(Read[OrderState, OrderContext]):
         Field(description="What the question is about."),
     ]
     name: Annotated[
-        str | None,
-        Field(
-            description="For contents and allergens the dish; for facts the subject.", max_length=80
-        ),
+        Name | None,
+        Field(description="For contents and allergens the dish; for facts the subject."),
     ] = None
 
     def answer(self, state: OrderState, context: OrderContext) -> str:

@@ -11,9 +11,10 @@ from state.contact import region_of
 from state.context import OrderContext
 from state.digest import digest
 from state.order import OrderState
-from state.redaction import Redactor
+from state.redaction import Redactor, redact_whole, settled
 from state.shared import SharedState
 from state.stages import can_give_feedback, can_pay
+from state.text import clean
 
 VOICES = (Greeter, OrderTaker, Payment, Feedback)
 
@@ -61,12 +62,14 @@ def restaurant_graph() -> Graph[OrderState]:
 
 
 def restaurant_call(
-    shared: SharedState[OrderState, OrderContext],
+    shared: SharedState[OrderState, OrderContext], *, think_limit_s: float | None = None
 ) -> Call[OrderState, OrderContext]:
     """Make a call of the restaurant over an order.
 
     Args:
         shared: The order, new or continued.
+        think_limit_s: How long a model may be silent within a reply, in seconds; as ``Manners`` has it
+            when nothing is said.
     """
     menu = shared.context.menu
     redactor = Redactor(lambda: region_of(menu.restaurant))
@@ -77,8 +80,11 @@ def restaurant_call(
             digest=digest,
             told=told(shared.context),
             expects=expects,
-            let_in=redactor,
+            let_in=lambda words: redactor(clean(words, lines=True)),
+            let_out=redact_whole,
+            settled=settled,
             trouble=f"I am sorry, I lost the thread for a moment. Could you say that again? This is"
             f" {menu.restaurant.name}.",
+            think_limit_s=Manners.think_limit_s if think_limit_s is None else think_limit_s,
         ),
     )

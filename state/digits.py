@@ -11,6 +11,15 @@ _UNITS = {
         ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
     )
 } | {"oh": "0", "o": "0", "nought": "0", "naught": "0", "nil": "0"}
+_ELSEWHERE = (
+    "cero uno dos tres cuatro cinco seis siete ocho nueve",
+    "zéro un deux trois quatre cinq six sept huit neuf",
+    "null eins zwei drei vier fünf sechs sieben acht neun",
+    "zero uno due tre quattro cinque sei sette otto nove",
+    "zero um dois três quatro cinco seis sete oito nove",
+)
+"""Guests of other languages say a number digit by digit too."""
+_UNITS |= {word: str(digit) for digits in _ELSEWHERE for digit, word in enumerate(digits.split())}
 _TEENS = {
     word: str(number)
     for number, word in enumerate(
@@ -27,14 +36,27 @@ _TENS = {
         ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"), start=2
     )
 } | {"fourty": "4"}
+_IN_ONE = {
+    tens + unit: _TENS[tens] + digit
+    for tens in _TENS
+    for unit, digit in _UNITS.items()
+    if digit != "0"
+}
+"""Written without anything between: "fortytwo"."""
+NUMBER_WORDS = frozenset((*_UNITS, *_TEENS, *_TENS, *_IN_ONE)) - {"o", "oh"}
+"""The words with which digits are said, in every language that is known."""
+_ZEROS = {"hundred": "00", "thousand": "000"}
 _TIMES = {"double": 2, "triple": 3, "treble": 3, "quadruple": 4}
+DIGIT_TIMES = frozenset(_TIMES)
+"""The words for the same digit several times."""
 _FILLERS = frozenset(
     ("and", "then", "uh", "um", "er", "erm", "dash", "hyphen", "space", "comma", "dot", "slash")
 )
 """What people say between the groups of a number."""
 
+_OF_CHINA = "〇一二三四五六七八九零"
 _TOKEN = re.compile(r"\d+|[^\W\d_]+")
-_GAP = re.compile(r"[^\w$€£¥%#@=+]{0,5}|_{1,3}")
+_GAP = re.compile(r"[^\w$€£¥%#@=+]{0,8}|\s+|_{1,3}")
 _MOST_FILLERS = 2
 
 
@@ -65,6 +87,7 @@ class _Open:
     end: int = -1
     pieces: list[str] = field(default_factory=list)
     tens: bool = False
+    round: bool = False
     times: int = 1
     fillers: int = 0
 
@@ -76,6 +99,7 @@ def runs_in(text: str, breaks: Sequence[tuple[int, int]] = ()) -> Iterator[Run]:
         text: What was said or written.
         breaks: Places whose digits are something else, in their order.
     """
+    text = plain_digits(text)
     run = _Open()
     last_end = at = 0
     for match in _TOKEN.finditer(text):
@@ -95,10 +119,9 @@ def runs_in(text: str, breaks: Sequence[tuple[int, int]] = ()) -> Iterator[Run]:
             if _beside_letters(text, start, end):
                 yield from _closed(run)
                 run = _Open()
-                plain = _plain(token)
-                yield Run(plain, start, end, (len(plain),), True)
+                yield Run(token, start, end, (len(token),), True)
             else:
-                _grow(run, _plain(token), start, end)
+                _grow(run, token, start, end)
         else:
             run = yield from _word(run, token.casefold(), start, end)
         last_end = end
@@ -130,6 +153,11 @@ def _word(run: _Open, word: str, start: int, end: int) -> Generator[Run, None, _
         _grow(run, _UNITS[word], start, end)
     elif word in _TEENS:
         _grow(run, _TEENS[word], start, end)
+    elif word in _IN_ONE:
+        _grow(run, _IN_ONE[word], start, end)
+    elif word in _ZEROS and run.pieces:
+        run.pieces[-1] += _ZEROS[word]
+        run.end, run.tens, run.fillers, run.round = end, False, 0, True
     elif word in _FILLERS and run.pieces and run.fillers < _MOST_FILLERS:
         run.fillers += 1
         run.tens = False
@@ -142,9 +170,12 @@ def _word(run: _Open, word: str, start: int, end: int) -> Generator[Run, None, _
 def _grow(run: _Open, digits: str, start: int, end: int) -> None:
     if run.start < 0:
         run.start = start
-    run.pieces.append(digits * run.times)
+    if run.round and len(digits) == 2:
+        run.pieces[-1] = run.pieces[-1][:-2] + digits  # "forty-two hundred and forty-two"
+    else:
+        run.pieces.append(digits * run.times)
     run.end = end
-    run.times, run.tens, run.fillers = 1, False, 0
+    run.times, run.tens, run.fillers, run.round = 1, False, 0, False
 
 
 def _closed(run: _Open) -> Iterator[Run]:
@@ -158,5 +189,17 @@ def _beside_letters(text: str, start: int, end: int) -> bool:
     return before.isalpha() or after.isalpha()
 
 
-def _plain(digits: str) -> str:
-    return "".join(str(unicodedata.digit(digit)) for digit in digits)
+def plain_digits(text: str) -> str:
+    """Write every digit of any script, raised or in a circle, as one of ours; nothing moves its place."""
+    if text.isascii():
+        return text
+    return "".join(_plain_digit(character) for character in text)
+
+
+def _plain_digit(character: str) -> str:
+    if character.isascii():
+        return character
+    if character in _OF_CHINA:
+        return str(_OF_CHINA.index(character) % 10)
+    digit = unicodedata.digit(character, None)
+    return character if digit is None else str(digit)

@@ -7,10 +7,19 @@ price, a postcode or an id. A security code is three or four digits that are cal
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
 from typing import Literal
 
-from state.digits import Run, runs_in
+from state.digits import DIGIT_TIMES, NUMBER_WORDS, Run, plain_digits, runs_in
+from state.telephones import (
+    CALL_WORDS,
+    NEAR,
+    begins_no_card,
+    cards_near,
+    in_threes,
+    international,
+    is_phone,
+    plausible_phone,
+)
 
 CARD = "[card]"
 """What stands where a card number stood."""
@@ -31,25 +40,24 @@ _HARMLESS = re.compile(
     | (?<![\d./-])[0-3]?\d[ ][0-3]?\d[ ]20[2-4]\d(?![ ./-]?\d)
     | (?<![\d:])(?:[01]?\d|2[0-4]):[0-5]\d(?::[0-5]\d)?(?![\d:])                   # a time
     | [$€£¥]\s?\d{1,3}(?:,?\d{3}){0,2}(?:\.\d\d)?(?![\d-])                         # a price
-    | (?<![\d.,-])\d{1,3}(?:,\d{3}){0,2}\.\d\d(?![\d.-])
+    | (?P<amount>(?<![\d.,-])\d{1,3}(?:,\d{3}){0,2}\.\d\d(?![\d.-]))
     | (?<![\d-])\d{5}-\d{4}(?![\d-])                                               # ZIP+4
     """,
     re.VERBOSE | re.IGNORECASE,
 )
 
-_CARD_WORDS = re.compile(
-    r"\b(?:card|charge|credit|debit|visa|master\s?card|amex|american express|maestro|discover|diners)\b",
-    re.IGNORECASE,
-)
-_CALL_WORDS = (
-    r"\b(?:tele)?phones?\b|\b(?:cell|mobile|landline|tel|call|ring|reach|text|whatsapp|sms|contact"
-    r"|area code)\b"
-)
-_PHONE_WORDS = re.compile(_CALL_WORDS + r"|\b(?:my number|number(?: is|'s))\b", re.IGNORECASE)
-_ELSE_WORDS = re.compile(_CALL_WORDS, re.IGNORECASE)
+_ELSE_WORDS = re.compile(CALL_WORDS, re.IGNORECASE)
 _PLACE_WORDS = re.compile(
     r"\b(?:zip|post\s?code|postal|street|avenue|road|address|house|flat|apartment|apt|floor|room"
     r"|order(?: number)?|table)\b",
+    re.IGNORECASE,
+)
+_NUMBERED_BEFORE = re.compile(
+    r"\b(?:order|reservation|booking|ticket|invoice|reference|voucher)(?: number| no\.?| id)?[\s:#]*$",
+    re.IGNORECASE,
+)
+_PLACE_AFTER = re.compile(
+    r"^[\s,]*(?:[^\W\d_]+\s+){0,2}(?:street|st|avenue|ave|road|rd|lane|drive|boulevard|blvd)\b",
     re.IGNORECASE,
 )
 _CODE_WORDS = (
@@ -60,18 +68,19 @@ _CODE_BEFORE = re.compile(_CODE_WORDS + r"[^\d.!?;]{0,30}$", re.IGNORECASE)
 _CODE_AFTER = re.compile(
     r"^[\s,]*(?:is|as|are|for|that's|being)?[\s,]*(?:the|my|a)?[\s,]*" + _CODE_WORDS, re.IGNORECASE
 )
-_NEAR = 48
-"""How many characters around digits can say what they are."""
 
 _PIECE = 3
 """Fewer digits than this, told by themselves, are a count or an hour and no piece of a number."""
 _MOST_STRANGERS = 2
 _WORD = re.compile(r"[^\W\d_]+")
+_SAID = re.compile(r"\d+|[^\W\d_]+")
+_LONGEST_TOLD = 400
+"""So many characters a number takes at most, however it is told."""
 _TELLING = frozenset(
     """a after again all amex and are back be by card comes continue continuing credit debit digit digits
     done end ending expires expiry final finally first followed for get go goes got group hang have hear here
     hold i in is it its just last let ll m mastercard me moment more my next now number numbers of ok okay
-    on oh please plus re ready rest right s second see so sorry start starts that the then there these
+    on oh pause please plus re ready rest right s second see so sorry start starts that the then there these
     they third this to uh um er visa wait well will with yeah yep yes you your
     one two three four five six eight ten sixteen""".split()
 )
@@ -81,6 +90,7 @@ _ISSUED = re.compile(
     r"3[47]\d{13}|3[0689]\d{12}|35\d{14}|2[2-7]\d{14}|4(?:\d{12}|\d{15}|\d{18})|5\d{15}|6\d{12,18}"
 )
 """How the numbers of cards begin, and how long they are then."""
+_BEGINS = re.compile(r"[3-6]|2(?:[2-7]|$)")
 
 
 def redact(text: str, region: str | None = None) -> str:
@@ -93,12 +103,45 @@ def redact(text: str, region: str | None = None) -> str:
         text: What was said or written.
         region: The country whose telephone numbers are known without their country code.
     """
-    return _without(text, (run for run in _runs(text) if _is_secret(run, text, region)))
+    return _without(text, _secrets(_runs(text), text, region))
+
+
+def redact_whole(text: str) -> str:
+    """Replace whole card numbers and security codes only: for what a voice says and gives its tools.
+
+    No part of a card has come in for it to repeat, and a guest's telephone number has to pass.
+
+    >>> redact_whole("4242 4242 4242 4242, call 4242 4242"), redact_whole("15551234567")
+    ('[card], call 4242 4242', '15551234567')
+    """
+    if _harmless(text):
+        return text
+    return _without(text, _secrets(_runs(text), text, None, least=_SHORTEST))
+
+
+def settled(text: str) -> int:
+    """Say up to where a text that still grows can be judged: what follows may become a card number.
+
+    >>> settled("That is fine. Four two"), settled("Four two, and a cola "), settled("Noted: o")
+    (14, 21, 7)
+    """
+    words = list(_SAID.finditer(text))
+    whole = len(text) if not words or words[-1].end() < len(text) else words[-1].start()
+    at = whole
+    for word in reversed(words):
+        if word.end() > whole:
+            continue
+        said = word[0].casefold()
+        if said[0].isdigit() or said in NUMBER_WORDS or said in DIGIT_TIMES:
+            at = word.start()
+        elif said not in _TELLING:
+            break
+    return at if whole - at < _LONGEST_TOLD else whole
 
 
 def is_card(text: str) -> bool:
     """Whether a text that should be a telephone number holds a whole card number."""
-    return any(_luhn_within(run.digits) and not _international(run, text) for run in runs_in(text))
+    return any(_luhn_within(run.digits) and not international(run, text) for run in runs_in(text))
 
 
 class Redactor:
@@ -113,25 +156,47 @@ class Redactor:
         self._ask_region = region
         self._told: tuple[Run, ...] = ()
         self._in_card: Literal["", "part", "whole"] = ""
+        self._small = ""
 
     def __call__(self, text: str) -> str:
         """Return what may be kept of a guest's words, and remember how they end."""
         runs = _runs(text)
         told = sum(len(run.digits) for run in (*self._told, *runs))
         region = self._ask_region() if told >= _PART else None
-        secret = [run for run in runs if _is_secret(run, text, region)]
+        telling = bool(self._told or self._in_card or self._small)
+        secret = _secrets(runs, text, region, telling=telling)
         pieces = [run for run in runs if len(run.digits) >= _PIECE and not _counts(run, text)]
         if pieces and not secret and not _says_more(text, runs):
             secret = list(self._continuing(pieces, text, region))
         self._remember(pieces, secret, text, runs)
+        if self._in_small_pieces(runs, text):
+            secret = runs
         return _without(text, secret)
+
+    def _in_small_pieces(self, runs: Sequence[Run], text: str) -> bool:
+        """Whether a guest who says one or two digits at a time, and nothing else, tells a card.
+
+        The first seven may be counts and hours, and stay.
+        """
+        alone = runs and not _strangers(_without(text, runs).replace(CARD, ""))
+        if not alone or any(len(run.digits) >= _PIECE or _counts(run, text) for run in runs):
+            self._small = ""
+            return False
+        self._small += "".join(run.digits for run in runs)
+        begins = _BEGINS.search(self._small)
+        self._small = self._small[begins.start() :] if begins is not None else ""
+        if len(self._small) < _PART:
+            return False
+        if _ISSUED.fullmatch(self._small) and _luhn(self._small):
+            self._small, self._in_card = "", "whole"
+        return True
 
     def _continuing(self, pieces: Sequence[Run], text: str, region: str | None) -> Iterator[Run]:
         """Find the digits that carry on where the guest stopped the turn before."""
         if self._in_card:
             # After a whole one there may come its date and code, and then a telephone number.
             after = _PART if self._in_card == "whole" else _LONGEST + 1
-            yield from (run for run in pieces if len(run.digits) < after and not _in_threes(run))
+            yield from (run for run in pieces if len(run.digits) < after and not in_threes(run))
             return
         if not self._told:
             return
@@ -145,7 +210,9 @@ class Redactor:
             yield first
         elif len(told.digits) >= _PART and not _with_postcode(told.groups):
             told_as = tuple(len(run.digits) for run in (*self._told, first))
-            if told_as[:2] == (4, 6) or not _plausible_phone(told, region):
+            # The numbers of telephones are told in threes, or with a 0 in front.
+            in_fours = told_as[0] in (4, 5) and not told.digits.startswith("0")
+            if in_fours or not plausible_phone(told, region):
                 yield first
 
     def _remember(
@@ -153,7 +220,8 @@ class Redactor:
     ) -> None:
         """Keep the digits with which the guest stopped, as long as he may be telling a number."""
         if not pieces and not secret:
-            if runs or _strangers(text):
+            # What follows a whole one may be its date, which is told in small pieces.
+            if (runs and self._in_card != "whole") or _strangers(_without(text, runs)):
                 self._told, self._in_card = (), ""
             return
         last = pieces[-1] if pieces else secret[-1]
@@ -169,32 +237,124 @@ class Redactor:
             self._told = (last,)
 
 
+_OF_A_CODE = frozenset(
+    ("cvv", "cvc", "cvn", "csc", "code", "value", "digit", "digits", "number", "numbers")
+)
+"""Whatever a security code is called has one of these in it."""
+_MORE_DIGITS = DIGIT_TIMES | {"hundred", "thousand"}
+
+
+def _harmless(text: str) -> bool:
+    """Whether a text has too few digits for a whole card and calls nothing a code: found out quickly.
+
+    A voice's words are judged while they stream, and nearly all of them are like that.
+    """
+    digits = 0
+    for token in _SAID.findall(plain_digits(text)):
+        word = token.casefold()
+        if word[0].isdigit():
+            digits += len(word)
+        elif word in NUMBER_WORDS or word in ("o", "oh"):
+            digits += 2
+        elif word in _OF_A_CODE or word in _MORE_DIGITS:
+            return False
+    return digits < _SHORTEST
+
+
 def _runs(text: str) -> list[Run]:
     """Return the runs of digits that are not plainly something else."""
+    text = plain_digits(text)
     if not _may_hold_digits(text):
         return []
-    harmless = [match.span() for match in _HARMLESS.finditer(text)]
-    return list(runs_in(text, harmless))
+    found = list(_HARMLESS.finditer(text))
+    runs = list(runs_in(text, [match.span() for match in found]))
+    if sum(match["amount"] is not None for match in found) > 2:
+        # "42.42 42.42 42.42 42.42": amounts that are a card's number together are none.
+        others = [match.span() for match in found if match["amount"] is None]
+        together = list(runs_in(text, others))
+        if any(_luhn_within(run.digits) for run in together):
+            return together
+    return runs
 
 
-_DIGIT_WORD = re.compile(
-    r"\d|\b(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty)\b",
-    re.IGNORECASE,
-)
+_DIGIT = re.compile(r"\d")
 
 
 def _may_hold_digits(text: str) -> bool:
-    return _DIGIT_WORD.search(text) is not None
+    if _DIGIT.search(text) is not None:
+        return True
+    return not NUMBER_WORDS.isdisjoint(_WORD.findall(text.casefold()))
 
 
-def _is_secret(run: Run, text: str, region: str | None) -> bool:
+def _secrets(
+    runs: Sequence[Run],
+    text: str,
+    region: str | None,
+    *,
+    telling: bool = False,
+    least: int = _PART,
+) -> list[Run]:
+    """Return the runs that must not stay.
+
+    Args:
+        runs: All of the text's.
+        text: What was said.
+        region: The country whose telephone numbers are known.
+        telling: Whether the guest was in the middle of some number before.
+        least: From how many digits on a part of a card is one.
+    """
+    telling = telling or sum(len(run.digits) >= _PIECE for run in runs) > 1
+    scattered = _scattered(runs, text, region)
+    return [
+        run
+        for run in runs
+        if run in scattered or _is_secret(run, text, region, telling=telling, least=least)
+    ]
+
+
+def _scattered(runs: Sequence[Run], text: str, region: str | None) -> Sequence[Run]:
+    """Return the pieces of a whole card number with nothing but words of the telling between them."""
+    if sum(len(run.digits) for run in runs) < _SHORTEST:
+        return ()
+    chain: list[Run] = []
+    for run in runs:
+        if run.embedded or (len(run.digits) >= _PART and is_phone(run, text, region)):
+            chain = []
+            continue
+        if chain and _strangers(text[chain[-1].end : run.start]):
+            chain = []
+        chain.append(run)
+        if len(chain) > 1 and _luhn_in_pieces(chain):
+            return chain
+    return ()
+
+
+def _luhn_in_pieces(chain: Sequence[Run]) -> bool:
+    said = [group for run in chain for group in _groups_of(run)]
+    # "the first four 4242, the second four 4242": what counts digits is none of them.
+    return any(
+        _luhn_within("".join(groups))
+        for groups in (said, [group for group in said if len(group) >= _PIECE])
+    )
+
+
+def _groups_of(run: Run) -> Iterator[str]:
+    start = 0
+    for length in run.groups:
+        yield run.digits[start : start + length]
+        start += length
+
+
+def _is_secret(run: Run, text: str, region: str | None, *, telling: bool, least: int) -> bool:
     if _luhn_within(run.digits):
-        return not _international(run, text)
-    if len(run.digits) >= _PART and not run.embedded:
-        return not _is_phone(run, text, region)
+        return not international(run, text)
+    if len(run.digits) >= least and not run.embedded:
+        if is_phone(run, text, region):
+            return False
+        return telling or not (begins_no_card(run, text) or _is_called_else(run, text))
     if len(run.digits) not in (3, 4) or run.embedded:
         return False
-    before, after = text[max(0, run.start - _NEAR) : run.start], text[run.end : run.end + _NEAR]
+    before, after = text[max(0, run.start - NEAR) : run.start], text[run.end : run.end + NEAR]
     return bool(_CODE_BEFORE.search(before) or _CODE_AFTER.search(after))
 
 
@@ -220,81 +380,12 @@ def _luhn(digits: str) -> bool:
     return total % 10 == 0
 
 
-def _is_phone(run: Run, text: str, region: str | None) -> bool:
-    """Whether digits are given as a telephone number, or look like nothing else."""
-    if _international(run, text):
-        return True
-    before = text[max(0, run.start - _NEAR) : run.start]
-    around = before + " " + text[run.end : run.end + _NEAR]
-    if _CARD_WORDS.search(around):
+def _is_called_else(run: Run, text: str) -> bool:
+    """Whether one or two groups of digits are said to be a house's, an order's or the like."""
+    if len(run.digits) >= _SHORTEST - 1 or len(run.groups) > 2 or cards_near(run, text):
         return False
-    if _PHONE_WORDS.search(around):
-        return _possible_phone(run.digits, region) or _trunk(run.digits)
-    return _plausible_phone(run, region) or _after_something(run, region)
-
-
-def _plausible_phone(run: Run, region: str | None) -> bool:
-    """Whether digits without a word about them are a telephone number by their form."""
-    if _in_threes(run):
-        return _possible_phone(run.digits, region)
-    if _trunk(run.digits):
-        return True
-    in_fours = run.groups[0] == 4 and run.groups.count(4) > 1 and len(run.digits) > 9
-    if region is None or in_fours or _begins_with_zero(region):
-        return False
-    return _valid_phone(run.digits, region)
-
-
-def _in_threes(run: Run) -> bool:
-    """Whether it is told as a North American telephone number is, and no card."""
-    return run.groups[-3:] == (3, 3, 4) and len(run.groups) <= 4
-
-
-def _trunk(digits: str) -> bool:
-    """Whether it begins as national numbers do in most countries, and as no card does."""
-    return digits.startswith("0") and 10 <= len(digits) <= 12
-
-
-def _after_something(run: Run, region: str | None) -> bool:
-    """Whether a telephone number follows some other short number: a postcode, a house."""
-    if len(run.groups) < 2 or run.groups[0] > 5:
-        return False
-    first = run.groups[0]
-    rest = Run(run.digits[first:], run.start, run.end, run.groups[1:], False)
-    return run.groups[1:] in ((3, 3, 4), (len(rest.digits),)) and _plausible_phone(rest, region)
-
-
-def _international(run: Run, text: str) -> bool:
-    if not text[: run.start].rstrip(" (").endswith("+") and not run.digits.startswith("00"):
-        return False
-    return _valid_phone("+" + run.digits.removeprefix("00"), None, possible=True)
-
-
-def _possible_phone(digits: str, region: str | None) -> bool:
-    if len(digits) >= _SHORTEST:
-        return False
-    return region is None or _valid_phone(digits, region, possible=True)
-
-
-@cache
-def _begins_with_zero(region: str) -> bool:
-    """Whether a country's numbers are told with a 0 in front, so that others are none."""
-    from phonenumbers import PhoneMetadata
-
-    metadata = PhoneMetadata.metadata_for_region(region)
-    return metadata is not None and metadata.national_prefix == "0"
-
-
-def _valid_phone(digits: str, region: str | None, *, possible: bool = False) -> bool:
-    # Imported when first needed: most calls hear no long number, and the tables take a while.
-    import phonenumbers
-
-    try:
-        number = phonenumbers.parse(digits, region)
-    except phonenumbers.NumberParseException:
-        return False
-    check = phonenumbers.is_possible_number if possible else phonenumbers.is_valid_number
-    return check(number)
+    before, after = text[max(0, run.start - NEAR) : run.start], text[run.end : run.end + NEAR]
+    return bool(_NUMBERED_BEFORE.search(before) or _PLACE_AFTER.search(after))
 
 
 def _says_more(text: str, runs: Sequence[Run]) -> bool:

@@ -14,8 +14,8 @@ from state.redaction import redact
 _JOINER = "\u200d"
 _BREAKS = frozenset("\n\r\x0b\x0c\x85\u2028\u2029")
 _FAR_TOO_LONG = 20_000
-NAME, NOTE, COMMENT = 80, 280, 1000
-"""The most characters a name, a note and a comment may have."""
+NAME, ASKED, NOTE, COMMENT = 80, 120, 280, 1000
+"""The most characters a name, a question, a note and a comment may have."""
 
 
 def clean(text: str, *, lines: bool = False) -> str:
@@ -71,6 +71,9 @@ Words = Annotated[str, BeforeValidator(_one_line), Field(min_length=1, max_lengt
 
 Name = Annotated[str, BeforeValidator(_one_line), Field(max_length=NAME)]
 """A name that may be empty: the guest would rather not say."""
+
+Asked = Annotated[str, BeforeValidator(_one_line), Field(max_length=ASKED)]
+"""What somebody looks for."""
 
 Line = Annotated[str, BeforeValidator(_one_line), Field(max_length=NOTE)]
 """A remark on one line; empty takes it away."""

@@ -62,6 +62,11 @@ def _commands(order: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             "op": "set_fulfilment",
             **{name: fulfilment.get(name) for name in ("kind", "when", "address")},
         }
+    # Before the lines: a tip set early may be more than the house takes on what was ordered since.
+    if order.get("tip_percentage") is not None:
+        yield {"op": "set_tip", "percentage": float(order["tip_percentage"])}
+    elif order.get("tip") is not None:
+        yield {"op": "set_tip", "amount": order["tip"]}
     for line in order.get("order_items", ()):
         fields = ("name", "size", "quantity", "modifications", "parts", "note")
         yield {"op": "add_item", **{name: line.get(name) or None for name in fields}}
@@ -69,10 +74,6 @@ def _commands(order: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield {"op": "add_note", "title": note.get("title"), "content": note.get("content")}
     for code in order.get("coupons", ()):
         yield {"op": "apply_coupon", "code": code}
-    if order.get("tip_percentage") is not None:
-        yield {"op": "set_tip", "percentage": float(order["tip_percentage"])}
-    elif order.get("tip") is not None:
-        yield {"op": "set_tip", "amount": order["tip"]}
     if order.get("payment_method") is not None:
         yield {"op": "choose_payment", "method": order["payment_method"]}
     if order.get("person_wanted"):

@@ -113,7 +113,7 @@ def scene_of(context: ChatContext, tools: frozenset[str]) -> Scene:
             text = item.text_content or ""
             if item.role == "system":
                 voice = voice or _heading(text)
-            elif text.startswith(DATA_MARK):
+            elif item.role == "user" and text.startswith(DATA_MARK):
                 order = _arguments(text.removeprefix(DATA_MARK))
             elif item.role in ("user", "assistant"):
                 if item.role == "user":

@@ -44,7 +44,11 @@ class Chooser:
     def __init__(self, dish: Dish, groups: Sequence[OptionGroup]) -> None:
         self.dish = dish
         self.groups = tuple(groups)
-        self._by_name = {group.name: group for group in groups}
+        self._defaults = {group.name: _default(group) for group in groups}
+        self._places = {
+            group.name: {choice.name: at for at, choice in enumerate(group.choices)}
+            for group in groups
+        }
         self._speech = Speech(dish, self.groups)
 
     def choose(self, size: str | None, words: Sequence[str]) -> tuple[Chosen, ...]:
@@ -93,7 +97,7 @@ class Chooser:
             if group.default is not None:
                 selection.declined[group.name] = group.default
         elif group.default is None or said.marks.amount is not None:
-            only = group.choices[0] if len(group.choices) == 1 else self._default(group)
+            only = group.choices[0] if len(group.choices) == 1 else self._defaults[group.name]
             if only is None:
                 raise self._missing(group)
             self._take_choice(said, group, only, selection)
@@ -115,7 +119,6 @@ class Chooser:
         if not choice.available:
             raise self._sold_out(group, choice)
         pick = self._pick(said, group, choice)
-        selection.declined.pop(group.name, None)
         for other in picks:
             if other.choice is not choice:
                 continue
@@ -166,7 +169,7 @@ class Chooser:
         self, group: OptionGroup, selection: _Selection, size: str | None
     ) -> list[Chosen]:
         picks = selection.picks.get(group.name, [])
-        default = self._default(group)
+        default = self._defaults[group.name]
         declined = selection.declined.get(group.name)
         if declined is not None and (group.least or picks):
             if not picks:
@@ -175,8 +178,8 @@ class Chooser:
         self._check_number(group, picks, default)
         if default is not None and [pick.choice for pick in picks if pick.plain] == [default]:
             picks = [] if len(picks) == 1 else picks
-        order = {choice.name: at for at, choice in enumerate(group.choices)}
-        picks = sorted(picks, key=lambda p: (_PORTIONS.index(p.portion), order[p.choice.name]))
+        places = self._places[group.name]
+        picks = sorted(picks, key=lambda p: (_PORTIONS.index(p.portion), places[p.choice.name]))
         if declined is not None and default is not None:
             return [
                 Chosen(
@@ -216,13 +219,6 @@ class Chooser:
             if not filled:
                 raise self._missing(group)
 
-    def _default(self, group: OptionGroup) -> Choice | None:
-        """Return what is taken when nothing is said, unless it is sold out."""
-        for choice in group.choices:
-            if choice.name == group.default:
-                return choice if choice.available else None
-        return None
-
     def _changed(self, content: str, amount: str, size: str | None) -> Chosen:
         price = Cents(0)
         if amount == EXTRA and content in self.dish.extra:
@@ -250,6 +246,14 @@ class Chooser:
     def _sold_out(self, group: OptionGroup, choice: Choice) -> SoldOut:
         near = [other.name for other in group.choices if other.available][:5]
         return SoldOut(f"{choice.name} is sold out.", name=choice.name, near=list(near))
+
+
+def _default(group: OptionGroup) -> Choice | None:
+    """Return what is taken when nothing is said, unless it is sold out."""
+    for choice in group.choices:
+        if choice.name == group.default:
+            return choice if choice.available else None
+    return None
 
 
 def allergens_of(

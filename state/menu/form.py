@@ -16,6 +16,7 @@ from state.menu.faults import Fault, did_you_mean
 from state.menu.model import Span
 from state.menu.schema import keys_of, required_keys
 from state.money import Cents
+from state.text import clean
 
 Word = TypeVar("Word", bound=str)
 
@@ -99,11 +100,11 @@ class Form:
         return None if node is None or node.kind == "nothing" else self.text_of(node, key)
 
     def text_of(self, node: Node, key: str) -> str | None:
-        """Read a node as a text that is not empty, in one line."""
+        """Read a node as a text that is not empty, in one line, without anything that cannot be seen."""
         if node.kind in ("list", "mapping"):
             self.fault(node.line, f"{key} has to be a text")
             return None
-        text = " ".join(node.text.split())
+        text = clean(node.text)
         if not text:
             self.fault(node.line, f"{key} is empty")
             return None

@@ -22,6 +22,8 @@ _COMMA = re.compile(r"[,;/]")
 _BESIDE = frozenset(word for phrase in MARKS for word in phrase)
 _CARRYING = frozenset({"and", "or", "nor"})
 _MOST_POSSIBLE = 12
+_MOST_KNOWN = 256
+"""How many ways of saying something are remembered for a dish."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,7 @@ class Speech:
         self._amounts: dict[Words, str] = {}
         self._headings: dict[str, frozenset[str]] = {}
         self._ambiguous: dict[tuple[str, str], str] = {}
+        self._known: dict[str, tuple[Said, ...]] = {}
         self._collect()
         self._longest = 1 + max(
             (len(w) for t in (self._names, self._aliases) for w in t), default=0
@@ -128,13 +131,23 @@ class Speech:
             if mark.kind == "amount" and mark.amount == amount
         )
 
-    def understand(self, text: str) -> list[Said]:
+    def understand(self, text: str) -> tuple[Said, ...]:
         """Take a modification apart, or several said in one breath.
+
+        What was understood once is remembered: a line's words are asked for again whenever it changes.
 
         Raises:
             ChoiceNotPossible: Nothing on this dish answers to it.
             Ambiguous: Several things do.
         """
+        known = self._known.get(text)
+        if known is None:
+            known = tuple(self._taken_apart(text))
+            if len(self._known) < _MOST_KNOWN:
+                self._known[text] = known
+        return known
+
+    def _taken_apart(self, text: str) -> list[Said]:
         tokens = stems(text)
         if not tokens or len(tokens) > _MOST_TOKENS:
             raise self.not_possible(text, "It is not clear what is meant.")

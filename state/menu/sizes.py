@@ -14,6 +14,8 @@ _BESIDE = EMPTY | _SIZE
 
 def size_of(sizes: Mapping[str, tuple[str, ...]], dish: Dish, words: str | None) -> str | None:
     """Return the size of a dish that some words mean; see ``Menu.size``."""
+    if words is not None and words in dish.prices:  # as the menu has it: nothing to understand
+        return words
     said = _core(words or "")
     if not said:
         return _unsaid(dish)

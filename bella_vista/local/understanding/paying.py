@@ -106,6 +106,8 @@ class Paying:
             return words
         if tip is not None and (asks_before(words, tip.first) or words.said.endswith("?")):
             return words
+        if tip is None and _of_the_bill(words):
+            return words
         if words.find(said.KEEP_CHANGE) is not None:
             heard.asked(Question("missing", {"needs": "tip"}, Draft("set_tip", {})))
             return words.part(0, 0)
@@ -163,6 +165,8 @@ class Paying:
             value, length = _decimal(words, index)
             if value is None:
                 continue
+            if index and tokens[index - 1].word in _BELOW_ZERO:
+                return None
             last = index + length
             following = tokens[last].word if last < len(tokens) else ""
             if following == "per" and last + 1 < len(tokens) and tokens[last + 1].word == "cent":
@@ -247,10 +251,17 @@ def _decimal(words: Words, index: int) -> tuple[Decimal | None, int]:
     return Decimal(read[0]), read[1]
 
 
+def _of_the_bill(words: Words) -> bool:
+    """Whether an amount is what the guest thinks of the bill, and no tip."""
+    return any(token.word in _COMPLAINTS for token in words.tokens)
+
+
 def _plain_number(value: Decimal) -> int | float:
     return int(value) if value == value.to_integral_value() else float(value)
 
 
+_COMPLAINTS = frozenset("wrong incorrect mistake price prices cost costs overcharged".split())
+_BELOW_ZERO = frozenset(("minus", "negative", "-"))
 _GIVE = re.compile(
     r"(?:(?:and )?(?:i |we )?(?:will |would like to |want to )?(?:add|give|leave|make it|tip|put|with|take|do)(?: you| them| the driver)?(?: a| an)?)$"
 )

@@ -1,0 +1,168 @@
+"""A card number is taken out in whatever form it comes, and what only looks like one stays."""
+
+import time
+
+import pytest
+
+from agents.questions import FindOnMenu, Tell
+from state.commands import (
+    AddAllergy,
+    AddItem,
+    AddNote,
+    ApplyCoupon,
+    CallPerson,
+    ChangeItem,
+    GiveFeedback,
+    OrderCommand,
+    RefuseOrder,
+    SetCustomer,
+    SetFulfilment,
+)
+from state.redaction import Redactor, redact_whole, settled
+from state.text import COMMENT, clean
+from tests.security.cards import FRAMES, NUMBERS, WORDS, forms, found, grouped
+
+NAMES = [name for name, _ in forms(NUMBERS[0])]
+
+
+def told_as(name: str) -> list[tuple[str, str]]:
+    """Each number, and how it is told in this form."""
+    return [(number, dict(forms(number))[name]) for number in NUMBERS]
+
+
+def let_in(text: str, redactor: Redactor | None = None) -> str:
+    """As a call lets it in."""
+    return (redactor or Redactor(lambda: "US"))(clean(text, lines=True))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_form_gets_in(name: str) -> None:
+    for number, told in told_as(name):
+        for frame in FRAMES:
+            kept = let_in(frame.format(told))
+
+            assert "[card]" in kept
+            assert not found(number, kept, told)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_voice_says_holds_no_whole_number(name: str) -> None:
+    for number, told in told_as(name):
+        kept = redact_whole(clean(f"I have {told} down."))
+
+        assert not found(number, kept, told)
+
+
+def kept_by(text: str) -> list[OrderCommand]:
+    """Every command that takes a text, with this one in all of its places."""
+    few, more = text[:80], text[:280]
+    return [
+        SetCustomer(name=few, phone=few, email=few),
+        AddItem(name=few, size=few, modifications=(few,), note=more),
+        ChangeItem(line_id=few, name=few, size=few, modifications=(few,), note=more),
+        AddNote(title=few, content=more),
+        AddAllergy(name=few),
+        SetFulfilment(kind="delivery", address=more, when=few),
+        ApplyCoupon(code=few),
+        CallPerson(reason=more),
+        GiveFeedback(comment=text[:COMMENT]),
+        RefuseOrder(reason=more),
+    ]
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("between", ["", " ", "-", "."])
+def test_no_field_of_a_command_keeps_one(number: str, between: str) -> None:
+    told = between.join(grouped(number))
+
+    for command in kept_by(told):
+        assert not found(number, command.model_dump_json())
+
+
+@pytest.mark.parametrize("text", NUMBERS)
+def test_what_is_looked_up_keeps_none(text: str) -> None:
+    assert not found(text, FindOnMenu(words=text).model_dump_json())
+    assert not found(text, Tell(kind="facts", name=text).model_dump_json())
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("size", [1, 2, 4, 5, 6, 8])
+@pytest.mark.parametrize("said", [False, True])
+def test_a_number_told_over_many_turns_leaves_only_its_beginning(
+    number: str, size: int, said: bool
+) -> None:
+    redactor = Redactor(lambda: "US")
+    turns = [number[at : at + size] for at in range(0, len(number), size)]
+    if said:
+        turns = [" ".join(WORDS[int(digit)] for digit in turn) for turn in turns]
+
+    kept = " / ".join(let_in(turn, redactor) for turn in turns)
+
+    assert not found(number, kept, " / ".join(turns))
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        ["2", "1", "3", "yes", "2", "15", "yes", "5"],
+        ["12", "15", "20", "10"],
+        ["40", "no, 4", "18", "yes"],
+        ["two", "four", "seven thirty", "fifteen", "five"],
+        ["4", "5", "Main Street 12", "10012"],
+        ["3", "large", "2", "small", "yes", "20", "5"],
+    ],
+)
+def test_short_answers_in_a_row_are_no_card(turns: list[str]) -> None:
+    redactor = Redactor(lambda: "US")
+
+    assert [let_in(turn, redactor) for turn in turns] == turns
+
+
+@pytest.mark.parametrize("region", ["US", "GB", "DE", None])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("98765 43210", "138 0013 8000", "7700 900123", "612 345 678", "(11) 91234-5678"),
+        *("+34 612 34 56 78", "+91 98765 43210", "0176 12345678", "06 12 34 56 78"),
+        *("call me on 612 34 56 78", "my mobile is 5551 23 45 67"),
+        *("1234 5678 Main Street", "order number 12345678", "ticket 4242 4242"),
+        *("12 Carmine Street, flat 1204, New York 10012", "40213 Düsseldorf, Königsallee 92"),
+        *("two hundred grams", "one hundred twenty guests at 7:30", "table 12, 8 people"),
+        *("12.50, 28.47, 14.00 and 15.00", "$12.50 and $28.47", "19.00 + 19.00 + 9.00 = 47.00"),
+        *("2 Margheritas, 3 Diavolas, 4 Funghi, 5 colas, 6 waters", "half past seven, 4 of us"),
+        *(
+            "for two, at eight, on the second",
+            "uno, due, tre",
+            "quattro formaggi and quattro stagioni",
+        ),
+        *("2026-11-20 19:30", "20.11.2026", "11/20/26", "from 17:30 to 23:00"),
+        *("SW1A 1AA", "10012-1234", "80331", "L1 L2 L3", "kuc5-w8u7-uw64"),
+    ],
+)
+def test_what_only_looks_like_one_stays(text: str, region: str | None) -> None:
+    assert Redactor(lambda: region)(text) == text
+
+
+def test_a_long_text_is_read_at_once() -> None:
+    texts = [
+        "a." * 10_000,
+        "1 " * 4_000,
+        "one " * 2_000,
+        "a1" * 4_000,
+        "$1" * 4_000,
+        "4242 x " * 1_000,
+    ]
+
+    for text in texts:
+        began = time.process_time()
+        Redactor(lambda: "US")(text)
+        assert time.process_time() - began < 0.5
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_a_growing_text_is_let_out_up_to_where_a_number_may_begin(number: str) -> None:
+    for _, told in forms(number):
+        text = f"Your card is {told}"
+        begins = len("Your card is first " if told.startswith("first") else "Your card is ")
+
+        assert all(settled(text[:end]) <= begins for end in range(begins + 1, len(text)))
