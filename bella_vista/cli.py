@@ -41,7 +41,11 @@ MenuOption = Annotated[
 ]
 ModelOption = Annotated[
     str | None,
-    typer.Option("--model", metavar="NAME", help="Who thinks: local (default) or script:FILE."),
+    typer.Option(
+        "--model",
+        metavar="NAME",
+        help="Who thinks: local (default), openai (or a compatible server), or script:FILE.",
+    ),
 ]
 AtOption = Annotated[
     str | None,

@@ -18,7 +18,7 @@ from agents.roster import restaurant_call, restaurant_graph
 from agents.testing import ScriptedLLM
 from bella_vista.clock import running_clock
 from bella_vista.menus import menu_file
-from bella_vista.models import language_model
+from bella_vista.models import language_model, patience_of
 from bella_vista.orders import default_database, new_order, open_store, resume_order
 from bella_vista.settings import Settings
 from bella_vista.terminal.events import EventLines
@@ -28,6 +28,7 @@ from bella_vista.terminal.logs import log_to_file, log_to_stderr
 from bella_vista.terminal.plain import Transcript
 from bella_vista.terminal.streams import complain, nobody_reads
 from bella_vista.terminal.words import farewell
+from bella_vista.transcript import CallRecord
 from state.context import OrderContext
 from state.menu import Menu, load_menu
 from state.order import OrderState
@@ -162,9 +163,9 @@ def run_console(settings: Settings, *, order_id: str | None, events: bool, again
     menu = load_menu(menu_file(settings.menu))
     on_screen = not events and sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
     if on_screen:
-        log_to_file()
+        log_to_file(settings.secrets)
     else:
-        log_to_stderr()
+        log_to_stderr(settings.secrets)
     return asyncio.run(_converse(settings, menu, order_id, events, on_screen, again))
 
 
@@ -177,7 +178,7 @@ async def _converse(
     again: str,
 ) -> int:
     now = running_clock(ZoneInfo(menu.restaurant.timezone), settings.at)
-    model = language_model(settings.model, menu, now)
+    model = language_model(settings.model, menu, now, settings)
     context = OrderContext(menu=menu, now=now, new_id=lambda: str(uuid4()))
     url = settings.database or default_database()
     async with open_store(url, menu.restaurant.id) as store:
@@ -185,12 +186,18 @@ async def _converse(
             shared = await new_order(store, context, "terminal", restaurant_graph().start)
         else:
             shared = await resume_order(store, context, order_id)
-        call = restaurant_call(shared)
+        call = restaurant_call(shared, think_limit_s=patience_of(model))
         to_go_on = f"{again} --order {call.state.order_id}"
         front, lines = _front(call, events, on_screen, to_go_on)
+        record = CallRecord(call, store, words=settings.transcript)
+        record.drop_older_than(settings.transcript_days)
         typing = sys.stdin is not None and sys.stdin.isatty()
         talk = Talk(call, model, front, lines, typed=typing)
-        reason = await talk.hold()
+        try:
+            reason = await talk.hold()
+        finally:
+            await record.aclose()
+            await model.aclose()
     if reason == "failed" and events:
         complain(*farewell(call, reason, to_go_on))
     return _exit_code(talk, reason)

@@ -25,7 +25,7 @@ from bella_vista.conversations.reading import (
 )
 from bella_vista.faults import Faulty
 from bella_vista.menus import menu_file
-from bella_vista.models import language_model, scripted
+from bella_vista.models import language_model, patience_of, scripted
 from bella_vista.settings import LOCAL, SCRIPT, Settings, check_model
 from bella_vista.terminal.logs import log_to_stderr
 from bella_vista.terminal.streams import complain, say
@@ -40,6 +40,11 @@ from state.view import view
 EVENING = datetime.fromisoformat("2026-11-20T19:00:00")
 """When a conversation takes place that does not say: a Friday."""
 
+TURN_LIMIT_S = 20.0
+"""How long a turn may take before it counts as hanging, in seconds, without the waits for a provider."""
+
+REQUESTS_PER_TURN = 12
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -50,12 +55,14 @@ class Setting:
         model: The language model.
         model_wins: The model counts whatever the file says, so that it can be tried with another one.
         at: The time.
+        settings: Where a provider's model is found; read when one is asked for and nothing is said.
     """
 
     menu: Path
     model: str = LOCAL
     model_wins: bool = False
     at: datetime = EVENING
+    settings: Settings | None = None
 
 
 def replay(files: Sequence[Path], settings: Settings, *, model: str | None) -> int:
@@ -66,12 +73,13 @@ def replay(files: Sequence[Path], settings: Settings, *, model: str | None) -> i
         settings: What they are held with where they do not say.
         model: The model that was asked for by name, which wins over what the files say.
     """
-    log_to_stderr()
+    log_to_stderr(settings.secrets)
     setting = Setting(
         menu=menu_file(settings.menu),
         model=settings.model,
         model_wins=model is not None,
         at=settings.at or EVENING,
+        settings=settings,
     )
     codes = [_hold(path, setting) for path in files]
     return max(codes, default=0)
@@ -100,9 +108,13 @@ async def run_conversation(file: ConversationFile, setting: Setting) -> list[str
     menu = load_menu(file.path.parent / said.menu if said.menu else setting.menu)
     zone = ZoneInfo(menu.restaurant.timezone)
     clock = Clock(in_zone(said.at or setting.at, zone))
-    call = restaurant_call(_shared(file, OrderContext(menu=menu, now=clock, new_id=Ids())))
+    shared = _shared(file, OrderContext(menu=menu, now=clock, new_id=Ids()))
     model = _model(file, setting, menu, clock)
-    return [str(fault) async for fault in _faults(file, call, model)]
+    call = restaurant_call(shared, think_limit_s=patience_of(model))
+    try:
+        return [str(fault) async for fault in _faults(file, call, model)]
+    finally:
+        await model.aclose()
 
 
 async def _faults(
@@ -111,7 +123,9 @@ async def _faults(
     said = file.conversation
     reached = "the greeting"
     try:
-        async with Conversation(call, model) as talk:
+        # A turn may take several requests, each of which may take all of the patience there is for it.
+        patience_s = TURN_LIMIT_S + REQUESTS_PER_TURN * (patience_of(model) or 0.0)
+        async with Conversation(call, model, patience_s=patience_s) as talk:
             for fault in _untrue(said.greeting, talk.greeting, call):
                 yield file.fault("greeting", f"the greeting: {fault}")
             for number, (turn, line) in enumerate(zip(said.turns, file.turn_lines, strict=True), 1):
@@ -200,13 +214,15 @@ def _no_such_order(file: ConversationFile, why: str) -> ConversationFaults:
 def _model(file: ConversationFile, setting: Setting, menu: Menu, clock: Clock) -> LLM[Any]:
     said = file.conversation
     if setting.model_wins:
-        return language_model(setting.model, menu, clock)
+        return language_model(setting.model, menu, clock, setting.settings)
     if said.model is None:
-        return scripted(said.script) if said.script else language_model(setting.model, menu, clock)
+        if said.script:
+            return scripted(said.script)
+        return language_model(setting.model, menu, clock, setting.settings)
     try:
         name = check_model(said.model)
     except ValueError as error:
         raise ConversationFaults([file.fault("model", str(error))]) from None
     if name.startswith(SCRIPT):
         name = f"{SCRIPT}{file.path.parent / name.removeprefix(SCRIPT)}"
-    return language_model(name, menu, clock)
+    return language_model(name, menu, clock, setting.settings)

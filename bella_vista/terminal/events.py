@@ -1,5 +1,6 @@
 """A conversation as JSON lines: the form of each event that other people's scripts read."""
 
+from dataclasses import asdict
 from typing import Any, TextIO, assert_never
 
 from pydantic import JsonValue
@@ -13,6 +14,7 @@ from agents.handoff import (
     HandoffRefused,
     Heard,
     Said,
+    Spent,
     StateChanged,
     ToolUsed,
     TurnWithdrawn,
@@ -74,6 +76,16 @@ def event_data(event: Event, speaker: str) -> dict[str, Any] | None:
                 "commands": list(event.commands),
                 "state": view(event.state, event.version, speaker),
             }
+        case Spent():
+            return {
+                "type": "usage",
+                "turn": event.turn,
+                "voice": event.voice,
+                "model_calls": event.model_calls,
+                "prompt_tokens": event.prompt_tokens,
+                "completion_tokens": event.completion_tokens,
+                "cached_tokens": event.cached_tokens,
+            }
         case YourTurn():
             return {
                 "type": "your_turn",
@@ -119,10 +131,13 @@ class EventLines:
             self._write(data)
 
     def closes(self, reason: EndReason) -> None:
-        """Say why it ended, and how the order stands."""
+        """Say why it ended, how the order stands, and what it cost if the models said so."""
         shared = self._call.shared
         order = view(shared.state, shared.version, shared.speaker or self._call.speaker)
-        self._write({"type": "end", "reason": reason, "order": order})
+        end: dict[str, JsonValue] = {"type": "end", "reason": reason, "order": order}
+        if (cost := self._call.spending.total).model_calls:
+            end["usage"] = asdict(cost)
+        self._write(end)
 
     def _write(self, data: JsonValue) -> None:
         self._out.write(json_line(data) + "\n")

@@ -4,8 +4,14 @@ import json
 
 from pydantic import JsonValue
 
-_LINE_ENDS = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}
-"""What JSON allows within a text and many a reader takes for the end of a line."""
+_UNSEEN = (
+    *((0x7F, 0x9F), (0xAD, 0xAD), (0x61C, 0x61C), (0x180E, 0x180E), (0x200B, 0x200F)),
+    *((0x2028, 0x202E), (0x2060, 0x206F), (0xFEFF, 0xFEFF), (0xE0000, 0xE007F)),
+)
+_ESCAPED = {
+    code: json.dumps(chr(code))[1:-1] for first, last in _UNSEEN for code in range(first, last + 1)
+}
+"""What JSON allows within a text, and a reader takes for a line's end or a terminal for a command."""
 
 
 def json_line(data: JsonValue) -> str:
@@ -21,4 +27,4 @@ def json_line(data: JsonValue) -> str:
     except ValueError:  # a model may have written 1e999 among a tool's arguments
         finite = json.loads(json.dumps(data), parse_constant=str)
         text = json.dumps(finite, ensure_ascii=False)
-    return text.encode("utf-8", "replace").decode("utf-8").translate(_LINE_ENDS)
+    return text.encode("utf-8", "replace").decode("utf-8").translate(_ESCAPED)

@@ -6,12 +6,14 @@ kind is written, and in a file the places it came through.
 
 import logging
 import traceback
+from collections.abc import Sequence
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from platformdirs import user_log_path
 
 _MEBIBYTE = 1024 * 1024
+_OLD_ONES = 1
 
 
 class _Formatter(logging.Formatter):
@@ -20,13 +22,21 @@ class _Formatter(logging.Formatter):
     Args:
         form: As ``logging.Formatter`` takes it.
         places: Whether to add the places the exception came through.
+        secrets: What is never written, wherever it comes from: a server may repeat the key it was sent.
     """
 
-    def __init__(self, form: str, *, places: bool) -> None:
+    def __init__(self, form: str, *, places: bool, secrets: Sequence[str]) -> None:
         super().__init__(form)
         self._places = places
+        self._secrets = tuple(secrets)
 
     def format(self, record: logging.LogRecord) -> str:
+        text = self._whole(record)
+        for secret in self._secrets:
+            text = text.replace(secret, "[secret]")
+        return text
+
+    def _whole(self, record: logging.LogRecord) -> str:
         kind, _, trace = record.exc_info or (None, None, None)
         text = self.formatMessage(self._told(record))
         if kind is None:
@@ -43,27 +53,46 @@ class _Formatter(logging.Formatter):
         return record
 
 
-def log_to_stderr() -> None:
-    """Write warnings to stderr, one line each."""
+def log_to_stderr(secrets: Sequence[str] = ()) -> None:
+    """Write warnings to stderr, one line each, without these secrets."""
     handler = logging.StreamHandler()
-    handler.setFormatter(_Formatter("%(levelname)s %(name)s: %(message)s", places=False))
+    handler.setFormatter(
+        _Formatter("%(levelname)s %(name)s: %(message)s", places=False, secrets=secrets)
+    )
     _install(handler)
 
 
-def log_to_file() -> Path | None:
-    """Write warnings to a file in the user's directory of logs; returns it, if there can be one."""
-    path = user_log_path("bella-vista", appauthor=False) / "console.log"
+def log_to_file(secrets: Sequence[str] = ()) -> Path | None:
+    """Write warnings to a file in the user's directory of logs; returns it, if there can be one.
+
+    Args:
+        secrets: What is never written.
+    """
+    path = _log_file()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handler: logging.Handler = RotatingFileHandler(
-            path, maxBytes=_MEBIBYTE, backupCount=1, encoding="utf-8", errors="replace"
+            path, maxBytes=_MEBIBYTE, backupCount=_OLD_ONES, encoding="utf-8", errors="replace"
         )
     except OSError:
         _install(logging.NullHandler())
         return None
-    handler.setFormatter(_Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s", places=True))
+    handler.setFormatter(
+        _Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s", places=True, secrets=secrets)
+    )
     _install(handler)
     return path
+
+
+def log_files() -> list[Path]:
+    """Name the files of logs that are there, the newest first."""
+    file = _log_file()
+    files = [file, *(file.with_name(f"{file.name}.{number + 1}") for number in range(_OLD_ONES))]
+    return [path for path in files if path.is_file()]
+
+
+def _log_file() -> Path:
+    return user_log_path("bella-vista", appauthor=False) / "console.log"
 
 
 def _install(handler: logging.Handler) -> None:

@@ -6,7 +6,7 @@ from typing import TextIO
 
 from agents.handoff import Call, EndReason, Event, Heard, Said, YourTurn
 from bella_vista.terminal.receipt import STAGES, Row, as_text, receipt
-from bella_vista.terminal.words import farewell, speaker_name, taken_in, whose_turn
+from bella_vista.terminal.words import farewell, speaker_name, spent, taken_in, whose_turn
 from state.context import OrderContext
 from state.order import OrderState
 from state.text import clean
@@ -75,6 +75,8 @@ class Transcript:
         """Show how the order stands, and how it can go on."""
         self._write(f"\n{self._receipt(receipt(self._call.state))}\n")
         self._write("\n".join(farewell(self._call, reason, self._to_go_on)))
+        if (cost := spent(self._call.spending.total)) is not None:
+            self._write(cost)
 
     def _said(self, event: Said) -> str:
         text = f"{speaker_name(event.voice)}: {clean(event.text, lines=True)}"

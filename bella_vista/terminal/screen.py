@@ -26,7 +26,7 @@ from agents.handoff import (
     YourTurn,
 )
 from bella_vista.terminal.receipt import STAGES, Kind, Row, receipt
-from bella_vista.terminal.words import farewell, speaker_name, taken_in, whose_turn
+from bella_vista.terminal.words import farewell, speaker_name, spent, taken_in, whose_turn
 from state.context import OrderContext
 from state.order import OrderState, Stage
 from state.text import clean
@@ -135,6 +135,8 @@ class Screen:
             self._console.print(panel, width=min(self._width(), _ORDER_WIDTH + 6))
         for line in farewell(self._call, reason, self._to_go_on):
             self._console.print(Text(line), soft_wrap=True)
+        if (cost := spent(self._call.spending.total)) is not None:
+            self._console.print(Text(cost, style="dim"), soft_wrap=True)
 
     # -- one turn -----------------------------------------------------------------------------------
 

@@ -5,6 +5,8 @@ import sys
 from contextlib import suppress
 from io import TextIOWrapper
 
+_COMMANDS = dict.fromkeys({*range(0x20), *range(0x7F, 0xA0)} - {ord("\n"), ord("\t")})
+
 
 def make_safe() -> None:
     """Let no text end the process: what a terminal cannot show is replaced, and all else is UTF-8.
@@ -21,6 +23,15 @@ def make_safe() -> None:
             stream.reconfigure(encoding=encoding, errors="replace")
 
 
+def harmless(text: str) -> str:
+    r"""Take out what a terminal would carry out instead of showing it.
+
+    >>> harmless("no such order: \x1b[2J7\x9b1m")
+    'no such order: [2J71m'
+    """
+    return text.translate(_COMMANDS)
+
+
 def say(text: str) -> None:
     """Write a result at once; who stopped reading is let go in peace.
 
@@ -28,7 +39,7 @@ def say(text: str) -> None:
         SystemExit: Nobody reads any more.
     """
     try:
-        sys.stdout.write(f"{text}\n")
+        sys.stdout.write(f"{harmless(text)}\n")
         sys.stdout.flush()
     except BrokenPipeError:
         nobody_reads()
@@ -39,7 +50,7 @@ def complain(*lines: str) -> None:
     """Write what is wrong, if anybody reads that."""
     with suppress(OSError):
         for line in lines:
-            sys.stderr.write(f"{line}\n")
+            sys.stderr.write(f"{harmless(line)}\n")
 
 
 def nobody_reads() -> None:

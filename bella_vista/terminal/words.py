@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from agents.handoff import Call, EndReason, YourTurn
+from agents.handoff import Call, Cost, EndReason, YourTurn
 from bella_vista.terminal.receipt import STAGES
 from state.context import OrderContext
 from state.order import OrderState
@@ -50,6 +50,21 @@ def taken_in(typed: str | None, heard: str) -> str | None:
         return None
     text = clean(heard)
     return f"(taken in as: {text if len(text) <= _SHOWN else text[:_SHOWN] + ' ...'})"
+
+
+def spent(cost: Cost) -> str | None:
+    """Say what a call cost, if its models said so.
+
+    >>> spent(Cost(model_calls=12, prompt_tokens=14300, completion_tokens=412, cached_tokens=11000))
+    '12 model calls: 14,300 tokens read (11,000 of them cached), 412 written'
+    """
+    if not cost.model_calls:
+        return None
+    calls = f"{cost.model_calls} model call{'' if cost.model_calls == 1 else 's'}"
+    cached = f" ({cost.cached_tokens:,} of them cached)" if cost.cached_tokens else ""
+    return (
+        f"{calls}: {cost.prompt_tokens:,} tokens read{cached}, {cost.completion_tokens:,} written"
+    )
 
 
 def farewell(

@@ -4,7 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from bella_vista.settings import Settings, SettingsFaults, read_settings, unknown_settings
+from bella_vista.settings import (
+    Settings,
+    SettingsFaults,
+    read_settings,
+    unknown_settings,
+    variable,
+)
+
+KEY = "sk-test-0123456789"
 
 pytestmark = pytest.mark.usefixtures("clean_folder")
 
@@ -53,7 +61,7 @@ def test_everything_that_is_wrong_is_listed_at_once(monkeypatch: pytest.MonkeyPa
         read_settings(at="supper time")
 
     assert caught.value.faults == (
-        'BELLA_VISTA_MODEL: there is no model "oracle": use local, or script:FILE',
+        'BELLA_VISTA_MODEL: there is no model "oracle": use local, openai, or script:FILE',
         '--at: "supper time" is no time: write it like 2026-11-20T19:00, with or without an offset',
     )
 
@@ -66,7 +74,7 @@ def test_what_is_no_time_is_refused(time: str) -> None:
         read_settings(at=time)
 
 
-@pytest.mark.parametrize("model", ["openai", "", "script:", "Local", "gpt"])
+@pytest.mark.parametrize("model", ["OpenAI", "", "script:", "Local", "gpt"])
 def test_a_model_that_is_not_there_is_refused(model: str) -> None:
     with pytest.raises(SettingsFaults, match="--model"):
         read_settings(model=model)
@@ -88,6 +96,117 @@ def test_a_misspelt_setting_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_example_names_every_setting() -> None:
     text = (Path(__file__).parents[2] / ".env.example").read_text()
 
-    named = re.findall(r"^#BELLA_VISTA_([A-Z_]+)=", text, re.MULTILINE)
+    named = re.findall(r"^#([A-Z_]+)=", text, re.MULTILINE)
 
-    assert [name.lower() for name in named] == list(Settings.model_fields)
+    assert sorted(named) == sorted(variable(field) for field in Settings.model_fields)
+
+
+def test_a_providers_settings_keep_its_own_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".env").write_text(f"OPENAI_API_KEY={KEY}\n")
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://models.example/v1/")
+
+    settings = read_settings(model="openai")
+
+    assert settings.openai_api_key is not None
+    assert settings.openai_api_key.get_secret_value() == KEY
+    assert settings.openai_base_url == "https://models.example/v1"
+
+
+def test_openai_itself_takes_nobody_without_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://api.openai.com/v1")
+
+    with pytest.raises(SettingsFaults, match="^OPENAI_API_KEY: is not set"):
+        read_settings(model="openai")
+
+
+def test_a_server_of_ones_own_may_need_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:11434/v1")
+
+    assert read_settings(model="openai").openai_api_key is None
+
+
+def test_no_key_is_needed_where_nobody_is_asked() -> None:
+    assert read_settings(model="local").openai_api_key is None
+
+
+def test_what_other_programs_are_told_does_not_stop_the_local_model(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "localhost:8000/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", "not a key")
+
+    assert read_settings(model="local").model == "local"
+
+
+def test_everything_wrong_with_a_provider_is_told_at_once_and_no_secret(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wrong = {
+        "OPENAI_BASE_URL": f"http://{KEY}@models.example/v1",
+        "OPENAI_API_KEY": f"{KEY} and more",
+        "BELLA_VISTA_OPENAI_PATIENCE": "long",
+        "BELLA_VISTA_OPENAI_LOCAL_LAST": "perhaps",
+        "BELLA_VISTA_OPENAI_FALLBACK_BASE_URL": "models",
+        "BELLA_VISTA_OPENAI_FALLBACK_API_KEY": f"{KEY}é",
+    }
+    for name, value in wrong.items():
+        monkeypatch.setenv(name, value)
+
+    with pytest.raises(SettingsFaults) as caught:
+        read_settings(model="openai")
+
+    assert sorted(fault.split(":")[0] for fault in caught.value.faults) == sorted(wrong)
+    assert KEY not in str(caught.value)
+
+
+def test_a_missing_key_is_told_along_with_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BELLA_VISTA_OPENAI_PATIENCE", "0")
+
+    with pytest.raises(SettingsFaults) as caught:
+        read_settings(model="openai", at="supper time")
+
+    assert [fault.split(":")[0] for fault in caught.value.faults] == [
+        "--at",
+        "BELLA_VISTA_OPENAI_PATIENCE",
+        "OPENAI_API_KEY",
+    ]
+
+
+@pytest.mark.parametrize("address", ["", "models", "ftp://models/v1", "http://", "http://h:x/v1"])
+def test_what_is_no_address_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BELLA_VISTA_OPENAI_FALLBACK_BASE_URL", address or " ")
+
+    with pytest.raises(SettingsFaults, match="^BELLA_VISTA_OPENAI_FALLBACK_BASE_URL"):
+        read_settings()
+
+
+def test_settings_show_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("BELLA_VISTA_OPENAI_FALLBACK_API_KEY", f"{KEY}-2")
+
+    settings = read_settings(model="openai")
+
+    assert KEY not in f"{settings!r} {settings} {settings.model_dump_json()}"
+    assert settings.secrets == (KEY, f"{KEY}-2")
+
+
+@pytest.mark.parametrize(("written", "kept"), [("on", True), ("off", False), ("", True)])
+def test_the_transcript_can_be_switched_off(
+    written: str, kept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BELLA_VISTA_TRANSCRIPT", written)
+
+    assert read_settings().transcript is kept
+
+
+@pytest.mark.parametrize("days", ["0", "-1", "thirty", "1.5", "99999"])
+def test_how_long_it_is_kept_is_a_number_of_days(
+    days: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert read_settings().transcript_days == 30
+    monkeypatch.setenv("BELLA_VISTA_TRANSCRIPT_DAYS", days)
+
+    with pytest.raises(SettingsFaults, match="^BELLA_VISTA_TRANSCRIPT_DAYS"):
+        read_settings()

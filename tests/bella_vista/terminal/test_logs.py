@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from bella_vista.terminal.logs import log_to_file, log_to_stderr
+from bella_vista.terminal.logs import log_files, log_to_file, log_to_stderr
 
 pytestmark = pytest.mark.usefixtures("clean_folder", "logs_as_before")
 
@@ -46,6 +46,16 @@ def test_a_file_gets_the_places_and_never_the_words(capsys: pytest.CaptureFixtur
     assert capsys.readouterr().err == ""
 
 
+def test_the_files_of_logs_can_be_named(clean_folder: Path) -> None:
+    assert log_files() == []
+    path = log_to_file()
+    assert path is not None
+    old = path.with_name("console.log.1")
+    old.touch()
+
+    assert log_files() == [path, old]
+
+
 def test_without_a_place_for_logs_the_talk_goes_on(
     clean_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -57,3 +67,19 @@ def test_without_a_place_for_logs_the_talk_goes_on(
     log_a_failure()
 
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("name", ["bella_vista.test", "livekit.agents"])
+def test_a_key_is_never_written_whoever_writes_it(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A server may repeat the key it was sent, and a library may log what the server said."""
+    log_to_stderr(["sk-test-0123456789"])
+
+    logging.getLogger(name).error(
+        "closing: %s", "body={'message': 'no such key: sk-test-0123456789'}"
+    )
+
+    assert capsys.readouterr().err == (
+        f"ERROR {name}: closing: body={{'message': 'no such key: [secret]'}}\n"
+    )
