@@ -1,0 +1,52 @@
+"""What is measured, and how often: a full run for figures, a quick one to see that everything runs."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from tests.benchmarks import (
+    commits,
+    crowds,
+    imports,
+    long_calls,
+    prompts,
+    transactions,
+    turns,
+)
+from tests.benchmarks.report import Table
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How often each thing is done.
+
+    Args:
+        rounds: Calls on each side, for the cost of a turn.
+        changes: Changes of each kind, of a ten-line order.
+        imports: Fresh processes on each side.
+        marks: At which turns of one long call it is looked at.
+        crowds: How many conversations are held at once.
+        commits: Rows written at each pace.
+    """
+
+    rounds: int
+    changes: int
+    imports: int
+    marks: tuple[int, ...]
+    crowds: tuple[int, ...]
+    commits: int
+
+
+FULL = Plan(
+    rounds=40, changes=2000, imports=7, marks=(10, 100, 1000), crowds=(1, 50, 200), commits=400
+)
+QUICK = Plan(rounds=1, changes=20, imports=1, marks=(2, 4), crowds=(1, 2), commits=8)
+
+GROUPS: Mapping[str, Callable[[Plan], list[Table]]] = {
+    "turns": lambda plan: turns.measure(plan.rounds),
+    "prompts": lambda plan: prompts.measure(),
+    "transactions": lambda plan: transactions.measure(plan.changes),
+    "imports": lambda plan: imports.measure(plan.imports),
+    "long-calls": lambda plan: long_calls.measure(plan.marks),
+    "crowds": lambda plan: crowds.measure(plan.crowds),
+    "commits": lambda plan: commits.measure(plan.commits),
+}

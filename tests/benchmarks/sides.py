@@ -1,0 +1,141 @@
+"""The two sides of every comparison: a call of ours, and one that was written by hand on livekit-agents.
+
+Both hear the same words and are answered by the same played model, without audio, voice detection or turn
+detection. A turn is over when the session listens and everything that belongs to it has been said.
+"""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from livekit.agents import Agent, AgentSession
+
+from agents.handoff import Call, start_text, stop
+from agents.testing import Step
+from tests.benchmarks.measuring import Samples
+from tests.benchmarks.played import PlayedLLM
+
+
+@dataclass(frozen=True)
+class GuestTurn:
+    """One thing the guest says.
+
+    Args:
+        kind: What kind of turn it is; turns of the same kind are compared.
+        words: What he says.
+        steps: What the model does about it.
+    """
+
+    kind: str
+    words: str
+    steps: tuple[Step, ...]
+
+
+class Side(Protocol):
+    """One conversation, held by one of the two."""
+
+    model: PlayedLLM
+
+    async def open(self) -> None:
+        """Start the session and let the first voice greet."""
+
+    async def hears(self, words: str) -> None:
+        """Say something and wait until everything has been answered."""
+
+    async def close(self) -> None:
+        """Let go of everything."""
+
+
+class Ours:
+    """A call of this framework.
+
+    Args:
+        call: Fresh.
+        model: Plays its script.
+    """
+
+    def __init__(self, call: Call[Any, Any], model: PlayedLLM) -> None:
+        self.call = call
+        self.model = model
+
+    async def open(self) -> None:
+        await start_text(self.call, self.model)
+        await self.call.answered()
+
+    async def hears(self, words: str) -> None:
+        self.call.hear(words)
+        await self.call.answered()
+
+    async def close(self) -> None:
+        await stop(self.call)
+
+
+class ByHand:
+    """A session of hand-written agents.
+
+    Args:
+        first: The agent that greets.
+        userdata: What the agents share.
+        model: Plays its script.
+    """
+
+    def __init__(self, first: Agent, userdata: object, model: PlayedLLM) -> None:
+        self.model = model
+        self.userdata = userdata
+        self._first = first
+        self._session: AgentSession[Any] = AgentSession(
+            userdata=userdata,
+            llm=model,
+            vad=None,
+            turn_handling={"turn_detection": None},
+            max_tool_steps=8,
+            user_away_timeout=None,
+        )
+        self._spoken = False
+        self._answered = asyncio.get_running_loop().create_future()
+        self._session.on("conversation_item_added", self._on_item)
+        self._session.on("agent_state_changed", self._on_state)
+
+    async def open(self) -> None:
+        await self._session.start(self._first, session_host=False, record=False)
+        await self._answered
+
+    async def hears(self, words: str) -> None:
+        self._spoken, self._answered = False, asyncio.get_running_loop().create_future()
+        self._session.generate_reply(user_input=words)
+        await self._answered
+
+    async def close(self) -> None:
+        await self._session.aclose()
+
+    def _on_item(self, event: Any) -> None:
+        self._spoken = self._spoken or getattr(event.item, "role", None) == "assistant"
+
+    def _on_state(self, event: Any) -> None:
+        if event.new_state == "listening" and self._spoken and not self._answered.done():
+            self._answered.set_result(None)
+
+
+def script(greeting: Step, turns: Sequence[GuestTurn]) -> list[Step]:
+    """Everything the model does in a call."""
+    return [greeting, *(step for turn in turns for step in turn.steps)]
+
+
+async def timed(side: Side, turns: Sequence[GuestTurn]) -> Samples:
+    """Hold a call to its end and time each turn, by kind.
+
+    Raises:
+        RuntimeError: The model was not asked for all of its script.
+    """
+    times: Samples = {}
+    await side.open()
+    for turn in turns:
+        start = time.perf_counter()
+        await side.hears(turn.words)
+        times.setdefault(turn.kind, []).append(time.perf_counter() - start)
+    if not side.model.over():
+        raise RuntimeError("the model was not asked for all of its script")
+    await side.close()
+    return times
