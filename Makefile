@@ -12,17 +12,21 @@ COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generat
 PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11 python
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench lock
+.PHONY: help run env test check bench docs lock
 
 help:
 	@echo "make run     talk to the restaurant in this terminal (ARGS='--help' shows what it takes)"
+	@echo "make env     set up $(VENV) with all that tests and one's own voices need"
 	@echo "make test    everything that 'check' does, and every test"
 	@echo "make check   formatting, lint, types and import contracts"
 	@echo "make bench   what a turn costs beside plain livekit-agents"
+	@echo "make docs    write the reference pages anew from the code"
 	@echo "make lock    pin what pyproject.toml asks for, with hashes"
 
 run: $(VENV)/.ready-to-run
 	@$(PY) -m bella_vista console $(ARGS)
+
+env: $(VENV)/.ready-to-test
 
 test: check
 	@$(PY) -m pytest $(ARGS)
@@ -35,7 +39,10 @@ check: $(VENV)/.ready-to-test
 	@$(VENV)/bin/lint-imports --no-cache
 
 bench: $(VENV)/.ready-to-test
-	@$(PY) -m tests.benchmarks.turns $(ARGS)
+	@$(PY) -m tests.benchmarks $(ARGS)
+
+docs: $(VENV)/.ready-to-test
+	@$(PY) -m tests.reference
 
 lock: $(UV)
 	@$(COMPILE) --group build pyproject.toml -o requirements.lock

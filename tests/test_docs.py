@@ -50,6 +50,14 @@ def test_every_decision_is_listed() -> None:
     assert listed == {path.name for path in folder.glob("0*.md")}
 
 
+def test_every_page_is_found_from_the_index() -> None:
+    folder = ROOT / "docs"
+    linked = set(re.findall(r"\]\(([^)#\s]+)", (folder / "README.md").read_text("utf-8")))
+    pages = {str(page.relative_to(folder)) for page in folder.rglob("*.md")}
+
+    assert {page for page in pages if not page.startswith("adr/0")} - linked == {"README.md"}
+
+
 def test_the_conversation_in_the_readme_is_what_the_console_says(tmp_path: Path) -> None:
     (shown,) = blocks("README.md", "text")
     lines = [line.removeprefix("You: ") for line in shown.splitlines() if line.startswith("You: ")]

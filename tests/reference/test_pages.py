@@ -1,0 +1,130 @@
+"""The reference says what the code does, of everything there is."""
+
+import re
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from agents.handoff import failures, parameters_of, tool_name
+from agents.roster import VOICES, restaurant_graph
+from bella_vista.settings import Settings, variable
+from state import errors
+from state.commands import GUEST_COMMANDS, STAFF_COMMANDS, AddItem, PlaceOrder
+from state.shared import OutcomeUnknown
+from tests.reference.book import MARK, PAGES, as_it_is, as_it_should_be
+from tests.reference.docstrings import arguments, markdown
+from tests.reference.names import ROOT, package_page
+from tests.reference.refusals import refusals
+from tests.typing import hotel_stay
+
+TOO_OLD = "The page and the code differ: run `make docs`, and look at what changed."
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_is_as_the_code_is(page: str) -> None:
+    assert as_it_is(page) == as_it_should_be(page), TOO_OLD
+
+
+@pytest.mark.parametrize("package", ["state.shared", "agents.handoff", "agents.testing"])
+def test_every_public_name_of_the_framework_has_its_entry(package: str) -> None:
+    page = package_page(package)
+    module = __import__(package, fromlist=["__all__"])
+
+    for name in module.__all__:
+        assert f"### `{name}`" in page or f"## `{package}.{name}`" in page
+
+
+def test_the_reference_names_every_command_every_tool_and_every_argument() -> None:
+    commands, tools = as_it_is("docs/reference/commands.md"), as_it_is("docs/reference/tools.md")
+
+    for command in GUEST_COMMANDS | STAFF_COMMANDS:
+        assert f"### `{tool_name(command)}`" in commands
+    for voice in VOICES:
+        assert f"## {voice.name}" in tools
+        for tool in voice.offers:
+            assert f"[`{tool_name(tool)}`]" in tools
+            for argument in parameters_of(tool)["properties"]:
+                assert f"| `{argument}` |" in commands + tools
+    for handoff in restaurant_graph().handoffs:
+        assert f"`{handoff.tool_name}`" in tools
+
+
+def test_every_setting_is_in_the_reference_with_a_meaning_and_in_the_example() -> None:
+    page, example = (
+        as_it_is("docs/reference/settings.md"),
+        (ROOT / ".env.example").read_text(encoding="utf-8"),
+    )
+
+    for name in Settings.model_fields:
+        assert f"`{variable(name)}`" in page
+        assert f"#{variable(name)}=" in example
+    assert set(arguments(Settings.__doc__ or "")) == set(Settings.model_fields)
+
+
+def test_the_errors_page_quotes_what_a_model_reads() -> None:
+    page = as_it_is("docs/reference/errors.md")
+    unknown = failures.failure_text(OutcomeUnknown(), failures.NOT_DONE, "book")
+
+    for lead in (failures.NOT_DONE, failures.NOT_HANDED_OVER, failures.NOT_FINISHED):
+        assert f"| `{lead}` |" in page
+    assert f"| `{unknown.partition(' outcome_unknown:')[0]}` |" in page
+
+
+def test_every_refusal_of_the_order_is_made_by_some_command() -> None:
+    possible = {code for command in GUEST_COMMANDS | STAFF_COMMANDS for code in refusals(command)}
+    named = {
+        kind.code
+        for kind in vars(errors).values()
+        if isinstance(kind, type) and issubclass(kind, errors.OrderError)
+    }
+
+    assert possible == named - {errors.OrderError.code}
+
+
+def test_refusals_are_found_through_what_a_command_calls() -> None:
+    assert {"sold_out", "choice_missing", "over_limit"} <= set(refusals(AddItem))
+    assert set(refusals(PlaceOrder)) == {"wrong_stage", "missing", "not_possible", "not_valid"}
+
+
+def test_no_page_is_written_by_nobody() -> None:
+    marked = {
+        str(page.relative_to(ROOT))
+        for page in (ROOT / "docs").rglob("*.md")
+        if MARK in page.read_text(encoding="utf-8")
+    }
+
+    assert marked == set(PAGES)
+
+
+async def test_the_example_of_the_shared_state_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = as_it_is("docs/framework/state.shared.md")
+    (example,) = re.findall(r"```python\n(.*?)```", page.partition(MARK)[0], re.DOTALL)
+    body = textwrap.indent(f"{example}\nreturn applied", "    ")
+    names = dict(vars(hotel_stay))
+    monkeypatch.chdir(tmp_path)
+
+    exec(compile(f"async def example():\n{body}", "state.shared.md", "exec"), names)
+    applied = await names["example"]()
+
+    assert (applied.version, applied.state.nights, applied.ops) == (1, 2, ("book_nights",))
+
+
+def test_a_docstring_becomes_markdown() -> None:
+    text = """Do it.
+
+    Args:
+        what: The ``thing``, which
+            is long.
+
+    Raises:
+        Refused: Not now.
+    """
+
+    assert markdown(text) == (
+        "Do it.\n\nArguments:\n\n- `what`: The `thing`, which is long.\n\n"
+        "Raises:\n\n- `Refused`: Not now."
+    )
+    assert not re.search(r"``\w", markdown(text))
