@@ -211,6 +211,8 @@ class Screen:
 
     def _think(self) -> None:
         self._stop_thinking()
+        if self._console.color_system is None:  # who wants plain text wants nothing that moves
+            return
         loop = asyncio.get_running_loop()
         self._soon = loop.call_later(_NOTICED_S, self._show_thinking)
 
