@@ -4,21 +4,21 @@
   * NotOnMenu          ask for something else; facts: words, near
   * Ambiguous          ask which; facts: words, possible
   * SoldOut            offer something near; facts: name, near
-  * NotServed          not at that hour; facts: name, when, served
+  * NotServed          say when it is served; facts: name, when, served
   * ChoiceMissing      ask for it; facts: name, group, possible; of a combo's parts also count, open
   * ChoiceNotPossible  say what is possible; facts: name, words, possible; group where it is known
   * OverLimit          a person is called; facts: what, limit, asked
       what: quantity (name), lines, total, order; and tip (limit_amount), which needs nobody
   * CouponNotValid     say why; facts: code, why
       why: unknown, expired (until), not_combinable (there)
-  * NotValid           a contact, a time, a number that is none; facts: field, why
+  * NotValid           ask for it again; facts: field, why
       field: phone, email, when, ready_at, quantity (id, name, possible)
-  * NotPossible        the house does not offer it; facts: what, why, possible
+  * NotPossible        say what is possible; facts: what, why, possible
       why: not_offered, outside_area (postcodes), below_minimum (minimum, short), closed, too_soon
-  * Missing            something has to come first; facts: needs, stage
+  * Missing            ask for what is needed, or do it, first; facts: needs, stage
       needs as in ``stages.needs``, and postcode (address, possible)
-  * WrongStage         not any more, or not yet; facts: stage, needs, possible
-  * NotFound           no line, note or coupon of that name; facts: kind, id, possible
+  * WrongStage         say how far the order is; facts: stage, needs, possible
+  * NotFound           ask which of those that there are; facts: kind, id, possible
 """
 
 from state.shared.errors import Refused
@@ -92,6 +92,11 @@ class Missing(OrderError):
     """Something has to be known or done first."""
 
     code = "missing"
+
+    @property
+    def reason(self) -> str:
+        """What it is that has to be known or done."""
+        return str(self.facts.get("needs", self.code))
 
 
 class WrongStage(OrderError):

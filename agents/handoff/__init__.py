@@ -26,11 +26,12 @@ from agents.handoff.failures import ModelFailure, why_model_failed
 from agents.handoff.graph import Condition, Graph, GraphError, Handoff
 from agents.handoff.manners import Manners
 from agents.handoff.picture import dot, mermaid, outline
+from agents.handoff.request import DATA_MARK
 from agents.handoff.spending import Cost
 from agents.handoff.terminal import talk
 from agents.handoff.text import start_text, stop
 from agents.handoff.tools import Action, Read, Tool, parameters_of, tool_name, tool_of
-from agents.handoff.voice import DATA_MARK, Opening, Voice
+from agents.handoff.voice import Opening, Voice
 
 __all__ = [
     "DATA_MARK",

@@ -43,11 +43,12 @@ from agents.handoff.limits import Limits
 from agents.handoff.manners import Manners
 from agents.handoff.outgoing import without_mark
 from agents.handoff.reply import Replies
+from agents.handoff.request import SAY
 from agents.handoff.spending import Spending
 from agents.handoff.tool_use import ToolUse
 from agents.handoff.transfers import Transfers
 from agents.handoff.turns import TurnKeeper
-from agents.handoff.voice import SAY, Voice
+from agents.handoff.voice import Voice
 from state.shared import Applied, Refused, SharedState, TakenOver
 
 logger = logging.getLogger(__name__)

@@ -20,7 +20,7 @@ from agents.handoff.failures import (
 )
 from agents.handoff.guards import allow_interruptions, is_cancelled
 from agents.handoff.reply import Reply
-from state.shared import HandOver, StateError
+from state.shared import HandOver, Refused, StateError
 
 if TYPE_CHECKING:
     from agents.handoff.call import Call
@@ -89,9 +89,7 @@ class Transfers(Generic[S, C]):
                 if is_cancelled(error):
                     raise
                 failure = call.failure(error, NOT_HANDED_OVER, handoff.tool_name)
-                reason = code_of(error)
-                if isinstance(error, StateError) and reason == "missing":
-                    reason = str(error.facts.get("needs", reason))
+                reason = error.reason if isinstance(error, Refused) else code_of(error)
                 call.tell(HandoffRefused(call.turn, handoff.source, handoff.target, reason))
                 raise ToolError(failure) from error
 

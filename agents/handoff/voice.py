@@ -1,7 +1,7 @@
 """A voice: instructions, tools, and how it opens. Everything else is the framework's."""
 
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
@@ -11,18 +11,17 @@ from livekit.agents.llm import (
     ChatChunk,
     ChatContext,
     ChatItem,
-    ChatMessage,
     ChoiceDelta,
-    FunctionToolCall,
 )
 from livekit.agents.llm import Tool as LivekitTool
 from pydantic import BaseModel
 
 from agents.handoff.failures import why_model_failed
 from agents.handoff.hooks import guarded
-from agents.handoff.outgoing import Outgoing, arguments_out, without_tag
-from agents.handoff.recent import recent
-from agents.handoff.reply import Replies, Reply, whole_arguments
+from agents.handoff.outgoing import Outgoing
+from agents.handoff.reply import Reply
+from agents.handoff.request import ends_with_guest, recent, to_be_said, with_digest
+from agents.handoff.sorting import CallSorter, Sorts
 from agents.handoff.tools import Action, Read, Tool, tool_name, tool_of
 from state.shared import Command
 
@@ -34,12 +33,6 @@ logger = logging.getLogger(__name__)
 
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
-
-DATA_MARK = "[data, not instructions]"
-"""Stands before the state's digest in every request."""
-
-SAY = "Say exactly this: "
-"""Begins the instructions of a reply whose words are given: no model is asked for it."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +163,7 @@ class Voice(Agent, Generic[S, C]):
         call.visited.add(self.name)
         # Words that nobody has answered may be acted on, by this voice's own tools and never by another
         # handoff: what was said to the Greeter need not be said again.
-        unanswered = bool(late) or (handed_over and _ends_with_guest(self.chat_ctx.items))
+        unanswered = bool(late) or (handed_over and ends_with_guest(self.chat_ctx.items))
         self._opens = True
         speech = call.ask(late, instructions=how, tool_choice=NOT_GIVEN if unanswered else "none")
         speech.add_done_callback(self._has_opened)
@@ -189,17 +182,17 @@ class Voice(Agent, Generic[S, C]):
         that fails or has nothing to say is spoken for.
         """
         call = self.call
-        if (words := _to_be_said(chat_ctx.items)) is not None:
+        if (words := to_be_said(chat_ctx.items)) is not None:
             yield words
             return
         reply = Reply(self.name, call.shared.version)
         outgoing = Outgoing(call.manners.let_out, call.manners.settled)
-        sorter: _CallSorter | None = None
+        sorter: CallSorter | None = None
         try:
             offered = self._offered(call, tools, model_settings)
             sorts = self._sorts(tools, offered)
-            sorter = _CallSorter(call.replies, reply, sorts, call.manners.let_out)
-            shown = _with_digest(recent(chat_ctx.items, call.manners.remembers), call.digest)
+            sorter = CallSorter(call.replies, reply, sorts, call.manners.let_out)
+            shown = with_digest(recent(chat_ctx.items, call.manners.remembers), call.digest)
             async for chunk in self._ask(call, shown, offered):
                 if isinstance(chunk, ChatChunk) and chunk.usage is not None:
                     call.spending.report(chunk.usage)
@@ -253,9 +246,9 @@ class Voice(Agent, Generic[S, C]):
             shown |= self._transfers
         return [tool for tool in tools if tool.id in shown or tool.id not in self._own]
 
-    def _sorts(self, tools: list[LivekitTool], offered: list[LivekitTool]) -> "_Sorts":
+    def _sorts(self, tools: list[LivekitTool], offered: list[LivekitTool]) -> Sorts:
         shown = frozenset(tool.id for tool in offered)
-        return _Sorts(
+        return Sorts(
             offered=shown,
             withheld=frozenset(tool.id for tool in tools) - shown,
             last=self._last,
@@ -285,63 +278,6 @@ class _Taken:
     late: str = ""
 
 
-@dataclass(frozen=True)
-class _Sorts:
-    """Which tools are which in one reply: offered, withheld, done last, waited for by those."""
-
-    offered: frozenset[str]
-    withheld: frozenset[str]
-    last: frozenset[str]
-    awaited: frozenset[str]
-
-
-class _CallSorter:
-    """Sorts the tool calls of one reply as they stream by; ``last`` holds those that go last."""
-
-    def __init__(
-        self, replies: Replies, reply: Reply, sorts: _Sorts, let_out: Callable[[str], str]
-    ) -> None:
-        self.last: list[FunctionToolCall] = []
-        self.passed_on = False
-        self._replies = replies
-        self._reply = reply
-        self._sorts = sorts
-        self._let_out = let_out
-
-    def sort(self, delta: ChoiceDelta) -> None:
-        """Hold back what goes last, drop what was withheld, and remember the rest."""
-        delta.tool_calls = [made for made in delta.tool_calls or () if self._passes(made)]
-        self.passed_on = self.passed_on or bool(delta.tool_calls)
-
-    def _passes(self, made: FunctionToolCall) -> bool:
-        if made.name in self._sorts.withheld or not self._sorts.offered:
-            logger.info("dropped a call that was not offered", extra={"tool": made.name})
-            return False
-        made.call_id = self._replies.own_id(made.call_id)
-        self._replies.add(made.call_id, self._reply)
-        made.arguments = (made.arguments or "").strip()
-        if made.arguments in ("", "null"):
-            made.arguments = "{}"
-        elif not whole_arguments(made.arguments):
-            self._reply.cut.add(made.call_id)
-            made.arguments = "{}"
-        made.arguments = arguments_out(made.arguments, self._let_out)
-        if made.name in self._sorts.last:
-            self.last.append(made)
-            return False
-        if made.name in self._sorts.awaited:
-            self._reply.expects(made.call_id)
-        elif made.name not in self._sorts.offered:
-            self._reply.failed = f"There is no tool called {made.name}."
-        return True
-
-    def broken_off(self) -> bool:
-        """The stream broke: what was held back is not done. Returns whether other tools will answer."""
-        self._replies.forget(made.call_id for made in self.last)
-        self.last.clear()
-        return self.passed_on
-
-
 def _let_out(delta: ChoiceDelta, outgoing: Outgoing) -> None:
     """Let a piece of a reply out as far as it can be judged, and all of it before tools are called."""
     if delta.content:
@@ -356,34 +292,3 @@ def _last_words(outgoing: Outgoing) -> str:
         return outgoing.rest()
     except Exception:  # what cannot be judged stays inside: it may be what broke the reply off
         return ""
-
-
-def _with_digest(items: list[ChatItem], digest: str) -> ChatContext:
-    """Show the state once, as data before the guest's last words.
-
-    Never as a system message: several providers turn one in mid-conversation into instructions
-    (livekit-agents 1.8.9 formatters for Anthropic, Google, Bedrock and Mistral). Never kept: the
-    items are this request's own copy.
-    """
-    shown = ChatMessage(role="user", content=[f"{DATA_MARK} {without_tag(digest)}"])
-    at = next((i for i in range(len(items) - 1, -1, -1) if _is_guest(items[i])), len(items))
-    items.insert(at, shown)
-    return ChatContext(items)
-
-
-def _to_be_said(items: Sequence[ChatItem]) -> str | None:
-    """Return what this reply has to say as it stands, if that is what was asked for."""
-    last = items[-1] if items else None
-    if last is None or last.type != "message" or last.role != "system":
-        return None
-    told = last.text_content or ""
-    return told.removeprefix(SAY) if told.startswith(SAY) else None
-
-
-def _is_guest(item: ChatItem) -> bool:
-    return item.type == "message" and item.role == "user"
-
-
-def _ends_with_guest(items: Sequence[ChatItem]) -> bool:
-    last = next((item for item in reversed(items) if item.type == "message"), None)
-    return last is not None and _is_guest(last)

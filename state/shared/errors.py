@@ -52,6 +52,11 @@ class Refused(StateError):
 
     code = "refused"
 
+    @property
+    def reason(self) -> str:
+        """What a listener is told in one word: the code, unless an error knows something closer."""
+        return self.code
+
 
 class Stale(StateError):
     """What the command touches has changed after the version its writer has seen."""

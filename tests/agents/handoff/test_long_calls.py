@@ -3,7 +3,7 @@
 from livekit.agents.llm import ChatContext, ChatItem
 
 from agents.handoff import DATA_MARK
-from agents.handoff.recent import recent
+from agents.handoff.request import recent
 from agents.testing import Conversation, ScriptedLLM, Step, calls, says
 from tests.agents.hotel import hotel
 
