@@ -26,6 +26,7 @@ from state.order import Channel, OrderState, Stage
 from state.shared import (
     JournalFault,
     Listed,
+    Moment,
     OtherOwner,
     SharedState,
     SqlStore,
@@ -117,7 +118,7 @@ async def new_order(
             now=context.now(),
         ).model_dump_json()
 
-    with _in_plain_words():
+    with in_plain_words():
         stored = await store.create(order_id, begin, speaker=speaker)
         return SharedState.restored(stored, OrderState, context)
 
@@ -138,7 +139,7 @@ async def resume_order(
         OrderFaults: There is no such order here, it has ended, or the database cannot be used.
     """
     order_id = _typed(order_id)
-    with _in_plain_words():
+    with in_plain_words():
         # Looked at before it is taken: one that has ended is not taken from whoever still holds it.
         _refuse_another(_order(await store.read(order_id)), context)
         shared = SharedState.restored(await store.take(order_id), OrderState, context)
@@ -155,7 +156,7 @@ async def list_orders(store: SqlStore, limit: int) -> list[ListedOrder]:
     Raises:
         OrderFaults: The database cannot be used.
     """
-    with _in_plain_words():
+    with in_plain_words():
         return [_listed(one) for one in await store.list(limit)]
 
 
@@ -165,10 +166,20 @@ async def show_order(store: SqlStore, order_id: str) -> tuple[OrderState, dict[s
     Raises:
         OrderFaults: There is no such order, it cannot be read, or the database cannot be used.
     """
-    with _in_plain_words():
+    with in_plain_words():
         stored = await store.read(_typed(order_id))
         order = _order(stored)
     return order, view(order, stored.version, stored.speaker)
+
+
+async def show_talk(store: SqlStore, order_id: str) -> list[Moment]:
+    """Read what was said about an order and is still kept, in its order.
+
+    Raises:
+        OrderFaults: There is no such order, or the database cannot be used.
+    """
+    with in_plain_words():
+        return await store.said(_typed(order_id))
 
 
 async def advance_order(store: SqlStore, order_id: str) -> OrderState:
@@ -178,13 +189,13 @@ async def advance_order(store: SqlStore, order_id: str) -> OrderState:
         OrderFaults: There is no such order, it cannot be read, or the database cannot be used.
         StateError: It is not in the kitchen's hands, or the step could not be stored.
     """
-    with _in_plain_words():
+    with in_plain_words():
         stored = await store.read(_typed(order_id))
         order = _order(stored)
     step = STEPS.get(order.stage)
     if step is None:
         raise wrong_stage(order, "There is no next step for the kitchen.")
-    shared = SharedState.restored(stored, OrderState, _kitchen(order))
+    shared = SharedState.restored(stored, OrderState, kitchen_context(order))
     return (await shared.apply(step(), actor=STAFF)).state
 
 
@@ -243,7 +254,7 @@ def _refuse_another(order: OrderState, context: OrderContext) -> None:
         )
 
 
-def _kitchen(order: OrderState) -> OrderContext:
+def kitchen_context(order: OrderState) -> OrderContext:
     """What the kitchen's steps look at: the clock. They change nothing that is on a menu."""
     house = Restaurant(
         id=order.restaurant_id,
@@ -260,7 +271,7 @@ def _kitchen(order: OrderState) -> OrderContext:
 
 
 @contextmanager
-def _in_plain_words() -> Iterator[None]:
+def in_plain_words() -> Iterator[None]:
     """Turn what is wrong with the database, or the order that was named, into a line for a person."""
     try:
         yield

@@ -1,27 +1,27 @@
-"""The commands that look at stored orders and move them on: ``orders list``, ``show`` and ``advance``."""
+"""The commands about stored orders: ``orders list``, ``show``, ``advance`` and ``forget``."""
 
 import asyncio
 import json
-import shutil
-import sys
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from bella_vista.terminal.streams import harmless
+
 if TYPE_CHECKING:
-    from bella_vista.orders import ListedOrder
+    from pydantic import JsonValue
+
     from state.order import OrderState
-    from state.shared import SqlStore
+    from state.shared import Moment, SqlStore
 
 T = TypeVar("T")
 
 FAILED = 1
 
-WIDE = 200
-"""How wide a table may get where nobody sees it on a screen."""
-
-orders_app = typer.Typer(help="Look at stored orders and move them on.", no_args_is_help=True)
+orders_app = typer.Typer(
+    help="Look at stored orders, move them on, forget a guest.", no_args_is_help=True
+)
 
 DatabaseOption = Annotated[
     str | None,
@@ -39,12 +39,13 @@ def list_command(
 ) -> None:
     """List the newest orders, each as it stands."""
     from bella_vista.orders import list_orders
+    from bella_vista.orders_pages import order_list
 
     listed = _with_store(database, lambda store: list_orders(store, limit))
     if not listed:
         typer.echo("There are no orders.")
         return
-    typer.echo(_table(listed))
+    typer.echo(harmless(order_list(listed)))
     if any(one.order is None for one in listed):
         raise typer.Exit(FAILED)
 
@@ -55,16 +56,31 @@ def show_command(
     as_json: Annotated[
         bool, typer.Option("--json", help="As one JSON object: what everybody outside sees.")
     ] = False,
+    transcript: Annotated[
+        bool, typer.Option("--transcript", help="Also what was said, by whom and when.")
+    ] = False,
     database: DatabaseOption = None,
 ) -> None:
     """Show one order."""
-    from bella_vista.orders import show_order
+    from bella_vista.orders import show_order, show_talk
+    from bella_vista.orders_pages import order_page
 
-    order, seen = _with_store(database, lambda store: show_order(store, order_id))
-    if as_json:
-        typer.echo(json.dumps(seen, ensure_ascii=False, indent=2))
-    else:
-        typer.echo(_page(order))
+    async def read(
+        store: "SqlStore",
+    ) -> "tuple[OrderState, dict[str, JsonValue], list[Moment]]":
+        order, seen = await show_order(store, order_id)
+        return order, seen, await show_talk(store, order_id) if transcript else []
+
+    order, seen, said = _with_store(database, read)
+    page = order_page(order)
+    if transcript:
+        from bella_vista.terminal.kept_talk import talk_page
+        from bella_vista.transcript import calls_of, transcript_data
+
+        calls, zone = calls_of(said), order.opened_at.tzinfo
+        seen |= transcript_data(calls, zone)
+        page += f"\n\n{talk_page(calls, zone)}"
+    typer.echo(json.dumps(seen, ensure_ascii=False, indent=2) if as_json else harmless(page))
 
 
 @orders_app.command("advance")
@@ -81,6 +97,44 @@ def advance_command(order_id: OrderArgument, database: DatabaseOption = None) ->
     typer.echo(f"Order {order.order_number} ({order.order_id}) is {order.stage.value} now.")
 
 
+@orders_app.command("forget")
+def forget_command(
+    contact: Annotated[
+        str,
+        typer.Argument(
+            metavar="PHONE_OR_EMAIL", help="The guest's telephone number or e-mail address."
+        ),
+    ],
+    database: DatabaseOption = None,
+    menu: Annotated[
+        str | None,
+        typer.Option("--menu", metavar="FILE", help="In whose country a number without one is."),
+    ] = None,
+) -> None:
+    """Take a guest's traces out of orders, talk and logs, and prove that they are gone.
+
+    Found are the orders on which the number or the address stood at any time. They stay without their
+    guest; one that was not placed yet is cancelled. One that the kitchen has is left alone and named.
+    """
+    from bella_vista.forgetting import forget_guest
+    from bella_vista.menus import menu_file
+    from bella_vista.settings import read_settings
+    from bella_vista.terminal.forgotten import failures, report
+    from bella_vista.terminal.logs import log_files
+    from bella_vista.traces import contact_of
+    from state.menu import load_menu
+
+    house = load_menu(menu_file(read_settings(menu=menu).menu)).restaurant
+    wanted = contact_of(contact, house)
+    done = _with_store(database, lambda store: forget_guest(store, wanted, log_files()))
+    for line in report(done):
+        typer.echo(harmless(line))
+    for line in (failed := list(failures(done))):
+        typer.echo(harmless(line), err=True)
+    if failed:
+        raise typer.Exit(FAILED)
+
+
 def _with_store(database: str | None, ask: "Callable[[SqlStore], Awaitable[T]]") -> T:
     from bella_vista.orders import default_database, open_store
     from bella_vista.settings import read_settings
@@ -94,120 +148,3 @@ def _with_store(database: str | None, ask: "Callable[[SqlStore], Awaitable[T]]")
             return await ask(store)
 
     return asyncio.run(asked())
-
-
-def _table(listed: "Sequence[ListedOrder]") -> str:
-    from rich.table import Table
-
-    from state.money import shown
-    from state.pricing import price
-    from state.view import summary
-
-    several = len({one.order.restaurant_id for one in listed if one.order is not None}) > 1
-    heads = ["No.", "Order", *(["Restaurant"] if several else []), "Stage", "Opened", "Guest"]
-    table = Table(*heads, "What", box=None, pad_edge=False)
-    table.add_column("Total", justify="right", no_wrap=True)
-    for column in table.columns[:2]:
-        column.no_wrap = True
-    for one in listed:
-        order = one.order
-        if order is None:
-            blank = [""] * (len(heads) - 3)
-            table.add_row("", one.order_id, "?", *blank, f"cannot be read: {one.fault}", "")
-            continue
-        table.add_row(
-            order.order_number,
-            order.order_id,
-            *([order.restaurant_id] if several else []),
-            order.stage.value,
-            f"{order.opened_at:%Y-%m-%d %H:%M}",
-            order.customer_name or "",
-            summary(order).rpartition(" (Total")[0] if order.order_items else "nothing yet",
-            shown(price(order).total, order.currency),
-        )
-    return _rendered(table)
-
-
-def _page(order: "OrderState") -> str:
-    from rich.table import Table
-
-    from state.money import shown
-    from state.pricing import price
-
-    def money(amount: int) -> str:
-        return shown(amount, order.currency)
-
-    bill = price(order)
-    lines = Table.grid("", "", padding=(0, 3))
-    lines.columns[1].justify = "right"
-    lines.columns[1].no_wrap = True
-    for line in order.order_items:
-        size = f", {line.size}" if line.size else ""
-        lines.add_row(f"{line.id}  {line.quantity} x {line.name}{size}", money(line.line_total))
-        for more in _more_of(line.modifications, line.note):
-            lines.add_row(f"      {more}", "")
-        for part in line.parts:
-            size = f", {part.size}" if part.size else ""
-            lines.add_row(f"      {', '.join([part.name + size, *part.modifications])}", "")
-    lines.add_row("Subtotal", money(bill.subtotal))
-    for discount in bill.discounts:
-        lines.add_row(discount.name, money(-discount.amount))
-    for fee in bill.fees:
-        lines.add_row(fee.name, money(fee.amount))
-    lines.add_row("Tax" if bill.tax_added else "Tax, included", money(bill.tax))
-    lines.add_row("Tip", money(bill.tip) if order.tip is not None else "not asked yet")
-    lines.add_row("Total", money(bill.total))
-    return "\n".join([*_heading(order), "", _rendered(lines), "", *_about(order)]).rstrip()
-
-
-def _heading(order: "OrderState") -> Iterable[str]:
-    yield f"Order {order.order_number} ({order.order_id}): {order.stage.value}"
-    yield f"Opened {order.opened_at:%Y-%m-%d %H:%M} at {order.restaurant_id}, by {order.channel}"
-    guest = [text for text in (order.customer_name, order.phone, order.email) if text]
-    yield f"Guest: {', '.join(guest) or 'not known yet'}"
-    wanted = order.fulfilment
-    if wanted is None:
-        yield "Pickup or delivery: not known yet"
-        return
-    where = f" to {wanted.address}" if wanted.address else ""
-    yield f"{wanted.kind.capitalize()}{where}, ready at {wanted.ready_at:%Y-%m-%d %H:%M}"
-
-
-def _about(order: "OrderState") -> Iterable[str]:
-    if order.payment_method is not None:
-        yield f"Payment: {order.payment_method}, at handover"
-    if order.allergies:
-        yield f"Allergies: {', '.join(order.allergies)}"
-    for note in order.notes:
-        yield f"Note: {note.title}: {note.content}"
-    if order.person_wanted:
-        yield f"A person is wanted: {order.person_reason or 'no reason given'}"
-    if order.ended_reason is not None:
-        yield f"Ended because: {order.ended_reason}"
-    if order.feedback_rating is not None:
-        yield f"Rated {order.feedback_rating} of 5"
-    if order.feedback_comment:
-        yield f"Comment: {order.feedback_comment}"
-
-
-def _more_of(modifications: Sequence[str], note: str | None) -> Iterable[str]:
-    if modifications:
-        yield ", ".join(modifications)
-    if note:
-        yield f"note: {note}"
-
-
-def _rendered(table: object) -> str:
-    """Lay a table out as text: as wide as the screen, or as it needs to be where there is none."""
-    from io import StringIO
-
-    from rich.console import Console
-
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDE
-    # Plain text all through: what a guest wrote is no markup.
-    console = Console(
-        file=StringIO(), width=width, markup=False, emoji=False, highlight=False, no_color=True
-    )
-    with console.capture() as capture:
-        console.print(table)
-    return "\n".join(line.rstrip() for line in capture.get().rstrip("\n").split("\n"))

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -21,6 +22,7 @@ from bella_vista.orders import new_order, open_store
 from state.commands import CancelOrder
 from state.context import OrderContext
 from state.menu import load_menu
+from state.shared import Moment
 from tests.bella_vista.terminal.restaurant import MENU
 
 ROOT = Path(__file__).parents[2]
@@ -110,6 +112,45 @@ def test_ctrl_c_ends_with_the_order_as_it_stands(folder: Path) -> None:
     assert (end["type"], end["reason"]) == ("end", "guest_left")
     assert end["order"]["item_count"] == 2
     assert err == ""
+
+
+@pytest.mark.parametrize(("setting", "kept"), [("on", True), ("off", False)])
+def test_what_is_said_is_kept_unless_that_is_switched_off(
+    folder: Path, setting: str, kept: bool
+) -> None:
+    (folder / ".env").write_text(f"BELLA_VISTA_TRANSCRIPT={setting}\n")
+    events, err = said(console(folder), "Ada, two tiramisu")
+
+    order_id = events[0]["order_id"]
+    talk = [(event.get("voice", "guest"), event["text"]) for event in events if "text" in event]
+
+    async def written() -> list[tuple[str, str]]:
+        async with open_store(f"sqlite:///{folder}/orders.db", None) as store:
+            moments = await store.said(order_id)
+        return [(one.who, one.text) for one in moments if one.kind in ("heard", "said")]
+
+    assert err == ""
+    assert len(talk) == 3
+    assert asyncio.run(written()) == (talk if kept else [])
+    everything = b"".join(file.read_bytes() for file in folder.glob("orders.db*"))
+    assert (b"Ada, two tiramisu" in everything) is kept
+
+
+def test_old_talk_is_dropped_when_a_call_begins(folder: Path) -> None:
+    (folder / ".env").write_text("BELLA_VISTA_TRANSCRIPT_DAYS=7\n")
+    order_id = asyncio.run(cancelled_order(folder))
+
+    async def written(*moments: Moment) -> list[str]:
+        async with open_store(f"sqlite:///{folder}/orders.db", None) as store:
+            await store.record(order_id, *moments)
+            return [moment.text for moment in await store.said(order_id)]
+
+    days = [datetime.now(UTC) - timedelta(days=8), datetime.now(UTC) - timedelta(days=6)]
+    asyncio.run(written(*(Moment(0, "said", "greeter", f"{day:%d}", day) for day in days)))
+
+    said(console(folder))
+
+    assert asyncio.run(written()) == [f"{days[1]:%d}"]
 
 
 async def cancelled_order(folder: Path) -> str:

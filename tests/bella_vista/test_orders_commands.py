@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,9 @@ import pytest
 from bella_vista.cli import main
 from bella_vista.orders import open_store
 from state.commands import GiveFeedback, OrderCommand, SetCustomer
+from state.shared import Moment
 from state.view import view
+from tests.bella_vista.terminal.restaurant import MENU
 from tests.bella_vista.test_orders import PLACED, SHORT, begun
 from tests.state.house import House
 
@@ -18,6 +21,7 @@ from tests.state.house import House
 def _nothing_is_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "logs"))
     for name in ("MENU", "MODEL", "AT", "DATABASE"):
         monkeypatch.delenv(f"BELLA_VISTA_{name}", raising=False)
 
@@ -151,6 +155,142 @@ def test_an_order_is_moved_on_until_it_is_done(capsys: pytest.CaptureFixture[str
     assert said.err == "The order is completed. There is no next step for the kitchen.\n"
 
 
+def said_about(order_id: str) -> None:
+    async def record() -> None:
+        async with open_store("sqlite:///orders.db", None) as store:
+            at = datetime(2026, 11, 21, 0, 5, tzinfo=UTC)
+            await store.record(
+                order_id,
+                Moment(0, "began", "house", "terminal", at),
+                Moment(0, "said", "greeter", "Good evening.", at),
+                Moment(1, "heard", "guest", "a [red]\x1b[2Jpizza", at + timedelta(seconds=9)),
+                Moment(1, "cut_short", "order_taker", "One", at + timedelta(seconds=10)),
+                Moment(1, "spent", "order_taker", '{"model_calls": 2, "prompt_tokens": 1500}', at),
+                Moment(1, "ended", "house", "guest_left", at + timedelta(seconds=11)),
+            )
+
+    asyncio.run(record())
+
+
+def test_what_was_said_is_shown_in_the_restaurants_time(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    order_id = stored(*SHORT)
+    said_about(order_id)
+
+    assert orders("show", order_id, "--transcript") == 0
+
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"Order 101 ({order_id}): open"
+    assert lines[-6:] == [
+        "Said on 2026-11-20:",
+        "",
+        "19:05:00  Greeter      Good evening.",
+        "19:05:09  Guest        a [red][2Jpizza",
+        "19:05:10  Order taker  One ...",
+        "2 model calls: 1,500 tokens read, 0 written",
+    ]
+
+
+def test_what_was_said_is_shown_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    order_id = stored(*SHORT)
+    said_about(order_id)
+
+    assert orders("show", order_id, "--transcript", "--json") == 0
+
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["order_id"] == order_id
+    assert shown["transcript"][1] == {
+        **{"call": 1, "turn": 1, "at": "2026-11-20T19:05:09-05:00"},
+        **{"who": "guest", "kind": "heard", "text": "a [red]\x1b[2Jpizza"},
+    }
+    assert [line["kind"] for line in shown["transcript"]] == ["said", "heard", "cut_short"]
+    assert [call["prompt_tokens"] for call in shown["spent"]] == [1500]
+
+
+def test_where_nothing_that_was_said_is_kept_that_is_said(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    order_id = stored(*SHORT)
+
+    assert orders("show", order_id, "--transcript") == 0
+    assert capsys.readouterr().out.endswith(
+        "\nNothing of what was said is kept: it was switched off, grew too old, or the guest was forgotten.\n"
+    )
+    assert orders("show", order_id, "--transcript", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["transcript"] == []
+
+
+GUEST = (SetCustomer(name="Zoë Öz", phone="+1 212 555 0199", email="zoe@example.com"),)
+
+
+def test_a_guest_is_forgotten_and_the_report_says_nothing_of_him(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    order_id = stored(*GUEST, *SHORT)
+    said_about(order_id)
+
+    assert orders("forget", "212 555 0199") == 0
+
+    said = capsys.readouterr()
+    assert said.err == ""
+    assert (
+        f"Order {order_id} (was not placed and is cancelled now) has no guest any more." in said.out
+    )
+    assert said.out.splitlines()[-1].endswith("orders.db: gone.")
+    for private in ("Zo", "Öz", "zoe", "212"):
+        assert private not in said.out
+    assert orders("show", order_id, "--transcript") == 0
+    assert "Guest: not known yet" in capsys.readouterr().out
+    assert orders("list") == 0
+    assert order_id in capsys.readouterr().out
+    assert orders("forget", "212 555 0199") == 0
+    assert capsys.readouterr().out.startswith("Nothing was found")
+
+
+def test_an_order_in_the_house_is_left_and_named(capsys: pytest.CaptureFixture[str]) -> None:
+    order_id = stored(*PLACED)
+
+    assert orders("forget", "ADA@example.com") == 1
+
+    assert capsys.readouterr().err == (
+        f"Order {order_id} is placed: the house still needs its guest, so it was left alone."
+        " Take it to its end (orders advance), then forget him again.\n"
+    )
+    for _ in range(4):
+        orders("advance", order_id)
+    assert orders("forget", "ADA@example.com") == 0
+
+
+def test_where_nobody_has_ordered_nobody_is_found(capsys: pytest.CaptureFixture[str]) -> None:
+    assert orders("forget", "+12125550199", database=None) == 0
+    assert capsys.readouterr().out.startswith("Nothing was found")
+
+
+@pytest.mark.parametrize("typed", ["Ada", "123"])
+def test_whom_to_forget_has_to_be_a_number_or_an_address(
+    typed: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stored(*PLACED)
+
+    assert orders("forget", typed) == 2
+    assert capsys.readouterr().err == (
+        f'"{typed}" is neither a telephone number nor an e-mail address.\n'
+    )
+
+
+def test_a_number_without_its_country_is_the_menus(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    order_id = stored(SetCustomer(phone="+49 30 1234567"), *SHORT)
+    german = MENU.read_text().replace('"+1 212 555 0142"', '"+49 30 901820"')
+    (tmp_path / "german.yaml").write_text(german.replace("+1 212 555", "+49 30 555"))
+
+    orders("forget", "030 1234567", "--menu", "german.yaml")
+
+    assert order_id in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("command", ["show", "advance"])
 def test_an_order_that_is_not_there_is_wrong_use(
     command: str, capsys: pytest.CaptureFixture[str]
@@ -162,7 +302,13 @@ def test_an_order_that_is_not_there_is_wrong_use(
     assert (said.out, said.err) == ("", "There is no order abcd.\n")
 
 
-@pytest.mark.parametrize("command", [["list"], ["show", "abcd"], ["advance", "abcd"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(["list"], ["show", "abcd"], ["show", "abcd", "--transcript"], ["advance", "abcd"]),
+        ["forget", "+12125550199"],
+    ],
+)
 @pytest.mark.parametrize(
     ("database", "said"),
     [

@@ -1,0 +1,262 @@
+"""A guest is forgotten: his traces are taken out of the orders, the talk and the logs, and looked for again.
+
+What is found out about his orders is taken out of the logs first and of the orders then, each in one
+transaction, so that who is interrupted can begin again. The database's files are rewritten every time, also
+when no order is his any more: somebody may have been interrupted before that.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from pydantic import JsonValue, ValidationError
+
+from bella_vista.orders import STAFF, in_plain_words, kitchen_context
+from bella_vista.traces import Contact, Trace, found_in_files, overwritten
+from state.commands import CancelOrder
+from state.errors import WrongStage
+from state.forgetting import (
+    command_with_words_cut,
+    command_without_guest,
+    texts_about_guest,
+    texts_in_command,
+    with_words_cut,
+    without_guest,
+)
+from state.order import OrderState, Stage
+from state.shared import JournalFault, SharedState, SqlStore, StateError, Stored
+from state.stages import IN_THE_HOUSE, ORDERING
+
+_Commands: TypeAlias = tuple[dict[str, JsonValue], ...]
+_Edit: TypeAlias = Callable[[str, _Commands], tuple[str, _Commands]]
+
+
+@dataclass
+class Forgotten:
+    """What was done to forget a guest, and what could not be done. It names orders and files, never him.
+
+    Args:
+        orders: The orders that were his, by id, each with the stage it is in now.
+        cancelled: Those of them that were not placed yet.
+        mentions: Other guests' orders in which his number or address was mentioned.
+        taken: How many different texts were taken out, by what they are.
+        lines: How much of the talk was dropped, in lines.
+        in_logs: How often he was found in logs, and written over.
+        busy: Orders that the house has in hand; they were left alone.
+        others: Other orders with a number or an address that stood on his; they were left alone.
+        looked_in: The files that were searched in the end.
+        untold: How many of the texts were too short to be looked for in files.
+        left: What could not be done, as lines.
+    """
+
+    orders: dict[str, Stage] = field(default_factory=dict)
+    cancelled: list[str] = field(default_factory=list)
+    mentions: list[str] = field(default_factory=list)
+    taken: dict[str, int] = field(default_factory=dict)
+    lines: int = 0
+    in_logs: int = 0
+    busy: dict[str, Stage] = field(default_factory=dict)
+    others: list[str] = field(default_factory=list)
+    looked_in: list[Path] = field(default_factory=list)
+    untold: int = 0
+    left: list[str] = field(default_factory=list)
+
+    @property
+    def nothing_found(self) -> bool:
+        """Whether there was nothing of him, and nothing is left to be done."""
+        found = self.orders or self.mentions or self.busy or self.in_logs
+        return not found and not self.left
+
+
+async def forget_guest(store: SqlStore, contact: Contact, logs: Sequence[Path]) -> Forgotten:
+    """Take all traces of a guest out of what is kept, and look whether they are gone.
+
+    His are the orders on which his number or address stood in any version. They stay without him: lines,
+    prices, times, stage, payment and tip. One that was not placed yet is cancelled.
+
+    Args:
+        store: Sees every restaurant's orders.
+        contact: His number or address.
+        logs: The program's own logs.
+
+    Raises:
+        OrderFaults: The database cannot be used at all.
+    """
+    return await _Forgetting(store, contact, logs).carried_out()
+
+
+class _Forgetting:
+    def __init__(self, store: SqlStore, contact: Contact, logs: Sequence[Path]) -> None:
+        self._store = store
+        self._contact = contact
+        self._logs = tuple(logs)
+        self._traces: set[Trace] = {contact}
+        self._done = Forgotten()
+
+    async def carried_out(self) -> Forgotten:
+        done = self._done
+        his: list[tuple[Stored, OrderState]] = []
+        mentioning: list[Stored] = []
+        with in_plain_words():
+            found = await self._store.holding(self._contact.stored_in)
+        for order_id in found:
+            try:
+                stored = await self._store.read(order_id)
+                versions = list(_versions(stored))
+            except StateError as fault:
+                done.left.append(fault.message)
+                continue
+            if versions[-1].stage in IN_THE_HOUSE:
+                done.busy[order_id] = versions[-1].stage
+            elif any(map(self._contact.is_of, versions)):
+                his.append((stored, versions[-1]))
+                self._take_note(versions, [one for row in stored.entries for one in row.commands])
+            else:
+                mentioning.append(stored)
+        self._clean_logs()
+        for stored, order in his:
+            await self._forget(stored, order)
+        for stored in mentioning:
+            if await self._rewrite(stored.state_id, self._cut):
+                done.mentions.append(stored.state_id)
+        await self._prove()
+        return done
+
+    def _take_note(
+        self, orders: Sequence[OrderState], commands: Sequence[dict[str, JsonValue]]
+    ) -> None:
+        texts = [text for order in orders for text in texts_about_guest(order)]
+        texts += [text for command in commands for text in texts_in_command(command)]
+        own = (self._contact.kind, self._contact.text)
+        self._traces |= {Trace(kind, text) for kind, text in texts if (kind, text) != own}
+
+    def _clean_logs(self) -> None:
+        traces = [trace for trace in self._traces if trace.identifies]
+        for log in self._logs:
+            try:
+                self._done.in_logs += overwritten(log, traces)
+            except OSError as fault:
+                self._done.left.append(f"The log {log}: {fault.strerror or 'it cannot be changed'}")
+
+    async def _forget(self, stored: Stored, order: OrderState) -> None:
+        order_id = stored.state_id
+        try:
+            if order.stage in ORDERING:
+                shared = SharedState.restored(stored, OrderState, kitchen_context(order))
+                await shared.apply(CancelOrder(), actor=STAFF)
+                self._done.cancelled.append(order_id)
+                order = shared.state
+            lines = len(await self._store.said(order_id))
+        except WrongStage:  # placed just now
+            self._done.busy[order_id] = Stage.PLACED
+            return
+        except StateError as fault:
+            self._done.left.append(fault.message)
+            return
+        if await self._rewrite(order_id, self._without_him):
+            self._done.orders[order_id] = order.stage
+            self._done.lines += lines
+
+    async def _rewrite(self, order_id: str, edit: _Edit) -> bool:
+        try:
+            await self._store.rewrite(order_id, edit)
+        except StateError as fault:
+            self._done.left.append(fault.message)
+            return False
+        return True
+
+    def _without_him(self, state: str, commands: _Commands) -> tuple[str, _Commands]:
+        order = _order(state)
+        self._take_note([order], commands)
+        return without_guest(order).model_dump_json(), tuple(map(command_without_guest, commands))
+
+    def _cut(self, state: str, commands: _Commands) -> tuple[str, _Commands]:
+        cut = self._contact.cut
+        return (
+            with_words_cut(_order(state), cut).model_dump_json(),
+            tuple(command_with_words_cut(command, cut) for command in commands),
+        )
+
+    # -- looking for what is left -----------------------------------------------------------------
+
+    async def _prove(self) -> None:
+        done = self._done
+        for trace in self._traces:
+            done.taken[trace.kind] = done.taken.get(trace.kind, 0) + 1
+        done.untold = sum(not trace.telling for trace in self._traces)
+        try:
+            await self._store.wipe()
+            for order_id in done.orders:
+                if not _is_clean(await self._store.read(order_id)) or await self._store.said(
+                    order_id
+                ):
+                    done.left.append(f"Order {order_id}: it was written again meanwhile")
+            await self._look_in_orders()
+            await self._look_in_files()
+        except StateError as fault:
+            done.left.append(fault.message)
+        except OSError as fault:
+            done.left.append(f"{fault.filename}: {fault.strerror or 'it cannot be read'}")
+
+    async def _look_in_orders(self) -> None:
+        done = self._done
+        for order_id in await self._store.holding(self._contact.stored_in):
+            if order_id not in done.busy and not any(order_id in line for line in done.left):
+                done.left.append(f"Order {order_id}: it was written again meanwhile")
+        beside = [
+            Contact(trace.kind, trace.text)
+            for trace in self._traces
+            if trace != self._contact and (trace.kind == "email" or trace.is_number)
+        ]
+        for contact in beside:
+            done.others += await self._store.holding(contact.stored_in)
+        done.others = sorted({*done.others} - {*done.busy})
+
+    async def _look_in_files(self) -> None:
+        done = self._done
+        files = await self._store.files()
+        traces = sorted(
+            (trace for trace in self._traces if trace.telling), key=lambda trace: trace.text
+        )
+        done.looked_in = [*files, *self._logs]
+        hits = found_in_files(files, traces)
+        # What looks like one may be somebody else's, or a word of the menu: then it stands in an order.
+        dead = set(hits)
+
+        def look(stored: str) -> bool:
+            small = stored.encode(errors="replace").lower()
+            dead.difference_update([trace for trace in dead if trace.in_bytes(small)])
+            return False
+
+        await self._store.holding(look)
+        done.left += [f"{path}: a trace is left in it" for trace in dead for path in hits[trace]]
+        for log in self._logs:
+            small = log.read_bytes().lower()
+            if any(any(trace.places(small)) for trace in traces if trace.identifies):
+                done.left.append(f"{log}: a trace is left in it")
+        done.left = list(dict.fromkeys(done.left))
+
+
+def _versions(stored: Stored) -> Iterator[OrderState]:
+    yield _order(stored.initial, stored.state_id)
+    for entry in stored.entries:
+        yield _order(entry.state, stored.state_id)
+
+
+def _order(state: str, order_id: str = "") -> OrderState:
+    try:
+        return OrderState.model_validate_json(state)
+    except ValidationError:
+        raise JournalFault(
+            f"Order {order_id}".strip(), "it does not have the form of an order of this program"
+        ) from None
+
+
+def _is_clean(stored: Stored) -> bool:
+    """Whether nothing of a guest is left in an order."""
+    return all(without_guest(order) == order for order in _versions(stored)) and all(
+        entry.key is None
+        and all(command_without_guest(command) == command for command in entry.commands)
+        for entry in stored.entries
+    )

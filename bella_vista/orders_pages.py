@@ -1,0 +1,123 @@
+"""Stored orders as a person reads them on a terminal or in a file."""
+
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from io import StringIO
+
+from rich.console import Console
+from rich.table import Table
+
+from bella_vista.orders import ListedOrder
+from state.money import shown
+from state.order import OrderState
+from state.pricing import price
+from state.view import summary
+
+WIDE = 200
+"""How wide a table may get where nobody sees it on a screen."""
+
+
+def order_list(listed: Sequence[ListedOrder]) -> str:
+    """Lay orders out, one in a row."""
+    several = len({one.order.restaurant_id for one in listed if one.order is not None}) > 1
+    heads = ["No.", "Order", *(["Restaurant"] if several else []), "Stage", "Opened", "Guest"]
+    table = Table(*heads, "What", box=None, pad_edge=False)
+    table.add_column("Total", justify="right", no_wrap=True)
+    for column in table.columns[:2]:
+        column.no_wrap = True
+    for one in listed:
+        order = one.order
+        if order is None:
+            blank = [""] * (len(heads) - 3)
+            table.add_row("", one.order_id, "?", *blank, f"cannot be read: {one.fault}", "")
+            continue
+        table.add_row(
+            order.order_number,
+            order.order_id,
+            *([order.restaurant_id] if several else []),
+            order.stage.value,
+            f"{order.opened_at:%Y-%m-%d %H:%M}",
+            order.customer_name or "",
+            summary(order).rpartition(" (Total")[0] if order.order_items else "nothing yet",
+            shown(price(order).total, order.currency),
+        )
+    return rendered(table)
+
+
+def order_page(order: OrderState) -> str:
+    """Lay one order out, with everything that is known of it."""
+
+    def money(amount: int) -> str:
+        return shown(amount, order.currency)
+
+    bill = price(order)
+    lines = Table.grid("", "", padding=(0, 3))
+    lines.columns[1].justify = "right"
+    lines.columns[1].no_wrap = True
+    for line in order.order_items:
+        size = f", {line.size}" if line.size else ""
+        lines.add_row(f"{line.id}  {line.quantity} x {line.name}{size}", money(line.line_total))
+        for more in _more_of(line.modifications, line.note):
+            lines.add_row(f"      {more}", "")
+        for part in line.parts:
+            size = f", {part.size}" if part.size else ""
+            lines.add_row(f"      {', '.join([part.name + size, *part.modifications])}", "")
+    lines.add_row("Subtotal", money(bill.subtotal))
+    for discount in bill.discounts:
+        lines.add_row(discount.name, money(-discount.amount))
+    for fee in bill.fees:
+        lines.add_row(fee.name, money(fee.amount))
+    lines.add_row("Tax" if bill.tax_added else "Tax, included", money(bill.tax))
+    lines.add_row("Tip", money(bill.tip) if order.tip is not None else "not asked yet")
+    lines.add_row("Total", money(bill.total))
+    return "\n".join([*_heading(order), "", rendered(lines), "", *_about(order)]).rstrip()
+
+
+def _heading(order: OrderState) -> Iterable[str]:
+    yield f"Order {order.order_number} ({order.order_id}): {order.stage.value}"
+    yield f"Opened {order.opened_at:%Y-%m-%d %H:%M} at {order.restaurant_id}, by {order.channel}"
+    guest = [text for text in (order.customer_name, order.phone, order.email) if text]
+    yield f"Guest: {', '.join(guest) or 'not known yet'}"
+    wanted = order.fulfilment
+    if wanted is None:
+        yield "Pickup or delivery: not known yet"
+        return
+    where = f" to {wanted.address}" if wanted.address else ""
+    yield f"{wanted.kind.capitalize()}{where}, ready at {wanted.ready_at:%Y-%m-%d %H:%M}"
+
+
+def _about(order: OrderState) -> Iterable[str]:
+    if order.payment_method is not None:
+        yield f"Payment: {order.payment_method}, at handover"
+    if order.allergies:
+        yield f"Allergies: {', '.join(order.allergies)}"
+    for note in order.notes:
+        yield f"Note: {note.title}: {note.content}"
+    if order.person_wanted:
+        yield f"A person is wanted: {order.person_reason or 'no reason given'}"
+    if order.ended_reason is not None:
+        yield f"Ended because: {order.ended_reason}"
+    if order.feedback_rating is not None:
+        yield f"Rated {order.feedback_rating} of 5"
+    if order.feedback_comment:
+        yield f"Comment: {order.feedback_comment}"
+
+
+def _more_of(modifications: Sequence[str], note: str | None) -> Iterable[str]:
+    if modifications:
+        yield ", ".join(modifications)
+    if note:
+        yield f"note: {note}"
+
+
+def rendered(table: object) -> str:
+    """Lay a table out as text: as wide as the screen, or as it needs to be where there is none."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDE
+    # Plain text all through: what a guest wrote is no markup.
+    console = Console(
+        file=StringIO(), width=width, markup=False, emoji=False, highlight=False, no_color=True
+    )
+    with console.capture() as capture:
+        console.print(table)
+    return "\n".join(line.rstrip() for line in capture.get().rstrip("\n").split("\n"))
