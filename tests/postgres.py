@@ -23,6 +23,15 @@ import pytest
 USER, PASSWORD = "postgres", secrets.token_hex(8)
 
 
+_EMPTY = (
+    b"SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
+    b" WHERE datname = current_database() AND pid <> pg_backend_pid()",
+    b"DROP SCHEMA public CASCADE",
+    b"CREATE SCHEMA public",
+    b"GRANT USAGE ON SCHEMA public TO public",
+)
+
+
 class Server:
     """A running server.
 
@@ -36,6 +45,7 @@ class Server:
         self._folder = folder
         self._data = data
         self._fsync = fsync
+        self._emptied: list[str] = []
         # PostgreSQL refuses to run as root.
         self._user = "nobody" if os.geteuid() == 0 else None
         if self._user:
@@ -91,6 +101,16 @@ class Server:
         with self.connection() as connection:
             connection.execute(f'CREATE DATABASE "{name}"'.encode())
         return self.url(name)
+
+    @contextmanager
+    def empty_database(self) -> Iterator[str]:
+        """Lend an empty database for a while: emptying one is much faster than making another."""
+        address = self._emptied.pop() if self._emptied else self.new_database()
+        yield address
+        with psycopg.connect(address, autocommit=True) as connection:
+            for statement in _EMPTY:
+                connection.execute(statement)
+        self._emptied.append(address)
 
     def connection(self, database: str = "postgres") -> "psycopg.Connection[tuple[object, ...]]":
         """Connect to it by hand."""

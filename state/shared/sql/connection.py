@@ -40,7 +40,9 @@ class Link:
         self._inode: tuple[int, int] | None = None
         self._engine: Engine | None = None
         self._connection: Connection | None = None
+        self._settled = False
         self._writes = False
+        self._begins = True
         self._driver: Any = None
         self._breaking = threading.Lock()
 
@@ -56,7 +58,7 @@ class Link:
 
     def close(self) -> None:
         """Let go of the connection; the next transaction makes it again."""
-        connection, self._connection = self._connection, None
+        connection, self._connection, self._settled = self._connection, None, False
         with self._breaking:
             self._driver = None
         if connection is not None:
@@ -77,13 +79,14 @@ class Link:
         Args:
             work: What to do. A broken constraint is raised as it is.
             writes: Whether it changes anything. Who only reads waits for no writer.
-            happened: Finds out, when the answer to the commit was lost, whether it was carried out.
+            happened: Finds out, when the answer to the commit was lost, whether it was carried out. It
+                has to wait for a transaction that is still being committed.
 
         Raises:
             JournalFault: It was not done, and why.
             OutcomeUnknown: It may have been done, and the database does not answer.
         """
-        used_before = self._connection is not None
+        used_before = self._settled
         try:
             try:
                 return self._transaction(work, writes, happened)
@@ -107,11 +110,12 @@ class Link:
         """
         try:
             connection = self._open().execution_options(isolation_level="AUTOCOMMIT")
+            self._begins = False
             try:
-                for statement in statements:
-                    cursor = connection.exec_driver_sql(statement)
-                return list(cursor.first() or ()) if cursor.returns_rows else []
+                cursors = [connection.exec_driver_sql(statement) for statement in statements]
+                return list(cursors[-1].first() or ()) if cursors[-1].returns_rows else []
             finally:
+                self._begins = True
                 self.close()
         except (DBAPIError, sqlite3.Error, OSError) as error:
             raise JournalFault(self.name, dialects.why(error)) from error
@@ -141,8 +145,10 @@ class Link:
         try:
             result = work(connection)
         except BaseException:
-            with suppress(SQLAlchemyError):
+            try:
                 transaction.rollback()
+            except SQLAlchemyError:
+                self.close()
             raise
         try:
             transaction.commit()
@@ -150,6 +156,9 @@ class Link:
             self.close()
             if happened is None or not self._happened(happened, error):
                 raise JournalFault(self.name, dialects.why(error)) from error
+        except BaseException:  # no transaction may stay open for the next one to stumble over
+            self.close()
+            raise
         return result
 
     def _happened(self, happened: Callable[[Connection], bool], error: DBAPIError) -> bool:
@@ -177,15 +186,16 @@ class Link:
         self._inode = self._seen()
         try:
             self._settle(self)
-        except JournalFault:
+        except BaseException:  # nobody may use what was not looked at to the end
             self.close()
             raise
+        self._settled = True
         return connection
 
     def _begin_sqlite(self, connection: Connection) -> None:
         # To the driver itself: this is on the way of every commit.
         driver = connection.connection.dbapi_connection
-        if isinstance(driver, sqlite3.Connection):
+        if self._begins and isinstance(driver, sqlite3.Connection):
             driver.execute("BEGIN IMMEDIATE" if self._writes else "BEGIN").close()
 
     def _seen(self) -> tuple[int, int] | None:
@@ -213,7 +223,12 @@ class Link:
 
 def _engine(url: URL) -> Engine:
     try:
-        return create_engine(url, poolclass=NullPool, connect_args=dialects.driver_settings(url))
+        return create_engine(
+            url,
+            poolclass=NullPool,
+            connect_args=dialects.driver_settings(url),
+            hide_parameters=True,  # an error that is logged must not tell what a guest said
+        )
     except ImportError as error:
         raise JournalFault(
             dialects.name_of(url),

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, Text, bindparam, func, insert, select, update
+from sqlalchemy import Connection, RowMapping, bindparam, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from state.shared.errors import JournalFault, NotStored, OtherOwner, TakenOver, UnknownState
@@ -30,6 +30,8 @@ from state.shared.sql.tables import (
 
 FIRST_FENCE = 1
 TRIES = 5
+_ORDINALS = 0x6F7264
+"""Which of a PostgreSQL server's free locks is ours, beside the owner's number."""
 NEWER = "a newer release of this program has written it"
 
 _latest = (
@@ -63,29 +65,17 @@ _NEWEST = (
     )
     .order_by(states.c.opened_at.desc(), states.c.ordinal.desc())
 )
+_IN_TURN = select(func.pg_advisory_xact_lock(_ORDINALS, func.hashtext(bindparam("owner"))))
+"""Lets those who begin states of one owner on a server do it one after the other."""
 _TAKE = update(states).where(states.c.state_id == bindparam("id")).values(fence=bindparam("held"))
 _BEGIN = insert(states)
 _WRITE = insert(entries)
 _SAID = select(moments).where(moments.c.state_id == bindparam("id")).order_by(moments.c.position)
+_SAID_AT = select(moments).where(
+    moments.c.state_id == bindparam("id"), moments.c.position == bindparam("at_position")
+)
 _LAST_SAID = select(func.max(moments.c.position)).where(moments.c.state_id == bindparam("id"))
 _SAY = insert(moments)
-_like = bindparam("like", type_=Text)
-_CONTAINING = (
-    select(states.c.state_id)
-    .where(
-        (states.c.owner == bindparam("owner")) | (bindparam("owner", type_=Text).is_(None)),
-        func.lower(states.c.state).like(_like, escape="!")
-        | select(entries.c.version)
-        .where(
-            entries.c.state_id == states.c.state_id,
-            func.lower(entries.c.state).like(_like, escape="!"),
-        )
-        .correlate(states)
-        .exists(),
-    )
-    .order_by(states.c.opened_at, states.c.ordinal)
-)
-_PLAIN = str.maketrans({"!": "!!", "%": "!%", "_": "!_"})
 
 
 class Database:
@@ -128,7 +118,7 @@ class Database:
                 return self.link.run(
                     lambda connection: self._begin(connection, state_id, make, speaker), writes=True
                 )
-            except IntegrityError:  # somebody took the ordinal, on a server that lets two try
+            except IntegrityError:  # somebody took the ordinal who does not wait his turn
                 continue
         raise JournalFault(self.link.name, "too many others are writing")
 
@@ -137,6 +127,8 @@ class Database:
     ) -> tuple[Mapping[str, Any], int]:
         if connection.execute(_ONE, {"id": state_id}).first() is not None:
             raise JournalFault(state_id, "it exists already")
+        if connection.dialect.name == "postgresql":
+            connection.execute(_IN_TURN, {"owner": self._owner})
         ordinal = (connection.scalar(_HIGHEST, {"owner": self._owner}) or 0) + 1
         row: dict[str, Any] = {
             "state_id": state_id,
@@ -179,6 +171,8 @@ class Database:
             row.update(self._append(connection, state_id, fence, entry))
 
         def happened(connection: Connection) -> bool:
+            # The row's lock: a server may be committing still, though its answer got lost.
+            connection.execute(_PRESENT, {"id": state_id}).first()
             found = connection.scalar(_SEAL_OF, {"id": state_id, "version": entry.version})
             return found is not None and found == row.get("checksum")
 
@@ -219,16 +213,27 @@ class Database:
         connection.execute(_WRITE, row)
         return row
 
-    def record(self, state_id: str, said: Sequence[Moment]) -> None:
-        """Write down what was said, after what was written before."""
+    def record(self, state_id: str, fence: int | None, said: Sequence[Moment]) -> None:
+        """Write down what was said, after what was written before.
+
+        Args:
+            state_id: What it was said about.
+            fence: The number that state is held by; ``None`` writes whoever holds it.
+            said: What was said.
+        """
+        if not said:
+            return
         at = _written(self._now())
+        rows: list[dict[str, Any]] = []
 
         def record(connection: Connection) -> None:
             present = connection.execute(_PRESENT, {"id": state_id}).one_or_none()
             if present is None:
                 raise UnknownState(state_id)
+            if fence is not None and present.fence > fence:
+                raise TakenOver
             last = connection.scalar(_LAST_SAID, {"id": state_id}) or 0
-            rows = [
+            rows[:] = [
                 {
                     "state_id": state_id,
                     "position": position,
@@ -242,7 +247,13 @@ class Database:
             ]
             connection.execute(_SAY, rows)
 
-        self.link.run(record, writes=True)
+        def happened(connection: Connection) -> bool:
+            connection.execute(_PRESENT, {"id": state_id}).first()
+            last = {"id": state_id, "at_position": rows[-1]["position"]}
+            found = connection.execute(_SAID_AT, last).mappings().one_or_none()
+            return found is not None and dict(found) == rows[-1]
+
+        self.link.run(record, writes=True, happened=happened)
 
     # -- reading ----------------------------------------------------------------------------------
 
@@ -285,15 +296,6 @@ class Database:
                 )
                 for row in connection.execute(_SAID, {"id": state_id}).mappings()
             ]
-
-        return self.link.run(read, writes=False)
-
-    def containing(self, word: str) -> list[str]:
-        """List the states that have, or ever had, a text in them, the oldest first; case is ignored."""
-        pattern = f"%{word.lower().translate(_PLAIN)}%"
-
-        def read(connection: Connection) -> list[str]:
-            return list(connection.scalars(_CONTAINING, {"owner": self._owner, "like": pattern}))
 
         return self.link.run(read, writes=False)
 
@@ -376,9 +378,14 @@ def _settle(link: Link, *, create: bool) -> None:
     if found is None and not create:
         raise JournalFault(link.name, "nothing was ever stored in it")
     if found != LAYOUT and (found is None or found < LAYOUT):
+        from alembic.util import CommandError
+
         from state.shared.sql.layout import bring_up_to_date
 
-        link.run(bring_up_to_date, writes=True)
+        try:
+            link.run(bring_up_to_date, writes=True)
+        except CommandError as error:  # a mark that none of the scripts has
+            raise JournalFault(link.name, NOT_EXPECTED) from error
         found = link.run(layout_of, writes=False)
     if found != LAYOUT:
         newer = found is not None and found > LAYOUT

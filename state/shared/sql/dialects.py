@@ -43,6 +43,8 @@ _SQLITE_WHY = {
 _POSTGRESQL_WHY = {
     "08": "the connection to the database broke",
     "22021": "it holds characters that the database cannot store",
+    "22P05": "it holds characters that the database cannot store",
+    "25P": "the connection to the database broke",
     "25006": "the database can only be read",
     "28": "the database did not accept the user or the password",
     "3D000": "there is no such database on the server",
@@ -68,6 +70,7 @@ _NOT_CONNECTED = {
     'FATAL:  database "': _POSTGRESQL_WHY["3D000"],
     "too many clients": _POSTGRESQL_WHY["53300"],
     "remaining connection slots": _POSTGRESQL_WHY["53300"],
+    "too many connections for": _POSTGRESQL_WHY["53300"],
     "the database system is": _POSTGRESQL_WHY["57P03"],
     "could not translate host name": "there is no machine of the database server's name",
     "failed to resolve host": "there is no machine of the database server's name",
@@ -137,6 +140,8 @@ def _prepare_sqlite(connection: sqlite3.Connection) -> None:
     with suppress(sqlite3.OperationalError):  # a database that is only read may keep its mode
         connection.execute("PRAGMA journal_mode=WAL").close()
     connection.execute("PRAGMA synchronous=FULL").close()
+    # What is deleted must not be read in the file any more; not every build does that by itself.
+    connection.execute("PRAGMA secure_delete=ON").close()
 
 
 def _prepare_postgresql(connection: Any) -> None:

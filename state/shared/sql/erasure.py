@@ -1,14 +1,22 @@
 """Take out of a database what must not stay in it, and look whether it is gone."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import TypeAlias
 
 from pydantic import JsonValue
-from sqlalchemy import Connection, Table, Text, bindparam, delete, func, or_, select, update
+from sqlalchemy import (
+    Connection,
+    Text,
+    bindparam,
+    delete,
+    select,
+    update,
+)
 
+from state.shared.command import WHOLE
 from state.shared.errors import JournalFault
 from state.shared.sql.database import Database
 from state.shared.sql.tables import (
@@ -26,7 +34,8 @@ Edit: TypeAlias = Callable[
 ]
 """Takes a state as JSON text, and the commands that led to it; returns both without what must go."""
 
-_CHUNK = 1 << 20
+_ROWS = 200
+"""So many rows are asked for at a time: a whole database need not fit into memory."""
 _EDIT_STATE = (
     update(states)
     .where(states.c.state_id == bindparam("id"))
@@ -40,6 +49,7 @@ _EDIT_ENTRY = (
     .values(
         state=bindparam("new_state"),
         commands=bindparam("new_commands"),
+        touched=bindparam("new_touched"),
         key=None,
         body=None,
         checksum=bindparam("new_seal"),
@@ -51,7 +61,8 @@ _UNSAY = delete(moments).where(moments.c.state_id == bindparam("id"))
 def rewrite(database: Database, state_id: str, edit: Edit) -> None:
     """Rewrite all that is stored of a state, and drop what was said; who held it writes no more.
 
-    Idempotency keys go too: a client may have made them of what must not stay.
+    Idempotency keys go too: a client may have made them of what must not stay. So do the names of the
+    parts that changed: from then on each entry counts as a change of the whole.
     """
 
     def rewrite(connection: Connection) -> None:
@@ -69,7 +80,8 @@ def rewrite(database: Database, state_id: str, edit: Edit) -> None:
         )
         for entry in changed:
             state, commands = edit(entry["state"], tuple(json.loads(entry["commands"])))
-            entry |= {"state": state, "commands": encode(commands), "key": None, "body": None}
+            entry |= {"state": state, "commands": encode(commands), "touched": encode([WHOLE])}
+            entry |= {"key": None, "body": None}
             connection.execute(
                 _EDIT_ENTRY,
                 {
@@ -77,6 +89,7 @@ def rewrite(database: Database, state_id: str, edit: Edit) -> None:
                     "of_version": entry["version"],
                     "new_state": state,
                     "new_commands": entry["commands"],
+                    "new_touched": entry["touched"],
                     "new_seal": seal(entry, SEALED_ENTRY),
                 },
             )
@@ -114,52 +127,30 @@ def wipe(database: Database) -> None:
         raise JournalFault(link.name, "another program is reading it, so traces are left")
 
 
-def found(database: Database, texts: Sequence[str]) -> list[str]:
-    """Say where in the database texts can still be read: its files, or its tables; case is ignored."""
+def holding(database: Database, owner: str | None, look: Callable[[str], bool]) -> list[str]:
+    """List the states of which something is stored that a function says yes to, in no particular order."""
+
+    def holding(connection: Connection) -> list[str]:
+        held: dict[str, None] = {}
+        for table in (states, entries, moments):
+            texts = [column for column in table.columns if isinstance(column.type, Text)]
+            rows = select(table.c.state_id, *texts)
+            if owner is not None:
+                owned = select(states.c.state_id).where(states.c.owner == owner)
+                rows = rows.where(table.c.state_id.in_(owned))
+            for state_id, *stored in connection.execute(rows).yield_per(_ROWS):
+                if state_id not in held and any(map(look, filter(None, stored))):
+                    held[state_id] = None
+        return list(held)
+
+    return database.link.run(holding, writes=False)
+
+
+def files(database: Database) -> list[Path]:
+    """Name the files of a SQLite database that are there, with nothing on its way into them."""
     link = database.link
-    if link.file is not None:
-        link.close()  # so that nothing is on its way
-        file = str(link.file)
-        beside = [Path(file + ending) for ending in ("", "-wal", "-shm", "-journal")]
-        wanted = [text.lower().encode() for text in texts]
-        return [str(path) for path in beside if path.exists() and holds(path, wanted)]
-    return link.run(
-        lambda connection: [
-            f"the table {table.name}"
-            for table in (states, entries, moments)
-            if connection.execute(_rows_with(table, texts)).first() is not None
-        ],
-        writes=False,
-    )
-
-
-def holds(path: Path, wanted: Sequence[bytes]) -> bool:
-    """Whether one of some lower-case texts stands in a file."""
-    longest = max((len(text) for text in wanted), default=0)
-    with path.open("rb") as file:
-        return any(text in piece for piece in _pieces(file, longest) for text in wanted)
-
-
-def _pieces(file: BinaryIO, overlap: int) -> Iterator[bytes]:
-    tail = b""
-    while chunk := file.read(_CHUNK):
-        piece = tail + chunk.lower()
-        yield piece
-        tail = piece[-overlap:]
-
-
-def _rows_with(table: Table, texts: Sequence[str]) -> Any:
-    columns = [column for column in table.columns if isinstance(column.type, Text)]
-    return (
-        select(table.c.state_id)
-        .where(
-            or_(
-                *(
-                    func.lower(column).contains(text.lower(), autoescape=True)
-                    for column in columns
-                    for text in texts
-                )
-            )
-        )
-        .limit(1)
-    )
+    if link.file is None:
+        return []
+    link.close()
+    beside = [Path(f"{link.file}{ending}") for ending in ("", "-wal", "-shm", "-journal")]
+    return [path for path in beside if path.exists()]

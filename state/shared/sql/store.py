@@ -4,10 +4,11 @@ import asyncio
 import builtins
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from state.shared.errors import JournalFault, NotStored, OutcomeUnknown
+from state.shared.errors import OutcomeUnknown
 from state.shared.journal import Entry, Listed, Moment, Stored
 from state.shared.sql.thread import DatabaseThread
 
@@ -40,6 +41,7 @@ class SqlStore:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._owner = owner
+        self._fences: dict[str, int] = {}
         self._thread = DatabaseThread(
             lambda: _open(url, owner=owner, schema=schema, create=create, now=now)
         )
@@ -63,6 +65,7 @@ class SqlStore:
         row, fence = await self._thread.ask(
             lambda database: database.create(state_id, make, speaker)
         )
+        self._fences[state_id] = fence
         return self._stored(row, (), fence)
 
     async def take(self, state_id: str) -> Stored:
@@ -74,6 +77,7 @@ class SqlStore:
             JournalFault: The database cannot be used, or a row of it is damaged.
         """
         row, fence, entries = await self._thread.ask(lambda database: database.take(state_id))
+        self._fences[state_id] = fence
         return self._stored(row, entries, fence)
 
     async def read(self, state_id: str) -> Stored:
@@ -105,9 +109,12 @@ class SqlStore:
 
         Raises (through the future):
             JournalFault: It could not be written.
+            OutcomeUnknown: The database stopped answering over it.
             UnknownState: There is no such state.
+            TakenOver: It was held here, and somebody else holds it now.
         """
-        return self._thread.ask(lambda database: database.record(state_id, said))
+        fence = self._fences.get(state_id)
+        return self._thread.ask(lambda database: database.record(state_id, fence, said))
 
     async def said(self, state_id: str) -> "builtins.list[Moment]":
         """Read what was said while a state was worked on, in its order.
@@ -119,16 +126,37 @@ class SqlStore:
         """
         return await self._thread.ask(lambda database: database.said(state_id))
 
-    async def containing(self, text: str) -> "builtins.list[str]":
-        """List the ids of the states that hold a text, or held it once, the oldest first.
+    async def holding(self, look: Callable[[str], bool]) -> "builtins.list[str]":
+        """List the ids of the states of which something is stored that a function says yes to.
 
         Args:
-            text: Compared without regard to case.
+            look: Gets every text that is stored: states and commands as JSON, keys, what was said.
+                Called in the thread.
 
         Raises:
             JournalFault: The database cannot be used.
         """
-        return await self._thread.ask(lambda database: database.containing(text), timed=False)
+
+        def work(database: "Database") -> builtins.list[str]:
+            from state.shared.sql.erasure import holding
+
+            return holding(database, self._owner, look)
+
+        return await self._thread.ask(work, timed=False)
+
+    async def files(self) -> "builtins.list[Path]":
+        """Let go of the database and name the files it lies in; those of a server are not to be had.
+
+        Raises:
+            JournalFault: The thread is stuck.
+        """
+
+        def work(database: "Database") -> builtins.list[Path]:
+            from state.shared.sql.erasure import files
+
+            return files(database)
+
+        return await self._thread.ask(work, timed=False)
 
     async def rewrite(self, state_id: str, edit: "Edit") -> None:
         """Rewrite all that is stored of a state, and drop what was said while it was worked on.
@@ -184,23 +212,6 @@ class SqlStore:
 
         await self._thread.ask(work, timed=False)
 
-    async def found(self, *texts: str) -> "builtins.list[str]":
-        """Say where in the database some texts can still be read: its files, or its tables.
-
-        Args:
-            texts: Compared without regard to case.
-
-        Raises:
-            JournalFault: The database cannot be used.
-        """
-
-        def work(database: "Database") -> builtins.list[str]:
-            from state.shared.sql.erasure import found
-
-            return found(database, texts)
-
-        return await self._thread.ask(work, timed=False)
-
     async def close(self) -> None:
         """Finish what was asked for and let go of the database; nothing can be asked after it."""
         await self._thread.close()
@@ -240,13 +251,10 @@ class _SqlJournal:
 
     def append(self, entry: Entry) -> "asyncio.Future[None]":
         """Start writing an entry down, unless the state was taken by somebody else."""
-        try:
-            return self._thread.ask(
-                lambda database: database.append(self._state_id, self._fence, entry),
-                unknown=OutcomeUnknown,
-            )
-        except JournalFault as fault:
-            raise NotStored(fault.why) from fault
+        return self._thread.ask(
+            lambda database: database.append(self._state_id, self._fence, entry),
+            unknown=OutcomeUnknown,
+        )
 
     async def after(self, version: int) -> Sequence[Entry]:
         """Read the entries above a version, oldest first."""

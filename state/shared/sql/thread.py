@@ -58,17 +58,19 @@ class DatabaseThread:
             timed: Whether there is a limit to it.
             unknown: What is raised when nobody can say what became of it after it was broken off.
 
-        Raises:
+        Raises (through the future):
             JournalFault: The thread was closed, or is stuck.
         """
+        request = _Request(work, unknown)
         if self._closed:
-            raise JournalFault("The database", "it was closed")
+            request.refuse("it was closed")
+            return request.answer
         if (stuck := self._at_work) is not None and stuck.overdue:
-            raise JournalFault("The database", _UNANSWERED)
+            request.refuse(_UNANSWERED)
+            return request.answer
         if self._thread is None:
             self._thread = threading.Thread(target=self._serve, name="journal", daemon=True)
             self._thread.start()
-        request = _Request(work, unknown)
         if timed:
             request.expire(self._break_off)
         self._requests.put(request)
@@ -77,17 +79,13 @@ class DatabaseThread:
     async def close(self) -> None:
         """Finish what was asked for, let go of the database and end the thread, unless it is stuck."""
         if self._thread is not None and not self._closed:
-            try:
-                last = self.ask(lambda database: database.close())
-            except JournalFault:
-                last = None
+            last = self.ask(lambda database: database.close())
             self._closed = True
             self._requests.put(None)
-            if last is not None:
-                # It could not even be opened, or does not answer: there is nothing to let go of.
-                with suppress(JournalFault):
-                    await last
-                self._thread.join(timeout=0 if last.exception() else None)
+            # It could not even be opened, or does not answer: there is nothing to let go of.
+            with suppress(JournalFault):
+                await last
+            self._thread.join(timeout=0 if last.exception() else None)
         self._closed = True
 
     def _break_off(self, request: "_Request[Any]") -> None:
@@ -122,12 +120,13 @@ class _Request(Generic[T]):
         self._state = threading.Lock()
         self._begun = False
         self._dropped = False
+        self._ended = False
         self.answer: asyncio.Future[T] = self._loop.create_future()
 
     @property
     def overdue(self) -> bool:
-        """Whether it should have ended long ago."""
-        return self._timed and time.monotonic() - self._asked > ANSWER_S
+        """Whether it should have ended long ago, and has not."""
+        return self._timed and not self._ended and time.monotonic() - self._asked > ANSWER_S
 
     def expire(self, break_off: "Callable[[_Request[T]], None]") -> None:
         """Break it off when its time is over."""
@@ -139,11 +138,20 @@ class _Request(Generic[T]):
         with self._state:
             self._dropped = not self._begun
         if self._dropped:
-            self._settle(JournalFault("The database", _UNANSWERED))
+            self.refuse(_UNANSWERED)
             return
         break_off(self)
-        timer = self._loop.call_later(GIVE_UP_S, lambda: self._settle(self._unknown()))
+        timer = self._loop.call_later(GIVE_UP_S, self._give_up, break_off)
         self.answer.add_done_callback(lambda _: timer.cancel())
+
+    def _give_up(self, break_off: "Callable[[_Request[T]], None]") -> None:
+        self._settle(self._unknown())
+        # What it was trying since must not keep the thread for ever either.
+        break_off(self)
+
+    def refuse(self, why: str) -> None:
+        """Never do it, and tell; called in the event loop."""
+        self._settle(JournalFault("The database", why))
 
     def begin(self) -> bool:
         """Whether it is still to be done; from here on nobody can say that it was not."""
@@ -173,6 +181,7 @@ class _Request(Generic[T]):
             self.answer.set_exception(error)
 
     def _tell(self, settle: Callable[[], object]) -> None:
+        self._ended = True
         try:
             self._loop.call_soon_threadsafe(settle)
         except RuntimeError:

@@ -5,20 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.postgres import Server, server
-
-
-@pytest.fixture(scope="session")
-def postgresql() -> Iterator[Server]:
-    """A PostgreSQL server that lives as long as the tests."""
-    with server() as running:
-        yield running
+from tests.postgres import Server
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """The address of an empty database, once a file and once on a server."""
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/boards.db"
+        yield f"sqlite:///{tmp_path}/boards.db"
+        return
     running: Server = request.getfixturevalue("postgresql")
-    return running.new_database()
+    with running.empty_database() as lent:
+        yield lent

@@ -1,8 +1,7 @@
-"""A process of its own that writes to a board, for the tests to kill and to overtake.
+"""A process of its own that writes to a board, for the tests to overtake.
 
     python -m tests.state.shared.process MODE URL STATE_ID
 
-``count``: gives points as fast as it can and prints each version once it was acknowledged.
 ``hold``: takes the board, then gives one point for each line it reads and prints what came of it.
 ``leave``: begins a board and ends without closing anything.
 """
@@ -12,13 +11,6 @@ import sys
 
 from state.shared import SharedState, SqlStore, StateError
 from tests.state.shared.board import Board, Score
-
-
-async def count(store: SqlStore, state_id: str) -> None:
-    shared = SharedState.restored(await store.take(state_id), Board, None)
-    while True:
-        applied = await shared.apply(Score(name="ann"), actor="child")
-        tell(str(applied.version))
 
 
 async def hold(store: SqlStore, state_id: str) -> None:
@@ -48,7 +40,7 @@ def tell(line: str) -> None:
 def main() -> None:
     mode, url, state_id = sys.argv[1:]
     store = SqlStore(url, owner="club", schema=1)
-    asyncio.run({"count": count, "hold": hold, "leave": leave}[mode](store, state_id))
+    asyncio.run({"hold": hold, "leave": leave}[mode](store, state_id))
 
 
 if __name__ == "__main__":

@@ -68,15 +68,18 @@ class TestBeginning:
         assert titles == ["Evening 1", "Evening 2"]
 
     async def test_many_at_once_get_an_ordinal_each(self, store: SqlStore, address: str) -> None:
-        async with SqlStore(address, owner="club", schema=1) as other:
-            begun = await asyncio.gather(
-                *(
-                    (store if number % 2 else other).create(str(number), lambda ordinal: EMPTY)
-                    for number in range(20)
-                )
-            )
+        stores = [store, *(SqlStore(address, owner="club", schema=1) for _ in range(5))]
 
-        assert sorted(stored.ordinal for stored in begun) == list(range(1, 21))
+        begun = await asyncio.gather(
+            *(
+                stores[number % len(stores)].create(str(number), lambda ordinal: EMPTY)
+                for number in range(60)
+            )
+        )
+
+        for other in stores:
+            await other.close()
+        assert sorted(stored.ordinal for stored in begun) == list(range(1, 61))
 
     async def test_one_that_cannot_be_made_leaves_no_trace(self, store: SqlStore) -> None:
         def fail(ordinal: int) -> str:

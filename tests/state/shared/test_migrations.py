@@ -1,0 +1,217 @@
+"""A database of any release goes on with this one: forwards, with all that was in it, or not at all."""
+
+import asyncio
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from state.shared import JournalFault, Moment, SharedState, SqlStore, TakenOver
+from tests.state.shared.board import Board, Score
+from tests.state.shared.by_hand import by_hand
+from tests.state.shared.first_release import first_release
+
+ROOT = Path(__file__).parents[3]
+EMPTY = Board().model_dump_json()
+KEPT = (
+    "SELECT state_id, owner, ordinal, schema, fence, opened_at, state, speaker, checksum FROM states"
+    " ORDER BY state_id",
+    "SELECT state_id, version, commands, touched, state, speaker, actor, key, body, fence, schema,"
+    " owner, at, checksum FROM entries ORDER BY state_id, version",
+)
+LAYOUT = "SELECT max(layout) FROM journal_layout"
+MARK = "SELECT version_num FROM journal_version"
+HEAD = "0002"
+
+
+def store(address: str, *, create: bool = True) -> SqlStore:
+    return SqlStore(address, owner="club", schema=1, create=create)
+
+
+def tables(address: str) -> set[str]:
+    everything = {
+        "sqlite": "SELECT name FROM sqlite_master WHERE type = 'table'",
+        "postgresql": "SELECT tablename FROM pg_tables WHERE schemaname = 'public'",
+    }
+    with by_hand(address) as hand:
+        return {name for (name,) in hand(everything[address.partition(":")[0]])}
+
+
+@pytest.fixture
+def old(address: str) -> str:
+    """The address of a database that the first release has written."""
+    with by_hand(address) as hand:
+        first_release(hand)
+    return address
+
+
+@pytest.mark.parametrize("create", [True, False])
+async def test_what_the_first_release_wrote_is_all_there(old: str, create: bool) -> None:
+    with by_hand(old) as hand:
+        before = [hand(everything) for everything in KEPT]
+
+    async with store(old, create=create) as now:
+        listed = await now.list()
+
+    with by_hand(old) as hand:
+        assert [hand(everything) for everything in KEPT] == before
+        assert hand(MARK) == [(HEAD,)]
+    assert [(one.state_id, one.version, one.speaker, one.fault) for one in listed] == [
+        ("a", 2, "bob", None)
+    ]
+
+
+async def test_a_state_of_the_first_release_goes_on(old: str) -> None:
+    async with store(old) as now:
+        shared = SharedState.restored(await now.take("a"), Board, None)
+        await shared.apply(Score(name="ann"), actor="judge")
+        await now.record("a", Moment(1, "heard", "guest", "Hello"))
+        stored, said = await now.read("a"), await now.said("a")
+
+    assert (stored.version, shared.speaker) == (3, "bob")
+    assert [entry.key for entry in stored.entries] == ["k", None, None]
+    assert Board.model_validate_json(stored.state).scores == {"ann": 2}
+    assert [moment.text for moment in said] == ["Hello"]
+
+
+async def test_the_first_release_refuses_what_was_brought_up_to_date(old: str) -> None:
+    async with store(old) as now:
+        await now.list()
+
+    with by_hand(old) as hand:
+        # It reads this number, and refuses every one but 1.
+        assert hand(LAYOUT) == [(2,)]
+
+
+@pytest.mark.parametrize("begins", ["empty", "old"])
+async def test_the_tables_are_what_the_program_believes(
+    address: str, begins: str, request: pytest.FixtureRequest
+) -> None:
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+    from sqlalchemy import create_engine
+
+    from state.shared.sql.tables import metadata, version_table
+
+    if begins == "old":
+        request.getfixturevalue("old")
+    async with store(address) as now:
+        await now.list()
+
+    engine = create_engine(address.replace("postgresql:", "postgresql+psycopg:"))
+    with engine.connect() as connection:
+        found = MigrationContext.configure(connection, opts={"version_table": version_table.name})
+        differences = compare_metadata(found, metadata)
+    engine.dispose()
+    assert differences == []
+
+
+def test_the_last_script_is_the_one_the_program_waits_for() -> None:
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
+    from state.shared.sql.tables import LAYOUT
+
+    config = Config()
+    config.set_main_option("script_location", str(ROOT / "state/shared/sql/migrations"))
+    scripts = ScriptDirectory.from_config(config)
+    assert scripts.get_heads() == [LAYOUT]
+    assert [script.revision for script in scripts.walk_revisions()] == ["0002", "0001"]
+
+
+@pytest.mark.parametrize("begins", ["empty", "old"])
+async def test_many_who_come_at_once_find_it_done_once(
+    address: str, begins: str, request: pytest.FixtureRequest
+) -> None:
+    if begins == "old":
+        request.getfixturevalue("old")
+    stores = [store(address) for _ in range(4)]
+
+    await asyncio.gather(*(one.list() for one in stores))
+
+    for number, one in enumerate(stores):
+        await one.create(f"new {number}", lambda ordinal: EMPTY)
+        await one.close()
+    with by_hand(address) as hand:
+        assert (hand(MARK), hand(LAYOUT)) == ([(HEAD,)], [(2,)])
+        assert len(hand("SELECT 1 FROM states")) == (4 if begins == "empty" else 6)
+
+
+def test_processes_that_come_at_once_find_it_done_once(old: str) -> None:
+    begins = [
+        subprocess.Popen(
+            [sys.executable, "-W", "error", "-m", "tests.state.shared.process", "leave", old, name],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for name in ("new 1", "new 2")
+    ]
+    ends = [one.communicate(timeout=50) for one in begins]
+
+    assert ends == [("left\n", "")] * 2
+    with by_hand(old) as hand:
+        assert (hand(MARK), hand(LAYOUT)) == ([(HEAD,)], [(2,)])
+
+
+KILLED = """
+import asyncio, os, signal, sys
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
+from state.shared import SqlStore
+
+def kill(connection, cursor, statement, *rest):
+    if statement.startswith("UPDATE journal_layout"):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+event.listen(Engine, "after_cursor_execute", kill)
+asyncio.run(SqlStore(sys.argv[1], owner="club", schema=1).list())
+"""
+
+
+def test_one_that_is_killed_on_the_way_leaves_the_old_one_whole(old: str) -> None:
+    with by_hand(old) as hand:
+        before = [hand(everything) for everything in KEPT]
+
+    done = subprocess.run([sys.executable, "-c", KILLED, old], cwd=ROOT, timeout=50, check=False)
+
+    assert done.returncode == -signal.SIGKILL
+    assert tables(old) == {"journal_layout", "states", "entries"}
+    with by_hand(old) as hand:
+        assert [hand(everything) for everything in (*KEPT, LAYOUT)] == [*before, [(1,)]]
+
+    async def version() -> int:
+        async with store(old) as now:
+            return (await now.read("a")).version
+
+    assert asyncio.run(version()) == 2
+
+
+async def test_one_that_fails_on_the_way_leaves_the_old_one_whole(
+    old: str,
+) -> None:
+    with by_hand(old) as hand:
+        hand("CREATE TABLE moments (mine INTEGER)")
+
+    async with store(old) as now:
+        for _ in range(2):
+            with pytest.raises(JournalFault, match="does not hold what was expected"):
+                await now.read("a")
+        with by_hand(old) as hand:
+            assert hand(LAYOUT) == [(1,)]
+            hand("DROP TABLE moments")
+        assert (await now.read("a")).version == 2
+
+
+async def test_who_holds_a_state_meanwhile_is_not_overtaken(old: str) -> None:
+    async with store(old) as now, store(old) as another:
+        holder = SharedState.restored(await now.take("a"), Board, None)
+        await another.read("a")
+
+        await holder.apply(Score(name="ann"), actor="judge")
+        await another.take("a")
+        with pytest.raises(TakenOver):
+            await holder.apply(Score(name="ann"), actor="judge")

@@ -1,0 +1,99 @@
+"""Why something was not done, as those outside get it: code, sentence, facts, and whether to try again."""
+
+import pickle
+
+import pytest
+
+from state.shared import (
+    Busy,
+    JournalFault,
+    KeyReused,
+    NotStored,
+    OtherOwner,
+    OutcomeUnknown,
+    Refused,
+    Stale,
+    StateError,
+    TakenOver,
+    UnknownState,
+)
+
+ERRORS = [
+    (Refused("The oven is cold.", since=3), "refused", False, {"since": 3}, "The oven is cold."),
+    (
+        Stale(2, 5),
+        "version_conflict",
+        True,
+        {"seen": 2, "version": 5},
+        "This was decided on version 2, and it has changed since: version 5 is the present one."
+        " Look at it again, then decide.",
+    ),
+    (
+        KeyReused(),
+        "key_reused",
+        False,
+        {},
+        "This key was used before for something else. Take a new key.",
+    ),
+    (
+        Busy(0.5),
+        "unavailable",
+        True,
+        {"waited_s": 0.5},
+        "Somebody else is writing and did not finish in time. Nothing was changed; try again.",
+    ),
+    (
+        NotStored("the disk is full"),
+        "unavailable",
+        True,
+        {"why": "the disk is full"},
+        "This could not be stored just now (the disk is full), so nothing was changed."
+        " Try again in a moment.",
+    ),
+    (
+        OutcomeUnknown(),
+        "outcome_unknown",
+        True,
+        {},
+        "It is not known whether this was stored: the database stopped answering meanwhile."
+        " Look at the present state before you try it again.",
+    ),
+    (
+        TakenOver(),
+        "taken_over",
+        False,
+        {},
+        "Another process has taken over. Nothing was changed here.",
+    ),
+    (UnknownState("o-1"), "not_found", False, {"id": "o-1"}, "There is no o-1 in this database."),
+    (OtherOwner("o-1"), "other_owner", False, {"id": "o-1"}, "o-1 belongs to somebody else."),
+    (
+        JournalFault("orders.db", "it is no database"),
+        "journal_fault",
+        False,
+        {"what": "orders.db", "why": "it is no database"},
+        "orders.db cannot be used: it is no database.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("error", "code", "retryable", "facts", "says"), ERRORS)
+def test_an_error_says_code_sentence_and_facts(
+    error: StateError, code: str, retryable: bool, facts: dict[str, object], says: str
+) -> None:
+    assert (error.code, error.retryable, error.facts) == (code, retryable, facts)
+    assert error.message == str(error) == says
+
+
+def test_the_table_has_every_error_there_is() -> None:
+    kinds = {kind for kind in StateError.__subclasses__() if kind.__module__.startswith("state.")}
+
+    assert {type(error) for error, *_ in ERRORS} == kinds
+
+
+@pytest.mark.parametrize("error", [error for error, *_ in ERRORS])
+def test_an_error_is_the_same_in_another_process(error: StateError) -> None:
+    again = pickle.loads(pickle.dumps(error))
+
+    assert (type(again), again.message, again.facts) == (type(error), error.message, error.facts)
+    assert str(again) == str(error)
