@@ -4,6 +4,7 @@ A listener is a plain function that gets every event in order, inside the event 
 wait. ``turn`` counts what the guest has said; the greeting belongs to turn 0.
 """
 
+import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -159,6 +160,9 @@ class Audience:
             for listener in tuple(self._listeners):
                 try:
                     listener(self._untold[0])
-                except Exception:  # a listener's fault must not reach the conversation
+                except (
+                    Exception,
+                    asyncio.CancelledError,
+                ):  # a listener's fault must not reach the conversation
                     logger.exception("a listener failed")
             self._untold.popleft()

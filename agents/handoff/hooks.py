@@ -47,7 +47,9 @@ def _leaving(own: Hook) -> Hook:
 
 async def _harmless(own: Hook, voice: "Voice[Any, Any]") -> None:
     try:
-        async with voice.call.limits.within(voice.call.manners.tool_limit_s):
-            await own(voice)
+        call = voice.call
+        await call.limits.carried_out(
+            own(voice), call.manners.tool_limit_s, lambda: call.shared.writing
+        )
     except Exception:  # the handoff stands, and the guest is spoken to all the same
         logger.exception("a voice's own hook failed", extra={"voice": voice.name})

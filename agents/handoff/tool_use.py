@@ -115,8 +115,10 @@ class ToolUse(Generic[S, C]):
             return await self._run(made)
 
     async def _run(self, action: Action) -> str:
-        async with self._call.limits.within(self._call.manners.tool_limit_s):
-            return await action.run(self._call)
+        call = self._call
+        return await call.limits.carried_out(
+            action.run(call), call.manners.tool_limit_s, lambda: call.shared.writing
+        )
 
     def _told(self, applied: Applied[S], command: Command[S, C]) -> str:
         try:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, JsonValue, ValidationError
+from pydantic_core import PydanticSerializationError
 
 from state.shared.command import WHOLE, C, Command, HandOver, S, overlap
 from state.shared.errors import (
@@ -22,6 +23,7 @@ from state.shared.errors import (
     UnknownState,
 )
 from state.shared.journal import Entry, Journal, Stored, VersionTaken, to_the_end
+from state.shared.shapes import shape_of
 
 if TYPE_CHECKING:
     from state.shared.sql import SqlStore
@@ -83,7 +85,9 @@ class SharedState(Generic[S, C]):
         self._state = state
         self._version = version
         self._speaker = speaker
+        self._shape = shape_of(type(state))
         self._lost = False
+        self._writing = False
         self._unsure = False
         self._journal = journal
         self._wait_s = wait_s
@@ -140,11 +144,18 @@ class SharedState(Generic[S, C]):
         Raises:
             OtherOwner: The id is somebody else's.
             JournalFault: The database cannot be used, or what was stored is no such state.
+            NotStored: The new state does not survive its own JSON.
         """
         try:
             stored = await store.take(state_id)
         except UnknownState:
-            stored = await store.create(state_id, lambda ordinal: new.model_dump_json())
+            try:
+                stored = await store.create(state_id, lambda ordinal: _written(new))
+            except JournalFault as fault:  # somebody else may have begun it meanwhile
+                try:
+                    stored = await store.take(state_id)
+                except UnknownState:
+                    raise fault from None
         return SharedState.restored(stored, type(new), context, wait_s=wait_s)
 
     @property
@@ -166,6 +177,11 @@ class SharedState(Generic[S, C]):
     def taken_over(self) -> bool:
         """Whether another process holds this state, so that nothing can be written here any more."""
         return self._lost
+
+    @property
+    def writing(self) -> bool:
+        """Whether a change is on its way to the journal just now."""
+        return self._writing
 
     def subscribe(self, subscriber: Subscriber[S]) -> Callable[[], None]:
         """Tell somebody of every change, after it counts; returns what ends that.
@@ -280,7 +296,7 @@ class SharedState(Generic[S, C]):
         body: str | None,
         seen: int | None,
     ) -> Applied[S]:
-        state: S = self._state
+        state = start = self._start()
         speaker = self._speaker
         touched: set[str] = set()
         for command in commands:
@@ -292,7 +308,7 @@ class SharedState(Generic[S, C]):
             if isinstance(command, HandOver):
                 speaker = command.target
         if state is not self._state:
-            state = _valid(self._state, state)
+            state = _valid(start, state)
         applied = Applied(
             before=self._state,
             state=state,
@@ -304,20 +320,28 @@ class SharedState(Generic[S, C]):
         if self._journal is not None:
             entry = Entry(
                 version=applied.version,
-                commands=tuple(command.written() for command in commands),
-                state=state.model_dump_json(),
+                commands=_as_json(commands),
+                state=_written(state),
                 speaker=speaker,
                 actor=actor,
                 key=key,
                 body=body,
                 touched=tuple(sorted(touched)),
             )
-            await to_the_end(self._journal.append(entry))
+            self._writing = True
+            try:
+                await to_the_end(self._journal.append(entry))
+            finally:
+                self._writing = False
         # From here to the end nothing waits: journal and state cannot come apart.
         if key is not None:
             self._keys[key] = (body or "", applied)
         self._swap(applied, touched)
         return applied
+
+    def _start(self) -> S:
+        """Return what the commands are folded over: a copy, if one of them could edit it in place."""
+        return self._state if self._shape.fixed else self._state.model_copy(deep=True)
 
     def _refuse_stale(self, parts: Iterable[str], seen: int) -> None:
         if seen == self._version:
@@ -336,7 +360,10 @@ class SharedState(Generic[S, C]):
         for subscriber in tuple(self._subscribers):
             try:
                 subscriber(applied)
-            except Exception:  # a listener's fault is not the writer's: the change has happened
+            except (
+                Exception,
+                asyncio.CancelledError,
+            ):  # a listener's fault is not the writer's: the change has happened
                 logger.exception("a subscriber failed")
 
     async def _reload(self) -> None:
@@ -369,8 +396,27 @@ class SharedState(Generic[S, C]):
 
 
 def _fingerprint(commands: Sequence[Command[Any, Any]]) -> str:
-    said = json.dumps([command.written() for command in commands], sort_keys=True)
+    said = json.dumps(_as_json(commands), sort_keys=True)
     return hashlib.sha256(said.encode()).hexdigest()
+
+
+def _as_json(commands: Sequence[Command[Any, Any]]) -> tuple[dict[str, JsonValue], ...]:
+    try:
+        return tuple(command.written() for command in commands)
+    except PydanticSerializationError:
+        raise NotStored("the command cannot be written as JSON") from None
+
+
+def _written(state: BaseModel) -> str:
+    """Write a state as the journal keeps it, if it is the same when it is read again."""
+    kind = type(state)
+    try:
+        written = state.model_dump_json()
+        if shape_of(kind).faithful or kind.model_validate_json(written) == state:
+            return written
+    except (ValidationError, PydanticSerializationError) as error:
+        logger.warning("a state cannot be kept: %s", type(error).__name__)
+    raise NotStored("it would not come back from the journal as it is")
 
 
 def _valid(before: N, state: N) -> N:
@@ -383,6 +429,8 @@ def _valid(before: N, state: N) -> N:
     if not isinstance(state, kind):
         raise TypeError(f"a command made a {type(state).__name__} of a {kind.__name__}")
     valid = kind.model_validate(state.__dict__, by_alias=False, by_name=True)
+    if valid.__dict__.keys() != state.__dict__.keys():
+        raise TypeError(f"a command gave a {kind.__name__} a field that it does not have")
     return state if valid.__dict__ == state.__dict__ else valid
 
 

@@ -63,6 +63,20 @@ class WaitForEver(Action):
         return "They answered."
 
 
+class HangInTheEnd(Action):
+    """Ask a house that never answers, over a line that never closes."""
+
+    op: Literal["hang_in_the_end"] = "hang_in_the_end"
+    closed: ClassVar[asyncio.Event]
+
+    async def run(self, call: Call[Any, Any]) -> str:
+        try:
+            await asyncio.sleep(3600)
+        finally:
+            await self.closed.wait()
+        return "They answered."
+
+
 class BookAndWait(Action):
     """Book a night, then ask a house that never answers."""
 
@@ -108,6 +122,7 @@ class Desk(Reception):
         FailAndBook,
         BookSlowly,
         WaitForEver,
+        HangInTheEnd,
         BookAndWait,
         Busy,
         Stubborn,

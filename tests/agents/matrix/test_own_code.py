@@ -14,6 +14,7 @@ from tests.agents.matrix.own import (
     Desk,
     FailingBar,
     HangingBar,
+    HangInTheEnd,
     LateFailingBar,
     LeavingReception,
     LingeringReception,
@@ -146,6 +147,20 @@ async def test_a_tool_that_hangs_is_given_up_and_the_guest_is_told(channel: Chan
         assert [output[:28] for output in talk.outputs] == ["Nothing was changed. timeout"]
         assert talk.said == [SORRY]
         await talk.goes_on()
+
+
+@both
+async def test_a_tool_that_does_not_heed_its_end_is_left_to_itself(channel: Channel) -> None:
+    HangInTheEnd.closed = asyncio.Event()
+    try:
+        async with Talk([[made("hang_in_the_end")], [SORRY]], channel, voices=[Desk]) as talk:
+            await talk.hears("Ask them")
+
+            assert [output[:28] for output in talk.outputs] == ["Nothing was changed. timeout"]
+            assert talk.said == [SORRY]
+            await talk.goes_on()
+    finally:
+        HangInTheEnd.closed.set()
 
 
 async def test_plain_livekit_waits_for_a_tool_that_hangs() -> None:

@@ -1,0 +1,187 @@
+"""A state that could be edited in place is copied first, and one that JSON would change is not acknowledged."""
+
+from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal
+from enum import Enum
+from math import inf, nan
+from pathlib import Path
+from typing import Annotated, Any, Literal, NewType
+
+import pytest
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, SecretStr, computed_field
+
+from state.shared import Command, NotStored, Refused, SharedState, SqlStore
+from state.shared.shapes import Shape, shape_of
+
+Cents = NewType("Cents", int)
+
+
+class Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Colour(Enum):
+    RED = "red"
+
+
+class Line(Frozen):
+    name: str
+    price: Cents
+    colour: Colour | None = None
+
+
+class Order(Frozen):
+    lines: tuple[Line, ...] = ()
+    times: Mapping[str, date] = {}
+    tip: Decimal | None = None
+    kind: Literal["pickup", "delivery"] = "pickup"
+    next: "Order | None" = None
+
+
+class Loose(BaseModel):
+    lines: list[str] = []
+
+
+class Renamed(Frozen):
+    name: str = Field("nobody", alias="Name")
+
+
+class Hidden(Frozen):
+    name: str = Field("nobody", exclude=True)
+
+
+class Heavy(Frozen):
+    kg: float = 0.0
+
+
+class Secret(Frozen):
+    key: SecretStr | None = None
+
+
+class Either(Frozen):
+    value: date | str = ""
+
+
+class Shouted(Frozen):
+    name: Annotated[str, PlainSerializer(str.upper)] = ""
+
+
+class Summed(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    one: int = 1
+
+    @computed_field
+    def two(self) -> int:
+        return self.one * 2
+
+
+class Anything(Frozen):
+    value: Any = None
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape"),
+    [
+        (Order, Shape(fixed=True, faithful=True)),
+        (Loose, Shape(fixed=False, faithful=True)),
+        (Renamed, Shape(fixed=True, faithful=False)),
+        (Hidden, Shape(fixed=True, faithful=False)),
+        (Heavy, Shape(fixed=True, faithful=False)),
+        (Secret, Shape(fixed=False, faithful=False)),
+        (Either, Shape(fixed=True, faithful=False)),
+        (Shouted, Shape(fixed=True, faithful=False)),
+        (Summed, Shape(fixed=True, faithful=False)),
+        (Anything, Shape(fixed=False, faithful=False)),
+    ],
+)
+def test_the_types_tell(kind: type[BaseModel], shape: Shape) -> None:
+    assert shape_of(kind) == shape
+
+
+class Put(Command[Any, Any]):
+    """Put a value where it is told."""
+
+    op: Literal["put"] = "put"
+    field: str
+    value: Any
+
+    def apply(self, state: Any, context: Any) -> Any:
+        return state.model_copy(update={self.field: self.value})
+
+
+class Scribble(Command[Loose, Any]):
+    """Edit the state in place, as one must not, and then refuse."""
+
+    op: Literal["scribble"] = "scribble"
+    refuse: bool = True
+
+    def apply(self, state: Loose, context: Any) -> Loose:
+        state.lines.append("scribbled")
+        if self.refuse:
+            raise Refused("No.")
+        return state
+
+
+@pytest.mark.parametrize(
+    ("state", "field", "value"),
+    [
+        (Heavy(), "kg", inf),
+        (Heavy(), "kg", nan),
+        (Renamed(), "name", "ann"),
+        (Hidden(), "name", "ann"),
+        (Secret(), "key", SecretStr("s")),
+        (Either(), "value", "2026-11-20"),
+        (Shouted(), "name", "ann"),
+        (Anything(), "value", (1, 2)),
+        (Anything(), "value", "\ud800"),
+        (Anything(), "value", object()),
+    ],
+)
+async def test_what_would_not_come_back_is_not_acknowledged(
+    tmp_path: Path, state: BaseModel, field: str, value: object
+) -> None:
+    async with SqlStore(f"sqlite:///{tmp_path}/a.db", owner="club", schema=1) as store:
+        shared = await SharedState.kept(store, "a", state, None)
+        with pytest.raises(NotStored, match="would not come back|cannot be written"):
+            await shared.apply(Put(field=field, value=value), actor="judge")
+
+        assert shared.version == 0
+        assert (await SharedState.kept(store, "a", state, None)).state == state
+
+
+async def test_a_beginning_that_would_not_come_back_is_not_stored(tmp_path: Path) -> None:
+    async with SqlStore(f"sqlite:///{tmp_path}/a.db", owner="club", schema=1) as store:
+        with pytest.raises(NotStored, match="would not come back"):
+            await SharedState.kept(store, "a", Hidden(name="ann"), None)
+
+        assert await store.list() == []
+
+
+async def test_what_comes_back_is_stored_though_its_types_promise_nothing(tmp_path: Path) -> None:
+    async with SqlStore(f"sqlite:///{tmp_path}/a.db", owner="club", schema=1) as store:
+        shared = await SharedState.kept(store, "a", Heavy(), None)
+        await shared.apply(Put(field="kg", value=1.5), actor="judge")
+
+        assert (await SharedState.kept(store, "a", Heavy(), None)).state == Heavy(kg=1.5)
+
+
+async def test_a_refused_command_that_edited_the_state_leaves_it_as_it_was() -> None:
+    shared = SharedState(Loose(lines=["one"]), None)
+
+    with pytest.raises(Refused):
+        await shared.apply(Scribble(), actor="judge")
+    assert shared.state.lines == ["one"]
+
+    before = shared.state
+    await shared.apply(Scribble(refuse=False), actor="judge")
+    assert (before.lines, shared.state.lines) == (["one"], ["one", "scribbled"])
+
+
+async def test_a_field_that_there_is_not_is_no_change() -> None:
+    shared = SharedState(Order(), None)
+
+    with pytest.raises(TypeError, match="a field that it does not have"):
+        await shared.apply(Put(field="tipp", value=1), actor="judge")
+
+    assert shared.version == 0
