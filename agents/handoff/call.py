@@ -41,9 +41,9 @@ from agents.handoff.guards import (
 )
 from agents.handoff.limits import Limits
 from agents.handoff.manners import Manners
-from agents.handoff.outgoing import without_mark
+from agents.handoff.outgoing import without_mark, without_tag
 from agents.handoff.reply import Replies
-from agents.handoff.request import SAY
+from agents.handoff.request import SAY, one_line
 from agents.handoff.spending import Spending
 from agents.handoff.tool_use import ToolUse
 from agents.handoff.transfers import Transfers
@@ -145,7 +145,7 @@ class Call(Generic[S, C]):
         if self._digest is None or self._digest[0] != self.shared.version:
             self._digest = (
                 self.shared.version,
-                self.manners.digest(self.shared.state, self.shared.version),
+                without_tag(one_line(self.manners.digest(self.shared.state, self.shared.version))),
             )
         return self._digest[1]
 

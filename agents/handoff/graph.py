@@ -1,6 +1,6 @@
 """Who may hand over to whom, on what condition: declared once, checked before the first call."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -9,7 +9,14 @@ from livekit.agents.llm import ChatItem, RawFunctionTool
 from pydantic import BaseModel
 
 from agents.handoff.carry import Carry, digest
-from agents.handoff.tools import Tool, raw_tool, tool_name
+from agents.handoff.faults import (
+    faults_of_voice,
+    faults_of_waiting,
+    offered_by,
+    shown,
+    tools_among,
+)
+from agents.handoff.tools import Tool, raw_tool
 from state.shared import Refused
 
 if TYPE_CHECKING:
@@ -73,9 +80,10 @@ class Graph(Generic[S]):
         start: The name of the voice that opens a call.
 
     Raises:
-        GraphError: A voice or a tool is not finished; a handoff names a voice that is not there, leads to
-            itself or stands twice; a voice cannot be reached; a condition cannot be brought about by a
-            command its source offers.
+        GraphError: A voice or a tool is not finished, or has a name that providers refuse or that another
+            tool has; ``needs_answer`` names a command that nobody offers; a handoff names a voice that is
+            not there, leads to itself or stands twice; a voice cannot be reached; a condition cannot be
+            brought about by a command its source offers.
     """
 
     def __init__(
@@ -85,12 +93,12 @@ class Graph(Generic[S]):
         *,
         start: str,
     ) -> None:
-        if unfinished := [fault for voice in voices for fault in _unfinished(voice)]:
-            raise GraphError(unfinished)
-        self.voices: Mapping[str, type[Voice[Any, Any]]] = {voice.name: voice for voice in voices}
+        named = [voice for voice in voices if isinstance(getattr(voice, "name", None), str)]
+        self.voices: Mapping[str, type[Voice[Any, Any]]] = {voice.name: voice for voice in named}
         self.handoffs = tuple(handoffs)
         self.start = start
-        faults = [*_double_names(voices), *self._faults()]
+        faults = [fault for voice in voices for fault in self._faults_of_voice(voice)]
+        faults += [*faults_of_waiting(voices), *_double_names(named), *self._faults()]
         if faults:
             raise GraphError(faults)
         self._transfers: dict[str, tuple[RawFunctionTool[Any, Any], ...]] = {
@@ -104,8 +112,7 @@ class Graph(Generic[S]):
 
     def offers(self, name: str) -> tuple[Tool, ...]:
         """The commands, reads and actions a voice's model may call."""
-        # The voices here are of any state, so it is not ambiguous which one's tools these are.
-        return self.voices[name].offers  # pyright: ignore[reportGeneralTypeIssues]
+        return tuple(offered_by(self.voices[name]))
 
     def transfers(self, source: str) -> tuple[RawFunctionTool[Any, Any], ...]:
         """The transfer tools of a voice, made once."""
@@ -114,6 +121,10 @@ class Graph(Generic[S]):
     def voice(self, name: str, carried: Sequence[ChatItem] = ()) -> "Voice[Any, Any]":
         """Make a fresh instance of a voice: one that was used before would bring its old words along."""
         return self.voices[name](self, carried)
+
+    def _faults_of_voice(self, voice: "type[Voice[Any, Any]]") -> Iterator[str]:
+        leaving = self.leaving(getattr(voice, "name", ""))
+        return faults_of_voice(voice, [handoff.tool_name for handoff in leaving])
 
     def _faults(self) -> list[str]:
         faults = []
@@ -129,9 +140,14 @@ class Graph(Generic[S]):
             if (handoff.source, handoff.target) in seen:
                 faults.append(f"{edge}: declared twice")
             seen.add((handoff.source, handoff.target))
-            if handoff.source in self.voices and handoff.satisfied_by:
-                if not set(handoff.satisfied_by) & set(self.offers(handoff.source)):
-                    ops = ", ".join(tool_name(tool) for tool in handoff.satisfied_by)
+            if not isinstance(handoff.satisfied_by, Sequence):
+                faults.append(
+                    f"{edge}: what satisfies it is no tuple of tools: {shown(handoff.satisfied_by)}"
+                )
+            elif handoff.source in self.voices and handoff.satisfied_by:
+                offered = tools_among(offered_by(self.voices[handoff.source]))
+                if not any(tool in offered for tool in handoff.satisfied_by):
+                    ops = ", ".join(shown(tool) for tool in handoff.satisfied_by)
                     faults.append(
                         f"{edge}: {handoff.source} offers none of what would allow it ({ops})"
                     )
@@ -158,24 +174,6 @@ def _double_names(voices: Sequence["type[Voice[Any, Any]]"]) -> list[str]:
     return [
         f"two voices are called {name!r}" for name in dict.fromkeys(names) if names.count(name) > 1
     ]
-
-
-def _unfinished(voice: "type[Voice[Any, Any]]") -> list[str]:
-    """Find what a call would stumble over: a voice that cannot open, a tool the model knows nothing of."""
-    own = ("name", "prompt", "opening")
-    faults = [f"{voice.__name__} has no {what}" for what in own if not hasattr(voice, what)]
-    offered: tuple[Tool, ...] = voice.offers  # pyright: ignore[reportGeneralTypeIssues]
-    for tool in offered:
-        op = tool.model_fields["op"].default
-        if not isinstance(op, str):
-            faults.append(f"{voice.__name__}: {tool.__name__} gives no op to be called by")
-        elif not tool.__doc__:
-            faults.append(
-                f"{voice.__name__}: {op} has no docstring to tell the model what it is for"
-            )
-    names = [tool_name(tool) for tool in offered]
-    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
-    return faults + [f"{voice.__name__} offers {name} twice" for name in twice]
 
 
 def _transfer_tool(handoff: Handoff[Any]) -> RawFunctionTool[Any, Any]:

@@ -17,7 +17,8 @@ class Manners(Generic[S, C]):
     """How an application's calls go; everything has a working default.
 
     Args:
-        digest: The state as every model request shows it: short text, as data. Takes state and version.
+        digest: The state as every model request shows it: short text, as data, in one line; several lines are
+            joined by ``/``. Takes state and version.
         told: What a model is told of a change it made.
         expects: What kind of answer a voice waits for; takes the state, who speaks and the last refusal.
         let_in: What may enter of what a guest says; the place to take secrets out of it.
@@ -30,9 +31,14 @@ class Manners(Generic[S, C]):
             livekit-agents 1.8.9 waits five seconds for the tools of a reply that the guest interrupts,
             then talks on without what they answer.
         think_limit_s: How long a model may be silent within a reply, in seconds.
-        handoffs_per_turn: How many handoffs one thing the guest said may cause.
+        handoffs_per_turn: How many handoffs one thing the guest said may cause; 0 for none at all.
+            A voice that has just taken over hands over to nobody while it opens, so it is one at most,
+            unless the application has a voice speak up unasked.
         remembers: How many items of the talk with one voice its model is shown: words, tool calls and their
             answers. What is older it knows from the digest.
+
+    Raises:
+        ValueError: Words that are said as they stand are blank, or a limit lets nothing happen.
     """
 
     digest: Callable[[S, int], str] = lambda state, version: state.model_dump_json(
@@ -49,3 +55,19 @@ class Manners(Generic[S, C]):
     think_limit_s: float = 30.0
     handoffs_per_turn: int = 3
     remembers: int = 200
+
+    def __post_init__(self) -> None:
+        faults = [
+            f"{name} is blank: the guest would hear nothing"
+            for name in ("trouble", "farewell")
+            if not getattr(self, name).strip()
+        ]
+        faults += [
+            f"{name} has to be above 0"
+            for name in ("tool_limit_s", "think_limit_s", "remembers")
+            if not getattr(self, name) > 0
+        ]
+        if self.handoffs_per_turn < 0:
+            faults.append("handoffs_per_turn cannot be below 0")
+        if faults:
+            raise ValueError("; ".join(faults))

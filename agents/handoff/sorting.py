@@ -1,7 +1,7 @@
 """The tool calls of one reply, sorted as they stream by: done now, done last, dropped, or refused."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 
 from livekit.agents.llm import ChoiceDelta, FunctionToolCall
@@ -16,10 +16,10 @@ logger = logging.getLogger(__name__)
 class Sorts:
     """Which tools are which in one reply: offered, withheld, done last, waited for by those."""
 
-    offered: frozenset[str]
-    withheld: frozenset[str]
-    last: frozenset[str]
-    awaited: frozenset[str]
+    offered: Set[str]
+    withheld: Set[str]
+    last: Set[str]
+    awaited: Set[str]
 
 
 class CallSorter:

@@ -82,6 +82,7 @@ class Voice(Agent, Generic[S, C]):
             tool_name(tool) for tool in self.offers if issubclass(tool, Action) and tool.goes_last
         }
         self._own = self._transfers | {tool_name(tool) for tool in self.offers}
+        self._awaited = self._own - self._last
         self._opens = False
         self._opened = False
         self._taken: _Taken | None = None
@@ -189,8 +190,7 @@ class Voice(Agent, Generic[S, C]):
         outgoing = Outgoing(call.manners.let_out, call.manners.settled)
         sorter: CallSorter | None = None
         try:
-            offered = self._offered(call, tools, model_settings)
-            sorts = self._sorts(tools, offered)
+            offered, sorts = self._offered(call, tools, model_settings)
             sorter = CallSorter(call.replies, reply, sorts, call.manners.let_out)
             shown = with_digest(recent(chat_ctx.items, call.manners.remembers), call.digest)
             async for chunk in self._ask(call, shown, offered):
@@ -237,22 +237,23 @@ class Voice(Agent, Generic[S, C]):
 
     def _offered(
         self, call: "Call[S, C]", tools: list[LivekitTool], settings: ModelSettings
-    ) -> list[LivekitTool]:
+    ) -> tuple[list[LivekitTool], Sorts]:
+        """Choose what a request offers, and say which calls are which in its reply."""
+        known = {tool.id: tool for tool in tools}
         # tool_choice "none" would still send the tools, and a call made anyway is dropped in silence.
         if settings is not None and settings.tool_choice == "none":
-            return []
-        shown = {tool_name(tool) for tool in self.offers_now(call.state)}
-        if not self._opens and call.transfers.hops < call.manners.handoffs_per_turn:
-            shown |= self._transfers
-        return [tool for tool in tools if tool.id in shown or tool.id not in self._own]
-
-    def _sorts(self, tools: list[LivekitTool], offered: list[LivekitTool]) -> Sorts:
-        shown = frozenset(tool.id for tool in offered)
-        return Sorts(
-            offered=shown,
-            withheld=frozenset(tool.id for tool in tools) - shown,
+            offered = {}
+        else:
+            shown = {tool_name(tool) for tool in self.offers_now(call.state)}
+            if not self._opens and call.transfers.hops < call.manners.handoffs_per_turn:
+                shown |= self._transfers
+            hidden = self._own - shown
+            offered = {name: tool for name, tool in known.items() if name not in hidden}
+        return list(offered.values()), Sorts(
+            offered=offered.keys(),
+            withheld=known.keys() - offered.keys(),
             last=self._last,
-            awaited=self._own - self._last,
+            awaited=self._awaited,
         )
 
     def _log_failure(self, call: "Call[S, C]", error: Exception) -> None:

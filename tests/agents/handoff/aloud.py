@@ -1,7 +1,7 @@
 """The hotel's call with a loudspeaker whose sentences the test hears out, or interrupts."""
 
 from collections.abc import AsyncIterable, AsyncIterator
-from typing import Any
+from typing import Any, Self
 
 from livekit import rtc
 from livekit.agents import AgentSession, ModelSettings
@@ -90,7 +90,7 @@ class Aloud:
         self.speaker = Loudspeaker()
         self.events: list[Event] = []
 
-    async def __aenter__(self) -> "Aloud":
+    async def __aenter__(self) -> Self:
         self.call.listen(self.events.append)
         session: AgentSession[Any] = AgentSession(
             userdata=self.call,

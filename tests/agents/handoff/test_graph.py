@@ -1,16 +1,30 @@
 """A graph that does not hold together is refused before the first call."""
 
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import pytest
 
-from agents.handoff import Graph, GraphError, Handoff, Voice, dot, mermaid, outline
-from state.shared import Command
+from agents.handoff import (
+    Action,
+    EndCall,
+    Graph,
+    GraphError,
+    Handoff,
+    Read,
+    Voice,
+    dot,
+    mermaid,
+    outline,
+    tool_name,
+)
+from state.shared import Command, HandOver
 from tests.agents.hotel import (
     AddNights,
     Bar,
     Concierge,
+    HotelVoice,
     Reception,
+    SetGuest,
     Stay,
     can_go_out,
     hotel_graph,
@@ -70,7 +84,10 @@ def test_a_voice_that_cannot_open_is_a_fault() -> None:
     class Sauna(Voice[Stay, None]):
         name = "sauna"
 
-    assert faults(voices=(Reception, Sauna)) == ("Sauna has no prompt", "Sauna has no opening")
+    assert faults(Handoff("reception", "sauna", when=""), voices=(Reception, Sauna)) == (
+        "Sauna has no prompt",
+        "Sauna has no opening",
+    )
 
 
 def test_a_tool_that_no_model_could_use_is_a_fault() -> None:
@@ -87,15 +104,176 @@ def test_a_tool_that_no_model_could_use_is_a_fault() -> None:
         name = "sauna"
         offers = (Nameless, Silent, AddNights, AddNights)
 
-    assert faults(voices=(Sauna,)) == (
+    assert faults(voices=(Sauna,), start="sauna") == (
         "Sauna: Nameless gives no op to be called by",
         "Sauna: silent has no docstring to tell the model what it is for",
         "Sauna offers add_nights twice",
     )
 
 
+def sauna(*tools: Any, **more: Any) -> type[Voice[Stay, None]]:
+    """A voice that is as it should be, but for what it is given here."""
+    return type("Sauna", (HotelVoice,), {"name": "sauna", "offers": tools, **more})
+
+
+def faults_of_sauna(*tools: Any, **more: Any) -> tuple[str, ...]:
+    voice = sauna(*tools, **more)
+    return faults(voices=(voice,), start=voice.name)
+
+
+def named(op: str) -> type[Command[Stay, None]]:
+    """A command that differs from a good one in its name only."""
+    return type(
+        "Named", (AddNights,), {"__doc__": "Do it.", "op": op, "__annotations__": {"op": str}}
+    )
+
+
+@pytest.mark.parametrize("op", ["add nights", "add.nights", "zimmer_für_zwei", "", "a" * 65, "a\n"])
+def test_a_tool_whose_name_providers_refuse_is_a_fault(op: str) -> None:
+    assert faults_of_sauna(named(op)) == (
+        f"Sauna: Named is called {op!r}: providers take letters, digits, - and _, and at most 64"
+        " of them",
+    )
+
+
+@pytest.mark.parametrize("op", ["add-nights", "addNights", "a" * 64])
+def test_a_tool_may_have_any_name_that_providers_take(op: str) -> None:
+    graph = Graph((sauna(named(op)),), (), start="sauna")
+
+    assert [tool.id for tool in graph.voice("sauna").tools] == [op]
+
+
+@pytest.mark.parametrize(
+    "name", ["Sauna", "the sauna", "the-sauna", "", "a" * 53, "sauna\n", "2nd"]
+)
+def test_a_voice_whose_name_is_not_in_lower_snake_case_is_a_fault(name: str) -> None:
+    assert faults_of_sauna(name=name) == (
+        f"Sauna is called {name!r}: a voice's name is in lower snake case, and no longer than 52"
+        " characters",
+    )
+
+
+def test_the_longest_name_of_a_voice_still_makes_a_transfer_that_providers_take() -> None:
+    handoff: Handoff[Stay] = Handoff("reception", "a" * 52, when="At once.")
+
+    graph = Graph((Reception, sauna(name="a" * 52)), (handoff,), start="reception")
+
+    assert len(graph.leaving("reception")[0].tool_name) == 64
+
+
+def test_a_voice_without_a_name_is_a_fault_and_hides_no_other() -> None:
+    class Sauna(HotelVoice):
+        pass
+
+    assert faults(TO_BAR, TO_BAR, voices=(Reception, Bar, Sauna)) == (
+        "Sauna has no name",
+        "reception -> bar: declared twice",
+    )
+
+
+def test_a_tool_that_is_called_as_a_handoff_of_its_voice_is_a_fault() -> None:
+    handoff: Handoff[Stay] = Handoff("sauna", "bar", when="When thirsty.")
+    voices = (sauna(named("transfer_to_bar")), Bar)
+
+    assert faults(handoff, voices=voices, start="sauna") == (
+        "Sauna: transfer_to_bar is the name of a tool and of a handoff",
+    )
+    assert faults(TO_BAR, handoff, voices=(Reception, *voices)) == (
+        "Sauna: transfer_to_bar is the name of a tool and of a handoff",
+        "sauna can never be reached",
+    )
+
+
+class Unmade(Command[Stay, None]):
+    """Change something."""
+
+    op: Literal["unmade"] = "unmade"
+
+
+class Unanswered(Read[Stay, None]):
+    """Ask something."""
+
+    op: Literal["unanswered"] = "unanswered"
+
+
+class Undone(Action):
+    """Do something."""
+
+    op: Literal["undone"] = "undone"
+
+
+@pytest.mark.parametrize(
+    ("tool", "what"), [(Unmade, "apply"), (Unanswered, "answer"), (Undone, "run")]
+)
+def test_a_tool_that_does_nothing_of_its_own_is_a_fault(tool: Any, what: str) -> None:
+    assert faults_of_sauna(tool) == (f"Sauna: {tool_name(tool)} has no {what} of its own",)
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        (3, "3"),
+        ("add_nights", "'add_nights'"),
+        (SetGuest(name="Ada"), "SetGuest(op='set_guest', name='Ada')"),
+        (Stay, "Stay"),
+        (None, "None"),
+    ],
+)
+def test_something_offered_that_is_no_tool_is_a_fault(given: Any, shown: str) -> None:
+    assert faults_of_sauna(AddNights, given) == (
+        f"Sauna: {shown} is no tool: those are classes below Command, Read or Action",
+    )
+
+
+def test_one_tool_without_its_comma_is_a_fault_and_no_riddle() -> None:
+    without_comma: Any = AddNights
+    handoff = Handoff("reception", "bar", when="", condition=can_go_out, satisfied_by=without_comma)
+
+    assert faults_of_sauna(offers=without_comma) == (
+        "Sauna: what it offers is no tuple of tools: add_nights",
+    )
+    assert faults(handoff) == (
+        "reception -> bar: what satisfies it is no tuple of tools: add_nights",
+    )
+
+
+def test_the_frameworks_own_change_of_voice_is_no_tool() -> None:
+    assert faults_of_sauna(HandOver) == (
+        "Sauna: hand_over is the framework's own: declare a Handoff instead",
+    )
+
+
+@pytest.mark.parametrize("op", ["set_gust", "add_nights", "end_call"])
+def test_waiting_with_what_is_no_command_of_the_voice_is_a_fault(op: str) -> None:
+    guarded = sauna(SetGuest, EndCall, needs_answer={op: ("set_guest",)})
+
+    found = faults(voices=(guarded, Reception), start="sauna")
+
+    assert found[0] == f"Sauna: {op} needs an answer, and is no command it offers"
+
+
+def test_waiting_for_the_answer_to_what_no_voice_can_do_is_a_fault() -> None:
+    waits: dict[str, Any] = {"set_guest": ("add_night", "end_call", "set_guest"), "add_nights": "x"}
+
+    assert faults_of_sauna(SetGuest, AddNights, EndCall, needs_answer=waits) == (
+        "Sauna: set_guest needs an answer after 'add_night', which is no command that any voice"
+        " offers",
+        "Sauna: set_guest needs an answer after 'end_call', which is no command that any voice"
+        " offers",
+        "Sauna: what add_nights waits for is no tuple of ops: 'x'",
+    )
+
+
+def test_a_voice_may_wait_for_the_answer_to_what_another_did() -> None:
+    class Patient(Bar):
+        needs_answer: ClassVar = {"set_guest": ("add_nights",)}
+
+    assert Graph((Reception, Patient), (TO_BAR,), start="reception").voices["bar"] is Patient
+
+
 def test_every_fault_is_listed_at_once() -> None:
     assert len(faults(Handoff("x", "y", when=""), voices=(Reception, Concierge, Bar))) == 4
+    assert len(faults(TO_BAR, TO_BAR, voices=(Reception, Bar, sauna(3, named("a b"))))) == 4
 
 
 def test_the_pictures_show_every_voice_and_every_condition() -> None:
@@ -106,3 +284,11 @@ def test_the_pictures_show_every_voice_and_every_condition() -> None:
             assert word in picture
     assert mermaid(graph).startswith("flowchart LR")
     assert 'reception -->|"go out"| concierge' in mermaid(graph)
+
+
+def test_all_faults_stand_in_the_message() -> None:
+    with pytest.raises(GraphError) as caught:
+        Graph((Reception,), (Handoff("reception", "reception", when=""),), start="bar")
+
+    assert str(caught.value) == "; ".join(caught.value.faults)
+    assert str(caught.value).startswith("the call starts with 'bar', which is no voice; reception")
