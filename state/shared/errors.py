@@ -28,7 +28,9 @@ class StateError(Exception):
     """
 
     code: ClassVar[str] = "state_error"
+    """What went wrong, in one word: what models, pages and scripts read. A class of your own sets its own."""
     retryable: ClassVar[bool] = False
+    """Whether the same may be asked again, as it is or after another look, with some hope."""
 
     def __init__(self, message: str, **facts: JsonValue) -> None:
         super().__init__(message)
@@ -48,7 +50,10 @@ def _restore(kind: type[StateError], message: str, facts: dict[str, JsonValue]) 
 
 
 class Refused(StateError):
-    """The rules of the state do not allow the command."""
+    """The rules of the state do not allow the command.
+
+    A refusal of your own is a class below this one that sets ``code``; without one it reads ``refused``.
+    """
 
     code = "refused"
 

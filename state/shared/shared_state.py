@@ -5,6 +5,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -18,6 +19,7 @@ from state.shared.errors import (
     KeyReused,
     NotStored,
     OutcomeUnknown,
+    Refused,
     Stale,
     TakenOver,
     UnknownState,
@@ -236,6 +238,9 @@ class SharedState(Generic[S, C]):
                     return await self._once(commands, actor, key, body, seen)
                 except VersionTaken:
                     await self._reload()
+                except (Refused, Stale):
+                    if key is None or not await self._learned_of(key):
+                        raise
             raise Busy(self._wait_s)
         except JournalFault as fault:
             raise NotStored(fault.why) from fault
@@ -342,6 +347,13 @@ class SharedState(Generic[S, C]):
     def _start(self) -> S:
         """Return what the commands are folded over: a copy, if one of them could edit it in place."""
         return self._state if self._shape.fixed else self._state.model_copy(deep=True)
+
+    async def _learned_of(self, key: str) -> bool:
+        """Whether the journal knows a key that was not known here: then its answer is the first one's."""
+        known = key in self._keys
+        with suppress(JournalFault):
+            await self._reload()
+        return not known and key in self._keys
 
     def _refuse_stale(self, parts: Iterable[str], seen: int) -> None:
         if seen == self._version:

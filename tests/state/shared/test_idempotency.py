@@ -97,3 +97,14 @@ async def test_what_was_answered_before_the_state_was_lost_is_answered_again() -
         await shared.apply(Score(name="ann"), actor="page")
 
     assert await shared.apply(Score(name="ann"), actor="page", key="k1") == first
+
+
+async def test_after_a_restart_a_key_answers_as_often_as_it_is_asked() -> None:
+    paper = Paper()
+    await board(journal=paper).apply(Score(name="ann"), actor="page", key="k1")
+    again = SharedState.restored(stored_from(paper), Board, None)
+
+    answers = [await again.apply(Score(name="ann"), actor="page", key="k1") for _ in range(3)]
+
+    assert [answer.version for answer in answers] == [1, 1, 1]
+    assert again.version == 1

@@ -284,6 +284,20 @@ class TestHolding:
 
         assert (again.version, holder.version, points(holder)) == (1, 1, 1)
 
+    async def test_a_key_is_answered_before_what_has_changed_since_is_refused(
+        self, store: SqlStore
+    ) -> None:
+        holder = going_on(await store.create("a", lambda ordinal: EMPTY))
+        await holder.apply(Rename(title="Semifinal"), actor="judge")
+        beside = going_on(await store.read("a"))
+        await beside.apply(Rename(title="Final"), actor="page", key="k", seen=1)
+
+        again = await holder.apply(Rename(title="Final"), actor="page", key="k", seen=0)
+        with pytest.raises(Stale):
+            await holder.apply(Rename(title="Final"), actor="page", key="m", seen=0)
+
+        assert (again.version, holder.version, holder.state.title) == (2, 2, "Final")
+
     async def test_the_database_itself_lets_no_version_be_written_twice(
         self, store: SqlStore
     ) -> None:

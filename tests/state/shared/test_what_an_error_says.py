@@ -1,6 +1,7 @@
 """Why something was not done, as those outside get it: code, sentence, facts, and whether to try again."""
 
 import pickle
+from collections.abc import Callable
 
 import pytest
 
@@ -18,10 +19,16 @@ from state.shared import (
     UnknownState,
 )
 
-ERRORS = [
-    (Refused("The oven is cold.", since=3), "refused", False, {"since": 3}, "The oven is cold."),
+ERRORS: list[tuple[Callable[[], StateError], str, bool, dict[str, object], str]] = [
     (
-        Stale(2, 5),
+        lambda: Refused("The oven is cold.", since=3),
+        "refused",
+        False,
+        {"since": 3},
+        "The oven is cold.",
+    ),
+    (
+        lambda: Stale(2, 5),
         "version_conflict",
         True,
         {"seen": 2, "version": 5},
@@ -29,21 +36,21 @@ ERRORS = [
         " Look at it again, then decide.",
     ),
     (
-        KeyReused(),
+        lambda: KeyReused(),
         "key_reused",
         False,
         {},
         "This key was used before for something else. Take a new key.",
     ),
     (
-        Busy(0.5),
+        lambda: Busy(0.5),
         "unavailable",
         True,
         {"waited_s": 0.5},
         "Somebody else is writing and did not finish in time. Nothing was changed; try again.",
     ),
     (
-        NotStored("the disk is full"),
+        lambda: NotStored("the disk is full"),
         "unavailable",
         True,
         {"why": "the disk is full"},
@@ -51,7 +58,7 @@ ERRORS = [
         " Try again in a moment.",
     ),
     (
-        OutcomeUnknown(),
+        lambda: OutcomeUnknown(),
         "outcome_unknown",
         True,
         {},
@@ -59,16 +66,28 @@ ERRORS = [
         " Look at the present state before you try it again.",
     ),
     (
-        TakenOver(),
+        lambda: TakenOver(),
         "taken_over",
         False,
         {},
         "Another process has taken over. Nothing was changed here.",
     ),
-    (UnknownState("o-1"), "not_found", False, {"id": "o-1"}, "There is no o-1 in this database."),
-    (OtherOwner("o-1"), "other_owner", False, {"id": "o-1"}, "o-1 belongs to somebody else."),
     (
-        JournalFault("orders.db", "it is no database"),
+        lambda: UnknownState("o-1"),
+        "not_found",
+        False,
+        {"id": "o-1"},
+        "There is no o-1 in this database.",
+    ),
+    (
+        lambda: OtherOwner("o-1"),
+        "other_owner",
+        False,
+        {"id": "o-1"},
+        "o-1 belongs to somebody else.",
+    ),
+    (
+        lambda: JournalFault("orders.db", "it is no database"),
         "journal_fault",
         False,
         {"what": "orders.db", "why": "it is no database"},
@@ -77,10 +96,12 @@ ERRORS = [
 ]
 
 
-@pytest.mark.parametrize(("error", "code", "retryable", "facts", "says"), ERRORS)
+@pytest.mark.parametrize(("make", "code", "retryable", "facts", "says"), ERRORS)
 def test_an_error_says_code_sentence_and_facts(
-    error: StateError, code: str, retryable: bool, facts: dict[str, object], says: str
+    make: Callable[[], StateError], code: str, retryable: bool, facts: dict[str, object], says: str
 ) -> None:
+    error = make()
+
     assert (error.code, error.retryable, error.facts) == (code, retryable, facts)
     assert error.message == str(error) == says
 
@@ -88,11 +109,12 @@ def test_an_error_says_code_sentence_and_facts(
 def test_the_table_has_every_error_there_is() -> None:
     kinds = {kind for kind in StateError.__subclasses__() if kind.__module__.startswith("state.")}
 
-    assert {type(error) for error, *_ in ERRORS} == kinds
+    assert {type(make()) for make, *_ in ERRORS} == kinds
 
 
-@pytest.mark.parametrize("error", [error for error, *_ in ERRORS])
-def test_an_error_is_the_same_in_another_process(error: StateError) -> None:
+@pytest.mark.parametrize("make", [make for make, *_ in ERRORS])
+def test_an_error_is_the_same_in_another_process(make: Callable[[], StateError]) -> None:
+    error = make()
     again = pickle.loads(pickle.dumps(error))
 
     assert (type(again), again.message, again.facts) == (type(error), error.message, error.facts)

@@ -1,0 +1,5 @@
+"""The long profile has to be known before the command line is read."""
+
+from tests.state.properties.effort import register
+
+register()

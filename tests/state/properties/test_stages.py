@@ -1,0 +1,104 @@
+"""Whatever guests and staff do, and in whatever order, an order only goes where it may."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from state.commands import ORDER_COMMANDS, OrderCommand, PlaceOrder, ReadBack
+from state.errors import OrderError
+from state.order import Stage
+from state.stages import ENDED, can_place, can_read_back
+from tests.state.house import House
+from tests.state.properties.doings import ENDS, GUEST, STAFF, next_step, outcome, tossed_about
+from tests.state.properties.effort import tried
+from tests.state.properties.laws import Law, check_against_the_card
+
+doings = st.lists(
+    st.one_of(GUEST, GUEST, STAFF, st.none(), st.none(), st.integers(1, 90)),
+    min_size=12,
+    max_size=50,
+)
+"""Commands; ``None`` is what would bring the order on; a number is minutes that pass."""
+
+
+@tried(100)
+@given(st.integers(0, 11), doings, st.lists(ENDS, max_size=1))
+def test_no_sequence_of_commands_leaves_the_law(
+    steps: int, todo: list[OrderCommand | int | None], end: list[OrderCommand]
+) -> None:
+    house, law = House(), Law()
+    order = house.order()
+    for doing in [*[None] * steps, *todo, *end]:
+        if isinstance(doing, int):
+            house.wait(minutes=doing)
+            continue
+        command = doing or next_step(order)
+        before, written = order, order.model_dump_json()
+        after = outcome(house, order, command)
+        # Neither a refusal nor a change edits the state it was given.
+        assert before.model_dump_json() == written
+        if not isinstance(after, OrderError):
+            order = after
+            law.follow(before, order, command.op)
+            check_against_the_card(order)
+
+
+@tried(30)
+@given(doings)
+def test_the_conditions_tell_what_the_commands_then_do(
+    todo: list[OrderCommand | int | None],
+) -> None:
+    house = House()
+    for length in range(0, len(todo), 4):
+        order = tossed_about(house, todo[:length])
+        for command, condition in ((ReadBack(), can_read_back), (PlaceOrder(), can_place)):
+            refusal = condition(order)
+            after = outcome(house, order, command)
+            if refusal is not None:
+                assert isinstance(after, OrderError)
+                assert (after.code, after.facts) == (refusal.code, refusal.facts)
+
+
+@tried(40)
+@given(doings)
+def test_a_guest_who_goes_on_gets_his_food(todo: list[OrderCommand | int | None]) -> None:
+    """However the order was confused before, a few sensible steps bring it to its end."""
+    house = House()
+    order = tossed_about(house, todo)
+    for _ in range(12):
+        if order.stage in ENDED:
+            return
+        after = outcome(house, order, next_step(order))
+        if isinstance(after, OrderError):
+            # Only what a guest has to decide first may hold it up.
+            assert after.code in (
+                "missing",
+                "not_possible",
+                "not_valid",
+                "not_served",
+                "over_limit",
+            )
+            return
+        order = after
+    assert order.stage is Stage.COMPLETED
+
+
+@tried(40)
+@given(doings)
+def test_a_command_written_down_does_the_same_when_it_is_read(
+    todo: list[OrderCommand | int | None],
+) -> None:
+    one, other = House(), House()
+    order = again = one.order()
+    for doing in todo:
+        if isinstance(doing, int):
+            continue
+        command = doing or next_step(order)
+        copy = ORDER_COMMANDS.validate_python(command.written())
+        assert copy == command
+        first, second = outcome(one, order, command), outcome(other, again, copy)
+        if isinstance(first, OrderError):
+            assert isinstance(second, OrderError)
+            assert (first.code, first.facts) == (second.code, second.facts)
+        else:
+            assert first == second
+            order = again = first
