@@ -29,7 +29,7 @@ run: $(VENV)/.ready-to-run
 env: $(VENV)/.ready-to-test
 
 test: check
-	@$(PY) -m pytest $(ARGS)
+	@$(PY) -m pytest -n auto $(ARGS)
 
 check: $(VENV)/.ready-to-test
 	@$(VENV)/bin/ruff format --check --quiet .

@@ -3,15 +3,16 @@
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from livekit.agents.llm import LLM
 
 from agents.testing import ScriptedLLM, Step
-from bella_vista.conversations.form import ScriptStep
-from bella_vista.conversations.reading import load_script
 from bella_vista.settings import OPENAI, SCRIPT, Settings, read_settings
 from state.menu import Menu
+
+if TYPE_CHECKING:
+    from bella_vista.conversations.form import ScriptStep
 
 
 def language_model(
@@ -30,6 +31,8 @@ def language_model(
         SettingsFaults: What a provider's model needs is not set.
     """
     if name.startswith(SCRIPT):
+        from bella_vista.conversations.reading import load_script
+
         return scripted(load_script(Path(name.removeprefix(SCRIPT)).expanduser()))
     if name == OPENAI:
         # The plugin and its client take half a second to import: nobody else needs them.
@@ -54,7 +57,7 @@ def _local(menu: Menu, now: Callable[[], datetime]) -> LLM[Any]:
     return LocalLLM(menu, now=now)
 
 
-def scripted(script: Iterable[ScriptStep]) -> ScriptedLLM:
+def scripted(script: "Iterable[ScriptStep]") -> ScriptedLLM:
     """Build a model that plays steps as they stand in a file."""
     return ScriptedLLM(
         Step(
