@@ -1,4 +1,4 @@
-"""The tutorial and its recipes, typed as their reader types them: every file into an empty folder, every command."""
+"""The tutorial, its recipes and conflicts, typed as their reader types them: every file into an empty folder, every command."""
 
 import os
 import re
@@ -94,6 +94,15 @@ def test_every_recipe_works_on_the_hotel_of_the_tutorial(typed: Typed) -> None:
     assert recipes >= 7
     assert f"{recipes} passed" in typed.run("pytest -q test_recipes.py")
     typed.run("mypy --strict *.py")
+
+
+def test_what_is_said_of_conflicts_holds(typed: Typed) -> None:
+    typed.follow("conflicts.md")
+    tests = (typed.folder / "test_conflicts.py").read_text(encoding="utf-8").count("def test_")
+
+    assert tests >= 5
+    assert f"{tests} passed" in typed.run("pytest -q test_conflicts.py")
+    typed.run("mypy --strict test_conflicts.py")
 
 
 def test_the_readers_files_are_written_as_ours_are(typed: Typed) -> None:

@@ -2,7 +2,7 @@
 
 import types
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
@@ -25,11 +25,18 @@ class Shape:
 
     Args:
         fixed: Nothing in it can be edited in place.
-        faithful: Written as JSON and read again it is the same.
+        faithful: Written as JSON and read again it is the same, if nothing in it is of a subclass.
+        models: The models in it.
     """
 
     fixed: bool
     faithful: bool
+    models: frozenset[type[BaseModel]] = frozenset()
+
+    @property
+    def survives(self) -> bool:
+        """Whether every value comes back from JSON: what a subclass adds would not."""
+        return self.faithful and not any(model.__subclasses__() for model in self.models)
 
 
 _GOOD = Shape(fixed=True, faithful=True)
@@ -65,12 +72,13 @@ def _model(kind: type[BaseModel], above: frozenset[type]) -> Shape:
     return Shape(
         fixed=parts.fixed and bool(config.get("frozen")) and not kind.__private_attributes__,
         faithful=parts.faithful and not renamed_or_left_out and not by_its_own_rules,
+        models=parts.models | {kind},
     )
 
 
 def _annotation(kind: Any, metadata: tuple[Any, ...], above: frozenset[type]) -> Shape:
     if any(type(one).__name__ in _OWN_WRITING for one in metadata):
-        return Shape(fixed=_annotation(kind, (), above).fixed, faithful=False)
+        return replace(_annotation(kind, (), above), faithful=False)
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
         return _annotation(arguments[0], arguments[1:], above)
@@ -79,10 +87,10 @@ def _annotation(kind: Any, metadata: tuple[Any, ...], above: frozenset[type]) ->
     if origin in (Union, types.UnionType):
         inside = _all(_annotation(one, (), above) for one in arguments)
         several = len([one for one in arguments if one is not types.NoneType]) > 1
-        return Shape(inside.fixed, inside.faithful and not several)
+        return replace(inside, faithful=inside.faithful and not several)
     if origin is not None:
         inside = _all(_annotation(one, (), above) for one in arguments if one is not ...)
-        return Shape(inside.fixed and origin in _FIXED, inside.faithful)
+        return replace(inside, fixed=inside.fixed and origin in _FIXED)
     return _single(kind, above)
 
 
@@ -101,4 +109,8 @@ def _single(kind: Any, above: frozenset[type]) -> Shape:
 
 def _all(shapes: Iterable[Shape]) -> Shape:
     found = tuple(shapes)
-    return Shape(all(one.fixed for one in found), all(one.faithful for one in found))
+    return Shape(
+        fixed=all(one.fixed for one in found),
+        faithful=all(one.faithful for one in found),
+        models=frozenset().union(*(one.models for one in found)),
+    )

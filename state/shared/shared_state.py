@@ -424,7 +424,7 @@ def _written(state: BaseModel) -> str:
     kind = type(state)
     try:
         written = state.model_dump_json()
-        if shape_of(kind).faithful or kind.model_validate_json(written) == state:
+        if shape_of(kind).survives or kind.model_validate_json(written) == state:
             return written
     except (ValidationError, PydanticSerializationError) as error:
         logger.warning("a state cannot be kept: %s", type(error).__name__)

@@ -16,6 +16,9 @@ ROOT = Path(__file__).parents[2]
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
+LONG = 60
+"""A field with a default that is longer than this is shown in a line of its own."""
+
 
 class Undocumented(Exception):
     """Public names that do not say what they mean."""
@@ -132,8 +135,8 @@ def _constructor(node: ast.ClassDef, module: str) -> str | None:
     own = next((one for one in node.body if _is(one, "__init__")), None)
     if isinstance(own, Function):
         return _arguments(own)
-    if fields := [_field(one) for one in node.body if _is_field(one)]:
-        return ", ".join(fields)
+    if fields := [_spaced(ast.unparse(one)) for one in node.body if _is_field(one)]:
+        return _listed(fields)
     for base in node.bases:
         found = dict(_defined(module)).get(ast.unparse(base))
         if found is not None and isinstance(found[0], ast.ClassDef):
@@ -160,6 +163,8 @@ def _members(node: ast.ClassDef, owner: str, missing: list[str]) -> Iterator[str
             yield f"- `{shape}`: {said}"
         elif docstring:
             yield f"- `{_spaced(ast.unparse(member))}`: {summary(docstring)}"
+        elif isinstance(member, ast.Assign) and isinstance(member.value, ast.Constant):
+            yield f"- `{ast.unparse(member)}`"  # what a base says of it holds here too
 
 
 def _attributes(constructor: Function) -> Iterator[str]:
@@ -193,9 +198,11 @@ def _spaced(text: str) -> str:
     return text.replace("builtins.", "")
 
 
-def _field(node: ast.stmt) -> str:
-    text = _spaced(ast.unparse(node))
-    return text if len(text) < 60 or "=" not in text else text.split(" = ")[0] + " = ..."
+def _listed(fields: list[str]) -> str:
+    """Write fields in a line, or in a line each where their defaults are long."""
+    if all(len(field) < LONG or "=" not in field for field in fields):
+        return ", ".join(fields)
+    return "".join(f"\n    {field}," for field in fields) + "\n"
 
 
 def _is_field(node: ast.stmt) -> bool:

@@ -2,16 +2,17 @@
 
 import re
 import textwrap
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
-from agents.handoff import failures, parameters_of, tool_name
+from agents.handoff import Manners, failures, parameters_of, tool_name
 from agents.roster import VOICES, restaurant_graph
 from bella_vista.settings import Settings, variable
 from state import errors
 from state.commands import GUEST_COMMANDS, STAFF_COMMANDS, AddItem, PlaceOrder
-from state.shared import OutcomeUnknown
+from state.shared import OutcomeUnknown, StateError
 from tests.reference.book import MARK, PAGES, as_it_is, as_it_should_be
 from tests.reference.docstrings import arguments, markdown
 from tests.reference.names import ROOT, package_page
@@ -69,6 +70,29 @@ def test_the_errors_page_quotes_what_a_model_reads() -> None:
     for lead in (failures.NOT_DONE, failures.NOT_HANDED_OVER, failures.NOT_FINISHED):
         assert f"| `{lead}` |" in page
     assert f"| `{unknown.partition(' outcome_unknown:')[0]}` |" in page
+
+
+@pytest.mark.parametrize("kind", [StateError, *StateError.__subclasses__()])
+def test_the_reference_shows_what_code_an_error_of_the_framework_has(
+    kind: type[StateError],
+) -> None:
+    if kind.__module__ != StateError.__module__:
+        pytest.skip("an application's own")
+    _, _, after = package_page("state.shared").partition(f"### `{kind.__name__}`")
+    entry = after.partition("\n### ")[0]
+
+    assert re.search(rf"- `code(: ClassVar\[str\])? = '{kind.code}'`", entry)
+    assert ("- `retryable = True`" in entry) == kind.retryable
+
+
+def test_the_reference_shows_every_default_of_the_manners() -> None:
+    _, _, after = package_page("agents.handoff").partition("### `Manners`")
+    shape = after.partition("```\n\n")[0]
+
+    assert "..." not in shape
+    assert Manners.trouble in shape
+    for field in fields(Manners):
+        assert f"\n    {field.name}: " in shape
 
 
 def test_every_refusal_of_the_order_is_made_by_some_command() -> None:

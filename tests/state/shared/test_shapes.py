@@ -96,7 +96,21 @@ class Anything(Frozen):
     ],
 )
 def test_the_types_tell(kind: type[BaseModel], shape: Shape) -> None:
-    assert shape_of(kind) == shape
+    found = shape_of(kind)
+
+    assert (found.fixed, found.faithful) == (shape.fixed, shape.faithful)
+
+
+class Base(Frozen):
+    a: int = 0
+
+
+class More(Base):
+    b: int = 0
+
+
+class Holder(Frozen):
+    base: Base = Base()
 
 
 class Put(Command[Any, Any]):
@@ -136,6 +150,7 @@ class Scribble(Command[Loose, Any]):
         (Anything(), "value", (1, 2)),
         (Anything(), "value", "\ud800"),
         (Anything(), "value", object()),
+        (Holder(), "base", More(b=2)),
     ],
 )
 async def test_what_would_not_come_back_is_not_acknowledged(
