@@ -3,6 +3,7 @@
 Exit codes: 0 it went well, 1 it ran and something failed, 2 wrong use, a faulty file or configuration.
 """
 
+import re
 import shlex
 import sys
 from collections.abc import Sequence
@@ -204,8 +205,21 @@ def _command(name: str, **options: str | None) -> str:
     words.append(name)
     for option, value in options.items():
         if value is not None:
-            words += [f"--{option}", value]
+            words += [f"--{option}", without_password(value)]
     return shlex.join(words)
+
+
+def without_password(value: str) -> str:
+    """Write a database's address without the password in it: it is shown on a screen.
+
+    >>> without_password("postgresql://bella:p@ss@host/orders?password=x&sslmode=require")
+    'postgresql://bella@host/orders?sslmode=require'
+    >>> without_password("sqlite:///orders.db")
+    'sqlite:///orders.db'
+    """
+    value = re.sub(r"^(\w[\w+]*://[^:/@]*):.*@", r"\1@", value)
+    value = re.sub(r"(?<=[?&])password=[^&]*&?", "", value)
+    return value.rstrip("?&")
 
 
 def _short(path: Path) -> str:

@@ -129,8 +129,21 @@ def openai_model(settings: Settings, local: LLM[Any] | None) -> LLM[Any]:
         local: The local model, where it may answer when no other does.
 
     Raises:
-        SettingsFaults: The second server's key is missing.
+        SettingsFaults: The second server's key is missing, or the client cannot work in this environment.
     """
+    try:
+        return _models(settings, local)
+    except (ImportError, OSError, ValueError, httpx.InvalidURL) as error:
+        # What the client reads by itself: ALL_PROXY, HTTPS_PROXY, SSL_CERT_FILE.
+        raise SettingsFaults(
+            [
+                f"--model openai: the client cannot be made here ({type(error).__name__}): look at the"
+                " settings of proxies and certificates in the environment"
+            ]
+        ) from error
+
+
+def _models(settings: Settings, local: LLM[Any] | None) -> LLM[Any]:
     chosen = _chosen(settings)
     if len(chosen) == 1 and local is None:
         return OpenAIModel(**chosen[0], attempt_s=settings.openai_patience, retries=RETRIES)

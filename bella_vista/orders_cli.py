@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from bella_vista.terminal.streams import harmless
+from bella_vista.terminal.streams import complain, harmless
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -137,8 +137,9 @@ def forget_command(
 
 def _with_store(database: str | None, ask: "Callable[[SqlStore], Awaitable[T]]") -> T:
     from bella_vista.orders import default_database, open_store
-    from bella_vista.settings import read_settings
+    from bella_vista.settings import read_settings, unknown_settings
 
+    complain(*(f"warning: there is no setting {name}" for name in unknown_settings()))
     named = read_settings(database=database).database
 
     async def asked() -> T:

@@ -5,11 +5,13 @@ A provider's own settings keep the names it gave them. No fault and no ``repr`` 
 """
 
 import os
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
+from dotenv import dotenv_values
 from pydantic import (
     AfterValidator,
     BeforeValidator,
@@ -35,6 +37,7 @@ KEY_MISSING = (
 """What is said when OpenAI itself is to be asked and nobody has given a key."""
 
 _OPENAI_HOST = "api.openai.com"
+_NOWHERE = ("", "sqlite:", "sqlite://", "sqlite:///", "sqlite:///:memory:")
 _YEARS = range(2000, 2101)
 
 
@@ -103,6 +106,17 @@ def check_key(key: SecretStr) -> SecretStr:
     return SecretStr(text)
 
 
+def check_database(address: str | None) -> str | None:
+    """Accept the address of a database that outlives the call.
+
+    Raises:
+        ValueError: It is empty, or a database in memory.
+    """
+    if address is not None and address.partition("?")[0].strip() in _NOWHERE:
+        raise ValueError(f'"{address}" names no database: write it like sqlite:///orders.db')
+    return address
+
+
 Address = Annotated[str, AfterValidator(check_address)]
 Key = Annotated[SecretStr, AfterValidator(check_key)]
 
@@ -148,7 +162,7 @@ class Settings(BaseSettings):
     menu: Annotated[Path | None, AfterValidator(lambda path: path and path.expanduser())] = None
     model: Annotated[str, AfterValidator(check_model)] = LOCAL
     at: Annotated[datetime | None, BeforeValidator(parse_time)] = None
-    database: Annotated[str | None, Field(min_length=1)] = None
+    database: Annotated[str | None, AfterValidator(check_database)] = None
     transcript: bool = True
     transcript_days: Annotated[int, Field(ge=1, le=3650)] = 30
     openai_base_url: str | None = Field(default=None, validation_alias="OPENAI_BASE_URL")
@@ -218,12 +232,15 @@ def read_settings(**options: object) -> Settings:
 
 
 def unknown_settings() -> tuple[str, ...]:
-    """Name the variables in the environment that look like settings and are none."""
+    """Name the variables in the environment, and in ``.env``, that look like settings and are none."""
     known = {variable(name) for name in Settings.model_fields}
+    written: set[str] = set()
+    with suppress(OSError, UnicodeError):  # reading the settings says what is wrong with the file
+        written = set(dotenv_values(".env"))
     return tuple(
         sorted(
             name
-            for name in os.environ
+            for name in written | os.environ.keys()
             if name.upper().startswith(PREFIX) and name.upper() not in known
         )
     )

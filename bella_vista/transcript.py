@@ -160,7 +160,8 @@ class CallRecord:
     def _complain(self, fault: BaseException) -> None:
         if not self._complained:
             self._complained = True
-            logger.warning("what was said could not be kept (%s)", getattr(fault, "code", "failed"))
+            why = fault.message if isinstance(fault, StateError) else type(fault).__name__
+            logger.warning("what was said could not be kept: %s", why)
 
 
 @dataclass

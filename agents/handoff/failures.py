@@ -7,7 +7,7 @@ from livekit.agents import APIConnectionError, APIError, APIStatusError, APITime
 from pydantic import ValidationError
 
 from agents.handoff.tools import refusal_text
-from state.shared import OutcomeUnknown, Refused, StateError
+from state.shared import OutcomeUnknown, Refused, Stale, StateError
 
 logger = logging.getLogger(__name__)
 
@@ -66,6 +66,8 @@ def failure_text(error: BaseException, lead: str, tool: str) -> str:
     facts: dict[str, Any] = {}
     if isinstance(error, StateError):
         message, facts = error.message, dict(error.facts)
+        if not isinstance(error, Refused | Stale):  # the house's trouble, not the guest's
+            logger.warning("%s was not done: %s", tool, message)
     elif isinstance(error, ValidationError):
         message = _what_is_wrong(error)
     elif isinstance(error, TimeoutError):

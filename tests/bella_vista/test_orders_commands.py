@@ -339,3 +339,33 @@ def test_the_database_can_be_a_setting(
 
     assert orders("list", database=None) == 0
     assert order_id in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://bella:ses@me@127.0.0.1:1/orders",
+        "postgresql://bella@127.0.0.1:1/orders?password=ses@me",
+        "postgresql://bella:ses@me@127.0.0.1:none/orders",
+    ],
+)
+def test_no_part_of_a_databases_password_is_shown(
+    address: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert orders("list", database=address) == 2
+
+    told = capsys.readouterr().err
+    assert len(told.splitlines()) == 1
+    assert "ses" not in told
+    assert "@me" not in told
+    assert "me@" not in told
+
+
+def test_a_misspelt_setting_is_told_here_too(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / ".env").write_text("BELLA_VISTA_DATABSE=sqlite:///other.db\n")
+
+    orders("list", database=None)
+
+    assert "there is no setting BELLA_VISTA_DATABSE" in capsys.readouterr().err

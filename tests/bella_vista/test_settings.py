@@ -210,3 +210,15 @@ def test_how_long_it_is_kept_is_a_number_of_days(
 
     with pytest.raises(SettingsFaults, match="^BELLA_VISTA_TRANSCRIPT_DAYS"):
         read_settings()
+
+
+def test_a_misspelt_setting_in_the_file_is_noticed_too(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("BELLA_VISTA_DATABSE=sqlite:///orders.db\nOPENAI_MODEL=x\n")
+
+    assert unknown_settings() == ("BELLA_VISTA_DATABSE",)
+
+
+@pytest.mark.parametrize("address", ["sqlite:///", "sqlite://", "sqlite:///:memory:", " "])
+def test_a_database_that_does_not_outlive_the_call_is_refused(address: str) -> None:
+    with pytest.raises(SettingsFaults, match="--database: .* names no database"):
+        read_settings(database=address)

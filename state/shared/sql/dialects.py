@@ -85,7 +85,7 @@ def parsed(address: str) -> URL:
     """
     try:
         url = make_url(address)
-    except ArgumentError:
+    except (ArgumentError, ValueError):  # a port that is no number
         raise JournalFault("The database", _NO_ADDRESS) from None
     if url.get_backend_name() == "sqlite" and not url.host:
         return url
@@ -106,7 +106,12 @@ def file_of(url: URL) -> Path | None:
 
 def name_of(url: URL) -> str:
     """Name a database as an error does, without its password."""
-    return f"The database {file_of(url) or url.render_as_string(hide_password=True)}"
+    if url.get_backend_name() == "sqlite":
+        return f"The database {file_of(url) or url.database or 'in memory'}"
+    # An @ in a password that was not escaped leaves a piece of it before the host.
+    host = (url.host or "").rpartition("@")[2]
+    port = f":{url.port}" if url.port else ""
+    return f"The database postgresql://{host}{port}/{url.database or ''}"
 
 
 def driver_settings(url: URL) -> dict[str, Any]:

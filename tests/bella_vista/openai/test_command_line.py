@@ -7,6 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from bella_vista.cli import main
 from tests.bella_vista.openai.server import USAGE, ChatServer, refuses
 from tests.bella_vista.openai.talking import GREETING, KEY, WHOLE_ORDER, script
 
@@ -143,3 +146,24 @@ async def test_an_address_with_a_key_in_it_is_refused_without_it(tmp_path: Path)
     assert code == 2
     assert log.startswith("OPENAI_BASE_URL: ")
     assert address not in log
+
+
+@pytest.mark.parametrize(
+    "setting", ["ALL_PROXY=socks5://127.0.0.1:9", "SSL_CERT_FILE=/nowhere", "HTTPS_PROXY=bad://x"]
+)
+def test_a_client_that_cannot_be_made_here_is_one_line(
+    setting: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    name, _, value = setting.partition("=")
+    monkeypatch.setenv(name, value)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(SystemExit) as left:
+        main(["console", "--model", "openai", "--database", "sqlite:///orders.db"])
+
+    assert left.value.code == 2
+    assert len(capsys.readouterr().err.strip().splitlines()) == 1
