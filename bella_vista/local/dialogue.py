@@ -125,7 +125,7 @@ class Dialogue:
         answered = self._understood.get(before.id) if before is not None else None
         about = answered.answers[-1].subject if answered and answered.answers else None
         if pending is not None and pending.draft is not None:
-            about = pending.draft.fields.get("name") or about
+            about = about or pending.draft.fields.get("name")
 
         def understand(expects: str | None) -> Understanding:
             return self._understander.understand(
@@ -142,7 +142,7 @@ class Dialogue:
             if len(asked_before) < _PATIENCE or not all(
                 ask(pending) in text for text in asked_before
             ):
-                understood = replace(understood, question=pending)
+                understood = replace(understood, question=_both(understood.question, pending))
         return understood
 
     def _remember_question(self, scene: Scene, guest: Words, heard: Understanding) -> None:
@@ -179,8 +179,27 @@ def _still_waits(pending: Question, understood: Understanding) -> bool:
     given_up = {"no", "nothing", "cancel", "bye", "start_over"} & set(understood.intents)
     # A bare yes to "which one do you mean?" says nothing.
     unsaid = pending.code == "which_line" and understood.intents == ("yes",)
-    waits = (unsaid or pending.code in _TO_CHOOSE) and understood.question is None
-    return waits and not answered and not given_up
+    waits = unsaid or pending.code in _TO_CHOOSE
+    return waits and not answered and not given_up and not _asked_anew(pending, understood)
+
+
+def _asked_anew(pending: Question, understood: Understanding) -> bool:
+    """Whether what is asked now is what waited, or all there is to ask about it still."""
+    question = understood.question
+    if question is None:
+        return False
+    if understood.settled or pending.draft is None:
+        return True
+    wishes = [one.draft for one in (question, *question.rest)]
+    name = pending.draft.fields.get("name")
+    return any(one is None or one.fields.get("name") == name for one in wishes)
+
+
+def _both(question: Question | None, pending: Question) -> Question:
+    """Ask what there is to ask now, and then what waited before."""
+    if question is None:
+        return pending
+    return replace(question, rest=(*question.rest, replace(pending, rest=()), *pending.rest))
 
 
 def _with_times(order: Mapping[str, Any], now: datetime) -> dict[str, Any]:

@@ -45,7 +45,9 @@ TAKE = _words(
     """
 )
 
-MAKE = _words(rf"(?:{_ASK})?(?:make|turn)(?! me| us| sure)|(?:{_ASK})?make sure")
+MAKE = _words(
+    rf"(?:{_ASK})?(?:make|turn)(?! me| us| sure)|(?:{_ASK})?make sure|(?:can|could) (?:it|that|they|those) (?:be|come)(?: made| done)?(?: on| with| in)?(?: an?| the)?|(?:can|could)(?= (?:one|two|both|all|the|my) (?:\w+ ){{1,4}}(?:be|come) )"
+)
 
 SWAP = _words(
     rf"(?:{_ASK})?(?:change|switch|swap|replace|exchange|substitute|trade|convert|upgrade|downgrade|sub|update)(?: out| over)?"
@@ -91,13 +93,17 @@ BYE = _words(
     r"(?:good ?bye|bye(?: bye| now)?|see (?:you|ya)(?: later| soon| then)?|so long|have a (?:good|nice|great|lovely) (?:day|one|evening|night|weekend)|good night|take care|ciao|talk (?:to you )?later|i have to go|i am hanging up|hang up)"
 )
 YES = _repeated(
-    r"""(?:yes|yeah|yep|yup|yea|ya|aye|sure(?: thing)?|of course|certainly|absolutely|definitely|indeed|correct|exactly|right|affirmative
+    r"""(?:yes|y|yeah|yep|yup|yea|ya|aye|sure(?: thing)?|of course|certainly|absolutely|definitely|indeed|correct|exactly|right|affirmative
     |ok|okay|k|fine|perfect|great|good|sounds (?:good|right|great|perfect|fine|about right)|looks (?:good|right|great|fine|correct)|that is (?:right|correct|fine|good|perfect|great|ok|okay|it exactly)
     |it is (?:right|correct|fine|good|perfect)|all (?:good|right|correct)|alright|go ahead|do it|please do|lets do (?:it|that)|go for it|place it|send it|confirm(?:ed| it| that)?|i confirm|why not|you got it|i do|i am|it is|that would be (?:great|nice|lovely|good)|i would love (?:to|that)|that works|works for me|si|ja|oui|deal|agreed|please place (?:it|the order)|place (?:the|my) order|uh huh|mm hm|mhm)"""
 )
 NO = _repeated(
     r"(?:no|nope|nah|naw|no way|not really|not yet|not right|wrong|incorrect|not now|not today|no thank you|no thanks|negative|never|i do not think so|i would rather not|not this time|not quite|that is (?:not right|wrong|not correct|not what i (?:said|ordered|wanted))|it is (?:not right|wrong)|i am good|i am fine|i am ok|rather not|do not|no comments?|absolutely not|certainly not|of course not|nein|non)"
 )
+RIGHT = _repeated(
+    r"""(?:(?:yes|yeah|yep|ok|okay|and|so|no) )*(?:(?:that|it|everything|all)(?: is| looks| sounds)? (?:all )?(?:right|correct|perfect|good)|correct|perfect|exactly)(?: now| like that| so far| as it is)?"""
+)
+"""Says that all is as it should be, and that nothing is missing."""
 DONE = _words(
     r"""(?:(?:no |nope |ok |okay |and |so |i think |i guess )*(?:that|this|it|there|thatll|that all)(?: is| will be| would be| was| should be|s)?(?: about| probably| actually| really| just)? (?:all|it|everything|that|enough|plenty|the lot|me done|us done|us)(?: i (?:want|need|wanted|will (?:have|need)|would like))?(?: for (?:now|me|us|today|tonight|the moment|this time)| now| then)*
     |(?:no |nope |ok |okay |yes |and |so |i think )*(?:that|this|it) (?:will|ought to|should) do(?: it| me| us| nicely| for now)?|i have (?:got )?(?:all|everything)(?: i (?:need|want))?
@@ -161,7 +167,7 @@ EACH = _words(
     r"(?:one|1) (?:of )?each(?: please| then| thanks)*|(?:one|1) (?:and|of) (?:one|the other)"
 )
 AS_IT_IS = _words(
-    r"(?:(?:ok|okay|yes|fine|no|then|well|just|please|alright|sure|all right|it is|ok then) )*(?:(?:as (?:it|they) (?:is|are|comes?|was))|plain|without(?: it| that| then)?|leave it(?: out| off)?|normal|just normal|never ?mind(?: that| it| then)?|forget (?:it|that|about it|about that)|skip (?:it|that)|without then|no extras?|nothing|take it as it is)(?: then| please| thanks)*"
+    r"(?:(?:ok|okay|yes|fine|no|then|well|just|please|alright|sure|all right|it is|ok then) )*(?:(?:as (?:it|they) (?:is|are|comes?|was))|plain|without(?: it| that| then)?|leave it(?: out| off)?|normal|just normal|never ?mind(?: that| it| then)?|forget (?:it|that|about it|about that)|skip (?:it|that)|without then|no extras?|nothing|take it as it is|(?:just|only) (?:those|these|the|them)(?: two| three| ones?)?)(?: then| please| thanks)*"
 )
 STRONG_OPENER = _words(
     r"how (?:much|long|late|many)|what (?:time|is|are|do|does|kind)|when (?:do|are|will)|where (?:do|are|is|can)|do you|are you|is (?:there|it|that)|can you|could you"

@@ -19,6 +19,8 @@ NAME_IS = _words(
 )
 I_AM = _words(r"i am|it is|this is|(?:and )?we are|my name(?: is)?")
 FOR_NAME = _words(r"(?:(?:it|this|that|the order|order) (?:is|will be) for|for|under)")
+NAME = _words(r"name(?= \S)")
+IS_MY_NAME = _words(r"is (?:my|the) (?:first |last )?name")
 NAME_HERE = frozenset({"here", "speaking", "calling"})
 NOT_NAMES = frozenset(
     "not just here calling still sorry ok okay fine good great well ready done hungry starving thirsty new"
@@ -212,6 +214,14 @@ STARS = _words(
     r"(?:(?:i|we)(?: would| will)?(?: give| rate| say)?(?: it| you| this| that)?(?: a| an)? ?)?(?P<number>\d+(?:[.,]\d+)?|zero|one|two|three|four|five|six|seven|eight|nine|ten)(?P<half> (?:and a half|point five|1 2))?(?P<scale> (?:stars?|points?)| (?:out of|/|of) (?P<most>\d+|five|ten|ten stars|five stars)(?: stars)?)?"
 )
 THE_RATING = _words(r"(?:stars?|rating|rate|out of (?:five|ten|5|10)|points?)")
+CAN_IT_BE = _words(
+    r"(?:can|could) (?:it|that|they|those|one of (?:them|those)|both|(?:the|my) .{1,40}) (?:be|come) .*"
+)
+"""Asks politely for something on the order to be different."""
+RATES_ANEW = _words(
+    r"(?:(?:actually|sorry|no|wait|i (?:would like|want|need) to|can i|could i|please)(?: ,)? )*(?:change|correct|update|make) (?:(?:my|the) (?:rating|stars|score)|it|that)(?: to| into)? \w+(?: stars?)?(?: please)?"
+)
+"""Gives another rating than before."""
 BECAUSE = frozenset("because and but as since though although cause however".split())
 
 # --- notes -----------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """English words by what they are: foods, common words, and words that only say how something is."""
 
-from bella_vista.local.english import lexicon
+from bella_vista.local.english import lexicon, numbers
 from bella_vista.local.english.everyday import EVERYDAY
 from state.menu.words import stem
 
@@ -67,9 +67,9 @@ FOODS = frozenset(
 COMMON = (
     FOODS
     | frozenset(word for phrase in lexicon.PHRASES for word in phrase.split())
-    | frozenset(lexicon.UNITS)
-    | frozenset(lexicon.TENS)
-    | frozenset(lexicon.ORDINALS)
+    | frozenset(numbers.UNITS)
+    | frozenset(numbers.TENS)
+    | frozenset(numbers.ORDINALS)
     | frozenset(
         "about above address after age ago all allergic allergy almost alone already always among"
         " amount anybody anyone anything anyway apart apartment april area around ask asked august"

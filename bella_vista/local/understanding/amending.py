@@ -219,6 +219,10 @@ class Amending:
         phrase.article = False
         for target in self._basket.targets:
             names = self._basket.dishes_of(target)
+            if self._clause.sorry and target.changes:
+                last = target.changes[-1]
+                if any(self._kitchen.excludes(name, last, words) for name in names):
+                    target.changes.pop()  # "spaghetti, no wait, potatoes"
             told = " ".join(part for part in (portion, amount, words) if part)
             if self._clause.mode == "no":
                 told = self._left_off(names, words, told)
@@ -227,6 +231,8 @@ class Amending:
                 if self._takes_back(target, words):
                     continue
                 told = f"no {words}"
+                if not any(self._kitchen.fits(name, told) for name in names):
+                    continue  # one of several that has to be: "greens instead of rice"
                 if any(self._kitchen.fits(name, words) for name in names) and target.changes:
                     # What it makes room for was said before it and has to come after it.
                     target.changes.insert(len(target.changes) - 1, told)

@@ -150,6 +150,12 @@ class Basket:
         if last is None or combo is None:
             return None
         taken = [part.name or "" for part in last.parts]
+        if last.copied and not self._kitchen.room_for(combo, taken, name):
+            for at in range(len(taken)):
+                others = [*taken[:at], *taken[at + 1 :]]
+                if self._kitchen.room_for(combo, others, name):
+                    del last.parts[at]  # "another one with a Milkis": in the place of the cola
+                    return last
         for _ in range(min(count, 50)):
             if not self._kitchen.room_for(combo, taken, name):
                 return None

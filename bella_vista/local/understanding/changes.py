@@ -4,21 +4,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bella_vista.local.english import lexicon as lex
+from bella_vista.local.understanding.bare import Bare
 from bella_vista.local.understanding.correcting import Correcting
+from bella_vista.local.understanding.dropping import Dropping
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.meaning import Question
 from bella_vista.local.understanding.names import Names
 from bella_vista.local.understanding.orders import Orders
-from bella_vista.local.understanding.pieces import NUMBER, STOP, WORD, Piece
+from bella_vista.local.understanding.parts import Parts
+from bella_vista.local.understanding.pieces import STOP, Piece
 from bella_vista.local.understanding.references import Meant, References
 from bella_vista.local.understanding.reshaping import Reshaping
-
-_TIED = (lex.ON, lex.TO, lex.FOR, lex.OF)
-
-
-_TELLING = (lex.NEG, lex.WITH, lex.AMOUNT, lex.HALF, lex.SIDE, lex.PLAIN, NUMBER)
-"""What says how something is to be, even when what follows is not known."""
+from bella_vista.local.understanding.runs import TIED, first, said, then_another, trimmed
 
 
 class Changes:
@@ -41,6 +39,9 @@ class Changes:
         self._references = References(names, kitchen, known, orders.items)
         self._reshaping = Reshaping(names, kitchen, orders, self._references)
         self._correcting = Correcting(kitchen, self._references, self._reshaping)
+        self._dropping = Dropping(self._references, self._reshaping)
+        self._bare = Bare(kitchen, orders, self._references, self._reshaping)
+        self._parts = Parts(kitchen, self._references, self._reshaping, self._among)
 
     @property
     def questions(self) -> list[Question]:
@@ -60,21 +61,33 @@ class Changes:
 
     def read(self, pieces: Sequence[Piece]) -> bool:
         """Carry out a clause if it changes something; otherwise it is for somebody else."""
-        pieces = _trimmed(pieces)
+        pieces = trimmed(pieces)
         if not pieces:
             return False
+        joint = then_another(pieces)
+        if joint is not None and self._carry_out(pieces[:joint]):
+            return self.read(pieces[joint + 1 :]) or True
+        return self._carry_out(pieces)
+
+    def _carry_out(self, pieces: Sequence[Piece]) -> bool:
         return (
-            self._instead_of(pieces)
+            self._parts.read(pieces)
+            or self._instead_of(pieces)
             or self._swap(pieces)
-            or self._drop(pieces)
+            or self._dropping.read(pieces)
             or self._correcting.should_be(pieces)
-            or self._correcting.of_combo(pieces)
             or self._make(pieces)
             or self._correcting.read(pieces)
             or self._make_that(pieces)
             or self._put_on(pieces)
-            or self._bare(pieces)
+            or self._bare.read(pieces)
+            or self._parts.read_last(pieces)
         )
+
+    def _among(self, things: Sequence[Item]) -> tuple["Changes", Orders]:
+        """Return what carries out changes among some things only."""
+        orders = Orders(self._names, self._kitchen, things)
+        return Changes(self._names, self._kitchen, things, orders), orders
 
     # -- answers to which line is meant -------------------------------------------------------------
 
@@ -121,7 +134,7 @@ class Changes:
 
     def _instead_of(self, pieces: Sequence[Piece]) -> bool:
         """Carry out "a Caprese instead of the Margherita" and "a lemonade instead"."""
-        place = _first(pieces, lex.INSTEAD)
+        place = first(pieces, lex.INSTEAD)
         if place is not None and pieces[place].words != "not":
             old, new = pieces[place + 1 :], pieces[:place]
             if not place:
@@ -149,7 +162,7 @@ class Changes:
 
     def _makes_this(self, pieces: Sequence[Piece]) -> bool:
         """Whether it is said which thing is to be another: "make the plain one a Funghi instead"."""
-        verb = _first(pieces, lex.MAKE)
+        verb = first(pieces, lex.MAKE)
         return verb is not None and bool(self._references.divided(pieces[verb + 1 :])[0])
 
     def _replaced_by(self, head: Piece) -> Meant:
@@ -162,7 +175,7 @@ class Changes:
 
     def _swap(self, pieces: Sequence[Piece]) -> bool:
         """Carry out "change the cola to a lemonade" and "swap the ham for mushrooms"."""
-        verb = _first(pieces, lex.SWAP)
+        verb = first(pieces, lex.SWAP)
         if verb is None:
             return False
         rest = pieces[verb + 1 :]
@@ -186,7 +199,7 @@ class Changes:
 
     def _swap_content(self, old: Sequence[Piece], new: Sequence[Piece]) -> bool:
         """Swap something on a dish for something else, or choose anew in a group."""
-        words, wanted = _said(old), _said(new)
+        words, wanted = said(old), said(new)
         if not words:
             return False
         if "size" in words.split():
@@ -195,7 +208,7 @@ class Changes:
         things: Sequence[Item] = self._references.things
         if place is not None and self._references.reference_at(new[place + 1 :]):
             things = self._references.meant(new[place + 1 :]).items
-            new, wanted = new[:place], _said(new[:place])
+            new, wanted = new[:place], said(new[:place])
         chosen = [
             item for item in things if wanted and self._chooses_anew(item, old, words, wanted)
         ]
@@ -218,102 +231,11 @@ class Changes:
             for change in item.changes
         )
 
-    # -- taking things off ----------------------------------------------------------------------------
-
-    def _drop(self, pieces: Sequence[Piece]) -> bool:
-        """Carry out "take off the tiramisu", "remove one Margherita" and "take the ham off"."""
-        while len(pieces) > 1 and pieces[0].does(lex.SORRY, STOP, lex.FILLER):
-            pieces = pieces[1:]
-        verb = _first(pieces, lex.DROP)
-        rest: Sequence[Piece] = ()
-        if verb is not None:
-            rest = pieces[verb + 1 :]
-        elif len(pieces) > 2 and pieces[0].does(NUMBER) and pieces[1].words in ("less", "fewer"):
-            rest = [pieces[0], *pieces[2:]]
-        elif self._says_no(pieces):
-            rest = pieces[1:]
-        elif pieces[-1].does(lex.OFF) and pieces[0].words.split()[-1] in (
-            "take",
-            "leave",
-            "get",
-            "cut",
-        ):
-            rest = pieces[1:-1]
-        elif any(piece.does(lex.OFF) for piece in pieces) and pieces[0].words.split()[-1] == "take":
-            rest = [replace(p, tag=lex.ON) if p.does(lex.OFF) else p for p in pieces[1:]]
-        if not self._references.things:
-            return verb == 0 and self._drop_of_nothing(pieces[1:])
-        if not rest:
-            return False
-        rest = [
-            replace(piece, tag=lex.ON) if piece.does(lex.OFF) and at + 1 < len(rest) else piece
-            for at, piece in enumerate(rest)
-        ]
-        done = False
-        for phrase in _listed(rest):
-            if not done or not all(self._gone(piece) for piece in phrase):
-                done = self._drop_one(phrase) or done
-        return done
-
-    def _drop_of_nothing(self, rest: Sequence[Piece]) -> bool:
-        """Say that a dish is not on an order that is empty, rather than to add it."""
-        around = (lex.THE, lex.ARTICLE, NUMBER, lex.AND, STOP, lex.FILLER, lex.OFF, lex.ONLY)
-        named = [piece for piece in rest if not piece.does(*around)]
-        if not named or not all(piece.dishes and not piece.changes for piece in named):
-            return False
-        facts = {"kind": "line", "words": named[0].words}
-        self._reshaping.questions.append(Question("not_found", facts))
-        return True
-
-    def _gone(self, piece: Piece) -> bool:
-        """Whether a word says again what was taken off already: "no cola, I mean no cola"."""
-        off = [item for item in self._known if item.gone]
-        return not piece.head or bool(self._references.called(piece, off))
-
-    def _says_no(self, pieces: Sequence[Piece]) -> bool:
-        """Whether a clause is no more than "no cola", with a cola on the order."""
-        if not pieces[0].does(lex.NEG) or len(pieces) < 2:
-            return False
-        around = (lex.THE, lex.FILLER, lex.ONLY, lex.SORRY, lex.NEG, STOP)
-        content = [piece for piece in pieces[1:] if not piece.does(*around)]
-        said = {piece.words for piece in content}
-        return len(said) == 1 and content[0].head and not content[0].changes
-
-    def _drop_one(self, pieces: Sequence[Piece]) -> bool:
-        place = next((at for at, piece in enumerate(pieces) if at and piece.does(*_TIED)), None)
-        if place is not None:
-            owner = self._references.meant(pieces[place + 1 :])
-            words = _said(pieces[:place])
-            able = [item for item in owner.items if self._reshaping.carries(item, words)]
-            if words and able:
-                return self._reshaping.add(replace(owner, items=able[-1:]), [f"no {words}"])
-        meant = self._references.meant(pieces)
-        if meant.pointed and meant.items:
-            if meant.several:
-                return self._reshaping.ask_which(meant, (), drop=True)
-            for item in meant.items:
-                self._reshaping.take_off(item, meant.count)
-            return True
-        words = _said(pieces)
-        owners = [
-            item
-            for item in self._references.things
-            if words and self._reshaping.carries(item, words)
-        ]
-        if owners:
-            return self._reshaping.add(Meant(owners[-1:], pointed=True), [f"no {words}"])
-        if any(piece.head or piece.does(WORD) for piece in pieces) and words:
-            self._reshaping.questions.append(
-                Question("not_found", {"kind": "line", "words": words})
-            )
-            return True
-        return False
-
     # -- making things different --------------------------------------------------------------------
 
     def _make(self, pieces: Sequence[Piece]) -> bool:
         """Carry out "make the pizza large", "make it a Funghi" and "make that three"."""
-        verb = _first(pieces, lex.MAKE)
+        verb = first(pieces, lex.MAKE)
         if verb is None:
             if pieces[0].does(lex.TAKE) and len(pieces) > 1 and pieces[1].does(lex.PRONOUN):
                 verb = 0
@@ -347,7 +269,9 @@ class Changes:
             (
                 at
                 for at, piece in enumerate(pieces)
-                if at and piece.does(*_TIED) and self._references.reference_at(pieces[at + 1 :])
+                if at
+                and (piece.does(*TIED) or piece.words == "with the")
+                and self._references.reference_at(pieces[at + 1 :])
             ),
             None,
         )
@@ -369,91 +293,3 @@ class Changes:
         if len(fitting) > 1 and meant.several:
             return self._reshaping.ask_which(replace(meant, items=fitting), new)
         return self._reshaping.reshape(replace(meant, items=fitting, several=False), new)
-
-    def _bare(self, pieces: Sequence[Piece]) -> bool:
-        """Carry out changes said without a verb: "without basil", "the second one large"."""
-        if not self._references.things or self._orders.items:
-            return False
-        kept = [piece for piece in pieces if not piece.does(lex.TAKE, lex.ONLY, lex.SORRY)]
-        if not kept or any(piece.does(lex.MORE, lex.SAME) for piece in kept):
-            return False
-        reference, new = self._references.divided(kept)
-        meant = self._references.meant(reference)
-        definite = any(
-            piece.does(lex.PRONOUN, lex.ORDINAL, lex.ALL, lex.THEM, lex.OTHER, lex.REST)
-            for piece in reference
-        ) or (any(piece.does(lex.THE) for piece in reference) and bool(new))
-        if meant.items and definite:
-            known = any(p.changes or p.sizes or p.head or p.does(*_TELLING) for p in new)
-            if not known:
-                return False
-            if meant.several:
-                return self._reshaping.ask_which(meant, new)
-            return self._reshaping.become(meant, new)
-        if any(piece.does(lex.ARTICLE, NUMBER) for piece in kept[:1]):
-            return False
-        return self._bare_changes(kept)
-
-    def _bare_changes(self, pieces: Sequence[Piece]) -> bool:
-        """Find whom changes are for when nobody is named: the last thing that can be had so."""
-        mods = any(piece.does(lex.NEG, lex.WITH, lex.AMOUNT, lex.HALF) for piece in pieces)
-        for item in reversed(self._references.things):
-            dishes = [piece for piece in pieces if piece.head]
-            if any(not self._kitchen.answers(item.name, piece.words) for piece in dishes):
-                continue
-            if any(
-                not self._kitchen.answers(item.name, piece.words) and piece.own for piece in dishes
-            ):
-                continue
-            if dishes and not mods and any(piece.own for piece in dishes):
-                continue
-            changes = self._reshaping.told(pieces, [item])
-            size = next(
-                (piece.words for piece in pieces if piece.sizes and not piece.changes), None
-            )
-            sized = size is not None and self._kitchen.size(item.name, size) is not None
-            if size is not None and not sized:
-                continue
-            possible = [change for change in changes if self._reshaping.able(item, change)]
-            if (changes and len(possible) == len(changes)) or (sized and not changes):
-                return self._reshaping.reshape(Meant([item], pointed=True), pieces)
-        return False
-
-    # -- what becomes of them ------------------------------------------------------------------------
-
-
-def _trimmed(pieces: Sequence[Piece]) -> Sequence[Piece]:
-    start, end = 0, len(pieces)
-    while start < end and pieces[start].does(STOP, lex.AND, lex.FILLER):
-        start += 1
-    if start + 2 < end and pieces[start + 1].does(STOP):
-        turn = (pieces[start].tag, pieces[start + 2].tag)
-        if turn in ((lex.SORRY, lex.NEG), (lex.NEG, lex.SORRY)):
-            start += 2
-    while end > start and pieces[end - 1].does(STOP, lex.FILLER, lex.AND):
-        end -= 1
-    return pieces[start:end]
-
-
-def _first(pieces: Sequence[Piece], tag: str) -> int | None:
-    return next((at for at, piece in enumerate(pieces) if piece.does(tag)), None)
-
-
-def _listed(pieces: Sequence[Piece]) -> list[list[Piece]]:
-    """Cut a list at its commas and ands."""
-    phrases: list[list[Piece]] = [[]]
-    for piece in pieces:
-        if piece.does(STOP, lex.AND):
-            phrases.append([])
-        else:
-            phrases[-1].append(piece)
-    return [phrase for phrase in phrases if phrase]
-
-
-def _said(pieces: Sequence[Piece]) -> str:
-    """Return the words of names in a phrase, without what stands around them."""
-    return " ".join(
-        piece.words
-        for piece in pieces
-        if piece.head or piece.changes or piece.sizes or piece.does(WORD)
-    )

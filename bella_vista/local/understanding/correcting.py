@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from bella_vista.local.english import lexicon as lex
 from bella_vista.local.understanding.kitchen import Kitchen
-from bella_vista.local.understanding.meaning import Question
 from bella_vista.local.understanding.pieces import NUMBER, STOP, Piece
 from bella_vista.local.understanding.references import Meant, References
 from bella_vista.local.understanding.reshaping import Reshaping
 
+_AT_THE_END = frozenset({"actually", "i mean", "i meant", "sorry", "rather", "after all"})
 _AROUND = (STOP, lex.SORRY, lex.ONLY, lex.FILLER, lex.TAKE, lex.NEG)
 
 
@@ -51,6 +51,8 @@ class Correcting:
 
     def number(self, pieces: Sequence[Piece], *, sure: bool = False) -> bool:
         """Carry out "no, three", "actually only one Margherita" and "I meant two croissants"."""
+        if not sure and len(pieces) > 1 and pieces[-1].words in _AT_THE_END:
+            return self.number(pieces[:-1], sure=True)
         if not sure and not pieces[0].does(lex.SORRY, lex.ONLY, lex.NEG):
             return False
         if not sure and pieces[0].does(lex.NEG):
@@ -74,22 +76,6 @@ class Correcting:
                 if sizes:
                     self._reshaping.reshape(Meant(found, pointed=True), sizes)
                 return self._reshaping.set_count(Meant(found, pointed=True), number.value)
-        return False
-
-    def of_combo(self, pieces: Sequence[Piece]) -> bool:
-        """Ask about "one of the Margheritas large" when those are part of a combo: it stays whole."""
-        said = [piece for piece in pieces if not piece.does(lex.FILLER, lex.MAKE, lex.TAKE)]
-        if len(said) < 3 or not said[0].does(NUMBER) or not said[1].does(lex.OF):
-            return False
-        head = next((piece for piece in said if piece.dishes), None)
-        if head is None or self._references.called(head, self._references.things):
-            return False
-        for item in self._references.things:
-            parts = item.line.parts if item.line is not None else ()
-            if any(name in part for name in head.dishes for part in parts):
-                facts = {"words": head.words, "combo": item.name}
-                self._reshaping.questions.append(Question("not_found", facts))
-                return True
         return False
 
     def _wanted(self, pieces: Sequence[Piece]) -> bool:

@@ -50,6 +50,10 @@ def _is_size(
     pieces: Sequence[Piece], at: int, names: Names, kitchen: Kitchen, spoken: Sequence[str]
 ) -> bool:
     following = pieces[at + 1] if at + 1 < len(pieces) else None
+    if pieces[at].also == lex.HALF and following is not None and following.changes:
+        halves = [piece for piece in pieces if lex.HALF in (piece.tag, piece.also)]
+        if len(halves) > 1 and not following.dishes:
+            return False  # "half ham half olives"
     if following is not None and following.does(lex.THEM):
         return False  # "two of them"
     ahead = _ahead(pieces, at + 1)

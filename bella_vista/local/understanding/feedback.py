@@ -2,7 +2,7 @@
 
 from decimal import Decimal, InvalidOperation
 
-from bella_vista.local.english import lexicon, patterns
+from bella_vista.local.english import numbers, patterns
 from bella_vista.local.english import statements as said
 from bella_vista.local.understanding.heard import Heard, asks_before
 from bella_vista.local.understanding.meaning import Draft, Question
@@ -76,8 +76,8 @@ class Feedback:
 
 
 def _decimal_of(word: str) -> Decimal:
-    if word in lexicon.UNITS:
-        return Decimal(lexicon.UNITS[word])
+    if word in numbers.UNITS:
+        return Decimal(numbers.UNITS[word])
     try:
         return Decimal(word.replace(",", "."))
     except InvalidOperation:

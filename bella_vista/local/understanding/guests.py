@@ -2,12 +2,14 @@
 
 import re
 
+from rapidfuzz import fuzz
+
 from bella_vista.local.english import patterns, vocabulary
 from bella_vista.local.english import statements as said
 from bella_vista.local.understanding.heard import Heard
 from bella_vista.local.understanding.meaning import Draft
 from bella_vista.local.understanding.names import Names
-from bella_vista.local.understanding.tokens import Words
+from bella_vista.local.understanding.tokens import Found, Words
 
 
 class Guests:
@@ -16,13 +18,59 @@ class Guests:
     def __init__(self, names: Names) -> None:
         self._names = names
 
+    def whole(self, words: Words, heard: Heard) -> Words:
+        """Take out a name that stands apart in a message about the handover: "pickup at seven, Nikos".
+
+        A name that is spelled out after it was said is as it was said.
+        """
+        for spelled in _LETTERS.finditer(words.line):
+            letters = "".join(filter(str.isalpha, spelled["letters"])).casefold()
+            if letters == spelled["name"].casefold():
+                words = words.without_typed(spelled.start("letters"), spelled.end("letters"))
+        if words.find(said.PICKUP) is None and words.find(said.DELIVERY) is None:
+            return words
+        first = 0
+        for last in [i for i, token in enumerate(words.tokens) if token.stop] + [len(words)]:
+            if first < last < len(words) + 1 and last - first < len(words):
+                if self._stands_apart(words, first, last):
+                    self._call_it(words, heard, first, last)
+                    return words.without(first, last)
+            first = last + 1
+        return words
+
+    def _stands_apart(self, words: Words, first: int, last: int) -> bool:
+        """Whether a run between two commas can be nothing but a name."""
+        if last - first > _APART or words.line.isupper():
+            return False
+        run = Words.read(words.typed(first, last)).tokens
+        heard = words.tokens[first:last]
+        if len(run) != len(heard) or not all(map(words.capital, range(first, last))):
+            return False
+        if any(self._names.longest(run, at) is not None for at in range(len(run))):
+            return False
+        # "Chris" is spelt a little like "chips"; "Tiramsu" is spelt very much like a dish.
+        spelt = all(
+            one.word == other.word or fuzz.ratio(one.word, other.word) < _VERY_MUCH
+            for one, other in zip(run, heard, strict=True)
+        )
+        return spelt and not any(
+            not token.word.isalpha()
+            or token.word in vocabulary.COMMON
+            or token.word in vocabulary.FOODS
+            or token.word in said.NOT_NAMES
+            or token.word in said.STREET
+            or token.word in _NEVER_NAMES
+            or token.word in _NO_GUESTS
+            for token in run
+        )
+
     def take(self, words: Words, heard: Heard, expects: str | None) -> Words:
         """Take a name out of a clause and return what is left of it."""
         if expects == "name":
             read = self._bare_name(words, heard)
             if read is not None:
                 return read
-        found = words.find(said.NAME_IS)
+        found = words.find(said.NAME_IS) or self._name_alone(words)
         if found is not None:
             last = self._name_end(words, found.last, sure=True)
             if last > found.last:
@@ -38,10 +86,19 @@ class Guests:
                 return self._call(words, heard, place.first, start, last)
         return self._name_first(words, heard)
 
+    def _name_alone(self, words: Words) -> Found | None:
+        """Find "name Inés", where nothing but "name" stands before it."""
+        found = words.find(said.NAME)
+        if found is None or (found.first and not words.tokens[found.first - 1].stop):
+            return None
+        return found if words.capital(found.last) else None
+
     def _name_first(self, words: Words, heard: Heard) -> Words:
         """Read "Marco here" and "Ada Lovelace speaking"."""
+        is_name = words.find(said.IS_MY_NAME)
         for index, token in enumerate(words.tokens):
-            if token.word not in said.NAME_HERE or not index:
+            here = token.word in said.NAME_HERE
+            if not index or not (here or (is_name is not None and is_name.first == index)):
                 continue
             first = index
             while (
@@ -50,7 +107,8 @@ class Guests:
                 first -= 1
             if first < index and all(words.capital(at) for at in range(first, index)):
                 self._call_it(words, heard, first, index)
-                return words.without(first, index + 1)
+                last = is_name.last if is_name is not None and not here else index + 1
+                return words.without(first, last)
         return words
 
     def _bare_name(self, words: Words, heard: Heard) -> Words | None:
@@ -172,6 +230,10 @@ class Guests:
         heard.wish(words.part(first, last), "set_customer", name=name)
 
 
+_LETTERS = re.compile(r"(?P<name>\b\w+)[\s,:;]+(?P<letters>(?:\w[-. ]){2,}\w\b)")
+_VERY_MUCH = 85.0
+_APART = 2
+"""Of how many words a name is that stands apart."""
 _LONGEST_NAME = 4
 _BEFORE_NAME = frozenset(
     "it is the name my i am this yes sure ok okay just of course under put call me for please oh um uh its a hi hello well so".split()

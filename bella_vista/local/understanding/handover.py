@@ -124,12 +124,12 @@ class Handover:
                 return "delivery", address, words.without(found.first, last)
         pickup = words.find(said.PICKUP)
         if pickup is not None and not (
-            pickup.first and words.tokens[pickup.first - 1].word in ("not", "no")
+            pickup.first and words.tokens[pickup.first - 1].word in _NO_WISH
         ):
             return "pickup", None, words.without(pickup.first, pickup.last)
         delivery = words.find(said.DELIVERY)
         if delivery is not None and not (
-            delivery.first and words.tokens[delivery.first - 1].word in ("not", "no")
+            delivery.first and words.tokens[delivery.first - 1].word in _NO_WISH
         ):
             rest = words.without(delivery.first, delivery.last)
             bare = self._bare_address(rest)
@@ -245,3 +245,5 @@ _LONGEST_ADDRESS = 24
 _POSTCODE = re.compile(r"\d{4,6}")
 _TO_A_PLACE = frozenset("to it is my address at the at on i am live we are yes sure please".split())
 _NO_PLACE = frozenset("me us my home here there it that them him her the door a your".split())
+_NO_WISH = frozenset({"not", "no", "on", "upon"})
+"""Words after which a way is not asked for: "no delivery", "by card on delivery"."""

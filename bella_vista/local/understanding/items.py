@@ -37,6 +37,7 @@ class Item:
         spoken: Where in the line it was spoken of, for the order of commands.
         counted: Whether a number was said.
         yielding: How many of its changes, from the first, give way to later ones.
+        copied: Whether it is another of what was ordered before, so that its parts give way.
         source: The thing of which it was a part, when only some pieces were to be different.
     """
 
@@ -55,6 +56,7 @@ class Item:
     counted: bool = False
     yielding: int = 0
     source: "Item | None" = None
+    copied: bool = False
 
     @property
     def name(self) -> str | None:
@@ -93,6 +95,8 @@ class Item:
             )
             for part in given.get("parts") or ()
         ]
+        if line is not None and "parts" not in given:
+            parts = list(line.parts)
         changes = given.get("modifications")
         return cls(
             words=str(name or given.get("words") or ""),

@@ -43,13 +43,19 @@ class Kitchen:
         dish = self.dish(name)
         if dish is None or not (self.answers(name, one) and self.answers(name, other)):
             return False
-        try:
-            self._menu.choose(dish, any_size(dish), [one, other])
-        except ChoiceMissing:
-            return False
-        except OrderError:
-            return True
-        return False
+        fillers: list[str] = []
+        while True:
+            try:
+                self._menu.choose(dish, any_size(dish), [one, other, *fillers])
+            except ChoiceMissing as error:
+                filler = self._filler(str(error.facts.get("group")))
+                if filler is None or filler in fillers:
+                    return False
+                fillers.append(filler)
+            except OrderError:
+                return True
+            else:
+                return False
 
     def has(self, name: str | None, words: str) -> bool:
         """Whether something is in a dish and could be left off."""
@@ -78,6 +84,13 @@ class Kitchen:
             stems(name) == said
             for choice in group.choices
             for name in (choice.name, *choice.aliases)
+        )
+
+    def asks_how(self, name: str) -> bool:
+        """Whether something has to be chosen for a dish."""
+        dish = self.dish(name)
+        return dish is not None and any(
+            group.least and group.default is None for group in self._menu.groups(dish)
         )
 
     def required(self, name: str | None, words: str) -> bool:

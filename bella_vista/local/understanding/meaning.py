@@ -136,7 +136,7 @@ class Understanding:
         commands: What is to be done, in the order it was said.
         answers: What the guest wants to know.
         intents: Small talk and single words that a voice acts on: ``yes``, ``no``, ``done``, ``greeting``,
-            ``thanks``, ``bye``, ``human``, ``robot``, ``cancel``, ``repeat``, ``order``, ``back``,
+            ``right``, ``thanks``, ``bye``, ``human``, ``robot``, ``cancel``, ``repeat``, ``order``, ``back``,
             ``status``, ``nothing``, ``place``, ``wait``, ``booking``, ``rules``.
         question: What has to be asked back.
         settled: Whether the question that was pending has been answered.

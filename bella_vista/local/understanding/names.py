@@ -6,7 +6,7 @@ from itertools import chain
 
 from rapidfuzz.distance import OSA
 
-from bella_vista.local.english import lexicon, vocabulary
+from bella_vista.local.english import numbers, vocabulary
 from bella_vista.local.understanding.tokens import Token, Words
 from state.errors import Ambiguous, NotOnMenu
 from state.menu import Dish, Menu
@@ -102,7 +102,7 @@ class Names:
         used = {size for dish in self._menu.dishes for size in dish.sizes}
         for size in used:
             _put(self._at(size).sizes, size)
-            if fold(size) in lexicon.UNITS or size.isdigit():
+            if fold(size) in numbers.UNITS or size.isdigit():
                 for piece in PIECES:
                     _put(self._at(f"{size} {piece}").sizes, size)
         for size, aliases in self._menu.sizes.items():

@@ -14,7 +14,7 @@ from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.names import Names
 from bella_vista.local.understanding.pieces import NUMBER, STOP, Piece
-from state.menu.words import fold
+from state.menu.words import fold, stems
 
 _ALIKE = 80.0
 
@@ -40,6 +40,8 @@ class Naming:
         self._amending = amending
         self.alternative: Item | None = None
         self.unclear: list[str] = []
+        self._alike: tuple[str, ...] = ()
+        self._size_of: tuple[str | None, str | None] = (None, None)
 
     def head(self, at: int) -> None:
         """Take in what says which dish is meant."""
@@ -120,7 +122,8 @@ class Naming:
             near: What comes close, when it is no dish.
         """
         phrase = self._clause.phrase
-        names = self._basket.narrowed(names)
+        names = self._sized(self._basket.narrowed(names))
+        self._alike = names if len(names) > 1 else self._alike
         count = 1 if phrase.count is None else max(1, phrase.count)
         part = self._basket.combo_with(names[0], count) if len(names) == 1 else None
         item = Item(words=words, names=names, unknown=unknown, near=near)
@@ -138,9 +141,11 @@ class Naming:
         elif self._clause.sorry and self._basket.items:
             self._basket.replace_newest(item)
         elif self._announced(item):
+            self._sized_as_announced(item)
             self._basket.items[-1] = item
             self._basket.targets = [item]
         else:
+            self._sized_as_announced(item)
             self._basket.put(item)
         if self.alternative in self._basket.items and self.alternative is not None:
             self._basket.one_or_the_other(self.alternative, item)
@@ -148,19 +153,48 @@ class Naming:
         self._clause.phrase, self._clause.sorry = Phrase(), False
         self._clause.list_of("")
 
+    def _sized_as_announced(self, item: Item) -> None:
+        """Give each the size of all: "two large pizzas, a Margherita and a Funghi"."""
+        section, size = self._size_of
+        if size and item.size is None and self._names.section_of(item.name or "") == section:
+            item.size = size
+
+    def _sized(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Keep of several dishes the one that comes in the size said: "a whole chicken"."""
+        size = self._clause.phrase.size
+        if size is None or len(names) < 2:
+            return names
+        sized = tuple(name for name in names if self._kitchen.size(name, size) is not None)
+        return sized if len(sized) == 1 else names
+
     def _announced(self, item: Item) -> bool:
         """Whether the last thing only announced what is now named: "two pizzas, a Funghi and ..."."""
         last = self._basket.items[-1] if self._basket.items else None
         if last is None or item.name is None or not last.counted or last.name == item.name:
             return False
-        if (last.quantity or 0) < 2 or last.changes or last.unknown or last.splits or last.size:
+        if (last.quantity or 0) < 2 or last.changes or last.unknown or last.splits:
+            return False
+        if last.size and self._kitchen.size(item.name, last.size) is None:
             return False
         meaning = self._names.meaning(last.words)
+        kind = meaning is not None and bool(meaning.sections)
+        if len(last.names) > 1 and item.name in last.names and not kind:
+            told = [piece.value for piece in self._clause.pieces if piece.does(NUMBER)]
+            return sum(told) in (last.quantity, 2 * (last.quantity or 0))
         section = self._names.section_of(item.name)
         if meaning is None or section not in meaning.sections:
             return False
         # What follows must add up: the number announced is the number named.
-        return self._named_ahead(section) == last.quantity
+        if self._named_ahead(section) != last.quantity:
+            return False
+        self._size_of = (section, last.size)
+        return True
+
+    def _of_the_announced(self, words: str) -> str | None:
+        """Find which of the dishes that were named together is meant: "two waters, one still ..."."""
+        said = set(stems(words))
+        fitting = [name for name in self._alike if said <= set(stems(name))]
+        return fitting[0] if said and len(fitting) == 1 else None
 
     def _named_ahead(self, section: str | None) -> int:
         """Count the dishes of a section named from the last head on."""
@@ -203,6 +237,9 @@ class Naming:
             if self._basket.answers(words) or (self._clause.mode and self._is_thing(run)):
                 self._amending.attach(words)
                 return
+        if phrase.strong and (announced := self._of_the_announced(words)):
+            self.begin(words, (announced,), [])
+            return
         content = [word for word in words.split() if word not in vocabulary.FUNCTION_WORDS]
         match = self._names.resolve(words)
         if (
@@ -264,6 +301,10 @@ class Naming:
     def _begin_with_changes(self) -> None:
         """Take what could be on a dish as part of a dish's name: "tuna", "a ham"."""
         phrase = self._clause.phrase
+        last = self._one_more(phrase) if phrase.pronoun or phrase.more else None
+        if last is not None:
+            self.begin(last.words, last.names, [])
+            return
         said, phrase.before = phrase.before, []
         for words in said:
             match = self._names.resolve(words)
@@ -276,6 +317,15 @@ class Naming:
             else:
                 self.unclear.append(words)
 
+    def _one_more(self, phrase: Phrase) -> Item | None:
+        """Find what "a chicken one" is another of: the last thing on the order that can be had so."""
+        for item in reversed(self._basket.known):
+            able = all(self._kitchen.answers(item.name, words) for words in phrase.before)
+            sized = not phrase.size or self._kitchen.size(item.name, phrase.size) is not None
+            if able and sized and (phrase.before or phrase.size):
+                return item
+        return None
+
     def again(self, things: Sequence[Item] = ()) -> None:
         """Order once more what was ordered last, or another thing."""
         last = things[-1] if things else self._basket.newest
@@ -286,6 +336,7 @@ class Naming:
         if self._clause.phrase.size:
             item.size = self._clause.phrase.size
         item.changes.extend(self._clause.phrase.before)
+        item.copied = True
         self._basket.put(item)
         self._clause.phrase, self._clause.mode = Phrase(), "with"
 

@@ -12,8 +12,8 @@ from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.names import Names
 from bella_vista.local.understanding.naming import Naming
 from bella_vista.local.understanding.pieces import Piece
+from bella_vista.local.understanding.telling import Telling
 from bella_vista.local.understanding.tokens import Words
-from state.menu.words import stem
 
 
 class Orders:
@@ -30,6 +30,7 @@ class Orders:
         self._kitchen = kitchen
         self._clause = Clause()
         self._basket = Basket(kitchen, known)
+        self._telling = Telling(self._clause, self._basket, kitchen)
         self._amending = Amending(self._clause, self._basket, kitchen)
         self._naming = Naming(self._clause, self._basket, names, kitchen, self._amending)
         self.topic: str | None = None
@@ -70,13 +71,13 @@ class Orders:
         piece, phrase = self._clause.pieces[at], self._clause.phrase
         if self._clause.starts:
             self._clause.place = self._clause.starts[at]
-        if piece.does(lex.SORRY, lex.TAKE, lex.NEG) and self._corrects(at):
+        if piece.does(lex.SORRY, lex.TAKE, lex.NEG) and self._telling.corrects(at):
             self._finish(keep_count=False)
             self._clause.sorry = True
             return 1
         if piece.does(*_CLOSING):
             self._naming.flush()
-        if self._leaves_off(at):
+        if self._telling.leaves_off(at):
             self._naming.flush()
             self._clause.list_of("no")
             return 1
@@ -119,17 +120,6 @@ class Orders:
                 self._which(at)
         return 1
 
-    def _leaves_off(self, at: int) -> bool:
-        """Whether a verb takes something away by an "off" that follows: "leave the basil off"."""
-        if self._clause.pieces[at].words.split()[-1] not in _LEAVING:
-            return False
-        for piece in self._clause.pieces[at + 1 :]:
-            if piece.does(pieces.STOP, lex.AND):
-                return False
-            if piece.does(lex.OFF):
-                return True
-        return False
-
     def _which(self, at: int) -> None:
         """Take in words that say which of several, how many more, or that a name begins."""
         piece, phrase = self._clause.pieces[at], self._clause.phrase
@@ -140,6 +130,8 @@ class Orders:
                 self._rest(piece)
             case lex.THEM if phrase.count is not None and self._basket.current is not None:
                 self._amending.split()
+            case lex.THEM if phrase.count is not None and self.topic is not None:
+                self._naming.begin(self.topic, (self.topic,), [])  # "two of those"
             case lex.ALL:
                 self._all(at)
             case lex.ORDINAL:
@@ -163,30 +155,13 @@ class Orders:
             case _:
                 pass  # empty words
 
-    def _corrects(self, at: int) -> bool:
-        """Whether a word takes back what was said just before."""
-        piece = self._clause.pieces[at]
-        said_before = bool(self._basket.targets) or self._clause.phrase.count is not None
-        if not said_before or at + 1 >= len(self._clause.pieces):
-            return False
-        following = self._clause.pieces[at + 1]
-        if piece.tag == lex.SORRY:
-            return not (at and self._clause.pieces[at - 1].does(lex.AND))
-        if piece.tag == lex.NEG and piece.words == "no":
-            before = at == 0 or self._clause.pieces[at - 1].does(pieces.STOP, lex.SORRY)
-            turns = following.does(pieces.STOP, pieces.NUMBER, lex.ARTICLE, lex.SORRY) or (
-                bool(following.sizes) and not following.changes
-            )
-            return before and turns
-        return False
-
     def _number(self, at: int) -> int:
         """Take in a number; returns how many pieces it took."""
         piece = self._clause.pieces[at]
-        if piece.also == lex.PRONOUN and self._is_pronoun(at):
+        if piece.also == lex.PRONOUN and self._telling.is_pronoun(at):
             self._pronoun()
             return 1
-        if self._counts_choice(at):
+        if self._telling.counts_choice(at):
             self._clause.phrase.amount = str(piece.value)
             return 1
         following = self._clause.after(at)
@@ -198,44 +173,6 @@ class Orders:
         self._restart()
         self._clause.phrase.count = piece.value
         return 2 if following is not None and following.words in _TIMES else 1
-
-    def _is_pronoun(self, at: int) -> bool:
-        """Whether "one" stands for a thing: "a large one", "the second one"."""
-        before = self._clause.pieces[at - 1] if at else None
-        following = self._clause.after(at)
-        if before is None or self._clause.head_follows(at + 1):
-            return False
-        if following is not None and (following.changes or following.sizes):
-            return False
-        if self._clause.mode and not self._clause.phrase.strong and not self._clause.phrase.the:
-            return False
-        return before.does(lex.THE, lex.ORDINAL, lex.OTHER) or bool(before.sizes) or before.changes
-
-    def _counts_choice(self, at: int) -> bool:
-        """Whether a number counts something on a dish: "with two extra shots"."""
-        index = at + 1
-        said = self._clause.pieces
-        while index < len(said) and said[index].does(lex.AMOUNT, lex.FILLER):
-            index += 1
-        if index >= len(said):
-            return False
-        piece, number = said[index], said[at].value
-        head = self._clause.head_at(index + 1)
-        if head is not None and head.dishes and piece.changes and not piece.head:
-            several = piece.words.split()[0]
-            counted = f"{number} {piece.words}"
-            return several != stem(several) and self._kitchen.fits(head.dishes[0], counted)
-        nameable = piece.changes or piece.does(pieces.WORD)
-        if (
-            not nameable
-            or not self._basket.targets
-            or self._clause.head_follows(index + 1, near=True)
-        ):
-            return False
-        if self._clause.mode != "with" and (piece.head or self._basket.splittable(number)):
-            return False
-        words = f"{max(2, number)} {piece.words}"
-        return all(self._kitchen.fits(name, words) for name in self._basket.target_names)
 
     def _restart(self) -> None:
         """Begin something new; what came before it without a dish belongs to the last thing."""
@@ -330,6 +267,8 @@ class Orders:
             self._naming.give_back()
         elif phrase.more and self._basket.newest is not None:
             self._naming.again()
+        elif phrase.before and phrase.strong and not self._basket.targets:
+            self._naming.give_back()  # "a whole chicken with ...": it was a dish after all
 
     def _same(self, at: int) -> None:
         """Order the last thing again; what follows is how it differs, and so may tell which it is."""
@@ -341,6 +280,16 @@ class Orders:
             for item in things
             if all(self._kitchen.answers(item.name, words) for words in said)
         ]
+        named = self._basket.items[-1] if self._basket.items else None
+        if named is not None and named.changes and named in self._basket.targets:
+            return  # "a second stew, mild, the same without scallions"
+        if named is not None and not (named.changes or named.unknown) and named in things:
+            # "Another wrap, the same": it was named before it was said how.
+            like = [item for item in able if item is not named and item.names == named.names]
+            if like:
+                self._basket.items.remove(named)
+                self._clause.phrase.count = named.quantity if named.counted else None
+                able = like
         self._naming.again((able or things)[-1:])
 
     def _separate(self, at: int) -> None:
@@ -452,7 +401,6 @@ def _takes_back(piece: Piece) -> bool:
     return piece.does(lex.SORRY, pieces.NUMBER) or (piece.does(lex.NEG) and piece.words == "no")
 
 
-_LEAVING = ("leave", "take", "keep", "hold", "get")
 _TIMES = ("x", "times")
 _CLOSING = (
     lex.NEG,

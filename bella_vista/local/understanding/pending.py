@@ -1,7 +1,9 @@
 """Answers to what was asked back: "large", "the first", "both", "one of each", "never mind"."""
 
+from collections.abc import Sequence
+
 from bella_vista.local.english import lexicon as lex
-from bella_vista.local.english import patterns, vocabulary
+from bella_vista.local.english import numbers, patterns, vocabulary
 from bella_vista.local.understanding.changes import Changes
 from bella_vista.local.understanding.heard import Heard
 from bella_vista.local.understanding.items import Item, Split
@@ -9,13 +11,14 @@ from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.meaning import Draft, Question
 from bella_vista.local.understanding.names import Names
 from bella_vista.local.understanding.orders import Orders
-from bella_vista.local.understanding.pieces import NUMBER, STOP, cut
+from bella_vista.local.understanding.pieces import NUMBER, STOP, Piece, cut
 from bella_vista.local.understanding.tokens import Words
 from state.menu.words import stems
 
 _OF_ITEMS = frozenset(
     {"choice_missing", "ambiguous", "not_on_menu", "choice_not_possible", "sold_out", "over_limit"}
 )
+_SURELY_A_NAME = 2
 _NAMELESS = frozenset({"ambiguous", "not_on_menu", "sold_out"})
 
 
@@ -115,6 +118,7 @@ class Pending:
         line.words, line.names, line.near = item.words, item.names, item.near
         line.quantity, line.size = item.quantity, item.size
         line.changes, line.unknown, line.yielding = item.changes, item.unknown, 0
+        line.parts = item.parts
         self._changes.touch(line)
         return line
 
@@ -124,9 +128,11 @@ class Pending:
             return None
         word = found["ordinal"]
         number = (
-            lex.ORDINALS.get(word) or lex.UNITS.get(word) or (int(word) if word.isdigit() else 0)
+            numbers.ORDINALS.get(word)
+            or numbers.UNITS.get(word)
+            or (int(word) if word.isdigit() else 0)
         )
-        bare = word in lex.UNITS or word.isdigit()
+        bare = word in numbers.UNITS or word.isdigit()
         if bare and not said.startswith(("number", "option", "no ")):
             return None
         possible = len(self._question.possible)
@@ -147,7 +153,7 @@ class Pending:
             return self._settle(words)
         place = self._named(words, possible)
         if place is None:
-            return words
+            return self._another_instead(words)
         first, last, name = place
         item.names, item.words, item.near = (name,), name, ()
         if self._question.code != "ambiguous":
@@ -176,10 +182,11 @@ class Pending:
     def _named(self, words: Words, possible: tuple[str, ...]) -> tuple[int, int, str] | None:
         """Find the longest run of words that fits exactly one of several names."""
         tokens = words.tokens
+        others = self._other_names(words, possible)
         for length in range(min(6, len(tokens)), 0, -1):
             for first in range(len(tokens) - length + 1):
                 run = tokens[first : first + length]
-                if any(token.stop for token in run):
+                if any(token.stop for token in run) or others & set(range(first, first + length)):
                     continue
                 stemmed = {token.stem for token in run if token.word not in vocabulary.JOINTS}
                 if not stemmed or all(token.word in vocabulary.FUNCTION_WORDS for token in run):
@@ -193,6 +200,26 @@ class Pending:
                 if len(fits) == 1:
                     return first, first + length, fits[0]
         return None
+
+    def _another_instead(self, words: Words) -> Words:
+        """Give up what cannot be had for a dish that was not offered: "a stew instead, then"."""
+        said = [index for index, token in enumerate(words.tokens) if token.word == "instead"]
+        named = any(piece.dishes for piece in cut(words, self._names))
+        if self._question.code == "ambiguous" or len(said) != 1 or not named:
+            return words
+        self.settled, self._items = True, self._items[1:]
+        return words.without(said[0], said[0] + 1)
+
+    def _other_names(self, words: Words, possible: tuple[str, ...]) -> set[int]:
+        """Return the places of words that name a dish which was not among those offered."""
+        places: set[int] = set()
+        for first in range(len(words.tokens)):
+            longest = self._names.longest(words.tokens, first)
+            if longest is None or longest[0] < _SURELY_A_NAME or not longest[1].own:
+                continue
+            if longest[1].dishes and not set(longest[1].dishes) & set(possible):
+                places.update(range(first, first + longest[0]))
+        return places
 
     def _words_of(self, name: str) -> set[str]:
         dish = self._kitchen.dish(name)
@@ -219,6 +246,9 @@ class Pending:
                 item.splits.append(split)
             return self._settle(None)
         pieces = cut(words, self._names)
+        if self._named_after_all(item, pieces):
+            self.settled, self._items = True, self._items[1:]
+            return words
         if group == "quantity" or self._question.code == "over_limit":
             number = next((piece for piece in pieces if piece.does(NUMBER) or piece.value), None)
             if number is not None and len([p for p in pieces if p.head]) == 0:
@@ -234,6 +264,19 @@ class Pending:
         if not self._touches(item, words):
             return words
         return self._settle(words)
+
+    def _named_after_all(self, item: Item, pieces: Sequence[Piece]) -> bool:
+        """Whether a dish is named where only its kind was before: "a pizza", "a large Diavola"."""
+        dish = self._kitchen.dish(item.name)
+        if dish is None or (pieces and pieces[0].does(lex.AND, lex.PLUS)):
+            return False
+        kind = stems(dish.section)
+        if not any(stems(name) == kind for name in (dish.name, *dish.aliases)):
+            return False
+        named = [piece.dishes for piece in pieces if len(piece.dishes) == 1]
+        return any(
+            name != item.name and self._names.section_of(name) == dish.section for (name,) in named
+        )
 
     def _choose(self, item: Item, group: str, answer: str) -> None:
         if group == "size":
@@ -251,7 +294,12 @@ class Pending:
             for p in cut(words, self._names)
             if not p.sizes and not p.does(STOP, lex.AND, lex.FILLER, lex.THE, lex.FOR, lex.ARTICLE)
         ]
-        waiting = [item for item in self._items if item.size is None]
+        waiting = [
+            item
+            for item in self._items
+            if item.size is None
+            and all(self._kitchen.size(item.name, size) is not None for size in sizes)
+        ]
         if others or len(sizes) < 2 or len(sizes) != len(waiting):
             return False
         for item, size in zip(waiting, sizes, strict=True):
@@ -289,6 +337,8 @@ class Pending:
         said = " ".join(token.word for token in words.tokens if not token.stop)
         index = self._ordinal(said)
         pieces = cut(words, self._names)
+        if _wishes_anew(pieces):
+            return words
         items = self._changes.pointed_at(pieces, ids, index)
         if not items:
             return words
@@ -360,3 +410,10 @@ class Pending:
         ):
             self.settled = True
         return self.settled
+
+
+def _wishes_anew(pieces: Sequence[Piece]) -> bool:
+    """Whether a clause says by itself what is to be done with what: "no garlic on the Marinara"."""
+    verb = any(piece.does(lex.DROP, lex.MAKE, lex.SWAP) for piece in pieces[:1])
+    told = any(piece.does(lex.NEG, lex.AMOUNT) for piece in pieces[:1])
+    return verb or (told and any(piece.does(lex.ON, lex.TO) for piece in pieces))

@@ -283,11 +283,9 @@ class Questions:
             if group is not None:
                 return Asked("contents", subject=group)
             if any(piece.does(WORD) for piece in pieces) or self._section_only(pieces):
-                return (
-                    Asked("contents", words=unknown_words(pieces))
-                    if unknown_words(pieces)
-                    else None
-                )
+                unknown = unknown_words(pieces)
+                of_it = any(token.word in ("it", "that", "them", "this") for token in words.tokens)
+                return Asked("contents", words=unknown) if unknown or of_it else None
             return Asked("contents")
         return None
 
@@ -350,7 +348,10 @@ class Questions:
             match = self._names.resolve(unknown)
             if len(match.names) == 1:
                 return Asked("menu", subject=match.names[0])
-            return self._fact(words, things, least=1.0) or Asked("menu", words=unknown)
+            known = self._fact(words, things, least=1.0)
+            if known is None and set(stems(unknown)) & _OF_THE_HOUSE:
+                return Asked("facts", words=unknown)
+            return known or Asked("menu", words=unknown)
         if asking.MENU.fullmatch(words.said) is not None:
             return Asked("menu", words=unknown_words(pieces))
         return self._fact(words, things, least=1.0)
@@ -410,7 +411,9 @@ def _opened(words: Words) -> Words:
 
 
 def _asks_for_it(words: Words) -> bool:
-    return words.said.startswith(("do you have", "have you", "is there", "are there", "any "))
+    return words.said.startswith(
+        ("do you have", "have you", "is there", "are there", "any ", "can it ", "could it ")
+    )
 
 
 def _menu_meant(words: Words) -> bool:
@@ -421,6 +424,12 @@ _BEFORE = frozenset(
     "and so ok okay well also um uh er hmm but oh ah then now actually please sorry excuse me yes yeah quick"
     " question one just wait hey by the way great perfect thanks right".split()
 )
+_OF_THE_HOUSE = frozenset(
+    stem(word)
+    for key in ("toilet", "parking", "wifi", "wheelchair", "smoking", "terrace", "bus")
+    for word in asking.FACTS[key]
+)
+"""Words of questions about the house that are none about its food."""
 _ALLERGENS = frozenset(
     word for word in said.ALLERGENS if word not in ("corn", "garlic", "alcohol", "pork")
 )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from bella_vista.local.english import lexicon as lex
+from bella_vista.local.english import numbers
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.names import Names
@@ -50,6 +51,7 @@ class References:
         self._kitchen = kitchen
         self.known = known
         self.ordered = ordered
+        self.changed: Item | None = None
 
     @property
     def things(self) -> list[Item]:
@@ -71,6 +73,9 @@ class References:
                 at += 1
                 continue
             plain = piece.does(lex.PLAIN) or piece.also == lex.PLAIN or piece.sizes
+            if piece.changes and at and _is_one(pieces, at + 1) and self.made_with(piece):
+                at += 2
+                break
             if plain and at + 1 < len(pieces) and self._stands(pieces[at + 1]):
                 at += 1
                 continue
@@ -108,6 +113,18 @@ class References:
         """Whether a name means something that is on the order."""
         return bool(self.called(piece, self.things))
 
+    def made_with(self, piece: Piece) -> list[Item]:
+        """Return the things that were ordered with a choice: "the tofu one"."""
+        said = stems(piece.words)
+        return [
+            item
+            for item in self.things
+            if any(
+                set(said) <= set(stems(change)) and not change.startswith("no ")
+                for change in item.changes
+            )
+        ]
+
     def reference_at(self, pieces: Sequence[Piece]) -> bool:
         """Whether a run of pieces begins by pointing at something."""
         if not pieces or not self.things:
@@ -120,6 +137,9 @@ class References:
                 return self.reference_at(pieces[2:])
         if first.does(lex.PRONOUN, lex.ALL, lex.ORDINAL, lex.OTHER, lex.REST):
             return True
+        if first.does(lex.THE) and len(pieces) > 2 and _is_one(pieces, 2):
+            if pieces[1].changes and self.made_with(pieces[1]):
+                return True
         later = next((p for p in pieces if p.head or p.changes or p.does(WORD)), None)
         if first.does(lex.THE):
             return later is not None and self.points(later)
@@ -156,9 +176,20 @@ class References:
         meant = Meant(words=" ".join(piece.words for piece in pieces))
         count = next((piece.value for piece in pieces if piece.does(NUMBER)), None)
         ordinal = next(
-            (lex.ORDINALS[p.words.removeprefix("the ")] for p in pieces if p.does(lex.ORDINAL)),
+            (numbers.ORDINALS[p.words.removeprefix("the ")] for p in pieces if p.does(lex.ORDINAL)),
             None,
         )
+        made = next(
+            (
+                (piece, items)
+                for at, piece in enumerate(pieces)
+                if piece.changes and _is_one(pieces, at + 1) and (items := self.made_with(piece))
+            ),
+            None,
+        )
+        if made is not None:
+            pieces = [piece for piece in pieces if piece is not made[0]]
+            things = made[1]
         named = [(piece, self.called(piece, things)) for piece in pieces]
         found = next((items for piece, items in named if items and not piece.does(NUMBER)), None)
         every = any(piece.does(lex.ALL) for piece in pieces)
@@ -173,6 +204,9 @@ class References:
         if not (found or every or pronoun or ordinal or count):
             return meant
         meant.pointed = True
+        if made is not None and found is None:
+            found = made[1]
+            count = None if count == 1 else count
         candidates: Sequence[Item] = found if found is not None else things
         candidates = self._narrowed(candidates, pieces) if found or len(things) > 1 else candidates
         if ordinal is not None:
@@ -187,9 +221,8 @@ class References:
         if (
             meant.several
             and count is None
-            and any(
-                piece.head and not piece.dishes and piece.words.endswith("s") for piece in pieces
-            )
+            and any(piece.does(lex.THE) for piece in pieces[:1])
+            and any(piece.head and _plural(piece, meant.items) for piece in pieces)
         ):
             meant.several = False
         total = sum(item.quantity or 1 for item in meant.items)
@@ -212,13 +245,26 @@ class References:
         if count is not None and several:
             return several[-1:]
         if any(piece.does(lex.OTHER) for piece in pieces) and len(candidates) == 2:
-            return candidates[:1]
+            unchanged = [item for item in candidates if item is not self.changed]
+            return unchanged if len(unchanged) == 1 else candidates[:1]
         described = any(piece.sizes or piece.changes for piece in pieces)
         return candidates if described and len(candidates) < len(self.things) else candidates[-1:]
 
     def _narrowed(self, items: Sequence[Item], pieces: Sequence[Piece]) -> Sequence[Item]:
         """Keep the things of the size, or with the changes, that were said."""
         for piece in pieces:
+            if piece.does(lex.PLAIN) or piece.also == lex.PLAIN:
+                plain = [item for item in items if not item.changes]
+                # What is called plain has another of its kind beside it that is not.
+                beside = [
+                    item
+                    for item in plain
+                    if any(other.changes and other.name == item.name for other in items)
+                ]
+                if beside:
+                    items = beside
+                    continue
+                items = plain or items
             if piece.sizes:
                 sized = [
                     item
@@ -226,8 +272,6 @@ class References:
                     if item.size and self._kitchen.size(item.name, piece.words) == item.size
                 ]
                 items = sized or items
-            if piece.does(lex.PLAIN) or piece.also == lex.PLAIN:
-                items = [item for item in items if not item.changes] or items
         return items
 
     def _by_number(self, meant: Meant, items: Sequence[Item], ordinal: int) -> Meant:
@@ -242,6 +286,17 @@ class References:
         elif 0 <= index < len(items):
             meant.items = [items[index]]
         return meant
+
+
+def _is_one(pieces: Sequence[Piece], at: int) -> bool:
+    """Whether "one" or "ones" stands at a place."""
+    return at < len(pieces) and pieces[at].words in ("one", "ones")
+
+
+def _plural(piece: Piece, items: Sequence[Item]) -> bool:
+    """Whether a name speaks of several: "the Marinaras"."""
+    named = any((item.name or "").casefold().endswith("s") for item in items)
+    return piece.words.endswith("s") and not (piece.dishes and named)
 
 
 def _is_gone(item: Item) -> bool:

@@ -190,6 +190,7 @@ class Reshaping:
 
     def touch(self, item: Item) -> None:
         """Note that a line is not as it was."""
+        self._references.changed = item
         if item.line is not None and item not in self.touched:
             item.spoken = self.place
             self.touched.append(item)

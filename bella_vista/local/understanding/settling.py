@@ -8,6 +8,7 @@ from bella_vista.local.english import vocabulary
 from bella_vista.local.understanding.items import Item, Split
 from bella_vista.local.understanding.kitchen import Kitchen, any_size
 from bella_vista.local.understanding.meaning import Draft, Question
+from bella_vista.local.understanding.tokens import number_at, tokenize
 from state.errors import ChoiceMissing, OrderError
 from state.menu import Combo, Dish, Menu
 from state.menu.words import stems
@@ -73,6 +74,7 @@ class Settling:
         if not item.names:
             facts = {"words": item.words, "near": list(item.near)}
             return None, Question("not_on_menu", facts, self._draft(item, words=item.words))
+        item = self._narrowed(item)
         if item.name is None:
             facts = {"words": item.words, "possible": list(item.names)}
             waiting = self._draft(item, words=item.words, possible=list(item.names))
@@ -85,6 +87,18 @@ class Settling:
             facts = {"words": item.words, "near": list(item.near)}
             return None, Question("not_on_menu", facts, self._draft(item, words=item.words))
         return self._settle_dish(item, dish)
+
+    def _narrowed(self, item: Item) -> Item:
+        """Keep of several dishes the one that comes as it was said: "a whole chicken"."""
+        if len(item.names) < 2 or not (item.size or item.changes):
+            return item
+        able = [
+            name
+            for name in item.names
+            if (not item.size or self._kitchen.size(name, item.size) is not None)
+            and all(self._kitchen.answers(name, change) for change in item.changes)
+        ]
+        return replace(item, names=tuple(able)) if len(able) == 1 else item
 
     def _settle_dish(self, item: Item, dish: Dish) -> tuple[Draft | None, Question | None]:
         if not dish.available:
@@ -137,6 +151,11 @@ class Settling:
                 words = stems(size)
                 if words[:1] == (str(item.quantity),) and words[1:] in _PIECES:
                     return replace(item, size=size, quantity=1)
+            most = max(dish.sizes, key=_pieces_in)
+            if all(map(_pieces_in, dish.sizes)) and item.quantity > _pieces_in(most):
+                portions, left = divmod(item.quantity, _pieces_in(most))
+                if not left:  # a dozen, where six are the most there is of in one portion
+                    return replace(item, size=most, quantity=portions)
         return item
 
     def _wrong_size(self, item: Item, dish: Dish) -> Question | None:
@@ -166,6 +185,9 @@ class Settling:
                     bad = bad or error
             except OrderError as error:
                 bad = bad or error
+                plain = words.removesuffix(" on the side")
+                if plain != words and self._possible(dish, size, [*good, plain]):
+                    good.append(plain)  # it can be had, but not beside
             else:
                 good.append(words)
         if bad is None:
@@ -256,7 +278,7 @@ class Settling:
         if item.quantity is None:
             facts = {"name": combo.name, "group": "quantity", "possible": []}
             return None, Question("choice_missing", facts, self._draft(item))
-        item = self._with_named_parts(item, combo)
+        item = self._with_fixed_parts(self._with_named_parts(item, combo), combo)
         item = self._handed_on(item)
         strange = self._strange(item, combo)
         if strange:
@@ -295,6 +317,20 @@ class Settling:
             chosen = any(name in part.dishes for name in taken)
             if len(part.dishes) > 1 and not chosen and part.choose == 1 and len(named) == 1:
                 parts.append(Item(words=named[0], names=(named[0],)))
+        return replace(item, parts=parts)
+
+    def _with_fixed_parts(self, item: Item, combo: Combo) -> Item:
+        """Take what a combo always has, where it has to be chosen how it is, or was said."""
+        parts = [*item.parts]
+        for part in combo.parts:
+            dish = self._kitchen.dish(part.dishes[0]) if len(part.dishes) == 1 else None
+            if dish is None or not dish.available:
+                continue
+            said = any(self._kitchen.answers(dish.name, one) for one in item.changes)
+            if not (said or self._kitchen.asks_how(dish.name)):
+                continue
+            there = sum(one.name == dish.name for one in parts)
+            parts.extend(Item(dish.name, (dish.name,)) for _ in range(part.choose - there))
         return replace(item, parts=parts)
 
     def _called_by(self, name: str, said: set[str]) -> bool:
@@ -367,6 +403,18 @@ def _part_fields(part: Item) -> dict[str, Any]:
     if part.changes:
         fields["modifications"] = list(part.changes)
     return fields
+
+
+def _pieces_in(size: str) -> int:
+    """Return how many pieces a size says it is; 0 when it says something else."""
+    tokens = tokenize(size)
+    number = number_at(tokens, 0) if tokens else None
+    if number is None or stems(" ".join(token.word for token in tokens[number[1] :])) not in (
+        (),
+        *_PIECES,
+    ):
+        return 0
+    return number[0]
 
 
 def _split(item: Item) -> list[Item]:

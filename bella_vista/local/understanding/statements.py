@@ -31,7 +31,7 @@ class Statements:
 
     def whole(self, words: Words, heard: Heard) -> Words:
         """Take out what may go over several clauses, and return what is left of a message."""
-        return self._contacts.take(words, heard)
+        return self._guests.whole(self._contacts.take(words, heard), heard)
 
     def address(self, words: Words) -> str | None:
         """Find the address a question about delivery names."""

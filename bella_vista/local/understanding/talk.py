@@ -16,6 +16,7 @@ _WHOLE = (
     ("status", patterns.STATUS),
     ("place", patterns.PLACE),
     ("done", patterns.DONE),
+    ("right", patterns.RIGHT),
     ("bye", patterns.BYE),
     ("thanks", patterns.THANKS),
     ("no", patterns.NO),
@@ -138,8 +139,10 @@ class Talk:
             if following is None or following.stop or following.word in patterns.AFTER_ANSWER:
                 self._heard.meant(intent)
                 self.answer = intent
-                # What a "no" takes back is seen later; a "yes" says no more.
-                return words if intent == "no" else words.part(length, len(words.tokens))
+                # What a "no" takes back is seen later; a "yes", or a "wrong", says no more.
+                if intent == "no" and words.tokens[0].word not in ("wrong", "incorrect", "that"):
+                    return words
+                return words.part(length, len(words.tokens))
             if intent == "yes" and length == 1 and words.tokens[0].word in patterns.SURE_YES:
                 self._heard.meant(intent)
                 return words.part(1, len(words.tokens))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 
-from bella_vista.local.english import lexicon
+from bella_vista.local.english import numbers, spelling
 from state.menu.words import fold, stem
 
 LONGEST = 5_000
@@ -51,6 +51,7 @@ class Token:
 
 
 _WITHOUT = re.compile(r"(?<!\w)w/o(?!\w)", re.IGNORECASE)
+_YOU_ALL = re.compile(r"\by['\u2019]all\b", re.IGNORECASE)
 
 
 def clean(text: str) -> str:
@@ -59,6 +60,7 @@ def clean(text: str) -> str:
     text = "".join(_visible(character) for character in text)
     text = _HALF_OF_DAY.sub(r"\1m", text)
     text = _WITHOUT.sub("without", text)
+    text = _YOU_ALL.sub("you", text)
     return re.sub(r"[^\S\n]+", " ", text).strip()[:LONGEST]
 
 
@@ -95,10 +97,10 @@ def tokenize(text: str) -> tuple[Token, ...]:
 def _folded(raw: str, start: int, end: int) -> Iterator[Token]:
     # A possessive says nothing about what is meant; other apostrophes vanish ("i'd" -> "id").
     bare = re.sub(r"(?<=[^\W\d_]{3})['\u2019\u02bc`]s$", "", raw)
-    if bare != raw and fold(raw) in lexicon.CONTRACTIONS:
+    if bare != raw and fold(raw) in spelling.CONTRACTIONS:
         bare = raw
     for word in fold(bare).split():
-        for part in lexicon.SPELLED.get(word, word).split():
+        for part in spelling.SPELLED.get(word, word).split():
             yield Token(part, stem(part), start, end)
 
 
@@ -218,10 +220,10 @@ def number_at(tokens: Sequence[Token], index: int) -> tuple[int, int] | None:
     >>> number_at(tokenize("twenty five"), 0)
     (25, 2)
     """
-    for length in (4, 3, 2):
+    for length in (4, 3, 2, 1):
         phrase = " ".join(token.word for token in tokens[index : index + length])
-        if phrase in lexicon.COUNTS:
-            return lexicon.COUNTS[phrase], length
+        if phrase in numbers.COUNTS:
+            return numbers.COUNTS[phrase], length
     word = tokens[index].word
     if re.fullmatch(r"\d{1,3}(,\d{3})+|\d{1,9}", word):
         value, length = int(word.replace(",", "")), 1
@@ -238,12 +240,12 @@ def _spoken(tokens: Sequence[Token], index: int) -> tuple[int, int] | None:
         word = token.word
         if word == "zero":
             break  # nobody orders none of something; it is part of a name
-        if word in lexicon.UNITS and last not in ("unit",):
-            if last == "ten" and lexicon.UNITS[word] > 9:
+        if word in numbers.UNITS and last not in ("unit",):
+            if last == "ten" and numbers.UNITS[word] > 9:
                 break
-            part, last = part + lexicon.UNITS[word], "unit"
-        elif word in lexicon.TENS and last in ("", "hundred", "thousand"):
-            part, last = part + lexicon.TENS[word], "ten"
+            part, last = part + numbers.UNITS[word], "unit"
+        elif word in numbers.TENS and last in ("", "hundred", "thousand"):
+            part, last = part + numbers.TENS[word], "ten"
         elif word == "hundred" and length and last == "unit":
             part, last = part * 100, "hundred"
         elif word == "thousand" and length and last:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from bella_vista.local.english import ask, asking, patterns, statements, vocabulary
+from bella_vista.local.english import ask, asking, lexicon, patterns, statements, vocabulary
 from bella_vista.local.understanding.changes import Changes
 from bella_vista.local.understanding.clauses import clauses
 from bella_vista.local.understanding.counted import counted
@@ -23,8 +23,9 @@ from bella_vista.local.understanding.meaning import (
 )
 from bella_vista.local.understanding.names import Names
 from bella_vista.local.understanding.orders import Orders
+from bella_vista.local.understanding.parts import on_order
 from bella_vista.local.understanding.pending import Pending
-from bella_vista.local.understanding.pieces import STOP, Piece, cut
+from bella_vista.local.understanding.pieces import NUMBER, STOP, Piece, cut
 from bella_vista.local.understanding.questions import Questions
 from bella_vista.local.understanding.settling import Settling
 from bella_vista.local.understanding.statements import Statements
@@ -97,6 +98,8 @@ class Understander:
         words = self._house.names.spelt(Words.read(text))
         if not words.tokens:
             return Understanding(text)
+        if expects == "comment" and statements.RATES_ANEW.fullmatch(words.said):
+            expects = "rating"
         if expects == "comment" and (said := comment(words)):
             return Understanding(text, (Draft("give_feedback", {"comment": said}),))
         hearing = _Hearing(self._house, order, expects, now, topic)
@@ -141,7 +144,7 @@ class _Hearing:
         self._order = order
         self._expects = expects
         self._now = now
-        self._known = [Item.of_line(line) for line in order.items]
+        self._known = [on_order(line, house.kitchen) for line in order.items]
         self._orders = Orders(house.names, house.kitchen, self._known)
         self._orders.topic = topic
         self._changes = Changes(house.names, house.kitchen, self._known, self._orders)
@@ -184,6 +187,11 @@ class _Hearing:
         elif asked is not None and not (asked.kind == "payment" and self._expects == "choice"):
             if asked.kind == "service":
                 asked = self._with_address(asked, words)
+            elif asked.kind in _OF_A_DISH and asked.subject is None and asked.words is None:
+                asked = replace(asked, subject=self._orders.topic)  # "and what is in it?"
+            elif asked.kind == "total" and self._orders.topic is not None:
+                if asking.HOW_MUCH_IS_THAT.fullmatch(words.said.rstrip(" ?")):
+                    asked = Asked("price", subject=self._orders.topic)
             self._answers.append(asked)
             self._orders.topic = asked.subject
             return
@@ -205,6 +213,7 @@ class _Hearing:
             self._house.kitchen,
             self._orders.spoken_of,
         )
+        pieces = self._by_number(pieces)
         if not any(not piece.does(STOP) for piece in pieces):
             return
         self._changes.speak_at(words.tokens[0].start)
@@ -212,11 +221,30 @@ class _Hearing:
             said = turned(_without_no(pieces), self._house.kitchen)
             self._orders.read(said, words)
 
+    def _by_number(self, pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
+        """Ask about a dish that was called by a number, with what was said of it: nobody knows it."""
+        for at, piece in enumerate(pieces[:-1]):
+            number = pieces[at + 1]
+            if piece.words != "number" or not number.does(NUMBER):
+                continue
+            last = at + 2
+            if last < len(pieces) and pieces[last].head:
+                continue
+            if last < len(pieces) and pieces[last].does(lexicon.WITH):
+                end = (i for i, p in enumerate(pieces) if i > last and p.does(STOP, lexicon.AND))
+                last = next(end, len(pieces))
+            words = f"number {number.words}"
+            self._heard.asked(Question("not_on_menu", {"words": words, "near": []}))
+            return (*pieces[:at], *pieces[last:])
+        return pieces
+
     def _is_wish(self, asked: Asked, words: Words) -> bool:
         """Whether a question is only polite: "can I pay cash instead?", "can I split it?"."""
         said = words.said
         if asked.kind == "service" and said.startswith(_BRINGS):
             return any(piece.dishes for piece in cut(words, self._house.names))
+        if self._known and statements.CAN_IT_BE.match(said) is not None:
+            return any(piece.changes or piece.sizes for piece in cut(words, self._house.names))
         wishes = (statements.PAYS_OTHERWISE, statements.USES_CODE)
         money = asked.kind in ("payment", "facts")
         return money and any(wish.search(said) is not None for wish in wishes)
@@ -259,7 +287,9 @@ class _Hearing:
                 asked = [self._undone(item, item.source, one) for one in asked]
             changed.extend((item.spoken, draft) for draft in made)
             questions.extend(asked)
-        for item in self._changes.touched:
+        # Whoever calls everything off takes nothing off: "forget it, cancel everything".
+        touched = [] if self._heard.has("cancel_order") else self._changes.touched
+        for item in touched:
             change, asked = self._changed(item)
             drafts.extend((item.spoken, draft) for draft in change)
             questions.extend(asked)
@@ -329,11 +359,13 @@ class _Hearing:
         if tuple(fields.get("modifications", ())) != tuple(had):
             changed["modifications"] = list(fields.get("modifications", ()))
         parts = fields.get("parts")
-        if parts and item.parts and len(item.parts) != len(line.parts):
+        before = self._house.settling.settle(on_order(line, self._house.kitchen))[0]
+        if parts and not (before and before[0].fields.get("parts") == parts):
             changed["parts"] = parts
         return ([Draft("change_item", changed)] if len(changed) > 1 else []), []
 
 
+_OF_A_DISH = frozenset({"contents", "price"})
 _BRINGS = (
     "can you deliver",
     "could you deliver",

@@ -123,6 +123,8 @@ class OrderTakerPolicy(Policy):
             return _missing(now)
         if now.did("add_item") and (offer := suggestion(now)):
             return f"Would you like {offer} with that, or anything else?"
+        if now.heard.settled and now.meant("no", "nothing") and not now.heard.commands:
+            return ANYTHING_ELSE  # the dish that was asked about is not wanted after all
         if now.topic is Topic.CONFIRM or now.meant("no"):
             return CHANGE
         if now.topic is Topic.ANYTHING_ELSE and now.meant("yes") and not now.heard.answers:
@@ -150,7 +152,10 @@ def has_all(now: Situation) -> bool:
     if now.meant("done"):
         return True
     asked = topic(now.scene.last_said) in (Topic.ANYTHING_ELSE, Topic.SUGGESTION)
-    return asked and now.meant("no", "nothing") and not now.heard.commands
+    more = now.scene.last_said.endswith((WHAT_ELSE, CHANGE))
+    if now.heard.commands or not (asked or more):
+        return False
+    return now.meant("no", "nothing") or (asked and now.meant("right"))
 
 
 def suggestion(now: Situation) -> str | None:
