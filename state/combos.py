@@ -131,11 +131,12 @@ def _meant(menu: Menu, combo: Combo, slots: Sequence[_Slot], words: str) -> Dish
         raise Ambiguous(
             f'"{words}" could be {" or ".join(named_here)}.', words=words, possible=[*named_here]
         )
+    for slot in slots:
+        for name in slot.part.dishes:
+            if name not in allowed and stems(name) == stems(words):
+                near = [dish.name for dish in slot.dishes]
+                raise SoldOut(f"{name} is not to be had now.", name=name, near=[*near])
     listed: list[JsonValue] = [*allowed]
-    gone = {name for slot in slots for name in slot.part.dishes} - allowed.keys()
-    for name in gone:
-        if stems(name) == stems(words):
-            raise SoldOut(f"{name} is not to be had now.", name=name, near=listed)
     raise ChoiceNotPossible(
         f'"{words}" is no part of {combo.name}. Possible: {", ".join(allowed)}.',
         name=combo.name,

@@ -16,9 +16,8 @@ def coupon_of(menu: Menu, words: str) -> CouponRule:
     Raises:
         CouponNotValid: The house knows none of that code.
     """
-    said = _plain(words)
     for coupon in menu.coupons.values():
-        if _plain(coupon.code) == said:
+        if same_code(coupon.code, words):
             return coupon
     raise CouponNotValid(f'There is no coupon "{words}".', code=words, why="unknown")
 
@@ -48,6 +47,11 @@ def acceptable(
             there=[*apart],
         )
     return None
+
+
+def same_code(one: str, other: str) -> bool:
+    """Whether two codes are one, however they were spaced or cased."""
+    return _plain(one) == _plain(other)
 
 
 def _plain(words: str) -> str:

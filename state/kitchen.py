@@ -97,15 +97,12 @@ class Kitchen:
                         return found
             raise
 
-    def _sized(self, name: str, size: str) -> tuple[Dish, str] | None:
+    def _sized(self, name: str, size: str) -> tuple[Dish, str | None] | None:
         try:
             item = self.menu.item(name)
-            found = (
-                self.menu.size(item, size.removesuffix(" of")) if isinstance(item, Dish) else None
-            )
+            return (item, self.menu.size(item, size)) if isinstance(item, Dish) else None
         except OrderError:
             return None
-        return (item, found) if isinstance(item, Dish) and found is not None else None
 
     def again(self, line: OrderLine) -> OrderLine:
         """Return the same thing as the menu has it now, under the same id.

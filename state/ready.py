@@ -99,8 +99,7 @@ def placed_in_time(order: OrderState, context: OrderContext) -> Fulfilment | Non
         return None
     soonest = earliest(context.menu.restaurant, fulfilment.kind, context.now())
     if soonest - fulfilment.ready_at <= PATIENCE:
-        ready_at = soonest if fulfilment.when is None else max(fulfilment.ready_at, soonest)
-        return fulfilment.model_copy(update={"ready_at": ready_at})
+        return fulfilment.model_copy(update={"ready_at": max(fulfilment.ready_at, soonest)})
     _promise(fulfilment, context)
     raise Missing(
         f"Meanwhile it can only be ready on {soonest:%A at %H:%M}. Read the order back again.",

@@ -165,14 +165,14 @@ class ChangeItem(OrderCommand):
         other = item.name != old.name
         size = self.size or said_size
         if size is None:
-            size = kitchen.size_kept(item, old.size) if other else old.size
+            size = kitchen.size_kept(item, old.size)
         parts = _part_words(self.parts)
         if parts is None and not other and old.parts:
             parts = [PartWords(part.name, part.size, part.modifications) for part in old.parts]
         words: tuple[str, ...] = old.modifications
         if self.modifications is not None:
             words = self.modifications
-        elif other or size != old.size:
+        elif other:
             words = kitchen.words_kept(item.name, size, words)
         fresh = kitchen.line(item.name, size, words, parts)
         return fresh.model_copy(update={"id": old.id, "quantity": old.quantity, "note": old.note})

@@ -62,7 +62,7 @@ def _line(old: OrderLine, kitchen: Kitchen) -> OrderLine | None:
         fresh = kitchen.again(old)
     except OrderError:
         return None
-    return fresh if fresh.quantity <= most else fresh.model_copy(update={"quantity": most})
+    return fresh.model_copy(update={"quantity": min(fresh.quantity, most)})
 
 
 def _fulfilment(order: OrderState, context: OrderContext) -> Fulfilment | None:

@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, mo
 
 from state.commands.base import OrderCommand, ensure, not_found
 from state.context import OrderContext
-from state.coupons import acceptable, coupon_of
+from state.coupons import acceptable, coupon_of, same_code
 from state.errors import NotPossible
 from state.money import Cents
 from state.order import OrderState, Tip
@@ -188,8 +188,7 @@ class ChoosePayment(OrderCommand):
 
 
 def _code_there(order: OrderState, words: str) -> str:
-    said = "".join(words.split()).casefold()
     for coupon in order.coupons:
-        if coupon.code.casefold() == said:
+        if same_code(coupon.code, words):
             return coupon.code
     not_found("coupon", words, [coupon.code for coupon in order.coupons])

@@ -140,7 +140,10 @@ class Chooser:
             amount, count = None, count * said.marks.times
         elif not group.counted and count > 1:
             if count != 2 or not group.amounts:
-                raise self._not_possible(said.words, f"{choice.name} can be had once.", group)
+                most = (
+                    f"{EXTRA} {choice.name} is the most" if group.amounts else "only one can be had"
+                )
+                raise self._not_possible(said.words, f"{most}.", group)
             amount, count = EXTRA, 1
         if amount == ON_THE_SIDE:
             if not group.amounts or said.marks.portion is not None:

@@ -27,7 +27,6 @@ class _Phrase:
     """One name by which something can be asked for."""
 
     item: Item
-    words: tuple[str, ...]
     core: tuple[str, ...]
     implied: frozenset[str]
     head: str | None
@@ -73,7 +72,7 @@ class Finder:
             words = core(stems(name))
             head = words[-1] if words[-1] in DISH_WORDS and words[-1] not in implied else None
             beside = implied | (contents - set(words))
-            self._phrases.append(_Phrase(item, stems(name), words, beside, head))
+            self._phrases.append(_Phrase(item, words, beside, head))
 
     def item(self, words: str) -> Item:
         """Return the one dish or combo that is meant.

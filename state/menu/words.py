@@ -11,6 +11,7 @@ _LETTERS = str.maketrans(
 _SIGNS = (("½", " half "), ("&", " and "), ("%", " percent "), ("+", " plus "), ("×", " x "))
 _ELISION = re.compile(r"(?<=[^\W\d_])['\u2019\u02bc](?=[^\W\d_]{3,})")
 _APOSTROPHE = re.compile(r"['\u2019\u02bc`]")
+_JOINT = re.compile(r" (?:of|with|in) ")
 _TOKEN = re.compile(r"[0-9]+|[^\W0-9_]+")
 
 NUMBERS = {
@@ -67,9 +68,7 @@ def stem(word: str) -> str:
         return word
     if word.endswith("ss"):
         return word
-    if word.endswith("ies") and len(word) > 4:
-        return word[:-3] + "y"
-    if word.endswith("oes") or word.endswith(("ches", "shes", "ses", "xes", "zes")):
+    if word.endswith("oes"):
         return word[:-2]
     if word.endswith("s"):
         word = word[:-1]
@@ -86,7 +85,8 @@ def plural(name: str) -> str:
     >>> [plural(name) for name in ("espresso shot", "scoop of vanilla", "cherry", "peach", "fries")]
     ['espresso shots', 'scoops of vanilla', 'cherries', 'peaches', 'fries']
     """
-    head, joint, rest = _head(name)
+    joint = _JOINT.search(name)
+    head, rest = (name[: joint.start()], name[joint.start() :]) if joint else (name, "")
     lower = head.casefold()
     if lower.endswith("s") and not lower.endswith(("ss", "us")):
         several = head
@@ -96,12 +96,4 @@ def plural(name: str) -> str:
         several = head + "es"
     else:
         several = head + "s"
-    return several + joint + rest
-
-
-def _head(name: str) -> tuple[str, str, str]:
-    for joint in (" of ", " with ", " in "):
-        head, found, rest = name.partition(joint)
-        if found:
-            return head, found, rest
-    return name, "", ""
+    return several + rest

@@ -223,3 +223,60 @@ def test_a_part_s_size_may_be_said_with_its_name() -> None:
         ("Funghi", "small"),
     ]
     assert order.order_items[0].unit_price == 2400 + 450
+
+
+def test_a_word_for_two_dishes_means_the_one_that_the_combo_has() -> None:
+    menu = card(
+        CARD.replace(
+            '{name: Water, price: "2.50"}', '{name: Water, aliases: [coke], price: "2.50"}'
+        ).replace("from: [House red]", "from: [Cola]")
+    )
+
+    order = House(menu).order(dinner({"name": "Funghi", "quantity": 2}, {"name": "coke"}))
+
+    assert [name for name, *_ in parts_of(order)] == ["Funghi", "Funghi", "Cola", "Cola"]
+
+
+def test_a_heading_that_elsewhere_means_a_dish_means_what_the_combo_has_of_it() -> None:
+    menu = card(
+        CARD.replace("{name: Calzone,", "{name: Calzone, aliases: [pizza],").replace(
+            "from: [Margherita, Funghi]", "from: [Margherita, House salad]"
+        )
+    )
+
+    order = House(menu).order(dinner({"name": "pizza", "quantity": 2}))
+
+    assert parts_of(order)[0] == ("Margherita", "small", ())
+
+
+CHAIN = """
+      - {choose: 1, from: [Cola, Water]}
+      - {choose: 1, from: [Cola, House red]}
+      - {choose: 1, from: [House red, Soup of the day]}
+"""
+
+
+def test_several_dishes_make_room_for_another_one_after_the_other() -> None:
+    house = House(card(CARD.replace("\n      - {choose: 2, from: [Margherita, Funghi]}\n", CHAIN)))
+
+    order = house.order(
+        dinner({"name": "Cola"}, {"name": "House red", "quantity": 3}, {"name": "Water"})
+    )
+
+    assert [name for name, *_ in parts_of(order)] == [
+        "Water",
+        "Cola",
+        "House red",
+        "House red",
+        "House red",
+    ]
+
+
+def test_dishes_that_could_change_places_for_ever_are_refused_where_there_is_no_room() -> None:
+    same = "{choose: 1, from: [Cola, Water]}"
+    house = House(card(CARD.replace("{choose: 2, from: [House red]}", f"{same}\n      - {same}")))
+
+    with pytest.raises(ChoiceNotPossible) as refused:
+        house.order(dinner({"name": "Cola"}, {"name": "Water"}, {"name": "Cola"}))
+
+    assert refused.value.facts["most"] == 4

@@ -6,7 +6,14 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from state.commands import GUEST_COMMANDS, ORDER_COMMANDS, STAFF_COMMANDS, OrderCommand, Reprice
+from state.commands import (
+    GUEST_COMMANDS,
+    ORDER_COMMANDS,
+    STAFF_COMMANDS,
+    OrderCommand,
+    Reprice,
+    SetFulfilment,
+)
 
 FORMS = {
     "set_customer": {"name", "phone", "email"},
@@ -110,3 +117,12 @@ def test_the_schema_of_all_commands_is_one_union_by_op() -> None:
     schema = ORDER_COMMANDS.json_schema()
 
     assert set(schema["discriminator"]["mapping"]) == set(FORMS)
+
+
+def test_a_command_is_written_with_what_was_said_even_if_that_was_nothing() -> None:
+    assert SetFulfilment(kind="pickup").written() == {"op": "set_fulfilment", "kind": "pickup"}
+    assert SetFulfilment(kind="delivery", address=None).written() == {
+        "op": "set_fulfilment",
+        "kind": "delivery",
+        "address": None,
+    }

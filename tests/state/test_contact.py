@@ -30,6 +30,7 @@ def test_a_house_is_in_the_country_of_its_number_or_its_clock(
 
 def test_a_number_is_read_as_one_of_the_house_s_country() -> None:
     assert phone_of("020 7946 0958", house_in("Europe/London")) == "+442079460958"
+    assert phone_of("212 212 1212", house_in("America/New_York")) == "+12122121212"
     assert phone_of("030 901820", house_in("Europe/Berlin")) == "+4930901820"
 
 
@@ -45,6 +46,8 @@ def test_a_number_is_read_as_one_of_the_house_s_country() -> None:
         ("221b Baker Street, London nw16xe", ["NW1"], ("NW1", True)),
         ("221b Baker Street, London NW1 6XE", ["NW1 6XE"], ("NW1 6XE", True)),
         ("10 Downing Street, SW1A 2AA", ["NW1"], (None, True)),
+        ("3 Holloway Road, London N19 5AB", ["N1"], (None, True)),
+        ("3 Holloway Road, London N195AB", ["N1"], (None, True)),
         ("Downing Street", ["NW1"], (None, False)),
         ("Damrak 1, 1012 LG Amsterdam", ["1012"], ("1012", True)),
         ("290 Bremner Blvd, Toronto M5V 3L9", ["M5V"], ("M5V", True)),

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from state.allergens import allergies_met
+from state.allergens import AllergyMet, allergies_met
 from state.commands import (
     AddAllergy,
     AddItem,
@@ -18,7 +18,7 @@ from state.commands import (
 )
 from state.errors import NotFound, NotValid, WrongStage
 from state.order import Stage
-from tests.state.house import House
+from tests.state.house import CARD, House, card
 
 
 def test_a_name_is_kept_as_it_was_said() -> None:
@@ -130,9 +130,23 @@ def test_what_speaks_against_an_allergy_is_found_before_it_is_eaten() -> None:
         AddItem(name="Water"),
     )
 
-    met = [(found.line_id, found.allergy) for found in allergies_met(order, house.menu)]
+    assert allergies_met(order, house.menu) == (
+        AllergyMet("L1", "House salad", "nuts"),
+        AllergyMet("L2", "Margherita", "lactose"),
+    )
 
-    assert met == [("L1", "nuts"), ("L2", "lactose")]
+
+def test_what_was_chosen_speaks_against_an_allergy_as_well() -> None:
+    house = House(card(CARD.replace('ranch: "0.50"', 'ranch: {price: "0.50", allergens: [egg]}')))
+
+    def met(dressing: str) -> list[str]:
+        order = house.order(
+            AddAllergy(name="eggs"), AddItem(name="House salad", modifications=(dressing,))
+        )
+        return [found.allergy for found in allergies_met(order, house.menu)]
+
+    assert met("ranch") == ["eggs"]
+    assert met("vinaigrette") == []
 
 
 def test_notes_carry_ids_and_times() -> None:
@@ -239,3 +253,18 @@ def test_a_person_can_be_called_at_any_time(stage: Stage) -> None:
     )
 
     assert (order.person_wanted, order.person_reason, order.stage) == (True, "lost", stage)
+
+
+def test_a_note_s_parts_are_changed_one_by_one_and_others_stay() -> None:
+    house = House()
+    order = house.order(
+        AddNote(title="Bell", content="It is broken."), AddNote(title="Dog", content="It barks.")
+    )
+
+    order = house.after(order, ChangeNote(note_id="id-1", title="Door"))
+    order = house.after(order, ChangeNote(note_id="id-2", content="It bites."))
+
+    assert [(note.title, note.content) for note in order.notes] == [
+        ("Door", "It is broken."),
+        ("Dog", "It bites."),
+    ]

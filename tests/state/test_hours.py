@@ -293,3 +293,67 @@ def test_hours_are_told_without_a_clock_too() -> None:
     assert hours_text(KEBAB).startswith(
         "Monday to Wednesday: 11 AM to 2 AM. Thursday: 11 AM to 3 AM."
     )
+
+
+@pytest.mark.parametrize(
+    ("now", "begins"),
+    [
+        ("2026-11-20T00:30", "Open now, closes at 1:15 AM."),
+        ("2026-11-20T23:00", "Open now, closes at 1:15 AM."),
+        ("2026-11-20T01:15", "Closed now, opens at noon."),
+        ("2026-11-19T13:00", "Closed now, opens at midnight."),
+        ("2026-11-15T13:00", "Closed now, opens on Friday at midnight."),
+        ("2026-11-14T06:00", "Closed now, opens on Friday at midnight."),
+        ("2026-11-13T06:00", "Closed now, opens on Friday, November 20, at midnight."),
+    ],
+)
+def test_a_time_is_said_as_near_as_it_is(now: str, begins: str) -> None:
+    # Closed on one Friday, so that the next opening may be a week ahead.
+    night = house(
+        "friday: ['00:00-01:15', '12:00-12:30', '22:00-01:15']",
+        rest=", closed_on: ['2026-11-13']",
+    )
+
+    assert hours_text(night, at(now)).startswith(begins)
+
+
+@pytest.mark.parametrize(
+    ("clock", "said"),
+    [
+        ("00:00", "midnight"),
+        ("00:01", "12:01 AM"),
+        ("11:59", "11:59 AM"),
+        ("12:00", "noon"),
+        ("12:30", "12:30 PM"),
+        ("13:05", "1:05 PM"),
+    ],
+)
+def test_a_time_of_day_is_said_by_the_twelve_hour_clock(clock: str, said: str) -> None:
+    assert f"Monday: {said} to " in hours_text(house(f"monday: ['{clock}-23:00']"))
+
+
+def test_opening_early_tomorrow_is_said_to_be_tomorrow_from_six_on() -> None:
+    early = house("monday: ['05:59-12:00'], wednesday: ['06:00-12:00']")
+
+    assert "opens at 5:59 AM." in hours_text(early, at("2026-11-22T20:00"))
+    assert "opens tomorrow at 6 AM." in hours_text(early, at("2026-11-24T20:00"))
+
+
+def test_days_with_the_same_hours_are_said_together_and_closed_days_while_they_lie_ahead() -> None:
+    days = house(
+        "monday: ['10:00-12:00'], tuesday: ['10:00-12:00'], wednesday: ['11:00-12:00']",
+        rest=", closed_on: ['2027-01-19', '2026-11-20', '2026-12-25', '2027-01-20', '2026-11-19']",
+    )
+
+    said = hours_text(days, at("2026-11-20T23:30"))  # in UTC it is the next day
+
+    assert said == (
+        "Closed now, opens on Monday at 10 AM."
+        " Monday and Tuesday: 10 AM to noon. Wednesday: 11 AM to noon."
+        " Thursday to Sunday: closed."
+        " Closed on November 20, December 25, January 19."
+    )
+
+
+def test_at_the_minute_it_opens_it_is_open_until_it_closes() -> None:
+    assert closing(CORNER, at("2026-11-20T17:30")) == at("2026-11-21T01:00")

@@ -91,3 +91,9 @@ def test_shares_add_up_and_follow_their_weights(amount: int, weights: list[int])
 def test_nothing_is_shared_out_among_nobody() -> None:
     assert split(5, []) == []
     assert split(5, [0, 0]) == [5, 0]
+
+
+def test_one_cent_goes_to_whom_most_of_it_falls() -> None:
+    assert split(1, [1]) == [1]
+    assert split(5, [0, 1]) == [0, 5]
+    assert split(5, [0, 0]) == [5, 0]

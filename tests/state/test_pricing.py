@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from state import pricing
 from state.commands import AddItem, ApplyCoupon, SetFulfilment, SetTip
 from state.menu import CouponRule
 from state.money import Cents
 from state.order import OrderLine, OrderState, TaxShare, Terms, Tip
-from state.pricing import price
+from state.pricing import most_tip, price
 from tests.state.house import CARD, House, card
 
 RATES = {"food": Decimal("8.875"), "drink": Decimal(10)}
@@ -127,7 +128,7 @@ def test_a_discount_is_shared_out_so_that_no_cent_is_lost_between_rates() -> Non
 
 
 def test_line_ten_comes_after_line_nine() -> None:
-    nine, ten = line(9, 100, 1, drink=1), line(10, 100)
+    nine, ten = line(9, 105, 1, drink=1), line(10, 105)
     one_off = (amount("ODD", 1),)
 
     # The odd cent falls to line 9: by letters it would fall to line 10.
@@ -135,7 +136,7 @@ def test_line_ten_comes_after_line_nine() -> None:
         price(order([ten, nine], coupons=one_off)).tax
         == price(order([nine, ten], coupons=one_off)).tax
     )
-    assert price(order([nine, ten], coupons=one_off)).tax == 10 + 9
+    assert price(order([nine, ten], coupons=one_off)).tax == 10 + 9  # 10 % of 1.04, not of 1.05
 
 
 def test_a_combo_is_taxed_by_what_its_parts_cost_on_the_menu() -> None:
@@ -202,9 +203,10 @@ sections: [{name: Bowls, dishes: [{name: Gyudon, price: "455"}]}]
 
 def test_an_order_is_reckoned_once(monkeypatch: pytest.MonkeyPatch) -> None:
     taken = order([line(1, 2000)])
+    bill = price(taken)
 
-    assert price(taken) is price(taken)
-    assert price(taken) is not price(taken.model_copy())
+    assert price(taken.model_copy()) is not bill
+    assert price(taken) is bill
 
 
 def test_the_card_s_combinable_coupons_add_up() -> None:
@@ -282,3 +284,30 @@ def test_tax_on_one_line_is_what_a_pocket_calculator_says(amount_: int, rate: De
     exact = Decimal(amount_) * rate / 100
 
     assert price(taken).tax == int(exact.quantize(Decimal(1), rounding=ROUND_HALF_UP))
+
+
+def test_the_largest_tip_on_the_total_counts_tax_in() -> None:
+    assert most_tip(order([line(1, 2000)], tip_base="total"), Decimal(10)) == 218
+    assert most_tip(order([line(1, 2000)]), Decimal(10)) == 200
+
+
+def test_the_smallest_fee_is_a_fee() -> None:
+    house = House(card(CARD.replace('fee: "3.50"', 'fee: "0.01"')))
+
+    bill = price(house.order(AddItem(name="Water"), SetFulfilment(kind="delivery")))
+
+    assert [fee.amount for fee in bill.fees] == [1]
+
+
+def test_a_rate_without_a_percentage_is_not_taxed() -> None:
+    assert price(order([line(1, 2000, gone=1)])).tax == 0
+
+
+def test_a_bill_is_forgotten_with_its_order() -> None:
+    taken = order([line(1, 2000)])
+    assert price(taken).subtotal == 2000
+    known = len(pricing._bills)
+
+    del taken
+
+    assert len(pricing._bills) == known - 1

@@ -148,3 +148,12 @@ def test_what_fell_out_is_said_until_the_guest_changes_something() -> None:
     assert after.gone == ("Water",)
     assert '"gone":["Water"]' in digest(after, 7)
     assert house.after(after, AddItem(name="Still")).gone == ()
+
+
+def test_a_tip_in_money_does_not_outlive_its_currency() -> None:
+    house = changed(("currency: USD", "currency: CAD"))
+
+    after = house.after(taken(SetTip(amount=500)), Reprice())
+
+    assert (after.currency, after.tip) == ("CAD", None)
+    assert house.after(taken(SetTip(percentage=10)), Reprice()).tip is not None

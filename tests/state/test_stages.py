@@ -37,6 +37,7 @@ from state.stages import (
     can_pay,
     can_place,
     can_read_back,
+    meets_minimum,
     needs,
 )
 from tests.state.house import House
@@ -356,3 +357,25 @@ def test_a_cancelled_order_still_shows_what_it_was() -> None:
     order = house.after(filled(house), CancelOrder())
 
     assert (order.stage, len(order.order_items)) == (Stage.CANCELLED, 1)
+
+
+@pytest.mark.parametrize("steps", [(ReadBack(),), (ReadBack(), ConfirmOrder())])
+def test_an_order_taken_up_again_is_open(steps: tuple[OrderCommand, ...]) -> None:
+    house = House()
+    order = house.order(AddItem(name="Cola"), SetFulfilment(kind="pickup"), *steps)
+
+    assert house.after(order, ReopenOrder()).stage is Stage.OPEN
+
+
+def test_the_kitchen_s_time_is_kept_as_the_house_s() -> None:
+    house = House()
+    order = placed(house)
+
+    order = house.after(order, AcceptOrder(ready_at="2026-11-21T00:45:00+00:00"))
+
+    assert order.fulfilment is not None
+    assert order.fulfilment.ready_at.isoformat() == "2026-11-20T19:45:00-05:00"
+
+
+def test_what_is_not_known_to_be_brought_has_no_minimum() -> None:
+    assert meets_minimum(House().order(AddItem(name="Water"))) is None

@@ -26,7 +26,7 @@ from state.errors import (
     OverLimit,
 )
 from state.money import Cents
-from state.order import OrderState, Stage, Tip
+from state.order import Fulfilment, OrderState, Stage, Tip
 from state.pricing import price
 from tests.state.house import CARD, House, card
 
@@ -357,3 +357,31 @@ def test_payment_is_what_the_house_takes() -> None:
     with pytest.raises(NotPossible) as refused:
         cash_only.order(ChoosePayment(method="card"))
     assert refused.value.facts == {"what": "payment", "why": "not_offered", "possible": ["cash"]}
+
+
+def test_a_pickup_costs_nothing_and_has_no_minimum() -> None:
+    assert arranged(kind="pickup").fulfilment == Fulfilment(
+        kind="pickup", ready_at=datetime.fromisoformat("2026-11-20T19:20:00-05:00")
+    )
+
+
+def test_an_address_can_be_taken_back() -> None:
+    house = House()
+    order = arranged(house, kind="delivery", address=HERE)
+
+    order = house.after(order, SetFulfilment(kind="delivery", address=None))
+
+    assert order.fulfilment is not None
+    assert order.fulfilment.address is None
+
+
+def test_a_coupon_is_taken_off_however_it_is_spelled() -> None:
+    house = House()
+    order = house.order(ApplyCoupon(code="TEN"))
+
+    assert house.after(order, RemoveCoupon(code="t-e n")).coupons == ()
+
+
+def test_a_percentage_in_words_is_told_to_be_a_number() -> None:
+    with pytest.raises(ValidationError, match="Value error, has to be a number"):
+        SetTip.model_validate({"percentage": "15"})

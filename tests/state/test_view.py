@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -29,9 +30,10 @@ from state.commands import (
 )
 from state.digest import digest
 from state.errors import OverLimit
-from state.order import OrderState, Stage
+from state.menu.model import Chosen
+from state.order import Fulfilment, LinePart, OrderState, Stage
 from state.view import LARGEST_VIEW, _at_most, fits_in_a_reply, summary, view
-from tests.state.house import CARD, House, card
+from tests.state.house import CARD, FRIDAY_AT_SEVEN, House, card
 
 KEYS = [
     *("order_id", "order_number", "restaurant_id", "version", "stage", "active_agent", "channel"),
@@ -339,3 +341,99 @@ def test_a_kitchen_that_is_ready_shows_it() -> None:
     order = full(house).model_copy(update={"stage": Stage.PREPARING})
 
     assert view(house.after(order, MarkReady()), 1, None)["stage"] == "ready"
+
+
+def test_the_quick_bound_holds_for_dishes_with_many_choices() -> None:
+    house = House()
+    many = ("no tomato", "no mozzarella", "no basil", "pan", "half extra ham", "other half olives")
+    order = house.order(
+        AddItem(name="Margherita", size="large", modifications=many),
+        AddItem.model_validate(
+            {
+                "name": "Dinner for two",
+                "parts": [{"name": "Margherita", "quantity": 2, "modifications": many}],
+            }
+        ),
+    )
+    # As long as a menu may call them.
+    long = tuple(one.model_copy(update={"called": "x" * 80}) for one in order.order_items[0].chosen)
+    first, second = order.order_items
+    parts = tuple(part.model_copy(update={"chosen": long}) for part in second.parts)
+    order = order.model_copy(
+        update={
+            "order_items": (
+                *(first.model_copy(update={"id": f"L{n}", "chosen": long}) for n in range(5)),
+                *(second.model_copy(update={"id": f"L{n}", "parts": parts}) for n in range(5, 10)),
+            )
+        }
+    )
+
+    seen = json.dumps(view(order, 10**9, "x" * 40), ensure_ascii=False, separators=(",", ":"))
+
+    assert len(seen.encode()) <= _at_most(order)
+
+
+def test_whole_percents_are_whole_numbers() -> None:
+    seen = view(House().order(SetTip(percentage=Decimal("15.0"))), 1, None)
+
+    assert json.dumps(seen["tip_percentage"]) == "15"
+
+
+def test_a_small_order_fits() -> None:
+    assert fits_in_a_reply(House().order(AddItem(name="Water")))
+
+
+LONG = "\N{SLICE OF PIZZA}" * 2000
+
+
+def _grown(**fields: Any) -> OrderState:
+    """A full order in which one thing is longer, or more, than any house would take."""
+    order = full(House())
+    first = order.order_items[0]
+    if line := {
+        name.removeprefix("line_"): fields.pop(name) for name in [*fields] if "line_" in name
+    }:
+        other = first.model_copy(update={"id": "L9"})
+        fields["order_items"] = (first.model_copy(update=line), other)
+    return order.model_copy(update=fields)
+
+
+def _parts(**fields: Any) -> tuple[LinePart, ...]:
+    return (LinePart(name="Funghi", size="large").model_copy(update=fields), LinePart(name="Cola"))
+
+
+NOTE = full(House()).notes[0]
+CHOSEN = Chosen(group="toppings", name="ham")
+COUPON = full(House()).coupons[0]
+FULFILMENT = Fulfilment(kind="delivery", ready_at=FRIDAY_AT_SEVEN)
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        _grown(customer_name=LONG),
+        _grown(email=LONG, feedback_comment=None, allergies=()),
+        _grown(feedback_comment=LONG),
+        _grown(allergies=("nuts",) * 1000),
+        _grown(coupons=(COUPON,) * 200, notes=()),
+        _grown(notes=(NOTE,) * 200, coupons=()),
+        _grown(notes=(NOTE.model_copy(update={"title": LONG}), NOTE)),
+        _grown(notes=(NOTE.model_copy(update={"content": LONG}), NOTE)),
+        _grown(fulfilment=FULFILMENT.model_copy(update={"address": LONG})),
+        _grown(line_name=LONG),
+        _grown(line_size=LONG),
+        _grown(line_note=LONG),
+        _grown(line_chosen=(CHOSEN.model_copy(update={"name": LONG}), CHOSEN)),
+        _grown(line_chosen=(CHOSEN.model_copy(update={"called": LONG}), CHOSEN)),
+        _grown(line_chosen=(CHOSEN,) * 500),
+        _grown(line_parts=_parts(name=LONG)),
+        _grown(line_parts=_parts(size=LONG)),
+        _grown(line_parts=_parts(chosen=(CHOSEN.model_copy(update={"name": LONG}), CHOSEN))),
+        _grown(line_parts=_parts() * 200),
+        _grown(order_items=full(House()).order_items * 100),
+    ],
+)
+def test_the_quick_bound_grows_with_everything_that_can_grow(order: OrderState) -> None:
+    seen = json.dumps(view(order, 10**9, "x" * 40), ensure_ascii=False, separators=(",", ":"))
+
+    assert len(seen.encode()) <= _at_most(order)

@@ -192,3 +192,39 @@ async def test_what_a_command_made_well_is_the_state_itself() -> None:
     await shared.apply(Take(title="Final"), actor="judge")
 
     assert shared.state is made
+
+
+async def test_what_happened_before_the_known_past_conflicts_and_nothing_after_it() -> None:
+    paper = Paper()
+    shared = board(journal=paper)
+    for points in range(1, 4):
+        await shared.apply(Score(name="ann", by=points), actor="judge")
+
+    def known_from_the_third() -> SharedState[Board, None]:
+        return SharedState(shared.state, None, version=3, past=paper.entries[2:])
+
+    with pytest.raises(Stale):
+        await known_from_the_third().apply(Rename(title="Final"), actor="page", seen=1)
+    await known_from_the_third().apply(Rename(title="Final"), actor="page", seen=2)
+
+
+class Top(Command[Board, None]):
+    """Give the points of whoever leads to somebody else."""
+
+    op: Literal["top"] = "top"
+
+    def apply(self, state: Board, context: None) -> Board:
+        return state.model_copy(update={"scores": {"bob": 1}})
+
+    def touches(self, state: Board) -> tuple[str, ...]:
+        return tuple(f"scores/{name}" for name in state.scores)
+
+
+async def test_a_command_changes_what_it_touched_before_it_was_carried_out() -> None:
+    paper = Paper()
+    shared = board(journal=paper)
+    await shared.apply(Score(name="ann"), actor="judge")
+
+    await shared.apply(Top(), actor="judge")
+
+    assert paper.entries[1].touched == ("scores/ann",)
