@@ -113,10 +113,13 @@ def redact_whole(text: str) -> str:
 
     >>> redact_whole("4242 4242 4242 4242, call 4242 4242"), redact_whole("15551234567")
     ('[card], call 4242 4242', '15551234567')
+    >>> redact_whole("We deliver to 60607, 60608, 60612")
+    'We deliver to 60607, 60608, 60612'
     """
     if _harmless(text):
         return text
-    return _without(text, _secrets(_runs(text), text, None, least=_SHORTEST))
+    runs = [run for run in _runs(text) if not _is_a_list_of_postcodes(run, text)]
+    return _without(text, _secrets(runs, text, None, least=_SHORTEST))
 
 
 def settled(text: str) -> int:
@@ -422,6 +425,12 @@ def _complete(told: Sequence[Run]) -> bool:
 def _with_postcode(groups: Sequence[int]) -> bool:
     """Whether two answers in a row look like a postcode and the number of a house or a flat."""
     return len(groups) == 2 and 5 in groups and sum(groups) < _PART + 2
+
+
+def _is_a_list_of_postcodes(run: Run, text: str) -> bool:
+    """Whether a house names where it delivers: no card is written in fives with commas between."""
+    listed = text[run.start : run.end].count(",") == len(run.groups) - 1
+    return listed and set(run.groups) == {5}
 
 
 def _without(text: str, runs: Iterable[Run]) -> str:
