@@ -430,7 +430,7 @@ def _with_postcode(groups: Sequence[int]) -> bool:
 def _is_a_list_of_postcodes(run: Run, text: str) -> bool:
     """Whether a house names where it delivers: no card is written in fives with commas between."""
     listed = text[run.start : run.end].count(",") == len(run.groups) - 1
-    return listed and set(run.groups) == {5}
+    return listed and len(run.groups) > 1 and set(run.groups) == {5}
 
 
 def _without(text: str, runs: Iterable[Run]) -> str:
