@@ -1,6 +1,7 @@
 """What is exactly at a limit is still within it."""
 
 from datetime import datetime, timedelta
+from decimal import Decimal
 
 import pytest
 
@@ -34,7 +35,7 @@ def pizza(house: House) -> OrderState:
     )
 
 
-@pytest.mark.parametrize("tip", [SetTip(percentage=30), SetTip(amount=810)])
+@pytest.mark.parametrize("tip", [SetTip(percentage=Decimal(30)), SetTip(amount=810)])
 def test_the_largest_tip_is_taken(tip: SetTip) -> None:
     assert price(House().after(pizza(House()), tip)).tip == 810
 
@@ -121,7 +122,7 @@ def test_a_line_above_a_lowered_limit_can_be_changed_otherwise() -> None:
 
 def test_a_tip_at_the_new_limit_stays_when_the_menu_changes() -> None:
     house = House()
-    order = house.after(pizza(house), SetTip(percentage=20))
+    order = house.after(pizza(house), SetTip(percentage=Decimal(20)))
     lowered = House(card(CARD.replace("maximum: 30", "maximum: 20")))
 
     assert lowered.after(order, Reprice()).tip == order.tip

@@ -156,4 +156,4 @@ def test_a_tip_in_money_does_not_outlive_its_currency() -> None:
     after = house.after(taken(SetTip(amount=500)), Reprice())
 
     assert (after.currency, after.tip) == ("CAD", None)
-    assert house.after(taken(SetTip(percentage=10)), Reprice()).tip is not None
+    assert house.after(taken(SetTip(percentage=Decimal(10))), Reprice()).tip is not None

@@ -32,34 +32,34 @@ from state.commands import (
 )
 from tests.state.house import House
 
-RELIES_ON: dict[OrderCommand, tuple[str, ...]] = {
-    AddItem(name="Water"): (),
-    ChangeItem(line_id=" l1 ", quantity=2): ("lines/L1",),
-    RemoveItem(line_id="L1"): ("lines/L1",),
-    SetCustomer(name="Ada"): ("customer",),
-    AddAllergy(name="nuts"): (),
-    AddNote(title="Bell", content="It is broken."): (),
-    ChangeNote(note_id="id-1", title="Door"): ("notes/id-1",),
-    RemoveNote(note_id="id-1"): ("notes/id-1",),
-    SetFulfilment(kind="pickup"): ("fulfilment",),
-    ApplyCoupon(code="FIVE"): (),
-    RemoveCoupon(code="t-e n"): ("coupons/TEN",),
-    SetTip(amount=1): ("tip",),
-    ChoosePayment(method="cash"): ("payment",),
-    ReadBack(): ("lines", "fulfilment", "coupons"),
-    ConfirmOrder(): ("lines", "fulfilment", "coupons", "stage"),
-    PlaceOrder(): ("lines", "fulfilment", "coupons", "tip"),
-    ReopenOrder(): ("stage",),
-    CancelOrder(): ("lines", "fulfilment", "stage"),
-    GiveFeedback(rating=5): ("feedback",),
-    GiveFeedback(comment="Good."): (),
-    CallPerson(reason="He asks for one."): (),
-    AcceptOrder(): ("stage",),
-    StartPreparing(): ("stage",),
-    MarkReady(): ("stage",),
-    CompleteOrder(): ("stage",),
-    RefuseOrder(reason="No oven."): ("stage",),
-}
+RELIES_ON: tuple[tuple[OrderCommand, tuple[str, ...]], ...] = (
+    (AddItem(name="Water"), ()),
+    (ChangeItem(line_id=" l1 ", quantity=2), ("lines/L1",)),
+    (RemoveItem(line_id="L1"), ("lines/L1",)),
+    (SetCustomer(name="Ada"), ("customer",)),
+    (AddAllergy(name="nuts"), ()),
+    (AddNote(title="Bell", content="It is broken."), ()),
+    (ChangeNote(note_id="id-1", title="Door"), ("notes/id-1",)),
+    (RemoveNote(note_id="id-1"), ("notes/id-1",)),
+    (SetFulfilment(kind="pickup"), ("fulfilment",)),
+    (ApplyCoupon(code="FIVE"), ()),
+    (RemoveCoupon(code="t-e n"), ("coupons/TEN",)),
+    (SetTip(amount=1), ("tip",)),
+    (ChoosePayment(method="cash"), ("payment",)),
+    (ReadBack(), ("lines", "fulfilment", "coupons")),
+    (ConfirmOrder(), ("lines", "fulfilment", "coupons", "stage")),
+    (PlaceOrder(), ("lines", "fulfilment", "coupons", "tip")),
+    (ReopenOrder(), ("stage",)),
+    (CancelOrder(), ("lines", "fulfilment", "stage")),
+    (GiveFeedback(rating=5), ("feedback",)),
+    (GiveFeedback(comment="Good."), ()),
+    (CallPerson(reason="He asks for one."), ()),
+    (AcceptOrder(), ("stage",)),
+    (StartPreparing(), ("stage",)),
+    (MarkReady(), ("stage",)),
+    (CompleteOrder(), ("stage",)),
+    (RefuseOrder(reason="No oven."), ("stage",)),
+)
 
 
 def test_a_command_relies_on_what_it_could_undo_or_seals() -> None:
@@ -67,8 +67,8 @@ def test_a_command_relies_on_what_it_could_undo_or_seals() -> None:
         AddItem(name="Cola"), AddNote(title="Bell", content="Ring."), ApplyCoupon(code="TEN")
     )
 
-    assert {command: command.touches(order) for command in RELIES_ON} == RELIES_ON
-    assert {type(command) for command in RELIES_ON} == GUEST_COMMANDS | STAFF_COMMANDS
+    assert tuple((command, command.touches(order)) for command, _ in RELIES_ON) == RELIES_ON
+    assert {type(command) for command, _ in RELIES_ON} == GUEST_COMMANDS | STAFF_COMMANDS
 
 
 def test_a_command_changed_exactly_what_came_out_different() -> None:

@@ -44,11 +44,11 @@ class Loose(BaseModel):
 
 
 class Renamed(Frozen):
-    name: str = Field("nobody", alias="Name")
+    name: str = Field(default="nobody", alias="Name")
 
 
 class Hidden(Frozen):
-    name: str = Field("nobody", exclude=True)
+    name: str = Field(default="nobody", exclude=True)
 
 
 class Heavy(Frozen):
