@@ -1,5 +1,7 @@
 """Promise 4, the other way round: a handoff that livekit threw away never happened, and all know it."""
 
+import pytest
+
 from agents.handoff import Call, HandedOver, HandoffRefused, Manners, Said
 from agents.testing import ScriptedLLM, calls, says, until
 from state.shared import SharedState
@@ -91,3 +93,26 @@ async def test_it_is_the_guests_turn_when_it_has_been_taken_back_and_not_before(
             await talk.call.answered()
 
             assert (before[-1], talk.turns()[-1]) == (turn - 1, turn)
+
+
+async def test_a_taking_back_that_cannot_be_stored_is_logged_and_tried_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with WrittenDown(thirsty("Yes?"), Gated()) as talk:
+        talk.call.hear("I am thirsty")
+        await talk.force_the_handoff_away()
+        talk.disk.fails = True
+        talk.disk.gate.set()
+        await talk.call.answered()
+        before = talk.call.shared.speaker
+        talk.disk.fails = False
+        talk.call.hear("Hello?")
+        await talk.hears_out()
+        await talk.call.answered()
+
+        assert (before, talk.call.shared.speaker) == ("bar", "reception")
+    (record,) = [one for one in caplog.records if one.name == "agents.handoff.transfers"]
+    assert (record.message, vars(record)["code"]) == (
+        "who speaks was not written down",
+        "unavailable",
+    )
