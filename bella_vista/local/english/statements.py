@@ -229,6 +229,11 @@ BECAUSE = frozenset("because and but as since though although cause however".spl
 NOTE = _words(
     r"(?:(?:please |can you |could you )?(?:add|leave|make|write|put)(?: down)?(?: in)? (?:a |the )?(?:note|message|comment)(?: for the (?:kitchen|chef|cook|driver|courier))?|(?:please )?note|(?:please )?tell the (?:kitchen|chef|cook|driver|courier)|(?:special )?(?:instructions?|requests?)(?: are| is)?)(?: that| to| saying| which says| with| :| ,)*"
 )
+MY_CONTACT = _words(
+    r"my (?:\w+ )?(?:number|phone|cell|mobile|telephone|email|e mail|mail)|(?:call|text|ring|reach|phone|mail|email) me"
+)
+"""Says that a number or an address is the guest's own, also within a note."""
+
 DOORSTEP = _words(
     r"(?:please )?(?:ring (?:the|my|at the) (?:door ?)?bell.*|do not ring.*|leave (?:it|them|the food|everything) (?:at|by|in front of|outside|on|with) (?:the|my) .*|(?:call|text|phone) (?:me )?when (?:you|the driver|he|she|it).*|the (?:door ?)?bell (?:is|does).*|(?:the |my )?(?:buzzer|entry code|door code|gate code) (?:is|says).*|it is (?:on )?the \w+ floor.*|no need to ring.*|knock .*)"
 )

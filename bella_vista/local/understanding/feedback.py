@@ -59,6 +59,11 @@ class Feedback:
                 heard.drafts[index] = (at, Draft(draft.op, {**draft.fields, "comment": comment}))
         return words.part(0, 0)
 
+    def is_note(self, words: Words) -> bool:
+        """Whether what is said is, from its beginning, a word to the house."""
+        found = words.find(said.NOTE)
+        return found is not None and found.first <= 3 and not asks_before(words, found.first)
+
     def note(self, words: Words, heard: Heard) -> Words:
         """Take out a word to the kitchen or to whoever brings the food."""
         doorstep = said.DOORSTEP.fullmatch(words.said)
@@ -66,7 +71,7 @@ class Feedback:
             heard.wish(words, "add_note", title="At the door", content=words.typed())
             return words.part(0, 0)
         found = words.find(said.NOTE)
-        if found is None or found.first > 3 or asks_before(words, found.first):
+        if found is None or not self.is_note(words):
             return words
         content = words.typed(found.last, None).strip(" .,:")
         if len(content.split()) < 2:

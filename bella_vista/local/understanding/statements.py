@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from bella_vista.local.english import statements as said
 from bella_vista.local.understanding.contacts import Contacts
 from bella_vista.local.understanding.feedback import Feedback
 from bella_vista.local.understanding.guests import Guests
@@ -31,6 +32,8 @@ class Statements:
 
     def whole(self, words: Words, heard: Heard) -> Words:
         """Take out what may go over several clauses, and return what is left of a message."""
+        if self._feedback.is_note(words) and words.find(said.MY_CONTACT) is None:
+            return words  # a number in it is somebody else's
         return self._guests.whole(self._contacts.take(words, heard), heard)
 
     def address(self, words: Words) -> str | None:
