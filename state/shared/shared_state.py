@@ -1,16 +1,13 @@
 """One state that many read and one at a time may change."""
 
 import asyncio
-import hashlib
-import json
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from pydantic import BaseModel, JsonValue, ValidationError
-from pydantic_core import PydanticSerializationError
+from pydantic import BaseModel
 
 from state.shared.command import WHOLE, C, Command, HandOver, S, overlap
 from state.shared.errors import (
@@ -24,6 +21,7 @@ from state.shared.errors import (
     TakenOver,
     UnknownState,
 )
+from state.shared.forms import as_json, fingerprint, read, valid, written
 from state.shared.journal import Entry, Journal, Stored, VersionTaken, to_the_end
 from state.shared.shapes import shape_of
 
@@ -121,7 +119,7 @@ class SharedState(Generic[S, C]):
             JournalFault: What was stored is no such state.
         """
         return SharedState(
-            _read(kind, stored.state, f"Version {stored.version} of {stored.state_id}"),
+            read(kind, stored.state, f"Version {stored.version} of {stored.state_id}"),
             context,
             version=stored.version,
             speaker=stored.speaker,
@@ -152,7 +150,7 @@ class SharedState(Generic[S, C]):
             stored = await store.take(state_id)
         except UnknownState:
             try:
-                stored = await store.create(state_id, lambda ordinal: _written(new))
+                stored = await store.create(state_id, lambda ordinal: written(new))
             except JournalFault as fault:  # somebody else may have begun it meanwhile
                 try:
                     stored = await store.take(state_id)
@@ -228,7 +226,7 @@ class SharedState(Generic[S, C]):
         """
         if not commands:
             raise ValueError("apply needs a command")
-        body = _fingerprint(commands) if key is not None else None
+        body = fingerprint(commands) if key is not None else None
         await self._take_turn()
         try:
             if self._unsure:
@@ -313,7 +311,7 @@ class SharedState(Generic[S, C]):
             if isinstance(command, HandOver):
                 speaker = command.target
         if state is not self._state:
-            state = _valid(start, state)
+            state = valid(start, state)
         applied = Applied(
             before=self._state,
             state=state,
@@ -325,8 +323,8 @@ class SharedState(Generic[S, C]):
         if self._journal is not None:
             entry = Entry(
                 version=applied.version,
-                commands=_as_json(commands),
-                state=_written(state),
+                commands=as_json(commands),
+                state=written(state),
                 speaker=speaker,
                 actor=actor,
                 key=key,
@@ -390,7 +388,7 @@ class SharedState(Generic[S, C]):
         self._unsure = False
 
     def _restored(self, entry: Entry, before: S | None = None) -> Applied[S]:
-        state = _read(type(self._state), entry.state, f"Version {entry.version}")
+        state = read(type(self._state), entry.state, f"Version {entry.version}")
         return Applied(
             before=state if before is None else before,
             state=state,
@@ -405,53 +403,3 @@ class SharedState(Generic[S, C]):
             answer = self._restored(answer)
             self._keys[key] = (self._keys[key][0], answer)
         return answer
-
-
-def _fingerprint(commands: Sequence[Command[Any, Any]]) -> str:
-    said = json.dumps(_as_json(commands), sort_keys=True)
-    return hashlib.sha256(said.encode()).hexdigest()
-
-
-def _as_json(commands: Sequence[Command[Any, Any]]) -> tuple[dict[str, JsonValue], ...]:
-    try:
-        return tuple(command.written() for command in commands)
-    except PydanticSerializationError:
-        raise NotStored("the command cannot be written as JSON") from None
-
-
-def _written(state: BaseModel) -> str:
-    """Write a state as the journal keeps it, if it is the same when it is read again."""
-    kind = type(state)
-    try:
-        written = state.model_dump_json()
-        if shape_of(kind).survives or kind.model_validate_json(written) == state:
-            return written
-    except (ValidationError, PydanticSerializationError) as error:
-        logger.warning("a state cannot be kept: %s", type(error).__name__)
-    raise NotStored("it would not come back from the journal as it is")
-
-
-def _valid(before: N, state: N) -> N:
-    """Return the state a command made as its model would have it: ``model_copy`` checks nothing.
-
-    Raises:
-        ValidationError: It is no such state. Nothing has been written.
-    """
-    kind = type(before)
-    if not isinstance(state, kind):
-        raise TypeError(f"a command made a {type(state).__name__} of a {kind.__name__}")
-    valid = kind.model_validate(state.__dict__, by_alias=False, by_name=True)
-    if valid.__dict__.keys() != state.__dict__.keys():
-        raise TypeError(f"a command gave a {kind.__name__} a field that it does not have")
-    return state if valid.__dict__ == state.__dict__ else valid
-
-
-def _read(kind: type[S], state: str, what: str) -> S:
-    try:
-        return kind.model_validate_json(state)
-    except ValidationError as error:
-        # The values stay out of it: they are a guest's.
-        places = {".".join(map(str, fault["loc"])) or "the whole" for fault in error.errors()}
-        raise JournalFault(
-            what, f"it does not fit this program ({', '.join(sorted(places))})"
-        ) from None
