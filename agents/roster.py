@@ -62,7 +62,12 @@ def restaurant_graph() -> Graph[OrderState]:
 
 
 def restaurant_call(
-    shared: SharedState[OrderState, OrderContext], *, think_limit_s: float | None = None
+    shared: SharedState[OrderState, OrderContext],
+    *,
+    think_limit_s: float | None = None,
+    resumed: bool | None = None,
+    turn: int = 0,
+    first_words: str = "",
 ) -> Call[OrderState, OrderContext]:
     """Make a call of the restaurant over an order.
 
@@ -70,6 +75,9 @@ def restaurant_call(
         shared: The order, new or continued.
         think_limit_s: How long a model may be silent within a reply, in seconds; as ``Manners`` has it
             when nothing is said.
+        resumed: Whether it goes on with a conversation that began before it, as ``Call`` has it.
+        turn: The number of things the guest had said before it.
+        first_words: Said before the first voice opens.
     """
     menu = shared.context.menu
     redactor = Redactor(lambda: region_of(menu.restaurant))
@@ -87,4 +95,7 @@ def restaurant_call(
             f" {menu.restaurant.name}.",
             think_limit_s=Manners.think_limit_s if think_limit_s is None else think_limit_s,
         ),
+        resumed=resumed,
+        turn=turn,
+        first_words=first_words,
     )

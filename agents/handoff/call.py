@@ -64,10 +64,21 @@ class Call(Generic[S, C]):
         shared: The state and the one way to change it.
         graph: The voices and who may hand over to whom.
         manners: What the application decides about its calls.
+        resumed: Whether it goes on with a conversation that began before it; a state that has been changed
+            is taken for one when nothing is said.
+        turn: The number of things the guest had said before it.
+        first_words: Said before the first voice opens, once; nothing when empty.
     """
 
     def __init__(
-        self, shared: SharedState[S, C], graph: Graph[S], manners: Manners[S, C] | None = None
+        self,
+        shared: SharedState[S, C],
+        graph: Graph[S],
+        manners: Manners[S, C] | None = None,
+        *,
+        resumed: bool | None = None,
+        turn: int = 0,
+        first_words: str = "",
     ) -> None:
         self.shared = shared
         self.graph = graph
@@ -80,7 +91,8 @@ class Call(Generic[S, C]):
         self.visited: set[str] = set()
         self.late: list[str] = []
         self.last_refusal: Refused | None = None
-        self._resumed = shared.version > 0
+        self._resumed = shared.version > 0 if resumed is None else resumed
+        self._first_words = first_words
         self._session: AgentSession[Call[S, C]] | None = None
         self._entered = False
         self.limits = Limits()
@@ -99,6 +111,7 @@ class Call(Generic[S, C]):
             give=self._give_turn,
             withdraw=lambda: self.tell(TurnWithdrawn(self.turn)),
             silent=self._break_silence,
+            turn=turn,
         )
 
     # -- what everybody may ask ------------------------------------------------------------------
@@ -219,6 +232,18 @@ class Call(Generic[S, C]):
             self.session.generate_reply(instructions=f"{SAY}{words}", tool_choice="none")
         except RuntimeError:  # the session is closing: nobody is left to hear it
             logger.debug("nothing was said, and the session is closing")
+
+    def take_first_words(self) -> str:
+        """Return what has to be said before anything else, once."""
+        words, self._first_words = self._first_words, ""
+        return words
+
+    async def come_back(self) -> None:
+        """Tell a guest who has been away where he and the present voice were, when it is his turn."""
+        await self.answered()
+        voice = self.session.current_agent
+        if self._ended is None and self.closing is None and isinstance(voice, Voice):
+            voice.welcome_back()
 
     async def answered(self) -> None:
         """Wait until it is the guest's turn, or the call has ended."""

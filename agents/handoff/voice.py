@@ -169,6 +169,12 @@ class Voice(Agent, Generic[S, C]):
         speech = call.ask(late, instructions=how, tool_choice=NOT_GIVEN if unanswered else "none")
         speech.add_done_callback(self._has_opened)
 
+    def welcome_back(self) -> None:
+        """Say where the guest and this voice were, to one who has been away."""
+        self._opens = True
+        speech = self.call.ask("", instructions=self.opening.come_back, tool_choice="none")
+        speech.add_done_callback(self._has_opened)
+
     def _has_opened(self, _: object) -> None:
         self._opens = False
 
@@ -186,6 +192,8 @@ class Voice(Agent, Generic[S, C]):
         if (words := to_be_said(chat_ctx.items)) is not None:
             yield words
             return
+        if self._opens and (first := call.take_first_words()):
+            yield f"{first} "
         reply = Reply(self.name, call.shared.version)
         outgoing = Outgoing(call.manners.let_out, call.manners.settled)
         sorter: CallSorter | None = None

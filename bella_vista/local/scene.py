@@ -54,6 +54,13 @@ class Scene:
     dialogue: tuple[Words, ...]
     outcomes: tuple[Outcome, ...]
     tools: frozenset[str]
+    told: str = ""
+    """What this reply was told beside the instructions."""
+
+    @property
+    def welcomes_back(self) -> bool:
+        """Whether the guest has been here before and is to be welcomed back."""
+        return "the guest back" in self.told.lower()
 
     @property
     def guest(self) -> Words | None:
@@ -98,7 +105,8 @@ class Scene:
 
 def scene_of(context: ChatContext, tools: frozenset[str]) -> Scene:
     """Sort a request's context."""
-    voice, order = "", {}
+    voice, told = "", ""
+    order: dict[str, Any] = {}
     dialogue: list[Words] = []
     outcomes: list[Outcome] = []
     calls: dict[str, Mapping[str, Any]] = {}
@@ -112,6 +120,7 @@ def scene_of(context: ChatContext, tools: frozenset[str]) -> Scene:
         elif item.type == "message":
             text = item.text_content or ""
             if item.role == "system":
+                told = text if voice else ""
                 voice = voice or _heading(text)
             elif item.role == "user" and text.startswith(DATA_MARK):
                 order = _arguments(text.removeprefix(DATA_MARK))
@@ -119,7 +128,7 @@ def scene_of(context: ChatContext, tools: frozenset[str]) -> Scene:
                 if item.role == "user":
                     outcomes.clear()
                 dialogue.append(Words(_id(item), text, item.role == "user"))
-    return Scene(voice, order, tuple(_joined(dialogue)), tuple(outcomes), tools)
+    return Scene(voice, order, tuple(_joined(dialogue)), tuple(outcomes), tools, told)
 
 
 _REFUSAL = re.compile(

@@ -16,7 +16,8 @@ class GreeterPolicy(Policy):
 
     def open(self, now: Situation) -> str:
         """Greet, or welcome back."""
-        if now.order.get("version") and (now.items or now.order.get("guest")):
+        known = now.order.get("version") and (now.items or now.order.get("guest"))
+        if known or now.scene.welcomes_back:
             name = f", {now.order['guest']}" if now.order.get("guest") else ""
             return joined(f"Welcome back{name}.", so_far(now.order) if now.items else "", WANTED)
         house = now.menu.restaurant

@@ -1,0 +1,1 @@
+"""A call in a LiveKit room: who the guest is, which order it is about, and how long it lasts."""

@@ -1,0 +1,162 @@
+"""What a voice says to what the guest did on the page: once, and when nobody else is speaking."""
+
+from collections.abc import Callable, Sequence
+
+from agents.telling import line_text, reading
+from state.context import OrderContext
+from state.money import shown
+from state.order import OrderLine, OrderState, Stage
+from state.pricing import price
+from state.shared import Applied
+from state.times import said_time
+
+
+class PageChanges:
+    """What has changed on the page and has not been spoken to yet.
+
+    Several changes in a row are one: what counts is how the order stood before the first and stands now.
+
+    Args:
+        context: The menu and the clock.
+    """
+
+    def __init__(self, context: OrderContext) -> None:
+        self._context = context
+        self._before: OrderState | None = None
+        self._ops: list[str] = []
+
+    @property
+    def waiting(self) -> bool:
+        """Whether there is something to speak to."""
+        return self._before is not None
+
+    def note(self, applied: Applied[OrderState]) -> None:
+        """Take in a change that was made on the page."""
+        if self._before is None:
+            self._before = applied.before
+        self._ops.extend(applied.ops)
+
+    def drop(self) -> None:
+        """Leave it unsaid: somebody has spoken to it already."""
+        self._before = None
+        self._ops = []
+
+    def words(self, order: OrderState) -> str:
+        """Say what has happened, and forget it; nothing when it has come to nothing.
+
+        Args:
+            order: As it stands now.
+        """
+        before, ops = self._before, self._ops
+        self.drop()
+        if before is None:
+            return ""
+        step = next((_STEPS[op] for op in reversed(ops) if op in _STEPS), None)
+        if step is not None and (words := step(order, self._context)):
+            return words
+        changes = [*_lines(before, order), *_terms(before, order, self._context)]
+        if not changes:
+            return ""
+        total = price(order).total
+        told = f"I see you {_and(changes)}."
+        if total != price(before).total:
+            told += f" That makes {shown(total, order.currency)}."
+        if before.stage is not Stage.OPEN and order.stage is Stage.OPEN:
+            told += " I will read it back again before we place it."
+        return told
+
+
+def _lines(before: OrderState, order: OrderState) -> list[str]:
+    old = {line.id: line for line in before.order_items}
+    new = {line.id: line for line in order.order_items}
+    said = [f"added {_said(line)}" for line in order.order_items if line.id not in old]
+    for line in order.order_items:
+        was = old.get(line.id)
+        if was is None or was == line:
+            continue
+        more = line.quantity - was.quantity
+        if was.model_copy(update={"quantity": line.quantity}) == line:
+            verb, many = ("added", more) if more > 0 else ("took off", -more)
+            said.append(f"{verb} {_said(line.model_copy(update={'quantity': many}))}")
+        else:
+            said.append(f"changed it to {_said(line)}")
+    said += [f"took off the {line.name}" for line in before.order_items if line.id not in new]
+    return said
+
+
+def _said(line: OrderLine) -> str:
+    """Say a line as a person would: a word for one, a number for more.
+
+    The count of a line's text stands in front of it, as in ``2x large Margherita``.
+    """
+    count, _, rest = line_text(line).partition("x ")
+    return f"{'a' if count == '1' else count} {rest}"
+
+
+def _terms(before: OrderState, order: OrderState, context: OrderContext) -> list[str]:
+    said: list[str] = []
+    if order.customer_name != before.customer_name and order.customer_name:
+        said.append("gave me your name")
+    if (order.phone, order.email) != (before.phone, before.email):
+        said.append("changed how we can reach you")
+    if order.fulfilment is not None and order.fulfilment != before.fulfilment:
+        ready = said_time(order.fulfilment.ready_at, context.now())
+        said.append(f"chose {order.fulfilment.kind}, ready {ready}")
+    said += [f"used {one.code}" for one in order.coupons if one not in before.coupons]
+    said += [f"took off {one.code}" for one in before.coupons if one not in order.coupons]
+    if order.tip != before.tip and order.tip is not None:
+        tip = price(order).tip
+        said.append(
+            f"added a tip of {shown(tip, order.currency)}" if tip else "would rather not tip"
+        )
+    if order.payment_method is not None and order.payment_method != before.payment_method:
+        said.append(f"chose to pay by {order.payment_method}")
+    if len(order.notes) > len(before.notes):
+        said.append("left a note")
+    said += [
+        f"noted an allergy to {one}" for one in order.allergies if one not in before.allergies
+    ]
+    return said
+
+
+def _read_back(order: OrderState, context: OrderContext) -> str:
+    if order.stage is not Stage.REVIEW:
+        return ""
+    return f"This is what I have: {reading(order, context)} Is that right?"
+
+
+def _confirmed(order: OrderState, context: OrderContext) -> str:
+    if order.stage is not Stage.CONFIRMED:
+        return ""
+    if order.payment_method is None:
+        ways = " or ".join(context.menu.restaurant.payment)
+        return f"Thank you, that is confirmed. How would you like to pay at handover: {ways}?"
+    return "Thank you, that is confirmed. Shall I place the order?"
+
+
+def _placed(order: OrderState, context: OrderContext) -> str:
+    if order.stage is not Stage.PLACED:
+        return ""
+    when = ""
+    if order.fulfilment is not None:
+        when = f" It will be ready {said_time(order.fulfilment.ready_at, context.now())}."
+    return f"Your order is placed, number {order.order_number}.{when} Thank you!"
+
+
+def _cancelled(order: OrderState, context: OrderContext) -> str:
+    return "I have called the order off." if order.stage is Stage.CANCELLED else ""
+
+
+_STEPS: dict[str, Callable[[OrderState, OrderContext], str]] = {
+    "read_back": _read_back,
+    "confirm_order": _confirmed,
+    "place_order": _placed,
+    "cancel_order": _cancelled,
+    "give_feedback": lambda order, context: "Thank you for telling us.",
+    "call_person": lambda order, context: "A member of staff will see that you want a person.",
+}
+"""What is said when the guest took a step of the order on the page."""
+
+
+def _and(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
