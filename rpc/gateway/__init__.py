@@ -3,6 +3,8 @@
 Knows no restaurant: an application gives it methods over a ``SharedState``.
 """
 
+from rpc.gateway.attributes import Attributes
+from rpc.gateway.courier import Peer
 from rpc.gateway.errors import (
     BadJson,
     BadParams,
@@ -15,23 +17,40 @@ from rpc.gateway.errors import (
     VersionDemanded,
     told,
 )
+from rpc.gateway.gateway import Gateway, Limits
 from rpc.gateway.method import GUEST, STAFF, AnyMethod, Caller, Method, Request
+from rpc.gateway.mutes import Mutes, RoomService
+from rpc.gateway.notices import TurnNotices
+from rpc.gateway.params import part
+from rpc.gateway.push import Subscribers
+from rpc.gateway.streams import STREAM_BYTES, cap_incoming
 
 __all__ = [
     "GUEST",
     "STAFF",
+    "STREAM_BYTES",
     "AnyMethod",
+    "Attributes",
     "BadJson",
     "BadParams",
     "Caller",
     "ErrorObject",
     "Forbidden",
+    "Gateway",
+    "Limits",
     "Method",
+    "Mutes",
     "RateLimited",
+    "Peer",
     "Rejected",
     "Request",
+    "RoomService",
+    "Subscribers",
     "TooLarge",
+    "TurnNotices",
     "UnknownOperation",
     "VersionDemanded",
+    "cap_incoming",
+    "part",
     "told",
 ]

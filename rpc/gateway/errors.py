@@ -15,7 +15,7 @@ What the state answers (``StateError``) has the codes 4004, 4009, 4010, 4011, 40
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from state.shared import (
     Busy,
@@ -28,6 +28,10 @@ from state.shared import (
     StateError,
     TakenOver,
 )
+
+
+def _is_none(value: object) -> bool:
+    return value is None
 
 
 class ErrorObject(BaseModel):
@@ -52,8 +56,8 @@ class ErrorObject(BaseModel):
     facts: Mapping[str, JsonValue] = {}
     detail: str
     retryable: bool = False
-    retry_after_ms: int | None = None
-    version: int | None = None
+    retry_after_ms: int | None = Field(default=None, exclude_if=_is_none)
+    version: int | None = Field(default=None, exclude_if=_is_none)
 
 
 class Rejected(Exception):
