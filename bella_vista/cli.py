@@ -3,6 +3,7 @@
 Exit codes: 0 it went well, 1 it ran and something failed, 2 wrong use, a faulty file or configuration.
 """
 
+import os
 import re
 import shlex
 import sys
@@ -131,6 +132,7 @@ class Schema(StrEnum):
     """What there is a schema of."""
 
     MENU = "menu"
+    RPC = "rpc"
     CONVERSATION = "conversation"
 
 
@@ -138,7 +140,7 @@ class Schema(StrEnum):
 def schema(
     what: Annotated[Schema | None, typer.Argument(help="Without it: what there is.")] = None,
 ) -> None:
-    """Write the JSON Schema of a kind of file, for editors and other programs."""
+    """Write the JSON Schema of a kind of file, or of the RPC, for editors and other programs."""
     import json
 
     if what is None:
@@ -149,6 +151,10 @@ def schema(
         from state.menu import menu_schema
 
         found = menu_schema()
+    elif what is Schema.RPC:
+        from rpc.contract import contract
+
+        found = contract()
     else:
         from bella_vista.conversations import conversation_schema
 
@@ -169,6 +175,96 @@ def replay(
 
     paths = [Path(file) for file in files]
     raise typer.Exit(hold(paths, settings, model=model))
+
+
+@app.command()
+def start(
+    menu: MenuOption = None,
+    model: ModelOption = None,
+    at: AtOption = None,
+    database: DatabaseOption = None,
+) -> None:
+    """Serve rooms: take the calls that a LiveKit server gives out, until SIGTERM; no call is cut off."""
+    _hand_down(menu=menu, model=model, at=at, database=database, serving=True)
+    from bella_vista.serving.running import run_worker
+
+    raise typer.Exit(run_worker())
+
+
+@app.command()
+def dev(
+    menu: MenuOption = None,
+    model: ModelOption = None,
+    at: AtOption = None,
+    database: DatabaseOption = None,
+    server: Annotated[
+        Path | None,
+        typer.Option(
+            "--server",
+            metavar="FILE",
+            help="Run this LiveKit server's program meanwhile, on this machine only.",
+        ),
+    ] = None,
+) -> None:
+    """Serve rooms while you write: the worker starts anew when a file changes, and nobody is cut off."""
+    _hand_down(menu=menu, model=model, at=at, database=database, serving=server is None)
+    from bella_vista.serving.reloading import run_dev
+
+    raise typer.Exit(run_dev(server=server))
+
+
+@app.command()
+def guest(
+    room: Annotated[
+        str | None,
+        typer.Option("--room", metavar="NAME", help="Join this room; a fresh one without it."),
+    ] = None,
+    identity: Annotated[
+        str | None,
+        typer.Option(
+            "--identity", metavar="ID", help="Who you are there; somebody new without it."
+        ),
+    ] = None,
+    resume: Annotated[
+        str | None, typer.Option("--resume", metavar="CODE", help="Go on with an order of yours.")
+    ] = None,
+    rpc: Annotated[
+        tuple[str, str] | None,
+        typer.Option("--rpc", metavar="METHOD JSON", help="Make one call and print its reply."),
+    ] = None,
+    events: Annotated[
+        bool, typer.Option("--events", help="Write one JSON object per line, and nothing else.")
+    ] = False,
+) -> None:
+    """Join a room of the LiveKit server as a guest: type, or pipe one guest turn per line."""
+    from bella_vista.settings import serving_settings
+
+    settings = serving_settings()
+    from bella_vista.guest.command import run_call, run_guest
+
+    if rpc is not None:
+        method, payload = rpc
+        code = run_call(settings, method, payload, room=room, identity=identity, resume_code=resume)
+    else:
+        code = run_guest(
+            settings,
+            room=room,
+            identity=identity,
+            resume_code=resume,
+            events=events,
+            again=_command("guest"),
+        )
+    raise typer.Exit(code)
+
+
+@app.command()
+def doctor(
+    menu: MenuOption = None, model: ModelOption = None, database: DatabaseOption = None
+) -> None:
+    """Look at everything a call needs, say what is wrong, and what to do about it."""
+    from bella_vista.doctor import run_doctor
+
+    raise typer.Exit(run_doctor(menu=menu, model=model, database=database))
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -194,6 +290,18 @@ def _settings(**options: object) -> "Settings":
 
     complain(*(f"warning: there is no setting {name}" for name in unknown_settings()))
     return read_settings(**options)
+
+
+def _hand_down(*, serving: bool, **options: str | None) -> None:
+    """Put options into the environment, once they are known to be right: a worker's processes read it."""
+    from bella_vista.settings import read_settings, serving_settings, unknown_settings, variable
+
+    complain(*(f"warning: there is no setting {name}" for name in unknown_settings()))
+    read = serving_settings if serving else read_settings
+    read(**options)
+    for option, value in options.items():
+        if value is not None:
+            os.environ[variable(option)] = value
 
 
 def _command(name: str, **options: str | None) -> str:

@@ -13,6 +13,7 @@ from pydantic import JsonValue, ValidationError
 from bella_vista.faults import Faulty
 from state.commands import (
     AcceptOrder,
+    CallPerson,
     CompleteOrder,
     MarkReady,
     OrderCommand,
@@ -197,6 +198,23 @@ async def advance_order(store: SqlStore, order_id: str) -> OrderState:
         raise wrong_stage(order, "There is no next step for the kitchen.")
     shared = SharedState.restored(stored, OrderState, kitchen_context(order))
     return (await shared.apply(step(), actor=STAFF)).state
+
+
+async def wants_person(store: SqlStore, order_id: str, reason: str) -> None:
+    """Have staff see that the guest of an order wants a person, beside whoever holds it.
+
+    Args:
+        store: Keeps it.
+        order_id: Its id.
+        reason: Why, for the staff.
+
+    Raises:
+        OrderFaults: There is no such order, it cannot be read, or the database cannot be used.
+    """
+    with in_plain_words():
+        stored = await store.read(_typed(order_id))
+        shared = SharedState.restored(stored, OrderState, kitchen_context(_order(stored)))
+        await shared.apply(CallPerson(reason=reason), actor=HOUSE)
 
 
 def new_order_id() -> str:

@@ -5,10 +5,12 @@ A provider's own settings keep the names it gave them. No fault and no ``repr`` 
 """
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
+from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
@@ -36,7 +38,13 @@ KEY_MISSING = (
 )
 """What is said when OpenAI itself is to be asked and nobody has given a key."""
 
+KEY_BYTES = 32
+"""How long a secret is that signs what lets people into rooms, at least."""
+
 _OPENAI_HOST = "api.openai.com"
+_DEVKEY = "devkey"
+"""The key of every server started with livekit-server 1.13.5's ``--dev``."""
+
 _NOWHERE = ("", "sqlite:", "sqlite://", "sqlite:///", "sqlite:///:memory:")
 _YEARS = range(2000, 2101)
 
@@ -117,7 +125,56 @@ def check_database(address: str | None) -> str | None:
     return address
 
 
+def check_livekit_url(url: str) -> str:
+    """Accept the address of a LiveKit server.
+
+    Raises:
+        ValueError: It is none. The message does not repeat it: people put keys into addresses.
+    """
+    none = "is no address of a LiveKit server: write it like wss://name.livekit.cloud"
+    try:
+        parts = urlsplit(url.strip())
+        usable = parts.scheme in ("ws", "wss") and parts.hostname and parts.port != 0
+    except ValueError:
+        raise ValueError(none) from None
+    if not usable or any(sign.isspace() for sign in url.strip()):
+        raise ValueError(none)
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise ValueError("has more in it than an address: the key is set by itself")
+    return url.strip().rstrip("/")
+
+
+def on_this_machine(url: str) -> bool:
+    """Whether an address leads no further than this machine.
+
+    >>> on_this_machine("ws://127.0.0.1:7880"), on_this_machine("wss://rooms.example")
+    (True, False)
+    """
+    host = urlsplit(url).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def check_voices(text: str) -> str:
+    """Accept pairs of a voice of ours and one of the provider's.
+
+    >>> check_voices("payment=calm, feedback=f4-92")
+    'payment=calm, feedback=f4-92'
+
+    Raises:
+        ValueError: It is no list of such pairs.
+    """
+    for pair in filter(None, map(str.strip, text.split(","))):
+        ours, sign, theirs = map(str.strip, pair.partition("="))
+        if not (sign and ours.isidentifier() and theirs):
+            raise ValueError("is no list of voices: write it like payment=NAME, feedback=NAME")
+    return text
+
+
 Address = Annotated[str, AfterValidator(check_address)]
+Name = Annotated[str, Field(min_length=1, max_length=200)]
 Key = Annotated[SecretStr, AfterValidator(check_key)]
 
 
@@ -147,6 +204,33 @@ class Settings(BaseSettings):
         openai_fallback_api_key: The second server's key. The first server's key is never sent elsewhere.
         openai_local_last: Whether the local model answers when no other does.
         openai_patience: How long a guest waits for a word before he is told that something is wrong, in seconds.
+        livekit_url: The LiveKit server whose rooms are served.
+        livekit_api_key: The name of the key to that server.
+        livekit_api_secret: The key itself; it signs what lets people into rooms.
+        agent_name: The name under which guests' rooms ask for us.
+        grace: How long a guest may be away before his call is over, in seconds.
+        calls: How many calls one worker takes at once.
+        idle: How many processes wait warmed up for the next call.
+        drain: How long a worker that was told to stop lets its calls go on, in seconds.
+        health_host: The address on which health and metrics are told; 0.0.0.0 is every one.
+        health_port: The port on which a worker says that it is well; 0 is any free one.
+        metrics_port: The port on which Prometheus finds the metrics; none are served when nothing is said.
+        stt: Who hears: ``deepgram``, ``openai`` or ``none``; Deepgram, when its key is set and nothing is said.
+        stt_model: What the model that hears is called there.
+        stt_base_url: The server that hears; the provider's own when nothing is said.
+        stt_fallback: Who hears when that one does not.
+        stt_fallback_model: What the model is called there.
+        tts: Who speaks: ``cartesia``, ``openai`` or ``none``; Cartesia, when its key is set and nothing is said.
+        tts_model: What the model that speaks is called there.
+        tts_base_url: The server that speaks; the provider's own when nothing is said.
+        tts_voice: Which of its voices; the provider's usual one when nothing is said.
+        tts_voices: Other voices than that for voices of ours: ``payment=NAME, feedback=NAME``.
+        tts_fallback: Who speaks when that one does not.
+        tts_fallback_model: What the model is called there.
+        tts_fallback_voice: Which of its voices.
+        language: What is spoken, as a code like ``en``.
+        deepgram_api_key: Deepgram's key.
+        cartesia_api_key: Cartesia's key.
         openai_api_key: The first server's key.
     """
 
@@ -172,6 +256,37 @@ class Settings(BaseSettings):
     openai_fallback_api_key: Key | None = None
     openai_local_last: bool = False
     openai_patience: Annotated[float, Field(ge=1, le=300, allow_inf_nan=False)] = 6.0
+    livekit_url: str | None = Field(default=None, validation_alias="LIVEKIT_URL")
+    livekit_api_key: str | None = Field(default=None, validation_alias="LIVEKIT_API_KEY")
+    livekit_api_secret: SecretStr | None = Field(
+        default=None, validation_alias="LIVEKIT_API_SECRET"
+    )
+    agent_name: Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[\w.-]+$")] = (
+        "bella-vista"
+    )
+    grace: Annotated[float, Field(ge=1, le=3600, allow_inf_nan=False)] = 60.0
+    calls: Annotated[int, Field(ge=1, le=1000)] = 20
+    idle: Annotated[int, Field(ge=0, le=100)] = 2
+    drain: Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)] = 3600.0
+    health_host: Annotated[str, Field(min_length=1, max_length=255)] = "127.0.0.1"
+    health_port: Annotated[int, Field(ge=0, le=65_535)] = 8081
+    metrics_port: Annotated[int | None, Field(ge=1, le=65_535)] = None
+    stt: Literal["deepgram", "openai", "none"] | None = None
+    stt_model: Name | None = None
+    stt_base_url: Address | None = None
+    stt_fallback: Literal["deepgram", "openai"] | None = None
+    stt_fallback_model: Name | None = None
+    tts: Literal["cartesia", "openai", "none"] | None = None
+    tts_model: Name | None = None
+    tts_base_url: Address | None = None
+    tts_voice: Name | None = None
+    tts_voices: Annotated[str, AfterValidator(check_voices)] = ""
+    tts_fallback: Literal["cartesia", "openai"] | None = None
+    tts_fallback_model: Name | None = None
+    tts_fallback_voice: Name | None = None
+    language: Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$")] = "en"
+    deepgram_api_key: SecretStr | None = Field(default=None, validation_alias="DEEPGRAM_API_KEY")
+    cartesia_api_key: SecretStr | None = Field(default=None, validation_alias="CARTESIA_API_KEY")
     # The last one, so that what it depends on has been read.
     openai_api_key: SecretStr | None = Field(
         default=None, validation_alias="OPENAI_API_KEY", validate_default=True
@@ -198,9 +313,82 @@ class Settings(BaseSettings):
     @property
     def secrets(self) -> tuple[str, ...]:
         """What must never be read anywhere."""
-        keys = (self.openai_api_key, self.openai_fallback_api_key)
+        keys = (
+            self.openai_api_key,
+            self.openai_fallback_api_key,
+            self.livekit_api_secret,
+            self.deepgram_api_key,
+            self.cartesia_api_key,
+        )
         texts = (key.get_secret_value().strip() for key in keys if key is not None)
         return tuple(text for text in texts if text)
+
+
+class ServingSettings(Settings):
+    """The settings of whoever goes into rooms: the LiveKit server must be named, and its key."""
+
+    # LIVEKIT_* are other programs' settings as well, so only here is it told what is wrong with them.
+
+    livekit_url: str | None = Field(
+        default=None, validation_alias="LIVEKIT_URL", validate_default=True
+    )
+    livekit_api_key: str | None = Field(
+        default=None, validation_alias="LIVEKIT_API_KEY", validate_default=True
+    )
+    livekit_api_secret: SecretStr | None = Field(
+        default=None, validation_alias="LIVEKIT_API_SECRET", validate_default=True
+    )
+
+    @field_validator("livekit_url")
+    @classmethod
+    def _a_server(cls, url: str | None) -> str:
+        if url is None:
+            raise ValueError("is not set: the address of a LiveKit server")
+        return check_livekit_url(url)
+
+    @field_validator("livekit_api_key")
+    @classmethod
+    def _a_key(cls, key: str | None, info: ValidationInfo) -> str:
+        if key is None:
+            raise ValueError("is not set: the name of the key to the LiveKit server")
+        key = check_key(SecretStr(key)).get_secret_value()
+        if _far(info):
+            from bella_vista.livekit_server import API_KEY
+
+            if key in (_DEVKEY, API_KEY):
+                raise ValueError("is that of a server for development: everybody knows its secret")
+        return key
+
+    @field_validator("livekit_api_secret")
+    @classmethod
+    def _a_secret(cls, secret: SecretStr | None, info: ValidationInfo) -> SecretStr:
+        if secret is None:
+            raise ValueError("is not set: the key to the LiveKit server")
+        secret = check_key(secret)
+        if not _far(info):
+            return secret
+        from bella_vista.livekit_server import API_SECRET
+
+        if secret.get_secret_value() == API_SECRET:
+            raise ValueError("is that of a server for development: everybody knows it")
+        if len(secret.get_secret_value()) < KEY_BYTES:
+            raise ValueError(
+                f"is too short: a server that others reach wants {KEY_BYTES} characters"
+            )
+        return secret
+
+    @field_validator("metrics_port")
+    @classmethod
+    def _a_port_of_its_own(cls, port: int | None, info: ValidationInfo) -> int | None:
+        if port is not None and port == info.data.get("health_port"):
+            raise ValueError(f"is the port of {variable('health_port')} too: each needs its own")
+        return port
+
+
+def _far(info: ValidationInfo) -> bool:
+    """Whether the server is one that others reach; one that was named wrongly is told of by itself."""
+    url = info.data.get("livekit_url")
+    return url is not None and not on_this_machine(url)
 
 
 def variable(field: str) -> str:
@@ -222,9 +410,28 @@ def read_settings(**options: object) -> Settings:
     Raises:
         SettingsFaults: Everything that is wrong, each naming what to change.
     """
+    return _read(Settings, options)
+
+
+def serving_settings(**options: object) -> ServingSettings:
+    """Put the settings together for whoever goes into rooms: there must be a server, and a key to it.
+
+    Args:
+        options: What was given on the command line, by name; ``None`` is not given.
+
+    Raises:
+        SettingsFaults: Everything that is wrong, each naming what to change.
+    """
+    return _read(ServingSettings, options)
+
+
+_Form = TypeVar("_Form", bound=Settings)
+
+
+def _read(form: type[_Form], options: Mapping[str, object]) -> _Form:
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     try:
-        return Settings(**given)
+        return form(**given)
     except ValidationError as error:
         raise SettingsFaults(_readable(fault, given) for fault in error.errors()) from None
     except (OSError, UnicodeError) as error:

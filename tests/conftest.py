@@ -1,11 +1,16 @@
 """What every test may rely on."""
 
 import asyncio
+import secrets
 from collections.abc import AsyncIterator, Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.postgres import Server, server
+
+if TYPE_CHECKING:
+    from tests.livekit import LiveKit
 
 
 @pytest.fixture(scope="session")
@@ -13,6 +18,21 @@ def postgresql() -> Iterator[Server]:
     """A PostgreSQL server that lives as long as the tests."""
     with server() as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def livekit() -> "Iterator[LiveKit]":
+    """A LiveKit server that lives as long as the tests."""
+    from tests.livekit import livekit_server  # what needs no room need not load what joins one
+
+    with livekit_server() as running:
+        yield running
+
+
+@pytest.fixture
+def room_name() -> str:
+    """A room that no other test has."""
+    return f"room-{secrets.token_hex(8)}"
 
 
 @pytest.fixture(autouse=True)

@@ -27,6 +27,7 @@ from agents.handoff.graph import Condition, Graph, GraphError, Handoff
 from agents.handoff.manners import Manners
 from agents.handoff.picture import dot, mermaid, outline
 from agents.handoff.request import DATA_MARK
+from agents.handoff.speech import start_speech, turns_by
 from agents.handoff.spending import Cost
 from agents.handoff.terminal import talk
 from agents.handoff.text import start_text, stop
@@ -67,10 +68,12 @@ __all__ = [
     "mermaid",
     "outline",
     "parameters_of",
+    "start_speech",
     "start_text",
     "stop",
     "talk",
     "tool_name",
     "tool_of",
+    "turns_by",
     "why_model_failed",
 ]

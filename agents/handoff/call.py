@@ -2,12 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Generic, TypeVar
 
 from livekit.agents import NOT_GIVEN, AgentSession
-from livekit.agents.llm import ChatMessage
+from livekit.agents.llm import ChatItem, ChatMessage
+from livekit.agents.tts import TTS
 from livekit.agents.voice import (
     AgentStateChangedEvent,
     CloseEvent,
@@ -39,8 +40,10 @@ from agents.handoff.guards import (
     handler,
     keep_raw_replies_out_of_traces,
 )
+from agents.handoff.hearing import Hearing
 from agents.handoff.limits import Limits
 from agents.handoff.manners import Manners
+from agents.handoff.mouth import Mouth
 from agents.handoff.outgoing import without_mark, without_tag
 from agents.handoff.reply import Replies
 from agents.handoff.request import SAY, one_line
@@ -98,6 +101,12 @@ class Call(Generic[S, C]):
         self.limits = Limits()
         self.tools = ToolUse(self)
         self.transfers = Transfers(self)
+        self.hearing = Hearing(self)
+        """What the guest says aloud, where there is audio."""
+        self.mouth = Mouth()
+        self.mouths: Mapping[str, TTS[Any]] = {}
+        """The text-to-speech models of voices that have their own."""
+        self._unsaid: list[str] = []
         self.closing: EndReason | None = None
         """Why the call ends once what is being said has been said."""
         self._ended: EndReason | None = None
@@ -111,6 +120,7 @@ class Call(Generic[S, C]):
             give=self._give_turn,
             withdraw=lambda: self.tell(TurnWithdrawn(self.turn)),
             silent=self._break_silence,
+            awaits_words=lambda: self.hearing.awaits_words,
             turn=turn,
         )
 
@@ -190,7 +200,19 @@ class Call(Generic[S, C]):
         """Make the voice that speaks first: the start, or the one that spoke last when resuming."""
         name = self.speaker if self.speaker in self.graph.voices else self.graph.start
         self.speaker = name
-        return self.graph.voice(name)
+        return self.make_voice(name)
+
+    def make_voice(self, name: str, carried: Sequence[ChatItem] = ()) -> Voice[S, C]:
+        """Make a fresh voice for one stay of the guest.
+
+        Args:
+            name: Which.
+            carried: What it knows of the talk so far.
+        """
+        voice = self.graph.voice(name, carried)
+        if (mouth := self.mouths.get(name)) is not None:
+            voice.update_options(tts=mouth)
+        return voice
 
     def hear(self, text: str) -> int:
         """Take in what the guest says and have it answered; returns the number of this turn.
@@ -201,7 +223,12 @@ class Call(Generic[S, C]):
         """
         if self._ended is not None or self.limits.over:
             return self.turn
-        text = self.manners.let_in(text)
+        return self.take_in(self.manners.let_in(text))
+
+    def take_in(self, text: str) -> int:
+        """Take in words that have been let in already; all else is as ``hear`` does it."""
+        if self._ended is not None or self.limits.over:
+            return self.turn
         turn = self.turns.guest_spoke()
         self.transfers.hops = 0
         self.tell(Heard(turn, text))
@@ -232,6 +259,19 @@ class Call(Generic[S, C]):
             self.session.generate_reply(instructions=f"{SAY}{words}", tool_choice="none")
         except RuntimeError:  # the session is closing: nobody is left to hear it
             logger.debug("nothing was said, and the session is closing")
+
+    def speak_soon(self, words: str) -> None:
+        """Have the present voice say something, or the next one when nobody is there to say it."""
+        if self._entered and not self.handing_over:
+            self.speak(words)
+        else:
+            self._unsaid.append(words)
+
+    def speak_unsaid(self) -> None:
+        """Have said what nobody was there to say."""
+        unsaid, self._unsaid = self._unsaid, []
+        for words in unsaid:
+            self.speak(words)
 
     def take_first_words(self) -> str:
         """Return what has to be said before anything else, once."""
@@ -294,6 +334,7 @@ class Call(Generic[S, C]):
 
     def entered(self, voice: Voice[S, C]) -> "list[str]":
         """A voice has taken over. Returns what the guest said meanwhile."""
+        self.hearing.voice_changes()
         self._entered = True
         self.turns.voice_entered()
         self.speaker = voice.name

@@ -22,11 +22,15 @@ class Manners(Generic[S, C]):
         told: What a model is told of a change it made.
         expects: What kind of answer a voice waits for; takes the state, who speaks and the last refusal.
         let_in: What may enter of what a guest says; the place to take secrets out of it.
+        in_passing: What may be shown of words that are still being said aloud. It gets more of the same words
+            again and again and must keep nothing of them; without it nothing is shown of them.
         let_out: What may leave of what a model says or gives its tools, before anybody keeps or hears it.
         settled: Up to where a text that is still being said can be judged by ``let_out``; the rest of it
             waits for what follows.
         trouble: Said when the model fails or has nothing to say.
         farewell: Said instead when the call ends after it.
+        cannot_hear: Said to a guest whose words cannot be understood because the model that hears fails.
+        cannot_speak: Shown to a guest when the model that speaks fails.
         tool_limit_s: How long a tool may work, in seconds; its commit is not counted. Keep it below 5:
             livekit-agents 1.8.9 waits five seconds for the tools of a reply that the guest interrupts,
             then talks on without what they answer.
@@ -47,10 +51,13 @@ class Manners(Generic[S, C]):
     told: Callable[[Applied[S], Command[S, C]], str] = lambda applied, command: "Done."
     expects: Callable[[S, str, Refused | None], str] = lambda state, speaker, refusal: "open"
     let_in: Callable[[str], str] = str
+    in_passing: Callable[[str], str] = lambda text: "..."
     let_out: Callable[[str], str] = str
     settled: Callable[[str], int] = len
     trouble: str = "I am sorry, I lost the thread for a moment. Could you say that again?"
     farewell: str = "I have to say goodbye now."
+    cannot_hear: str = "I am sorry, I cannot hear you just now. If you can, please type instead."
+    cannot_speak: str = "I have lost my voice for a moment. Please read what I say."
     tool_limit_s: float = 4.0
     think_limit_s: float = 30.0
     handoffs_per_turn: int = 3
@@ -59,7 +66,7 @@ class Manners(Generic[S, C]):
     def __post_init__(self) -> None:
         faults = [
             f"{name} is blank: the guest would hear nothing"
-            for name in ("trouble", "farewell")
+            for name in ("trouble", "farewell", "cannot_hear", "cannot_speak")
             if not getattr(self, name).strip()
         ]
         faults += [

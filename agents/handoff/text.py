@@ -2,9 +2,11 @@
 
 from typing import Any, TypeVar
 
-from livekit.agents import AgentSession, APIConnectOptions
+from livekit import rtc
+from livekit.agents import NOT_GIVEN, AgentSession, APIConnectOptions
 from livekit.agents.llm import LLM
 from livekit.agents.voice.agent_session import SessionConnectOptions
+from livekit.agents.voice.room_io import RoomOptions
 from pydantic import BaseModel
 
 from agents.handoff.call import Call
@@ -25,7 +27,13 @@ CONNECT = SessionConnectOptions(
 seconds each, 44 seconds of silence, and close the session at the fourth failure in a row."""
 
 
-async def start_text(call: Call[S, C], model: LLM[Any]) -> "AgentSession[Call[S, C]]":
+async def start_text(
+    call: Call[S, C],
+    model: LLM[Any],
+    *,
+    room: rtc.Room | None = None,
+    guest: str | None = None,
+) -> "AgentSession[Call[S, C]]":
     """Start a session without audio and have its first voice open; returns the running session.
 
     The defaults of livekit-agents 1.8.9 would load a voice activity detector and a turn detector (0.8 s
@@ -34,6 +42,9 @@ async def start_text(call: Call[S, C], model: LLM[Any]) -> "AgentSession[Call[S,
     Args:
         call: The call; it becomes the session's ``userdata``.
         model: The language model of every voice.
+        room: Where the guest is, when he is in a room; connected. He reads what is said there, and what
+            he writes is the application's to give to ``Call.hear``.
+        guest: His identity in the room; without one, whoever comes first.
     """
     session: AgentSession[Call[S, C]] = CallSession(
         userdata=call,
@@ -45,8 +56,32 @@ async def start_text(call: Call[S, C], model: LLM[Any]) -> "AgentSession[Call[S,
         user_away_timeout=None,
     )
     call.attach(session)
-    await session.start(call.first_voice(), session_host=False, record=False)
+    if room is None:
+        await session.start(call.first_voice(), session_host=False, record=False)
+    else:
+        await session.start(
+            call.first_voice(),
+            room=room,
+            room_options=room_options(guest, audio=False),
+            session_host=False,
+            record=False,
+        )
     return session
+
+
+def room_options(guest: str | None, *, audio: bool) -> RoomOptions:
+    """Say what a session takes from a room and gives to it.
+
+    Text input stays off: livekit-agents 1.8.9 would answer ``lk.chat`` past the call and lose what is
+    written during a handoff. A guest who leaves may come back, so the session outlives his leaving.
+    """
+    return RoomOptions(
+        text_input=False,
+        audio_input=audio,
+        audio_output=audio,
+        participant_identity=guest if guest is not None else NOT_GIVEN,
+        close_on_disconnect=False,
+    )
 
 
 async def stop(call: Call[Any, Any]) -> None:

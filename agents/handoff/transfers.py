@@ -110,7 +110,7 @@ class Transfers(Generic[S, C]):
         if self.hops >= call.manners.handoffs_per_turn:
             raise TooManyHandoffs("The guest has been handed around enough. Answer yourself.")
         history = list(call.session.current_agent.chat_ctx.items)
-        voice = call.graph.voice(handoff.target, handoff.carry(history))
+        voice = call.make_voice(handoff.target, handoff.carry(history))
         if speech.interrupted:  # livekit may take no handoff from this reply any more
             raise Interrupted("The guest spoke on before that.")
         await self._write_down(handoff.source, handoff.target, actor=handoff.source)

@@ -5,6 +5,7 @@ reply that failed. It is the guest's turn when the session listens, no reply is 
 pending, and a voice has said something since the guest did.
 """
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -20,17 +21,24 @@ class TurnKeeper:
         give: Called once when it is the guest's turn.
         withdraw: Called when a voice starts again after that.
         silent: Called when every reply ended and nobody said a word.
+        awaits_words: Whether the guest is saying something just now that nobody has taken up.
+        turn: The number of things the guest has said.
+        lag_s: How much later than played out a reply has been heard, in seconds; 0 where it is read.
     """
 
     more_to_come: Callable[[], bool]
     give: Callable[[], None]
     withdraw: Callable[[], None]
     silent: Callable[[], None]
+    awaits_words: Callable[[], bool] = lambda: False
     turn: int = 0
+    lag_s: float = 0.0
     listening: bool = False
     answered: bool = False
     given: bool = False
     _speeches: set[SpeechHandle] = field(default_factory=set)
+    _cut_short: bool = False
+    _later: asyncio.TimerHandle | None = None
 
     @property
     def speeches(self) -> tuple[SpeechHandle, ...]:
@@ -61,6 +69,7 @@ class TurnKeeper:
 
     def spoke(self, *, interrupted: bool) -> None:
         """A voice's words were delivered, or cut short by the guest."""
+        self._cut_short = interrupted
         if not interrupted or len(self._speeches) <= 1:
             self.answered = True
 
@@ -85,17 +94,35 @@ class TurnKeeper:
         if self._speeches or self.more_to_come():
             return
         if not self.answered:
-            self.silent()
+            if not self.awaits_words():  # they will be answered, or this is looked at again
+                self.silent()
         else:
             self._perhaps_give()
 
     def _perhaps_give(self) -> None:
+        if not self._is_guests_turn():
+            return
+        if self.lag_s and not self._cut_short:
+            self._wait_no_longer()
+            self._later = asyncio.get_running_loop().call_later(self.lag_s, self._give)
+        else:
+            self._give()
+
+    def _is_guests_turn(self) -> bool:
         if self.given or not self.listening or not self.answered:
-            return
-        if self._speeches or self.more_to_come():
-            return
-        self.given = True
-        self.give()
+            return False
+        return not (self._speeches or self.more_to_come())
+
+    def _give(self) -> None:
+        self._wait_no_longer()
+        if self._is_guests_turn():
+            self.given = True
+            self.give()
+
+    def _wait_no_longer(self) -> None:
+        if self._later is not None:
+            self._later.cancel()
+            self._later = None
 
     def _take_back(self) -> None:
         if self.given:

@@ -1,23 +1,26 @@
 """A voice: instructions, tools, and how it opens. Everything else is the framework's."""
 
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
-from livekit.agents import NOT_GIVEN, Agent, APIError, FlushSentinel, ModelSettings
+from livekit.agents import NOT_GIVEN, Agent, APIError, FlushSentinel, ModelSettings, StopResponse
 from livekit.agents.llm import (
     LLM,
     ChatChunk,
     ChatContext,
     ChatItem,
+    ChatMessage,
     ChoiceDelta,
 )
 from livekit.agents.llm import Tool as LivekitTool
+from livekit.rtc import AudioFrame
 from pydantic import BaseModel
 
 from agents.handoff.failures import why_model_failed
 from agents.handoff.hooks import guarded
+from agents.handoff.mouth import spoken
 from agents.handoff.outgoing import Outgoing
 from agents.handoff.reply import Reply
 from agents.handoff.request import ends_with_guest, recent, to_be_said, with_digest
@@ -134,6 +137,7 @@ class Voice(Agent, Generic[S, C]):
             self._opens = False
             call.late[:0] = [late] if late else []
             call.speak(self.opening.canned)
+        call.speak_unsaid()
 
     def takes_over(self) -> bool:
         """Become the one who speaks; returns whether this voice was that already."""
@@ -164,9 +168,16 @@ class Voice(Agent, Generic[S, C]):
         call.visited.add(self.name)
         # Words that nobody has answered may be acted on, by this voice's own tools and never by another
         # handoff: what was said to the Greeter need not be said again.
-        unanswered = bool(late) or (handed_over and ends_with_guest(self.chat_ctx.items))
+        unanswered = handed_over and (bool(late) or ends_with_guest(self.chat_ctx.items))
         self._opens = True
-        speech = call.ask(late, instructions=how, tool_choice=NOT_GIVEN if unanswered else "none")
+        if late and not handed_over:
+            # The first words of a call: they are answered as any others, once the guest has been greeted.
+            call.late[:0] = [late]
+            speech = call.ask("", instructions=how, tool_choice="none")
+            speech.add_done_callback(lambda _: call.spawn(call.answer_late()))
+        else:
+            choice = NOT_GIVEN if unanswered else "none"
+            speech = call.ask(late, instructions=how, tool_choice=choice)
         speech.add_done_callback(self._has_opened)
 
     def welcome_back(self) -> None:
@@ -177,6 +188,26 @@ class Voice(Agent, Generic[S, C]):
 
     def _has_opened(self, _: object) -> None:
         self._opens = False
+
+    # -- speech -----------------------------------------------------------------------------------
+
+    async def on_user_turn_completed(
+        self, turn_ctx: ChatContext, new_message: ChatMessage
+    ) -> None:
+        """Give the call what the guest has said aloud: it answers spoken and typed words alike.
+
+        Raises:
+            StopResponse: Always, so that livekit does not answer too.
+        """
+        self.call.hearing.turn_ended(new_message.text_content or "")
+        raise StopResponse
+
+    async def tts_node(
+        self, text: AsyncIterable[str], model_settings: ModelSettings
+    ) -> AsyncIterator[AudioFrame]:
+        """Say words aloud; those that cannot be spoken are shown all the same."""
+        async for frame in spoken(self, text, model_settings):
+            yield frame
 
     # -- the model --------------------------------------------------------------------------------
 

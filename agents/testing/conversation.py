@@ -137,7 +137,7 @@ class Conversation(Generic[S, C]):
 
     async def __aenter__(self) -> Self:
         self._stop_listening = self.call.listen(lambda event: self.turns[-1].events.append(event))
-        await start_text(self.call, self.model)
+        await self._start()
         try:
             await self._until_guests_turn()
         except (
@@ -174,6 +174,9 @@ class Conversation(Generic[S, C]):
     async def answered(self) -> None:
         """Wait until it is the guest's turn, or the call has ended."""
         await self._until_guests_turn()
+
+    async def _start(self) -> None:
+        await start_text(self.call, self.model)
 
     async def _until_guests_turn(self) -> None:
         try:

@@ -66,6 +66,8 @@ class Attendance:
         expected: The guest's identity, where the dispatch names it.
         left: Called when the guest has gone.
         came_back: Called when he is there again.
+        joined: Called when somebody else is there, perhaps again.
+        gone: Called when anybody has gone.
         alone_s: How long somebody is alone until he is taken for the guest, in seconds.
     """
 
@@ -77,6 +79,7 @@ class Attendance:
         expected: str | None = None,
         left: Callable[[], None] = lambda: None,
         came_back: Callable[[Arrival], None] = lambda arrival: None,
+        joined: Callable[[str], None] = lambda identity: None,
         gone: Callable[[str], None] = lambda identity: None,
         alone_s: float = ALONE_S,
     ) -> None:
@@ -85,6 +88,7 @@ class Attendance:
         self._expected = expected
         self._left = left
         self._came_back = came_back
+        self._joined = joined
         self._gone = gone
         self._alone_s = alone_s
         self._guest: str | None = None
@@ -174,6 +178,10 @@ class Attendance:
             await self._changed.wait()
         return self._guest
 
+    def expect(self, identity: str) -> None:
+        """Wait for this guest and no other: it is his call that goes on here."""
+        self._expected = identity
+
     def start(self) -> None:
         """Look at those who were there first. Call it once, when the room is connected."""
         self._look_around()
@@ -237,6 +245,8 @@ class Attendance:
             if back:
                 self._came_back(Arrival(anew))
             return
+        if self._guest is not None:
+            self._joined(participant.identity)
         if self._guest is None and self._eligible(participant):
             telephone = participant.kind == rtc.ParticipantKind.PARTICIPANT_KIND_SIP
             speaks = any(
@@ -282,5 +292,6 @@ class Attendance:
 def _is_staff(participant: rtc.RemoteParticipant) -> bool:
     """Whether the server says that somebody is staff: one who can write his attributes himself is not."""
     return (
-        participant.attributes.get(ROLE) == STAFF and not participant.permissions.can_update_metadata
+        participant.attributes.get(ROLE) == STAFF
+        and not participant.permissions.can_update_metadata
     )

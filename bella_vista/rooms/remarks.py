@@ -23,6 +23,7 @@ class PageChanges:
     def __init__(self, context: OrderContext) -> None:
         self._context = context
         self._before: OrderState | None = None
+        self._now: OrderState | None = None
         self._ops: list[str] = []
 
     @property
@@ -34,11 +35,20 @@ class PageChanges:
         """Take in a change that was made on the page."""
         if self._before is None:
             self._before = applied.before
+        self._now = applied.state
         self._ops.extend(applied.ops)
 
-    def drop(self) -> None:
-        """Leave it unsaid: somebody has spoken to it already."""
-        self._before = None
+    def said(self, text: str) -> None:
+        """Take in what a voice said: one that has named all that was added has spoken to it already."""
+        if self._before is None or self._now is None:
+            return
+        old = {line.id for line in self._before.order_items}
+        added = [line.name for line in self._now.order_items if line.id not in old]
+        if added and all(name.casefold() in text.casefold() for name in added):
+            self._drop()
+
+    def _drop(self) -> None:
+        self._before = self._now = None
         self._ops = []
 
     def words(self, order: OrderState) -> str:
@@ -48,7 +58,7 @@ class PageChanges:
             order: As it stands now.
         """
         before, ops = self._before, self._ops
-        self.drop()
+        self._drop()
         if before is None:
             return ""
         step = next((_STEPS[op] for op in reversed(ops) if op in _STEPS), None)
@@ -113,9 +123,7 @@ def _terms(before: OrderState, order: OrderState, context: OrderContext) -> list
         said.append(f"chose to pay by {order.payment_method}")
     if len(order.notes) > len(before.notes):
         said.append("left a note")
-    said += [
-        f"noted an allergy to {one}" for one in order.allergies if one not in before.allergies
-    ]
+    said += [f"noted an allergy to {one}" for one in order.allergies if one not in before.allergies]
     return said
 
 

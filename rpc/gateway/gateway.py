@@ -108,17 +108,21 @@ class Gateway(rtc.RpcInterceptor):
             await self._mutes.aclose()
 
     async def intercept_incoming(self, invocation: rtc.RpcInvocationData, next: Next) -> str | None:
-        """Answer a call, or let livekit answer what is none of the methods; both count."""
+        """Answer a call; one to a method that somebody else has registered is checked, then left to him.
+
+        A call to a method that nobody has registered is refused by livekit's native side, with 1400, and
+        comes to no interceptor (livekit 1.1.21).
+        """
         if invocation.method in self._methods:
             return await self._registered(invocation)
         call = CallRecord(
-            "(unknown)", invocation.caller_identity, invocation.payload, invocation.request_id
+            "(not ours)", invocation.caller_identity, invocation.payload, invocation.request_id
         )
 
         async def pass_on(identity: str) -> str:
             return await next(invocation) or ""
 
-        return await self._looked_at(call, pass_on, anybody=False, livekit_answers=True)
+        return await self._looked_at(call, pass_on, anybody=False, not_ours=True)
 
     async def handle(
         self,
@@ -160,7 +164,7 @@ class Gateway(rtc.RpcInterceptor):
         )
 
     async def _looked_at(
-        self, call: CallRecord, work: Work, *, anybody: bool, livekit_answers: bool = False
+        self, call: CallRecord, work: Work, *, anybody: bool, not_ours: bool = False
     ) -> str:
         """Let a call in, have it answered, and turn all that can go wrong into what a caller is told."""
         role: str | None = None
@@ -191,7 +195,7 @@ class Gateway(rtc.RpcInterceptor):
                 raise  # the caller's deadline has passed or the room has gone: livekit tells him
             error = self._fault(cancelled, call, role)
         except rtc.RpcError as raised:
-            if livekit_answers or isinstance(raised, _Ready):
+            if not_ours or isinstance(raised, _Ready):
                 call.ended(raised.code)
                 raise
             error = self._fault(raised, call, role)

@@ -8,8 +8,11 @@ from pydantic import BaseModel, ConfigDict
 
 R = TypeVar("R", bound="Request")
 
-GUEST, STAFF = "guest", "staff"
-"""The roles there are: whose call it is, and the house's own people."""
+GUEST = "guest"
+"""The role of the one whose call it is."""
+
+STAFF = "staff"
+"""The role of the house's own people."""
 
 
 class Request(BaseModel):

@@ -6,8 +6,10 @@ Knows no restaurant and no livekit: any pydantic model can be the state.
 from state.shared.command import WHOLE, Command, HandOver, overlap
 from state.shared.errors import (
     Busy,
+    Held,
     JournalFault,
     KeyReused,
+    Lost,
     NotStored,
     OtherOwner,
     OutcomeUnknown,
@@ -18,6 +20,7 @@ from state.shared.errors import (
     UnknownState,
 )
 from state.shared.journal import Entry, Journal, Listed, Moment, Stored, VersionTaken, to_the_end
+from state.shared.lease import Lease
 from state.shared.shared_state import Applied, SharedState, Subscriber
 from state.shared.sql import SqlStore
 
@@ -28,10 +31,13 @@ __all__ = [
     "Command",
     "Entry",
     "HandOver",
+    "Held",
     "Journal",
     "JournalFault",
     "KeyReused",
+    "Lease",
     "Listed",
+    "Lost",
     "Moment",
     "NotStored",
     "OtherOwner",

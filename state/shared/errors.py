@@ -8,6 +8,8 @@
   * NotStored      the journal could not write it down
   * OutcomeUnknown the journal was asked to write it down and does not say whether it did
   * TakenOver      another process holds this state now; this one never writes again
+  * Held           another holder is at work at this place
+  * Lost           this place is not ours any more
   * UnknownState   the journal has no state of this id
   * OtherOwner     the journal has it, and it belongs to somebody else
   * JournalFault   the journal itself cannot be opened or read: a person has to look at it
@@ -137,6 +139,24 @@ class TakenOver(StateError):
 
     def __init__(self) -> None:
         super().__init__("Another process has taken over. Nothing was changed here.")
+
+
+class Held(StateError):
+    """Somebody else works at this place, and his time is not over; who asks leaves it to him."""
+
+    code = "held"
+
+    def __init__(self) -> None:
+        super().__init__("Somebody else is at work at this place. Leave it to them.")
+
+
+class Lost(StateError):
+    """The place is not ours any more: another holder has it, it was closed, or its state went elsewhere."""
+
+    code = "lost"
+
+    def __init__(self) -> None:
+        super().__init__("This place is somebody else's now, or nobody's. Leave it.")
 
 
 class UnknownState(StateError):

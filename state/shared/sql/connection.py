@@ -42,6 +42,8 @@ class Link:
         self._connection: Connection | None = None
         self._settled = False
         self._writes = False
+        self._lasting = True
+        self._waits_for_disk = True
         self._begins = True
         self._driver: Any = None
         self._breaking = threading.Lock()
@@ -71,6 +73,7 @@ class Link:
         *,
         writes: bool,
         happened: Callable[[Connection], bool] | None = None,
+        lasting: bool = True,
     ) -> T:
         """Do some work in one transaction.
 
@@ -81,6 +84,8 @@ class Link:
             writes: Whether it changes anything. Who only reads waits for no writer.
             happened: Finds out, when the answer to the commit was lost, whether it was carried out. It
                 has to wait for a transaction that is still being committed.
+            lasting: Whether it has to survive a power cut. What need not is not waited for on the disk of
+                a SQLite database; a server always waits for its own.
 
         Raises:
             JournalFault: It was not done, and why.
@@ -89,12 +94,12 @@ class Link:
         used_before = self._settled
         try:
             try:
-                return self._transaction(work, writes, happened)
+                return self._transaction(work, writes, happened, lasting)
             except DBAPIError as error:
                 if not (used_before and error.connection_invalidated):
                     raise
                 self.close()
-            return self._transaction(work, writes, happened)
+            return self._transaction(work, writes, happened, lasting)
         except (IntegrityError, OutcomeUnknown):
             raise
         except (DBAPIError, sqlite3.Error, OSError, UnicodeError) as error:
@@ -138,9 +143,10 @@ class Link:
         work: Callable[[Connection], T],
         writes: bool,
         happened: Callable[[Connection], bool] | None,
+        lasting: bool,
     ) -> T:
         connection = self._open()
-        self._writes = writes
+        self._writes, self._lasting = writes, lasting
         transaction = connection.begin()
         try:
             result = work(connection)
@@ -181,6 +187,7 @@ class Link:
             if self.is_sqlite:
                 event.listen(self._engine, "begin", self._begin_sqlite)
         connection = self._connection = self._engine.connect()
+        self._waits_for_disk = True
         with self._breaking:
             self._driver = connection.connection.dbapi_connection
         self._inode = self._seen()
@@ -196,6 +203,9 @@ class Link:
         # To the driver itself: this is on the way of every commit.
         driver = connection.connection.dbapi_connection
         if self._begins and isinstance(driver, sqlite3.Connection):
+            if self._lasting != self._waits_for_disk:
+                dialects.wait_for_disk(driver, self._lasting)
+                self._waits_for_disk = self._lasting
             driver.execute("BEGIN IMMEDIATE" if self._writes else "BEGIN").close()
 
     def _seen(self) -> tuple[int, int] | None:

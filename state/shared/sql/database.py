@@ -5,7 +5,7 @@ Runs in the journal's own thread and is imported there. SQLite and PostgreSQL ta
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -26,6 +26,7 @@ from state.shared.sql.tables import (
     moments,
     seal,
     states,
+    written,
 )
 
 FIRST_FENCE = 1
@@ -135,7 +136,7 @@ class Database:
             "owner": self._owner,
             "ordinal": ordinal,
             "schema": self._schema,
-            "opened_at": _written(self._now()),
+            "opened_at": written(self._now()),
             "state": make(ordinal),
             "speaker": speaker,
         }
@@ -207,7 +208,7 @@ class Database:
             "fence": held,
             "schema": self._schema,
             "owner": owner,
-            "at": _written(self._now()),
+            "at": written(self._now()),
         }
         row["checksum"] = seal(row, SEALED_ENTRY)
         connection.execute(_WRITE, row)
@@ -223,7 +224,7 @@ class Database:
         """
         if not said:
             return
-        at = _written(self._now())
+        at = written(self._now())
         rows: list[dict[str, Any]] = []
 
         def record(connection: Connection) -> None:
@@ -237,7 +238,7 @@ class Database:
                 {
                     "state_id": state_id,
                     "position": position,
-                    "at": _written(moment.at) if moment.at is not None else at,
+                    "at": written(moment.at) if moment.at is not None else at,
                     "turn": moment.turn,
                     "kind": moment.kind,
                     "who": moment.who,
@@ -365,10 +366,6 @@ class Database:
             raise JournalFault(what, NEWER)
         if row["checksum"] != seal(row, sealed):
             raise JournalFault(what, "it is damaged")
-
-
-def _written(time: datetime) -> str:
-    return time.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def _settle(link: Link, *, create: bool) -> None:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
 
@@ -24,9 +24,11 @@ from state.shared.sql.tables import (
     SEALED_STATE,
     encode,
     entries,
+    leases,
     moments,
     seal,
     states,
+    written,
 )
 
 Edit: TypeAlias = Callable[
@@ -56,10 +58,16 @@ _EDIT_ENTRY = (
     )
 )
 _UNSAY = delete(moments).where(moments.c.state_id == bindparam("id"))
+_END_LEASE = delete(leases).where(leases.c.state_id == bindparam("id"))
+_DROP_LEASE = delete(leases).where(
+    leases.c.owner == bindparam("of_owner"), leases.c.place == bindparam("at_place")
+)
 
 
 def rewrite(database: Database, state_id: str, edit: Edit) -> None:
     """Rewrite all that is stored of a state, and drop what was said; who held it writes no more.
+
+    The lease on it, which names the guest, goes as well: who works on it finds that he has lost his place.
 
     Idempotency keys go too: a client may have made them of what must not stay. So do the names of the
     parts that changed: from then on each entry counts as a change of the whole.
@@ -94,19 +102,44 @@ def rewrite(database: Database, state_id: str, edit: Edit) -> None:
                 },
             )
         connection.execute(_UNSAY, {"id": state_id})
+        connection.execute(_END_LEASE, {"id": state_id})
 
     database.link.run(rewrite, writes=True)
 
 
 def drop_said(database: Database, owner: str | None, before: datetime) -> int:
-    """Delete what was said before a time; returns how many moments that were."""
-    old = delete(moments).where(
-        moments.c.at < before.astimezone(UTC).isoformat(timespec="microseconds")
-    )
+    """Delete what was said before a time, and leases that were over; returns how many moments that were."""
+    old = delete(moments).where(moments.c.at < written(before))
+    over = delete(leases).where(leases.c.until < written(before))
     if owner is not None:
         owned = select(states.c.state_id).where(states.c.owner == owner)
         old = old.where(moments.c.state_id.in_(owned))
-    return database.link.run(lambda connection: connection.execute(old).rowcount, writes=True)
+        over = over.where(leases.c.owner == owner)
+
+    def drop(connection: Connection) -> int:
+        connection.execute(over)
+        return connection.execute(old).rowcount
+
+    return database.link.run(drop, writes=True)
+
+
+def drop_leases(database: Database, owner: str | None, look: Callable[[str], bool]) -> int:
+    """Delete the leases without a state that a function says yes to; returns how many those were."""
+
+    def drop(connection: Connection) -> int:
+        stateless = select(leases).where(leases.c.state_id.is_(None))
+        if owner is not None:
+            stateless = stateless.where(leases.c.owner == owner)
+        found = [
+            {"of_owner": row["owner"], "at_place": row["place"]}
+            for row in connection.execute(stateless).mappings()
+            if any(look(text) for text in row.values() if isinstance(text, str))
+        ]
+        if found:
+            connection.execute(_DROP_LEASE, found)
+        return len(found)
+
+    return database.link.run(drop, writes=True)
 
 
 def wipe(database: Database) -> None:
@@ -117,7 +150,7 @@ def wipe(database: Database) -> None:
     """
     link = database.link
     if not link.is_sqlite:
-        tables = (f"VACUUM (FULL) {table.name}" for table in (entries, moments, states))
+        tables = (f"VACUUM (FULL) {table.name}" for table in (leases, entries, moments, states))
         link.outside("SET statement_timeout = 0", *tables)
         return
     busy = link.outside("PRAGMA temp_store = MEMORY", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)")[
@@ -132,9 +165,9 @@ def holding(database: Database, owner: str | None, look: Callable[[str], bool]) 
 
     def holding(connection: Connection) -> list[str]:
         held: dict[str, None] = {}
-        for table in (states, entries, moments):
+        for table in (states, entries, moments, leases):
             texts = [column for column in table.columns if isinstance(column.type, Text)]
-            rows = select(table.c.state_id, *texts)
+            rows = select(table.c.state_id, *texts).where(table.c.state_id.is_not(None))
             if owner is not None:
                 owned = select(states.c.state_id).where(states.c.owner == owner)
                 rows = rows.where(table.c.state_id.in_(owned))

@@ -6,15 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from state.shared.errors import OutcomeUnknown
 from state.shared.journal import Entry, Listed, Moment, Stored
+from state.shared.lease import Lease
 from state.shared.sql.thread import DatabaseThread
 
 if TYPE_CHECKING:
     from state.shared.sql.database import Database
     from state.shared.sql.erasure import Edit
+    from state.shared.sql.leases import Leases
+
+T = TypeVar("T")
 
 
 class SqlStore:
@@ -41,6 +45,7 @@ class SqlStore:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._owner = owner
+        self._now = now
         self._fences: dict[str, int] = {}
         self._thread = DatabaseThread(
             lambda: _open(url, owner=owner, schema=schema, create=create, now=now)
@@ -126,12 +131,117 @@ class SqlStore:
         """
         return await self._thread.ask(lambda database: database.said(state_id))
 
+    # -- who works where ---------------------------------------------------------------------------
+
+    async def take_place(
+        self, place: str, holder: str, *, seconds: float, supersedes: str | None = None
+    ) -> Lease:
+        """Hold a place from now on; of two who ask at once one gets it.
+
+        Who holds it already only renews it. Returns the lease with what went on there before and did not
+        end: whoever gets it goes on with that.
+
+        Args:
+            place: Where: any name.
+            holder: Who: a name that nobody else has, ever.
+            seconds: How long the place is his unless he renews it.
+            supersedes: A holder who is known to be dead; his time need not be over.
+
+        Raises:
+            Held: Somebody else works there.
+            JournalFault: The database cannot be used. Asking again does no harm.
+        """
+        return await self._at_places(lambda at: at.take(place, holder, seconds, supersedes))
+
+    async def settle(self, place: str, holder: str, *, state_id: str, guest: str | None) -> None:
+        """Write down what is worked on at a place, and for whom. Any other place where it was loses it.
+
+        Args:
+            place: The place.
+            holder: Who holds it.
+            state_id: The state that is worked on there from now on.
+            guest: Whom it is worked on for.
+
+        Raises:
+            Lost: The place is not his any more.
+            TakenOver: The state was held here, and somebody else holds it now.
+            UnknownState: There is no such state.
+            OtherOwner: It is somebody else's.
+            JournalFault: The database cannot be used. Asking again does no harm.
+        """
+        fence = self._fences.get(state_id)
+        await self._at_places(lambda at: at.settle(place, holder, state_id, guest, fence))
+
+    async def renew(self, place: str, holder: str, *, seconds: float) -> None:
+        """Hold a place for some time more, however late that is, as long as nobody else has taken it.
+
+        Args:
+            place: The place.
+            holder: Who holds it.
+            seconds: How long it is his from now on.
+
+        Raises:
+            Lost: It is not his any more.
+            JournalFault: The database cannot be used; the lease runs on as it was.
+        """
+        await self._at_places(lambda at: at.renew(place, holder, seconds))
+
+    async def leave_place(self, place: str, holder: str, *, done: bool) -> None:
+        """Hold a place no longer. Who has lost it leaves it as it is.
+
+        Args:
+            place: The place.
+            holder: Who holds it.
+            done: Whether what went on there has ended, so that the next one begins anew and nothing of the
+                guest is kept there. Otherwise the next one goes on with it.
+
+        Raises:
+            JournalFault: The database cannot be used. Asking again does no harm.
+        """
+        await self._at_places(lambda at: at.leave(place, holder, done=done))
+
+    async def lost_places(self) -> "builtins.list[Lease]":
+        """List the places where something did not end and whose holder's time is over, the longest first.
+
+        Raises:
+            JournalFault: The database cannot be used.
+        """
+        return await self._thread.ask(lambda database: self._leases(database).lost())
+
+    async def lease_at(self, place: str) -> Lease | None:
+        """Read who works at a place and on what; ``None`` when nothing goes on there.
+
+        Raises:
+            JournalFault: The database cannot be used.
+        """
+        return await self._at_places(lambda at: at.at(place))
+
+    async def lease_of(self, state_id: str) -> Lease | None:
+        """Read where a state is worked on; ``None`` when it is nowhere.
+
+        Raises:
+            JournalFault: The database cannot be used.
+        """
+        return await self._thread.ask(lambda database: self._leases(database).of(state_id))
+
+    def _at_places(self, work: "Callable[[Leases], T]") -> "asyncio.Future[T]":
+        if self._owner is None:
+            raise ValueError("a place needs an owner")
+        return self._thread.ask(lambda database: work(self._leases(database)))
+
+    def _leases(self, database: "Database") -> "Leases":
+        from state.shared.sql.leases import Leases
+
+        return Leases(database.link, self._owner, self._now)
+
+    # -- looking for what must go, and taking it out -----------------------------------------------
+
     async def holding(self, look: Callable[[str], bool]) -> "builtins.list[str]":
         """List the ids of the states of which something is stored that a function says yes to.
 
         Args:
-            look: Gets every text that is stored: states and commands as JSON, keys, what was said.
-                Called in the thread.
+            look: Gets every text that is stored: states and commands as JSON, keys, what was said, places
+                and guests. Called in the thread.
 
         Raises:
             JournalFault: The database cannot be used.
@@ -159,9 +269,9 @@ class SqlStore:
         return await self._thread.ask(work, timed=False)
 
     async def rewrite(self, state_id: str, edit: "Edit") -> None:
-        """Rewrite all that is stored of a state, and drop what was said while it was worked on.
+        """Rewrite all that is stored of a state, and drop what was said and where it was worked on.
 
-        Whoever holds it gets TakenOver for his next write. What is deleted can still be read in the
+        Whoever holds it gets TakenOver for his next write, and has lost his place. What is deleted can still be read in the
         database's files until ``wipe``.
 
         Args:
@@ -185,6 +295,8 @@ class SqlStore:
     async def drop_said(self, before: datetime) -> int:
         """Delete what was said before a time, aware; returns how many moments that were.
 
+        So does what is known of places whose holders' time was over by then.
+
         Raises:
             JournalFault: The database cannot be used.
         """
@@ -193,6 +305,25 @@ class SqlStore:
             from state.shared.sql.erasure import drop_said
 
             return drop_said(database, self._owner, before)
+
+        return await self._thread.ask(work)
+
+    async def drop_leases(self, look: Callable[[str], bool]) -> int:
+        """Give up the places that no state was named for yet and that a function says yes to.
+
+        Those of a state go with ``rewrite``. Returns how many they were.
+
+        Args:
+            look: Gets the names of the place and of its holder. Called in the thread.
+
+        Raises:
+            JournalFault: The database cannot be used.
+        """
+
+        def work(database: "Database") -> int:
+            from state.shared.sql.erasure import drop_leases
+
+            return drop_leases(database, self._owner, look)
 
         return await self._thread.ask(work)
 

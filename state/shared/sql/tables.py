@@ -7,6 +7,7 @@ compares the two.
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import (
@@ -23,7 +24,7 @@ from sqlalchemy import (
     select,
 )
 
-LAYOUT = "0002"
+LAYOUT = "0003"
 """The last migration; a database that is past it is left alone."""
 
 metadata = MetaData()
@@ -78,6 +79,20 @@ moments = Table(
 )
 """What was said while it was done. Not sealed: nothing is computed from it, and it is deleted in time."""
 
+leases = Table(
+    "leases",
+    metadata,
+    Column("owner", Text, primary_key=True),
+    Column("place", Text, primary_key=True),
+    Column("holder", Text),
+    Column("since", Text, nullable=False),
+    Column("until", Text, nullable=False),
+    Column("state_id", Text, ForeignKey("states.state_id"), unique=True),
+    Column("guest", Text),
+    Column("tries", Integer, nullable=False),
+)
+"""Who works where, on which state, until when. Not sealed: it is over in seconds, and no row outlives it."""
+
 first_layout = Table("journal_layout", metadata, Column("layout", Integer, primary_key=True))
 """How the first release told its layout. It stays, so that the first release knows it is too old."""
 
@@ -89,6 +104,11 @@ SEALED_ENTRY = tuple(column.name for column in entries.columns if column.name !=
 
 encode = json.JSONEncoder(default=repr, separators=(",", ":")).encode
 """Writes JSON as it is stored: compact, ASCII."""
+
+
+def written(time: datetime) -> str:
+    """Return a time as it is stored: texts of times are in the order of the times."""
+    return time.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def seal(row: Mapping[str, Any], fields: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from agents.handoff import Event, Heard, YourTurn, start_text, stop
+from agents.handoff import Event, Heard, Said, YourTurn, start_text, stop
 from agents.testing import Conversation, ScriptedLLM, calls, says, until
 from state.shared import NotStored
 from tests.agents.handoff.test_whole_writes import Gated
@@ -81,17 +81,22 @@ async def test_words_during_the_greeting_are_answered() -> None:
     assert [event.turn for event in events if isinstance(event, YourTurn)] == [1]
 
 
-async def test_words_before_the_first_voice_has_entered_are_answered_by_it() -> None:
-    model = ScriptedLLM([says("A room, gladly.")])
+async def test_words_before_the_first_voice_has_entered_are_answered_once_it_has_greeted() -> None:
+    model = ScriptedLLM([says("Good evening."), calls("transfer_to_bar"), says("A cold one.")])
     call = hotel()
     events: list[Event] = []
     call.listen(events.append)
-    call.hear("A room")
+    call.hear("A beer")
     await start_text(call, model)
     await call.answered()
     await stop(call)
 
-    assert ("user", "A room") in model.requests[0].texts
+    assert ("user", "A beer") not in model.requests[0].texts
+    assert ("user", "A beer") in model.requests[1].texts
+    assert [event.text for event in events if isinstance(event, Said)] == [
+        "Good evening.",
+        "A cold one.",
+    ]
     assert [event.turn for event in events if isinstance(event, YourTurn)] == [1]
     model.finished()
 

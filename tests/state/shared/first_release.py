@@ -90,3 +90,24 @@ def _checksum(row: dict[str, Any]) -> str:
 def _insert(hand: Hand, table: str, row: dict[str, Any]) -> None:
     values = ("NULL" if value is None else f"'{value}'" for value in row.values())
     hand(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join(values)})")
+
+
+SECOND_LAYOUT = (
+    "CREATE TABLE moments (state_id TEXT NOT NULL, position INTEGER NOT NULL, at TEXT NOT NULL,"
+    " turn INTEGER NOT NULL, kind TEXT NOT NULL, who TEXT NOT NULL, text TEXT NOT NULL,"
+    " PRIMARY KEY (state_id, position), FOREIGN KEY (state_id) REFERENCES states (state_id))",
+    "CREATE INDEX ix_moments_at ON moments (at)",
+    "INSERT INTO moments (state_id, position, at, turn, kind, who, text)"
+    " VALUES ('a', 1, '2026-11-20T19:01:00.000000+00:00', 1, 'heard', 'guest', 'Good evening')",
+    "UPDATE journal_layout SET layout = 2",
+    "CREATE TABLE journal_version (version_num VARCHAR(32) NOT NULL,"
+    " CONSTRAINT journal_version_pkc PRIMARY KEY (version_num))",
+    "INSERT INTO journal_version (version_num) VALUES ('0002')",
+)
+
+
+def second_layout(hand: Hand) -> None:
+    """Make a database of an empty one as it was when what was said was first kept."""
+    first_release(hand)
+    for statement in SECOND_LAYOUT:
+        hand(statement)

@@ -11,7 +11,7 @@ import pytest
 from state.shared import JournalFault, Moment, SharedState, SqlStore, TakenOver
 from tests.state.shared.board import Board, Score
 from tests.state.shared.by_hand import by_hand
-from tests.state.shared.first_release import first_release
+from tests.state.shared.first_release import first_release, second_layout
 
 ROOT = Path(__file__).parents[3]
 EMPTY = Board().model_dump_json()
@@ -23,7 +23,7 @@ KEPT = (
 )
 LAYOUT = "SELECT max(layout) FROM journal_layout"
 MARK = "SELECT version_num FROM journal_version"
-HEAD = "0002"
+HEAD = "0003"
 
 
 def store(address: str, *, create: bool = True) -> SqlStore:
@@ -82,7 +82,7 @@ async def test_the_first_release_refuses_what_was_brought_up_to_date(old: str) -
 
     with by_hand(old) as hand:
         # It reads this number, and refuses every one but 1.
-        assert hand(LAYOUT) == [(2,)]
+        assert hand(LAYOUT) == [(3,)]
 
 
 @pytest.mark.parametrize("begins", ["empty", "old"])
@@ -118,7 +118,7 @@ def test_the_last_script_is_the_one_the_program_waits_for() -> None:
     config.set_main_option("script_location", str(ROOT / "state/shared/sql/migrations"))
     scripts = ScriptDirectory.from_config(config)
     assert scripts.get_heads() == [LAYOUT]
-    assert [script.revision for script in scripts.walk_revisions()] == ["0002", "0001"]
+    assert [script.revision for script in scripts.walk_revisions()] == ["0003", "0002", "0001"]
 
 
 @pytest.mark.parametrize("begins", ["empty", "old"])
@@ -135,7 +135,7 @@ async def test_many_who_come_at_once_find_it_done_once(
         await one.create(f"new {number}", lambda ordinal: EMPTY)
         await one.close()
     with by_hand(address) as hand:
-        assert (hand(MARK), hand(LAYOUT)) == ([(HEAD,)], [(2,)])
+        assert (hand(MARK), hand(LAYOUT)) == ([(HEAD,)], [(3,)])
         assert len(hand("SELECT 1 FROM states")) == (4 if begins == "empty" else 6)
 
 
@@ -154,7 +154,7 @@ def test_processes_that_come_at_once_find_it_done_once(old: str) -> None:
 
     assert ends == [("left\n", "")] * 2
     with by_hand(old) as hand:
-        assert (hand(MARK), hand(LAYOUT)) == ([(HEAD,)], [(2,)])
+        assert (hand(MARK), hand(LAYOUT)) == ([(HEAD,)], [(3,)])
 
 
 KILLED = """
@@ -204,6 +204,42 @@ async def test_one_that_fails_on_the_way_leaves_the_old_one_whole(
             assert hand(LAYOUT) == [(1,)]
             hand("DROP TABLE moments")
         assert (await now.read("a")).version == 2
+
+
+async def test_what_was_said_under_the_second_layout_is_there_and_places_can_be_taken(
+    address: str,
+) -> None:
+    with by_hand(address) as hand:
+        second_layout(hand)
+        before = [hand(everything) for everything in KEPT]
+
+    async with store(address) as now:
+        assert await now.lost_places() == []
+        (said,) = await now.said("a")
+        await now.take_place("hall", "ann", seconds=60)
+        await now.settle("hall", "ann", state_id="a", guest="Ann")
+
+    with by_hand(address) as hand:
+        assert [hand(everything) for everything in KEPT] == before
+        assert (hand(MARK), hand(LAYOUT)) == ([(HEAD,)], [(3,)])
+        assert hand("SELECT owner, place, holder, state_id FROM leases") == [
+            ("club", "hall", "ann", "a")
+        ]
+    assert said.text == "Good evening"
+
+
+async def test_the_second_layouts_program_refuses_what_was_brought_up_to_date(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from state.shared.sql import database
+
+    async with store(address) as now:
+        await now.list()
+    monkeypatch.setattr(database, "LAYOUT", "0002")
+
+    async with store(address) as older:
+        with pytest.raises(JournalFault, match="a newer release of this program has written it"):
+            await older.list()
 
 
 async def test_who_holds_a_state_meanwhile_is_not_overtaken(old: str) -> None:

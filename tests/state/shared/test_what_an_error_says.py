@@ -7,8 +7,10 @@ import pytest
 
 from state.shared import (
     Busy,
+    Held,
     JournalFault,
     KeyReused,
+    Lost,
     NotStored,
     OtherOwner,
     OutcomeUnknown,
@@ -71,6 +73,20 @@ ERRORS: list[tuple[Callable[[], StateError], str, bool, dict[str, object], str]]
         False,
         {},
         "Another process has taken over. Nothing was changed here.",
+    ),
+    (
+        lambda: Held(),
+        "held",
+        False,
+        {},
+        "Somebody else is at work at this place. Leave it to them.",
+    ),
+    (
+        lambda: Lost(),
+        "lost",
+        False,
+        {},
+        "This place is somebody else's now, or nobody's. Leave it.",
     ),
     (
         lambda: UnknownState("o-1"),

@@ -1,0 +1,118 @@
+"""A conversation aloud, without a room: what the guest says is told to an ear, what he is told becomes a tone."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from livekit.agents.llm import LLM
+from livekit.agents.tts import TTS
+from livekit.agents.voice.turn import TurnHandlingOptions
+from pydantic import BaseModel
+
+from agents.handoff import Call, Event, Heard, start_speech, turns_by
+from agents.testing.conversation import Conversation, ConversationError, Turn
+from agents.testing.ear import ScriptedEar
+from agents.testing.loudspeaker import Loudspeaker, Microphone
+from agents.testing.voice import ToneVoice
+
+S = TypeVar("S", bound=BaseModel)
+C = TypeVar("C")
+
+
+def quick_turns() -> TurnHandlingOptions:
+    """Have turns end at once, where nothing is found out about pauses."""
+    usual = turns_by(None)
+    return {
+        **usual,
+        "endpointing": {"mode": "fixed", "min_delay": 0.0, "max_delay": 0.0},
+        "interruption": {**usual.get("interruption", {}), "false_interruption_timeout": 0.05},
+    }
+
+
+class SpokenConversation(Conversation[S, C]):
+    """A call in speech under test; a context manager that opens it and closes it.
+
+    Args:
+        call: The call, fresh.
+        model: The language model of its voices.
+        ear: What hears the guest.
+        voice: What speaks.
+        loudspeaker: Where it is heard.
+        voices: Other voices than that, by name.
+        turns: How a turn's end is found; at once when nothing is said.
+        patience_s: How long a turn may take before it counts as hanging, in seconds.
+
+    Raises:
+        ConversationError: A turn never ended.
+        ScriptError: The script had a step too few or too many.
+    """
+
+    def __init__(
+        self,
+        call: Call[S, C],
+        model: LLM[Any],
+        *,
+        ear: ScriptedEar | None = None,
+        voice: ToneVoice | None = None,
+        loudspeaker: Loudspeaker | None = None,
+        voices: Mapping[str, TTS[Any]] | None = None,
+        turns: TurnHandlingOptions | None = None,
+        patience_s: float = 20.0,
+    ) -> None:
+        super().__init__(call, model, patience_s=patience_s)
+        self.ear = ear or ScriptedEar()
+        self.voice = voice or ToneVoice()
+        self.loudspeaker = loudspeaker or Loudspeaker()
+        self._voices = voices
+        self._turns = turns or quick_turns()
+
+    async def hears(self, text: str) -> Turn:
+        """Say something aloud and wait until it is the guest's turn again."""
+        turn = self.say(text)
+        await self.counted(turn.number)
+        await self._until_guests_turn()
+        return turn
+
+    def say(self, text: str) -> Turn:
+        """Say something aloud and go on at once."""
+        turn = self.expects_words()
+        self.ear.hears(text)
+        return turn
+
+    def expects_words(self) -> Turn:
+        """Begin the turn of what the ear is about to be told piece by piece."""
+        turn = Turn(self.call.turn + 1)
+        self.turns.append(turn)
+        return turn
+
+    async def counted(self, number: int) -> None:
+        """Wait until so many things that the guest said have been taken in."""
+        counted = asyncio.Event()
+
+        def listener(event: Event) -> None:
+            if isinstance(event, Heard) and event.turn >= number:
+                counted.set()
+
+        if self.call.turn >= number:
+            return
+        leave = self.call.listen(listener)
+        try:
+            async with asyncio.timeout(self._patience_s):
+                await counted.wait()
+        except TimeoutError:
+            raise ConversationError(f"what the guest said was never taken in: {number}") from None
+        finally:
+            leave()
+
+    async def _start(self) -> None:
+        await start_speech(
+            self.call,
+            self.model,
+            ears=self.ear,
+            mouth=self.voice,
+            mouths=self._voices,
+            turns=self._turns,
+            heard_after_s=0.001,
+            microphone=Microphone(),
+            loudspeaker=self.loudspeaker,
+        )

@@ -1,0 +1,95 @@
+"""A speaking voice for tests: every text is a tone, as long as the text is."""
+
+import asyncio
+import uuid
+from typing import Any
+
+from livekit.agents import DEFAULT_API_CONNECT_OPTIONS, APIConnectionError, APIConnectOptions
+from livekit.agents.tts import TTS, AudioEmitter, ChunkedStream, SynthesizeStream, TTSCapabilities
+
+from agents.testing.tones import tone
+
+RATE = 24_000
+
+
+class ToneVoice(TTS[Any]):
+    """Text-to-speech for tests.
+
+    Args:
+        hertz: How high its tone is: voices can be told apart by it.
+        character_s: How long each character sounds, in seconds.
+    """
+
+    def __init__(self, *, hertz: float = 220.0, character_s: float = 0.01) -> None:
+        super().__init__(
+            capabilities=TTSCapabilities(streaming=True), sample_rate=RATE, num_channels=1
+        )
+        self.hertz = hertz
+        self.character_s = character_s
+        self.spoken: list[str] = []
+        """What it was asked to say, each reply as one text."""
+        self.broken = False
+        """Whether it fails whenever it is asked."""
+        self.mute = False
+        """Whether it takes in what it is asked to say and never makes a sound."""
+
+    @property
+    def model(self) -> str:
+        """Its name, for logs and metrics."""
+        return "tones"
+
+    @property
+    def provider(self) -> str:
+        """Who runs it."""
+        return "bella-vista"
+
+    def synthesize(
+        self, text: str, *, conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS
+    ) -> ChunkedStream:
+        """Say a whole text."""
+        return self._synthesize_with_stream(text, conn_options=conn_options)
+
+    def stream(
+        self, *, conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS
+    ) -> SynthesizeStream:
+        """Begin to say a text that still comes in."""
+        return _Stream(tts=self, conn_options=conn_options)
+
+
+class _Stream(SynthesizeStream):
+    _tts: ToneVoice
+
+    async def _run(self, output_emitter: AudioEmitter) -> None:
+        voice = self._tts
+        words: list[str] = []
+        begun = False
+        async for given in self._input_ch:
+            if isinstance(given, self._FlushSentinel):
+                continue
+            if voice.broken:
+                raise APIConnectionError("the voice is broken", retryable=False)
+            words.append(given)
+            if voice.mute:
+                continue
+            if not begun:
+                begun = True
+                output_emitter.initialize(
+                    request_id=str(uuid.uuid4()),
+                    sample_rate=RATE,
+                    num_channels=1,
+                    mime_type="audio/pcm",
+                    stream=True,
+                )
+                output_emitter.start_segment(segment_id=str(uuid.uuid4()))
+                self._mark_started()
+            for frame in tone(voice.hertz, max(0.01, len(given) * voice.character_s), rate=RATE):
+                output_emitter.push(bytes(frame.data))
+        if words:
+            voice.spoken.append("".join(words))
+        if voice.mute and words:
+            await self._never()
+        if begun:
+            output_emitter.end_segment()
+
+    async def _never(self) -> None:
+        await asyncio.Event().wait()

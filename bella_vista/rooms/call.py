@@ -1,0 +1,458 @@
+"""One call in one room, from the moment its agent takes the place until it has left it."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from livekit import rtc
+from livekit.agents.llm import LLM
+
+from agents.handoff import Call, Ended, Event, Heard, TurnWithdrawn, YourTurn, stop
+from agents.roster import restaurant_call, restaurant_graph
+from bella_vista.job import JobMetadata
+from bella_vista.rooms.attendance import Arrival, Attendance
+from bella_vista.rooms.chat import Chat
+from bella_vista.rooms.keys import Keys
+from bella_vista.rooms.media import Media, channel_of
+from bella_vista.rooms.opening import keep_number, open_for
+from bella_vista.rooms.page import Page
+from bella_vista.rooms.patience import PATIENCE, Patience, Silence
+from bella_vista.rooms.resume_codes import resume_code
+from bella_vista.rooms.seat import Seat
+from bella_vista.rooms.words import NOBODY_THERE, STILL_THERE
+from bella_vista.transcript import CallRecord
+from rpc.desk import OrderDesk
+from rpc.gateway import STAFF, Caller, Forbidden, Gateway, Mutes, RoomService
+from rpc.methods import OrderMethods
+from state.context import OrderContext
+from state.order import Channel, OrderState
+from state.shared import SqlStore
+
+logger = logging.getLogger(__name__)
+
+NOBODY_S = 120.0
+"""How long an agent waits in a room for somebody to serve, in seconds."""
+
+SETTLED_S = 10.0
+"""How long after the agent's own connection was lost everybody's new one is no news, in seconds."""
+
+STOP_LIMIT_S = 5.0
+"""How long the end of a call waits for what still runs in it, in seconds."""
+
+
+class Outcome(Enum):
+    """How a call ended."""
+
+    OVER = "over"
+    """It is over: a voice said goodbye, or the guest has left."""
+    NOBODY = "nobody came"
+    """There was nobody to serve."""
+    WITHDRAWN = "another agent has it"
+    """Another agent serves this guest; this one left without a word."""
+    CUT_OFF = "the room is gone"
+    """The connection was lost for good; the order is kept and can be gone on with."""
+    FAILED = "it broke off"
+    """The conversation broke; somebody else has to go on with it."""
+
+
+@dataclass(frozen=True)
+class House:
+    """What all calls of one process share.
+
+    Args:
+        context: The menu, the clock, the ids.
+        store: Keeps the orders.
+        model: Makes the language model of a call.
+        media: Makes ears and mouths, if the house has any.
+        secret: What resume codes are made with.
+        grace_s: How long a guest may be away, in seconds.
+        words: Whether what is said is kept.
+        words_days: For how many days.
+        agent: The name that clients are told.
+        patience: How long a guest may be silent, by channel.
+        patience_of: How long a model may be silent, in seconds, where it says so.
+        nobody_s: How long to wait for somebody to serve, in seconds.
+    """
+
+    context: OrderContext
+    store: SqlStore
+    model: Callable[[], LLM[Any]]
+    media: Media
+    secret: str
+    grace_s: float
+    words: bool = True
+    words_days: int = 30
+    agent: str = "bella-vista"
+    patience: Mapping[Channel, Patience] = field(default_factory=lambda: PATIENCE)
+    patience_of: Callable[[LLM[Any]], float | None] = lambda model: None
+    nobody_s: float = NOBODY_S
+
+
+class RoomCall:
+    """A guest, his order and the voices, in one room.
+
+    Args:
+        house: What all calls share.
+        room: The room, not connected.
+        rooms: The server's own interface; without it nobody is looked for or muted.
+        name: The room's name.
+        job: The id of the job that serves it.
+        metadata: What the dispatch says.
+    """
+
+    def __init__(
+        self,
+        house: House,
+        room: rtc.Room,
+        rooms: RoomService | None,
+        *,
+        name: str,
+        job: str,
+        metadata: JobMetadata,
+    ) -> None:
+        self._house = house
+        self._room = room
+        self._metadata = metadata
+        self._outcome: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        self._seat = Seat(
+            house.store, name, job, supersedes=metadata.supersedes, lost=self._withdraw
+        )
+        self._attendance = Attendance(
+            room,
+            rooms,
+            expected=metadata.guest,
+            left=self._guest_left,
+            came_back=self._guest_back,
+            joined=self._somebody_joined,
+            gone=self._somebody_left,
+        )
+        self._methods = OrderMethods(self._receive)
+        self._mutes = Mutes(rooms, name) if rooms is not None else None
+        self._gateway = Gateway(
+            self._methods.methods(),
+            role_of=self._attendance.role_of,
+            is_there=self._attendance.is_there,
+            find=self._attendance.look_for,
+            version=lambda: self._call.shared.version if self._call is not None else None,
+            mutes=self._mutes,
+        )
+        self._chat = Chat(self._attendance, self._hear)
+        self._keys = Keys(self._hear)
+        self._ready = asyncio.Event()
+        self._call: Call[OrderState, OrderContext] | None = None
+        self._record: CallRecord | None = None
+        self._model: LLM[Any] | None = None
+        self._page: Page | None = None
+        self._silence: Silence | None = None
+        self._early: list[str] = []
+        self._grace: asyncio.TimerHandle | None = None
+        self._settled_at = float("-inf")
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    # -- from outside --------------------------------------------------------------------------------
+
+    async def take_place(self) -> bool:
+        """Take the place before connecting; returns whether it is free, and nobody hears of us if not.
+
+        Raises:
+            OrderFaults: The database cannot be used.
+        """
+        if not await self._seat.take():
+            return False
+        lease = self._seat.lease
+        if self._metadata.supersedes is not None and lease.guest is not None:
+            self._attendance.expect(lease.guest)
+        return True
+
+    def follow(self) -> None:
+        """Listen to the room. Call it before the room is connected, so that nothing of it is missed."""
+        self._chat.follow(self._room)
+        self._room.on("sip_dtmf_received", self._on_key)
+        self._room.on("reconnecting", self._on_reconnecting)
+        self._room.on("reconnected", self._on_reconnected)
+        self._room.on("disconnected", self._on_disconnected)
+
+    async def hold(self) -> Outcome:
+        """Serve the guest until the call is over. Call it when the room is connected.
+
+        Raises:
+            OrderFaults: The database cannot be used.
+        """
+        self._gateway.install(self._room.local_participant)
+        self._attendance.start()
+        if not await self._somebody():
+            return self._result(Outcome.NOBODY)
+        try:
+            await self._open()
+        except Exception:
+            if self._outcome.done():  # the place was lost meanwhile: somebody else goes on
+                return self._outcome.result()
+            raise
+        return await asyncio.shield(self._outcome)
+
+    async def aclose(self) -> None:
+        """Leave: stop what runs, keep what was said, give up the place."""
+        outcome = self._result(Outcome.CUT_OFF)
+        self._methods.close()
+        self._attendance.close()
+        self._keys.cancel()
+        if self._grace is not None:
+            self._grace.cancel()
+        if self._silence is not None:
+            self._silence.stops()
+        for task in tuple(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._chat.aclose()
+        if self._page is not None:
+            await self._page.aclose()
+        if self._call is not None:
+            self._call.end("guest_left")
+            try:
+                async with asyncio.timeout(STOP_LIMIT_S):
+                    await stop(self._call)
+            except TimeoutError:
+                logger.warning("the call did not stop in time")
+            except RuntimeError:  # its session never began
+                await self._call.aclose()
+        if self._record is not None:
+            await self._record.aclose()
+        await self._house.media.aclose()
+        if self._model is not None:
+            await self._model.aclose()
+        await self._gateway.aclose()
+        said_goodbye = self._call is not None and self._call.ended == "voice_ended"
+        await self._seat.leave(done=outcome is Outcome.OVER and said_goodbye)
+
+    @property
+    def guest(self) -> rtc.RemoteParticipant | None:
+        """The guest, while he is in the room."""
+        return self._attendance.participant
+
+    @property
+    def metadata_of_successor(self) -> JobMetadata:
+        """What a job is told that goes on with this call."""
+        order_id = self._call.state.order_id if self._call is not None else self._metadata.order_id
+        guest = self._attendance.guest or self._metadata.guest
+        return self._metadata.model_copy(update={"order_id": order_id, "guest": guest})
+
+    # -- the beginning ---------------------------------------------------------------------------------
+
+    async def _somebody(self) -> bool:
+        """Wait until the guest is known; returns whether there is one to serve."""
+        waiting = asyncio.ensure_future(self._attendance.bound())
+        try:
+            while not waiting.done() and not self._outcome.done():
+                there = self._attendance.anybody
+                await asyncio.wait(
+                    (waiting, self._outcome),
+                    timeout=self._house.nobody_s,
+                    return_when=asyncio.FIRST_COMPLETED,
+                )
+                if not waiting.done() and not there and not self._attendance.anybody:
+                    return False
+        finally:
+            waiting.cancel()
+        return waiting.done() and not waiting.cancelled() and not self._outcome.done()
+
+    async def _open(self) -> None:
+        house, guest = self._house, await self._attendance.bound()
+        channel = await channel_of(self._attendance, self._metadata.channel, house.media)
+        opened = await open_for(
+            house.store,
+            house.context,
+            self._metadata,
+            self._seat.lease,
+            guest=guest,
+            channel=channel,
+            speaker=restaurant_graph().start,
+            secret=house.secret,
+        )
+        await self._seat.settle(opened.shared.state.order_id, guest)
+        participant = self._attendance.participant
+        if channel == "phone" and participant is not None and not opened.resumed:
+            await keep_number(opened.shared, participant.attributes.get("sip.phoneNumber", ""))
+        self._model = model = house.model()
+        self._call = call = restaurant_call(
+            opened.shared,
+            think_limit_s=house.patience_of(model),
+            resumed=opened.resumed or None,
+            turn=opened.turn,
+            first_words=opened.first_words,
+        )
+        self._record = CallRecord(call, house.store, words=house.words)
+        self._record.drop_older_than(house.words_days)
+        self._silence = Silence(house.patience[channel], self._still_there, self._nobody_there)
+        self._serve(call, guest, channel)
+        call.listen(self._told)
+        early, self._early = self._early, []
+        for words in early:
+            call.hear(words)
+        self._ready.set()
+        await house.media.start(call, model, self._room, guest, channel)
+        if not self._attendance.present:
+            self._guest_left()
+
+    def _serve(self, call: Call[OrderState, OrderContext], guest: str, channel: Channel) -> None:
+        """Let clients in."""
+        desk = OrderDesk(
+            call.shared,
+            call,
+            agent=self._house.agent,
+            resume_code=resume_code(call.state.order_id, self._house.secret),
+        )
+        self._page = Page(
+            self._room.local_participant,
+            call,
+            desk.views,
+            guest=guest,
+            silent=channel == "phone",
+            touched=self._on_page_change,
+        )
+        self._methods.open(desk, self._page)
+
+    async def _receive(self, caller: Caller) -> None:
+        """Answer a hello: only to the guest and to staff, and once they can be heard."""
+        role = self._attendance.role_of(caller.identity)
+        if role is None and not self._attendance.claim(caller.identity):
+            raise Forbidden("This call is another guest's. Join a room of your own.")
+        ready = asyncio.ensure_future(self._ready.wait())
+        try:
+            await asyncio.wait((ready, self._outcome), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            ready.cancel()
+        if self._page is None or not self._ready.is_set():
+            raise Forbidden("This call is over.")
+        self._page.greeted(caller.identity)
+
+    # -- the guest ---------------------------------------------------------------------------------------
+
+    def _hear(self, words: str) -> None:
+        if self._call is not None:
+            self._call.hear(words)
+        else:
+            self._early.append(words)
+
+    def _on_key(self, pressed: rtc.SipDTMF) -> None:
+        participant = pressed.participant
+        if participant is not None and participant.identity == self._attendance.guest:
+            self._keys.press(pressed.digit)
+
+    def _guest_left(self) -> None:
+        if self._silence is not None:
+            self._silence.stops()
+        if self._grace is None and not self._outcome.done():
+            loop = asyncio.get_running_loop()
+            self._grace = loop.call_later(self._house.grace_s, self._gone_for_good)
+
+    def _guest_back(self, arrival: Arrival) -> None:
+        if self._grace is not None:
+            self._grace.cancel()
+            self._grace = None
+        if self._page is None or self._call is None or self._call.ended is not None:
+            return
+        settled = asyncio.get_running_loop().time() - self._settled_at > SETTLED_S
+        anew = arrival.anew and settled
+        self._page.returned(anew=anew)
+        if anew:
+            self._spawn(self._call.come_back())
+
+    def _gone_for_good(self) -> None:
+        if self._call is not None:
+            self._call.end("guest_left")
+        self._result(Outcome.OVER)
+
+    def _somebody_joined(self, identity: str) -> None:
+        if self._page is not None:
+            staff = self._attendance.role_of(identity) == STAFF
+            self._page.joined(identity, staff=staff)
+
+    def _somebody_left(self, identity: str) -> None:
+        if self._page is not None:
+            self._page.left(identity)
+
+    # -- what happens in the call --------------------------------------------------------------------
+
+    def _told(self, event: Event) -> None:
+        silence = self._silence
+        match event:
+            case Heard():
+                if silence is not None:
+                    silence.broken()
+                    silence.stops()
+            case TurnWithdrawn():
+                if silence is not None:
+                    silence.stops()
+            case YourTurn():
+                if silence is not None and self._attendance.present:
+                    silence.begins()
+            case Ended():
+                self._result(self._how_it_ended(event))
+            case _:
+                pass
+
+    def _how_it_ended(self, event: Ended) -> Outcome:
+        if event.reason != "failed":
+            return Outcome.OVER
+        taken = self._call is not None and self._call.shared.taken_over
+        return Outcome.WITHDRAWN if taken else Outcome.FAILED
+
+    def _on_page_change(self) -> None:
+        if self._silence is not None:
+            self._silence.broken()
+
+    # -- silence -------------------------------------------------------------------------------------------
+
+    def _still_there(self) -> None:
+        if self._call is not None:
+            self._call.speak(STILL_THERE)
+
+    def _nobody_there(self) -> None:
+        if self._call is not None:
+            self._call.close_after_reply("guest_left")
+            self._call.speak(NOBODY_THERE)
+
+    # -- the connection ------------------------------------------------------------------------------------
+
+    def _on_reconnecting(self, *_: object) -> None:
+        self._settled_at = float("inf")
+
+    def _on_reconnected(self, *_: object) -> None:
+        self._settled_at = asyncio.get_running_loop().time()
+        if self._page is not None:
+            self._page.connected_again()
+
+    def _on_disconnected(self, reason: Any = None) -> None:
+        closed = reason in (
+            rtc.DisconnectReason.ROOM_CLOSED,
+            rtc.DisconnectReason.ROOM_DELETED,
+        )
+        if closed:
+            self._gone_for_good()
+        self._result(Outcome.CUT_OFF)
+
+    def _withdraw(self) -> None:
+        if self._call is not None:
+            self._call.hang_up()
+        self._result(Outcome.WITHDRAWN)
+
+    # -- small things --------------------------------------------------------------------------------------
+
+    def _result(self, outcome: Outcome) -> Outcome:
+        if not self._outcome.done():
+            self._outcome.set_result(outcome)
+        return self._outcome.result()
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: "asyncio.Task[None]") -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.warning("something beside the call failed: %s", type(error).__name__)

@@ -1,0 +1,103 @@
+"""Which order a call in a room is about: the one its guest was at, the one he has a code for, or a new one."""
+
+import logging
+from contextlib import suppress
+from dataclasses import dataclass
+
+from bella_vista.job import JobMetadata
+from bella_vista.orders import HOUSE, OrderFaults, new_order, resume_order
+from bella_vista.rooms.resume_codes import order_of
+from bella_vista.rooms.words import ORDER_NOT_FOUND
+from state.commands import SetCustomer
+from state.context import OrderContext
+from state.order import Channel, OrderState
+from state.shared import Lease, Refused, SharedState, SqlStore, StateError
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The order of a call.
+
+    Args:
+        shared: It.
+        resumed: Whether the guest has talked about it before.
+        turn: How many things he had said then.
+        first_words: What he has to be told before anything else.
+    """
+
+    shared: SharedState[OrderState, OrderContext]
+    resumed: bool = False
+    turn: int = 0
+    first_words: str = ""
+
+
+async def open_for(
+    store: SqlStore,
+    context: OrderContext,
+    metadata: JobMetadata,
+    lease: Lease,
+    *,
+    guest: str,
+    channel: Channel,
+    speaker: str,
+    secret: str,
+) -> Opened:
+    """Open the order that a call is about.
+
+    A code proves by itself whose order it is. An order that is only named, or that was being taken in this
+    place before, goes on for the guest it was taken from and for nobody else: to all others it is not there.
+
+    Args:
+        store: Keeps the orders.
+        context: The menu and the clock.
+        metadata: What the dispatch says.
+        lease: What is known of this place.
+        guest: The identity of who is here.
+        channel: How he talks to the house.
+        speaker: The voice that speaks first.
+        secret: What codes are made with.
+
+    Raises:
+        OrderFaults: The database cannot be used.
+    """
+    asked = metadata.resume_code is not None or metadata.order_id is not None
+    order_id = await _named(store, metadata, lease, guest, secret)
+    if order_id is not None:
+        try:
+            shared = await resume_order(store, context, order_id)
+        except OrderFaults as fault:
+            logger.info("an order could not be continued: %s", "; ".join(map(str, fault.faults)))
+        else:
+            return Opened(shared, resumed=True, turn=await _last_turn(store, order_id))
+    shared = await new_order(store, context, channel, speaker)
+    return Opened(shared, first_words=ORDER_NOT_FOUND if asked else "")
+
+
+async def keep_number(shared: SharedState[OrderState, OrderContext], number: str) -> None:
+    """Write down the number that somebody calls from, if it is one and none is known."""
+    if shared.state.phone is None:
+        with suppress(Refused, ValueError):  # withheld, or no number of a telephone
+            await shared.apply(SetCustomer(phone=number), actor=HOUSE, key="sip.phoneNumber")
+
+
+async def _named(
+    store: SqlStore, metadata: JobMetadata, lease: Lease, guest: str, secret: str
+) -> str | None:
+    if metadata.resume_code is not None:
+        return order_of(metadata.resume_code, secret)
+    if metadata.order_id is not None:
+        order_id = metadata.order_id.strip().lower()
+        known = await store.lease_of(order_id)
+        return order_id if known is None or known.guest in (None, guest) else None
+    if lease.open and lease.state_id is not None and lease.guest == guest:
+        return lease.state_id
+    return None
+
+
+async def _last_turn(store: SqlStore, order_id: str) -> int:
+    try:
+        return max((moment.turn for moment in await store.said(order_id)), default=0)
+    except StateError:  # nothing but the number is lost
+        return 0

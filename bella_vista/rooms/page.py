@@ -1,0 +1,208 @@
+"""What clients in the room are shown of a call: whose turn it is, how the order changes, who speaks.
+
+And the other way round: what the guest does on his page, a voice speaks to.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from livekit import rtc
+
+from agents.handoff import (
+    Call,
+    Ended,
+    Event,
+    HandedOver,
+    Heard,
+    Said,
+    StateChanged,
+    TurnWithdrawn,
+    YourTurn,
+)
+from bella_vista.rooms.remarks import PageChanges
+from bella_vista.rooms.words import your_turn
+from rpc.gateway import GUEST
+from rpc.gateway.attributes import Attributes
+from rpc.gateway.history import View, Views
+from rpc.gateway.notices import TurnNotices
+from rpc.gateway.push import Subscribers
+from state.context import OrderContext
+from state.order import OrderState
+from state.shared import Applied
+
+VOICE, STAGE, VERSION = "bella.voice", "bella.stage", "bella.version"
+"""The agent's attributes, for clients that only look."""
+
+QUIET_S = 1.2
+"""How long a page must be quiet before a voice speaks to what was done on it, in seconds."""
+
+_EVERY_TURN = 1 << 53
+
+
+class Page:
+    """What the clients of one call see of it.
+
+    Args:
+        agent: Who tells them: the agent in its room, connected.
+        call: The call.
+        views: What its order looks like from outside.
+        guest: The identity of its guest.
+        silent: Whether he has no client that can be called, as on a telephone.
+        touched: Called when the guest has done something on his page.
+    """
+
+    def __init__(
+        self,
+        agent: rtc.LocalParticipant,
+        call: Call[OrderState, OrderContext],
+        views: Views,
+        *,
+        guest: str,
+        silent: bool,
+        touched: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._call = call
+        self._guest = guest
+        self._touched = touched
+        self._changes = PageChanges(call.shared.context)
+        self._remark: asyncio.TimerHandle | None = None
+        self._attributes = Attributes(agent)
+        self._notices = TurnNotices(agent)
+        self._notices.bind(guest, silent=silent)
+        self._subscribers = Subscribers(agent, views)
+        self._unsubscribe = call.shared.subscribe(self._on_change)
+        self._unlisten = call.listen(self._on_event)
+        self.show()
+
+    def show(self) -> None:
+        """Show who speaks and how far the order is, to clients that only look."""
+        call = self._call
+        self._attributes.show(
+            {
+                VOICE: call.speaker,
+                STAGE: call.state.stage.value,
+                VERSION: str(call.shared.version),
+            }
+        )
+
+    def subscribe(self, identity: str) -> tuple[int, View]:
+        """Tell a client every change from now on; returns the version and view it starts from."""
+        self._notices.may_try_again(identity)
+        return self._subscribers.subscribe(identity)
+
+    def unsubscribe(self, identity: str) -> None:
+        """Tell a client no more changes."""
+        self._subscribers.unsubscribe(identity)
+
+    def greeted(self, identity: str) -> None:
+        """A client has said hello: it can be called."""
+        self._notices.may_try_again(identity)
+
+    def left(self, identity: str) -> None:
+        """A client has left the room."""
+        self._notices.left(identity)
+        self._subscribers.left(identity)
+
+    def returned(self, *, anew: bool) -> None:
+        """The guest's client is in the room again.
+
+        Args:
+            anew: Whether it is a page that was loaded again, which subscribes by itself.
+        """
+        if anew:
+            self._subscribers.unsubscribe(self._guest)
+        self._notices.returned(self._guest)
+        self._subscribers.returned(self._guest)
+
+    def joined(self, identity: str, *, staff: bool) -> None:
+        """Somebody else is in the room, perhaps again: of the staff he is told what he missed."""
+        if staff:
+            self._subscribers.returned(identity)
+        else:
+            self._subscribers.unsubscribe(identity)
+
+    def connected_again(self) -> None:
+        """The agent's own connection was lost and is back: what it showed meanwhile nobody has seen."""
+        self._attributes.again()
+        self.show()
+        self._notices.returned(self._guest)
+        self._subscribers.returned(self._guest)
+
+    async def aclose(self) -> None:
+        """Show nothing more."""
+        self._unlisten()
+        self._unsubscribe()
+        self._forget_remark()
+        await self._notices.aclose()
+        await self._subscribers.aclose()
+        await self._attributes.aclose()
+
+    # -- what happens in the call --------------------------------------------------------------------
+
+    def _on_event(self, event: Event) -> None:
+        match event:
+            case Heard():
+                self._forget_remark()
+                self._notices.withdraw(event.turn - 1)
+            case TurnWithdrawn():
+                self._forget_remark()
+                self._notices.withdraw(event.turn)
+            case Said():
+                self._changes.said(event.text)
+            case YourTurn():
+                self._notices.give(self._notice(event))
+                self._remark_soon()
+            case StateChanged():
+                self._subscribers.changed()
+                self.show()
+            case HandedOver():
+                self.show()
+            case Ended():
+                self._notices.withdraw(_EVERY_TURN)
+            case _:
+                pass
+
+    def _notice(self, event: YourTurn) -> dict[str, Any]:
+        refusal = self._call.last_refusal
+        possible = refusal.facts.get("possible") if refusal is not None else None
+        choices: list[str] = []
+        if isinstance(possible, list) and event.expects == "choice":
+            choices = [str(one) for one in possible]
+        return {
+            "turn": event.turn,
+            "your_turn": True,
+            "voice": event.voice,
+            "version": event.version,
+            "expects": event.expects,
+            **({"choices": [*choices]} if choices else {}),
+            "text": your_turn(event.expects, choices),
+        }
+
+    # -- what the guest does on his page -----------------------------------------------------------------
+
+    def _on_change(self, applied: Applied[OrderState]) -> None:
+        if applied.actor == GUEST:
+            self._changes.note(applied)
+            self._touched()
+            self._remark_soon()
+
+    def _remark_soon(self) -> None:
+        self._forget_remark()
+        if self._changes.waiting:
+            loop = asyncio.get_running_loop()
+            self._remark = loop.call_later(QUIET_S, self._say_remark)
+
+    def _forget_remark(self) -> None:
+        if self._remark is not None:
+            self._remark.cancel()
+            self._remark = None
+
+    def _say_remark(self) -> None:
+        self._remark = None
+        call = self._call
+        # Not his turn: a voice speaks, or he is being answered. It is said when that is over.
+        if call.ended is not None or not call.turns.given:
+            return
+        if words := self._changes.words(call.state):
+            call.speak(words)

@@ -1,0 +1,111 @@
+"""The place of one job in one room: taken before connecting, renewed while the call lives, given up at its end."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from state.shared import Held, Lease, Lost, SqlStore, StateError
+
+logger = logging.getLogger(__name__)
+
+LASTS_S, RENEWED_S = 2.0, 0.5
+"""How long a place is held unless it is renewed, and how often it is, in seconds."""
+
+
+class Seat:
+    """One job's place.
+
+    Args:
+        store: Keeps the leases beside the orders.
+        place: The room's name.
+        holder: The job's id.
+        supersedes: The dead job whose place it is.
+        lost: Called when somebody else has it.
+    """
+
+    def __init__(
+        self,
+        store: SqlStore,
+        place: str,
+        holder: str,
+        *,
+        supersedes: str | None,
+        lost: Callable[[], None],
+    ) -> None:
+        self._store = store
+        self._place = place
+        self._holder = holder
+        self._supersedes = supersedes
+        self._lost = lost
+        self._lease: Lease | None = None
+        self._renewing: asyncio.Task[None] | None = None
+
+    @property
+    def lease(self) -> Lease:
+        """What was known of the place when it was taken."""
+        if self._lease is None:
+            raise RuntimeError("the place has not been taken")
+        return self._lease
+
+    async def take(self) -> bool:
+        """Take the place; returns whether it could be had.
+
+        One who holds it and is alive renews it: so it is looked at again for as long as a lease lasts, and
+        a place whose holder has died without anybody's noticing is had after that.
+
+        Raises:
+            JournalFault: The database cannot be used.
+        """
+        loop = asyncio.get_running_loop()
+        until = loop.time() + LASTS_S + RENEWED_S
+        seen = None
+        while True:
+            try:
+                self._lease = await self._store.take_place(
+                    self._place, self._holder, seconds=LASTS_S, supersedes=self._supersedes
+                )
+            except Held:
+                now = await self._store.lease_at(self._place)
+                renewed = seen is not None and now is not None and now.until > seen
+                if renewed or loop.time() > until:
+                    return False
+                seen = now.until if now is not None else None
+                await asyncio.sleep(RENEWED_S / 2)
+            else:
+                self._renewing = loop.create_task(self._renew())
+                return True
+
+    async def settle(self, order_id: str, guest: str) -> None:
+        """Write down which order is taken here, and from whom; an agent elsewhere that has it loses it."""
+        try:
+            await self._store.settle(self._place, self._holder, state_id=order_id, guest=guest)
+        except Lost:
+            self._lost()
+            raise
+
+    async def leave(self, *, done: bool) -> None:
+        """Give the place up.
+
+        Args:
+            done: Whether the call came to its end, so that the next guest in this room begins anew.
+        """
+        if self._renewing is None:
+            return
+        self._renewing.cancel()
+        await asyncio.gather(self._renewing, return_exceptions=True)
+        self._renewing = None
+        try:
+            await self._store.leave_place(self._place, self._holder, done=done)
+        except StateError as fault:  # the lease runs out by itself
+            logger.warning("a place could not be given up: %s", fault.message)
+
+    async def _renew(self) -> None:
+        while True:
+            await asyncio.sleep(RENEWED_S)
+            try:
+                await self._store.renew(self._place, self._holder, seconds=LASTS_S)
+            except Lost:
+                self._lost()
+                return
+            except StateError as fault:  # orders cannot be stored either, and that is told
+                logger.warning("a place could not be renewed: %s", fault.message)

@@ -1,0 +1,30 @@
+"""What is said in a room as it stands, in English, and how a turn is told to who cannot see it."""
+
+from collections.abc import Mapping, Sequence
+
+ORDER_NOT_FOUND = "I am sorry, I could not find the order you wanted to go on with."
+NOT_SET_UP = "I am sorry, this call could not be set up. Please try again in a moment."
+STILL_THERE = "Are you still there? Take your time."
+NOBODY_THERE = "I do not hear anything, so I will hang up now. Your order is kept. Goodbye!"
+A_PERSON = "I would like to speak to a person."
+
+_EXPECTED: Mapping[str, str] = {
+    "open": "Say what you would like.",
+    "yes_no": "Answer yes or no.",
+    "choice": "Choose one.",
+    "rating": "Give one to five stars.",
+    "amount": "Name an amount or a percentage.",
+    "name": "Say your name, or what you would like.",
+    "contact": "Say how we can reach you.",
+}
+
+
+def your_turn(expects: str, choices: Sequence[str] = ()) -> str:
+    """Tell somebody who listens to the screen that it is his turn.
+
+    >>> your_turn("choice", ["small", "large"]), your_turn("yes_no")
+    ('Your turn. Choose one: small, large.', 'Your turn. Answer yes or no.')
+    """
+    if choices:
+        return f"Your turn. Choose one: {', '.join(choices)}."
+    return f"Your turn. {_EXPECTED.get(expects, _EXPECTED['open'])}"

@@ -1,0 +1,310 @@
+"""A worker for whoever writes the program: started anew when a file changes, and nobody is cut off.
+
+The new worker is started first. Only when the LiveKit server has taken it in does the old one leave, and its calls
+move over: each when its agent is not in the middle of a sentence, with the order that it has. A new worker that
+does not come up changes nothing.
+"""
+
+import asyncio
+import os
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from signal import SIGINT, SIGTERM
+from typing import NoReturn, TypeVar
+
+from watchfiles import Change, awatch
+
+from bella_vista.livekit_server import USUAL_PORT, LocalServer
+from bella_vista.serving.running import APP, MOVE
+from bella_vista.settings import serving_settings
+from bella_vista.terminal.streams import complain
+
+_HOME = Path(__file__).resolve().parents[2]
+SOURCES = tuple(_HOME / name for name in ("agents", "bella_vista", "rpc", "state"))
+"""The folders of the program itself."""
+
+_WRITTEN = (".json", ".md", ".py", ".yaml", ".yml")
+_DEBOUNCE_MS, _STEP_MS = 300, 50
+_CLOSE_LIMIT_S = 8.0
+_MOVE_LIMIT_S = 20.0
+_SERVED, _FAILED = 0, 1
+
+_T = TypeVar("_T")
+
+# Two workers live side by side for a moment: each takes a port that is free.
+_ENVIRONMENT = {"BELLA_VISTA_HEALTH_PORT": "0", "BELLA_VISTA_METRICS_PORT": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What a change of starts the worker anew.
+
+    Args:
+        folders: All that is written in them, however deep.
+        files: Files, there or not.
+    """
+
+    folders: Sequence[Path]
+    files: Sequence[Path]
+
+    async def watch(self, tell: Callable[[str], None]) -> NoReturn:
+        """Tell of each change the name of a file, until cancelled."""
+        files = {file.absolute() for file in self.files}
+
+        def counts(_: Change, name: str) -> bool:
+            path = Path(name)
+            within = (path.relative_to(one) for one in self.folders if path.is_relative_to(one))
+            return path in files or any(map(_is_source, within))
+
+        async def look(folders: Sequence[Path], *, recursive: bool) -> None:
+            async for found in awatch(
+                *folders,
+                watch_filter=counts,
+                debounce=_DEBOUNCE_MS,
+                step=_STEP_MS,
+                recursive=recursive,
+            ):
+                tell(min(name for _, name in found))
+
+        # The folder of a single file is looked at flat: it may be a whole home directory.
+        flat = {file.parent for file in files if file.parent.is_dir()} - set(self.folders)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(look(self.folders, recursive=True))
+            if flat:
+                group.create_task(look(sorted(flat), recursive=False))
+        raise RuntimeError("files are watched no more")
+
+
+class _Child:
+    """One worker, in a process of its own."""
+
+    def __init__(self, process: Process, ready: int) -> None:
+        self._process = process
+        self._ready = ready
+
+    @classmethod
+    async def start(cls, module: str, environment: Mapping[str, str]) -> "_Child":
+        ready, theirs = os.pipe()
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "bella_vista.serving", module, str(theirs)),
+                stdin=PIPE,
+                pass_fds=(theirs,),
+                env={**os.environ, **environment},
+                # Ctrl-C is for us; a child goes when its stdin ends, however that came about.
+                start_new_session=True,
+            )
+        except BaseException:
+            os.close(ready)
+            raise
+        finally:
+            os.close(theirs)
+        return cls(process, ready)
+
+    @property
+    def exit_code(self) -> int | None:
+        return self._process.returncode
+
+    async def is_registered(self) -> bool:
+        """Wait until it has registered, or has ended without."""
+        loop = asyncio.get_running_loop()
+        said: asyncio.Future[bytes] = loop.create_future()
+
+        def read() -> None:
+            loop.remove_reader(self._ready)
+            if not said.done():
+                said.set_result(os.read(self._ready, 100))
+
+        loop.add_reader(self._ready, read)
+        try:
+            registered = bool(await said)
+        finally:
+            loop.remove_reader(self._ready)
+            os.close(self._ready)
+        if not registered:
+            await self._process.wait()
+        return registered
+
+    async def ended(self) -> int:
+        return await self._process.wait()
+
+    async def leave(self) -> None:
+        """Let it move its calls to the next worker, and end."""
+        await self._end(MOVE, _MOVE_LIMIT_S)
+
+    async def close(self) -> None:
+        """Let it end, calls and all."""
+        await self._end(b"", _CLOSE_LIMIT_S)
+
+    async def _end(self, word: bytes, limit_s: float) -> None:
+        stdin = self._process.stdin
+        if stdin is not None:
+            with suppress(ConnectionError):
+                stdin.write(word)
+                await stdin.drain()
+            if not word:
+                stdin.close()
+        try:
+            async with asyncio.timeout(limit_s):
+                await self._process.wait()
+        except TimeoutError:
+            with suppress(ProcessLookupError):
+                self._process.kill()
+            await self._process.wait()
+        finally:
+            if stdin is not None:
+                stdin.close()
+
+
+class Reloading:
+    """Keeps one worker running, and starts the next when a file has changed.
+
+    Args:
+        module: Holds the ``server``.
+        watched: What a change of starts the worker anew.
+        say: Tells the person who is working on it.
+    """
+
+    def __init__(
+        self, module: str, watched: Watched, say: Callable[[str], None] | None = None
+    ) -> None:
+        self._module = module
+        self._watched = watched
+        self._say = say or complain
+        self._children: set[_Child] = set()
+        self._leaving: set[asyncio.Task[None]] = set()
+
+    async def run(self) -> int:
+        """Run until it is cancelled; returns the exit code of a first worker that did not come up."""
+        try:
+            current = await self._start()
+            if not await current.is_registered():
+                return current.exit_code or _FAILED
+            self._say("The worker is ready. It starts anew when a file changes; Ctrl-C ends it.")
+            await self._go_on(current)
+        finally:
+            for task in self._leaving:
+                task.cancel()
+            await asyncio.gather(*self._leaving, return_exceptions=True)
+            await asyncio.gather(*(child.close() for child in self._children))
+
+    async def _go_on(self, current: _Child) -> NoReturn:
+        changed: asyncio.Queue[str] = asyncio.Queue()
+        watching = asyncio.create_task(self._watched.watch(changed.put_nowait))
+        try:
+            while True:
+                reason = await _first(changed.get(), current.ended(), watching)
+                while not changed.empty():
+                    changed.get_nowait()
+                if isinstance(reason, str):
+                    self._say(f"{_short(reason)} has changed: starting the new worker")
+                else:
+                    self._say(f"The worker has ended with {reason}: starting another")
+                following = await self._start()
+                if await following.is_registered():
+                    self._let_go(current)
+                    current = following
+                    self._say("The new worker is ready.")
+                    continue
+                self._children.discard(following)
+                if current.exit_code is None:
+                    self._say("It does not come up. The old worker goes on.")
+                else:
+                    self._say("It does not come up. The next change is waited for.")
+                    changed.put_nowait(await _first(changed.get(), watching))
+        finally:
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
+
+    async def _start(self) -> _Child:
+        child = await _Child.start(self._module, _ENVIRONMENT)
+        self._children.add(child)
+        return child
+
+    def _let_go(self, child: _Child) -> None:
+        async def leave() -> None:
+            await child.leave()
+            self._children.discard(child)
+
+        task = asyncio.create_task(leave())
+        self._leaving.add(task)
+        task.add_done_callback(self._leaving.discard)
+
+
+def run_dev(
+    module: str = APP,
+    *,
+    server: Path | None = None,
+    watched: Watched | None = None,
+) -> int:
+    """Serve rooms for whoever writes the program, until Ctrl-C; returns the exit code.
+
+    Args:
+        module: Holds the ``server``.
+        server: The program of a LiveKit server that is run meanwhile; without it the settings name one.
+        watched: What a change of starts the worker anew: the program, ``.env`` and the menu without it.
+
+    Raises:
+        SettingsFaults: Everything that is wrong with the settings.
+        ServerFaults: The LiveKit server does not start.
+    """
+    return asyncio.run(_run_dev(module, server, watched))
+
+
+async def _run_dev(module: str, server: Path | None, watched: Watched | None) -> int:
+    loop = asyncio.get_running_loop()
+    async with AsyncExitStack() as stack:
+        stopped = asyncio.Event()
+        for number in (SIGINT, SIGTERM):
+            loop.add_signal_handler(number, stopped.set)
+            stack.callback(loop.remove_signal_handler, number)
+        if server is not None:
+            local = await stack.enter_async_context(LocalServer(server, port=USUAL_PORT))
+            os.environ.update(local.environment)
+            words = " ".join(f"{name}={value}" for name, value in local.environment.items())
+            complain(
+                f"A LiveKit server runs at {local.url}, on this machine only. To join as a guest:",
+                f"  {words} {_python()} -m bella_vista guest",
+            )
+        settings = serving_settings()
+        if watched is None:
+            menu = [settings.menu] if settings.menu else []
+            watched = Watched(SOURCES, [Path(".env"), *menu])
+        return await _first(Reloading(module, watched).run(), _when(stopped))
+
+
+async def _when(stopped: asyncio.Event) -> int:
+    await stopped.wait()
+    return _SERVED
+
+
+async def _first(*awaited: Awaitable[_T]) -> _T:
+    """Wait for whatever comes first, and for nothing else any longer."""
+    waiting = [asyncio.ensure_future(one) for one in awaited]
+    try:
+        done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        return next(one for one in waiting if one in done).result()
+    finally:
+        for one in waiting:
+            one.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+
+
+def _is_source(path: Path) -> bool:
+    hidden = any(part.startswith(".") or part == "__pycache__" for part in path.parts)
+    return path.suffix in _WRITTEN and not hidden
+
+
+def _short(name: str) -> str:
+    path = Path(name)
+    with suppress(ValueError):
+        return str(path.relative_to(Path.cwd()))
+    return name
+
+
+def _python() -> str:
+    return _short(str(Path(sys.executable).absolute()))

@@ -1,0 +1,105 @@
+"""A worker as a process of its own: from the settings to the exit code."""
+
+import asyncio
+import os
+import sys
+import threading
+from importlib import import_module
+
+from bella_vista.serving.logs import log_as_worker
+from bella_vista.settings import Settings, SettingsFaults, serving_settings
+
+APP = "bella_vista.app"
+"""The module whose ``server`` takes the calls."""
+
+_CLOSE_LIMIT_S = 6.0
+"""How long a worker lives whose supervisor is gone, in seconds."""
+
+MOVE = b"move\n"
+"""What a supervisor writes to a worker that shall leave its calls to the next one."""
+
+
+def run_worker(module: str = APP, *, ready: int | None = None) -> int:
+    """Serve rooms until a signal says that it is enough; returns the exit code.
+
+    Args:
+        module: Holds the ``server``.
+        ready: Under a supervisor, the file that is told when the worker has registered; stdin then says when it is
+            enough: by ``MOVE``, or by its end.
+
+    Raises:
+        SettingsFaults: Everything that is wrong with the settings.
+    """
+    settings = serving_settings()
+    _check(settings)
+    log_as_worker(settings.secrets, plain=ready is not None)
+    # Imported only now: what it takes a second to import need not be there to say what is wrong.
+    from bella_vista.serving.worker import Worker, serve
+
+    worker = import_module(module).server
+    if not isinstance(worker, Worker):
+        raise TypeError(f"{module}.server was not made by make_server")
+    if ready is None:
+        return asyncio.run(serve(worker))
+    return asyncio.run(_serve_supervised(worker, ready))
+
+
+def _check(settings: Settings) -> None:
+    """Try what every call will need: better no worker than one whose every call fails.
+
+    Raises:
+        SettingsFaults: Everything that is wrong with the menu and the database.
+    """
+    from bella_vista.menus import menu_file
+    from bella_vista.orders import OrderFaults, default_database, list_orders, open_store
+    from state.menu import MenuFaults, load_menu
+
+    faults: list[str] = []
+    try:
+        load_menu(menu_file(settings.menu))
+    except MenuFaults as error:
+        faults += map(str, error.faults)
+
+    async def look() -> None:
+        async with open_store(settings.database or default_database(), None) as store:
+            await list_orders(store, 1)
+
+    try:
+        asyncio.run(look())
+    except OrderFaults as error:
+        faults += error.faults
+    if faults:
+        raise SettingsFaults(faults)
+
+
+async def _serve_supervised(worker: object, ready: int) -> int:
+    from bella_vista.serving.worker import Ending, Worker, serve
+
+    if not isinstance(worker, Worker):
+        raise TypeError("a worker is made by make_server")
+    loop = asyncio.get_running_loop()
+    told: asyncio.Future[Ending] = loop.create_future()
+
+    def tell(ending: Ending) -> None:
+        if not told.done():
+            told.set_result(ending)
+
+    def listen() -> None:
+        # The supervisor holds the other end: when it is gone, however it went, this ends.
+        for line in sys.stdin.buffer:
+            if line == MOVE:
+                loop.call_soon_threadsafe(tell, Ending.MOVE)
+        loop.call_soon_threadsafe(tell, Ending.CLOSE)
+        last = threading.Timer(_CLOSE_LIMIT_S, os._exit, args=(0,))
+        last.daemon = True
+        last.start()
+
+    threading.Thread(target=listen, daemon=True, name="supervisor").start()
+    return await serve(worker, told=told, registered=lambda: _say(ready))
+
+
+def _say(ready: int) -> None:
+    try:
+        os.write(ready, b"registered\n")
+    except OSError:  # nobody waits for it any more
+        return

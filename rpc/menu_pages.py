@@ -1,0 +1,270 @@
+"""The menu as pages that a client can be sent: what is needed to show a dish and to order it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+from rpc.reading import wrong
+from rpc.wire import (
+    ChoiceView,
+    DishView,
+    GetMenuRequest,
+    MenuSection,
+    MenuSections,
+    MenuUnchanged,
+    OptionView,
+    PartChoice,
+    SectionView,
+    ServedView,
+)
+from state.commands import AddItem, ChangeItem, OrderCommand
+from state.errors import NotFound
+from state.menu import Combo, Dish, Menu, OptionGroup, Served
+
+LARGEST_PAGE = 14_500
+"""How many bytes a reply may have."""
+
+ONLY_SIZE = "regular"
+"""What the size of a dish is called that has only one price; every dish can be ordered by this word."""
+
+COMBOS = "Combos"
+
+T = TypeVar("T")
+
+_LARGEST_DISH = 12_000
+_ROUND = 900
+"""What a page has beside its dishes, at most."""
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A section as clients see it; the combos are one of them."""
+
+    name: str
+    served: tuple[ServedView, ...]
+    dishes: tuple[DishView, ...]
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """How many bytes each of the dishes takes."""
+        return tuple(len(dish.model_dump_json().encode()) + 1 for dish in self.dishes)
+
+
+class MenuPages:
+    """A menu's sections, each written when it is first asked for.
+
+    Args:
+        menu: The menu.
+    """
+
+    def __init__(self, menu: Menu) -> None:
+        self._menu = menu
+        self._parts: dict[str, _Part] = {}
+        self._combos = _free_name(COMBOS, menu) if menu.combos else None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all sections, as listed, and last the one of the combos."""
+        names = tuple(section.name for section in self._menu.sections)
+        return names if self._combos is None else (*names, self._combos)
+
+    def answer(self, request: GetMenuRequest) -> MenuSections | MenuSection | MenuUnchanged:
+        """Return the page that is asked for.
+
+        Raises:
+            NotFound: There is no such section; facts say which there are.
+            BadParams: The cursor is of no page, or of another menu.
+        """
+        version = self._menu.version
+        if request.version == version and request.cursor is None:
+            return MenuUnchanged(menu_version=version)
+        start = self._start(request.cursor)
+        if request.section is None:
+            names, after = _page(self.names, start, [len(n.encode()) + 3 for n in self.names])
+            return MenuSections(
+                menu_version=version, sections=tuple(names), cursor=self._cursor(after)
+            )
+        part = self._part(request.section)
+        dishes, after = _page(part.dishes, start, part.sizes)
+        return MenuSection(
+            menu_version=version,
+            section=SectionView(name=part.name, served=part.served, dishes=tuple(dishes)),
+            cursor=self._cursor(after),
+        )
+
+    def meant(self, command: OrderCommand) -> OrderCommand:
+        """Return a command without the size of a combo, which has one only in these pages."""
+        if isinstance(command, AddItem | ChangeItem) and command.size == ONLY_SIZE:
+            if command.name is not None and self._menu.combo(command.name) is not None:
+                return command.model_copy(update={"size": None})
+        return command
+
+    def _part(self, wanted: str) -> _Part:
+        section = self._menu.section(wanted)
+        name = section.name if section is not None else self._combos
+        if name is None or name.casefold() != wanted.casefold():
+            raise NotFound(
+                f"The menu has no section {wanted!r}. There are: {', '.join(self.names)}.",
+                kind="section",
+                id=wanted,
+                possible=[*self.names],
+            )
+        part = self._parts.get(name)
+        if part is None:
+            part = self._parts[name] = (
+                _Part(
+                    section.name,
+                    _served(section.served),
+                    tuple(piece for dish in section.dishes for piece in self._dish(dish)),
+                )
+                if section is not None
+                else _Part(name, (), tuple(map(self._combo, self._menu.combos)))
+            )
+        return part
+
+    def _dish(self, dish: Dish) -> Iterator[DishView]:
+        """Show a dish; one with more choices than fit on a page as several pieces of it."""
+        shown = DishView(
+            name=dish.name,
+            description=dish.description,
+            sizes=_by_size(dish.prices),
+            default_size=dish.implied_size if dish.sizes else ONLY_SIZE,
+            with_=dish.contains,
+            extra={name: _of_sizes(dish, prices) for name, prices in dish.extra.items()},
+            options=tuple(_option(group, dish) for group in self._menu.groups(dish)),
+            parts=(),
+            allergens=dish.allergens,
+            diets=dish.diets,
+            minimum_age=dish.minimum_age,
+            served=_served(dish.served),
+            available=dish.available,
+            continued=False,
+        )
+        if len(shown.model_dump_json().encode()) <= _LARGEST_DISH:
+            yield shown
+            return
+        pieces = [piece for option in shown.options for piece in _pieces(option)]
+        for place, options in enumerate(_packed(pieces)):
+            yield shown.model_copy(update={"options": options, "continued": place > 0})
+
+    def _combo(self, combo: Combo) -> DishView:
+        names = dict.fromkeys(name for part in combo.parts for name in part.dishes)
+        dishes = [dish for name in names if (dish := self._menu.dish(name)) is not None]
+        allergens = dict.fromkeys(
+            allergen for dish in dishes for allergen in self._menu.allergens(dish)
+        )
+        return DishView(
+            name=combo.name,
+            description=combo.description,
+            sizes={ONLY_SIZE: combo.price},
+            default_size=ONLY_SIZE,
+            with_=(),
+            extra={},
+            options=(),
+            parts=tuple(PartChoice(choose=part.choose, dishes=part.dishes) for part in combo.parts),
+            allergens=tuple(allergens),
+            diets=(),
+            minimum_age=max((dish.minimum_age or 0 for dish in dishes), default=0) or None,
+            served=_served(combo.served),
+            available=combo.available,
+            continued=False,
+        )
+
+    def _start(self, cursor: str | None) -> int:
+        if cursor is None:
+            return 0
+        version, _, place = cursor.rpartition(".")
+        if version != self._menu.version or not (place.isascii() and place.isdecimal()):
+            raise wrong(
+                "cursor", "unknown", "It is of no page of this menu: begin again without one."
+            )
+        return int(place)
+
+    def _cursor(self, after: int | None) -> str | None:
+        return None if after is None else f"{self._menu.version}.{after}"
+
+
+def _page(things: Sequence[T], start: int, sizes: Sequence[int]) -> tuple[list[T], int | None]:
+    """Return as many as fit on one page from there on, and where the next page begins."""
+    if start and start >= len(things):
+        raise wrong("cursor", "unknown", "It is of no page of this menu: begin again without one.")
+    room, end = LARGEST_PAGE - _ROUND, start
+    while end < len(things) and (end == start or sizes[end] <= room):
+        room -= sizes[end]
+        end += 1
+    return [*things[start:end]], end if end < len(things) else None
+
+
+def _option(group: OptionGroup, dish: Dish) -> OptionView:
+    return OptionView(
+        name=group.name,
+        min=group.least,
+        max=group.most,
+        default=group.default,
+        counted=group.counted,
+        halves=group.halves,
+        amounts={word: float(factor) for word, factor in group.amounts.items()},
+        choices=tuple(
+            ChoiceView(
+                name=choice.name,
+                prices={size or ONLY_SIZE: choice.price(size) for size in dish.prices},
+                allergens=choice.allergens,
+                diets=choice.diets,
+                available=choice.available,
+            )
+            for choice in group.choices
+        ),
+    )
+
+
+def _pieces(option: OptionView) -> Iterator[OptionView]:
+    """Take a group apart by its choices, so that it can go on on another page."""
+    for choice in option.choices:
+        yield option.model_copy(update={"choices": (choice,)})
+
+
+def _packed(pieces: Sequence[OptionView]) -> Iterator[tuple[OptionView, ...]]:
+    """Put choices together again, as many as fit on a page beside the rest of their dish."""
+    packed: list[OptionView] = []
+    room = _LARGEST_DISH // 2
+    for piece in pieces:
+        room -= len(piece.model_dump_json().encode())
+        if room < 0 and packed:
+            yield tuple(packed)
+            packed, room = [], _LARGEST_DISH // 2
+        if packed and packed[-1].name == piece.name:
+            together = (*packed[-1].choices, *piece.choices)
+            packed[-1] = piece.model_copy(update={"choices": together})
+        else:
+            packed.append(piece)
+    if packed:
+        yield tuple(packed)
+
+
+def _by_size(prices: Mapping[str | None, int]) -> dict[str, int]:
+    return {size or ONLY_SIZE: price for size, price in prices.items()}
+
+
+def _of_sizes(dish: Dish, prices: Mapping[str | None, int]) -> dict[str, int]:
+    """Return what something costs on each size of a dish; what is named for no size holds for all."""
+    return {
+        size or ONLY_SIZE: prices[size] if size in prices else prices[None] for size in dish.prices
+    }
+
+
+def _served(served: Sequence[Served]) -> tuple[ServedView, ...]:
+    return tuple(
+        ServedView(
+            days=when.days,
+            hours=tuple(f"{span.start:%H:%M}-{span.end:%H:%M}" for span in when.spans),
+        )
+        for when in served
+    )
+
+
+def _free_name(name: str, menu: Menu) -> str:
+    """Return a name for the combos that none of the sections has."""
+    while menu.section(name) is not None:
+        name = f"{name} for one price"
+    return name

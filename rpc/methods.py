@@ -1,0 +1,134 @@
+"""What clients can call, and what is done then."""
+
+from collections.abc import Awaitable, Callable
+
+from pydantic import BaseModel
+
+from rpc import objects
+from rpc.desk import Listeners, OrderDesk
+from rpc.gateway import STAFF, AnyMethod, Caller, Forbidden, Method
+from rpc.reading import read_command
+from rpc.wire import (
+    AgentStateRequest,
+    Done,
+    GetMenuRequest,
+    GetOrderStateRequest,
+    HelloReply,
+    HelloRequest,
+    OrderApplyRequest,
+    OrderPatch,
+    OrderSubscribeRequest,
+    OrderUnsubscribeRequest,
+    SayReply,
+    SayRequest,
+    Unchanged,
+    WholeOrder,
+)
+
+Bind = Callable[[Caller], Awaitable[None]]
+"""Returns once the caller is the bound guest or of the staff, and the desk is open; refuses strangers."""
+
+
+class OrderMethods:
+    """The restaurant's methods.
+
+    They can be registered before there is an order: until the desk is open all of them are refused.
+
+    Args:
+        bind: Decides about whoever says hello.
+    """
+
+    def __init__(self, bind: Bind) -> None:
+        self._bind = bind
+        self._desk: OrderDesk | None = None
+        self._listeners: Listeners | None = None
+
+    def open(self, desk: OrderDesk, listeners: Listeners) -> None:
+        """Begin to serve.
+
+        Args:
+            desk: The order.
+            listeners: Those who are told its changes.
+        """
+        self._desk, self._listeners = desk, listeners
+
+    def close(self) -> None:
+        """Serve nobody any more."""
+        if self._desk is not None:
+            self._desk.close()
+        self._desk = self._listeners = None
+
+    def methods(self) -> tuple[AnyMethod, ...]:
+        """Return everything that can be called."""
+        return (
+            Method("hello", HelloRequest, self._hello, anybody=True),
+            Method("say", SayRequest, self._say),
+            Method("get_order_state", GetOrderStateRequest, self._get_order_state),
+            Method("get_menu", GetMenuRequest, self._get_menu),
+            Method("order.apply", OrderApplyRequest, self._apply),
+            Method("order.subscribe", OrderSubscribeRequest, self._subscribe),
+            Method("order.unsubscribe", OrderUnsubscribeRequest, self._unsubscribe),
+            Method("agent.state", AgentStateRequest, self._agent_state),
+        )
+
+    async def _hello(self, request: HelloRequest, caller: Caller) -> HelloReply:
+        await self._bind(caller)
+        desk = self._opened()
+        return HelloReply(
+            agent=desk.agent,
+            order_id=desk.shared.state.order_id,
+            version=desk.shared.version,
+            voice=desk.conversation.speaker,
+            turn=desk.conversation.turn,
+            resume_code=None if caller.role == STAFF else desk.resume_code,
+        )
+
+    async def _say(self, request: SayRequest, caller: Caller) -> SayReply:
+        desk = self._opened()
+        if caller.role == STAFF:
+            raise Forbidden("Only the guest speaks here.")
+        return SayReply(turn=desk.say(request.text, caller, request.key))
+
+    async def _get_order_state(
+        self, request: GetOrderStateRequest, caller: Caller
+    ) -> WholeOrder | Unchanged | OrderPatch:
+        views = self._opened().views
+        version, view = views.present()
+        if request.since == version:
+            return Unchanged(version=version)
+        patch = views.since(request.since) if request.since is not None else None
+        if request.since is None or patch is None or any(not step["path"] for step in patch):
+            return WholeOrder(version=version, order=view)
+        return OrderPatch(version=version, base_version=request.since, patch=patch)
+
+    async def _get_menu(self, request: GetMenuRequest, caller: Caller) -> BaseModel:
+        return self._opened().menu.answer(request)
+
+    async def _apply(self, request: OrderApplyRequest, caller: Caller) -> WholeOrder:
+        desk = self._opened()
+        command = read_command(request.command, caller)
+        applied = await desk.write(command, caller, version=request.version, key=request.key)
+        return WholeOrder(version=applied.version, order=desk.view_of(applied))
+
+    async def _subscribe(self, request: OrderSubscribeRequest, caller: Caller) -> WholeOrder:
+        self._opened()
+        if self._listeners is None:
+            raise Forbidden(_CLOSED)
+        version, view = self._listeners.subscribe(caller.identity)
+        return WholeOrder(version=version, order=view)
+
+    async def _unsubscribe(self, request: OrderUnsubscribeRequest, caller: Caller) -> Done:
+        if self._listeners is not None:
+            self._listeners.unsubscribe(caller.identity)
+        return Done()
+
+    async def _agent_state(self, request: AgentStateRequest, caller: Caller) -> BaseModel:
+        return await objects.answer(self._opened(), request, caller)
+
+    def _opened(self) -> OrderDesk:
+        if self._desk is None:
+            raise Forbidden(_CLOSED)
+        return self._desk
+
+
+_CLOSED = "Nobody is served here yet. Say hello first; if you have, ask again in a moment."

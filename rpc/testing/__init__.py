@@ -1,0 +1,18 @@
+"""A room without a server: livekit's own handling of calls, with clients that a test plays."""
+
+from rpc.testing.agent import FakeAgent
+from rpc.testing.client import Answer, FakeClient, Received
+from rpc.testing.clock import FakeClock
+from rpc.testing.room import FakeRoom, RoomError
+from rpc.testing.service import FakeService
+
+__all__ = [
+    "Answer",
+    "FakeAgent",
+    "FakeClient",
+    "FakeClock",
+    "FakeRoom",
+    "FakeService",
+    "Received",
+    "RoomError",
+]

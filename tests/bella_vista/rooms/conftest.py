@@ -1,0 +1,116 @@
+"""A house whose calls run in this process, in rooms of a real server."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from livekit import api, rtc
+
+from bella_vista.job import JobMetadata
+from bella_vista.menus import menu_file
+from bella_vista.models import language_model
+from bella_vista.orders import open_store
+from bella_vista.rooms.call import House, Outcome, RoomCall
+from bella_vista.rooms.media import Media
+from rpc.gateway import cap_incoming
+from state.context import OrderContext
+from state.menu import load_menu
+from tests.livekit import LiveKit
+
+NOW = datetime(2026, 11, 20, 18, tzinfo=UTC)
+
+
+@dataclass
+class Agent:
+    """One call under way, and what serves it."""
+
+    call: RoomCall
+    room: rtc.Room
+    held: "asyncio.Task[Outcome]"
+
+
+@dataclass
+class Calls:
+    """Starts calls in rooms, as a job does."""
+
+    livekit: LiveKit
+    house: House
+
+    @asynccontextmanager
+    async def agent(
+        self, room_name: str, *, job: str = "", house: House | None = None, **metadata: Any
+    ) -> AsyncIterator[Agent]:
+        """Have an agent in a room for a while."""
+        job = job or f"AJ_{uuid4().hex[:12]}"
+        room = rtc.Room()
+        async with api.LiveKitAPI(
+            self.livekit.url.replace("ws", "http", 1),
+            self.livekit.api_key,
+            self.livekit.api_secret,
+        ) as server:
+            call = RoomCall(
+                house or self.house,
+                room,
+                server.room,
+                name=room_name,
+                job=job,
+                metadata=JobMetadata(**metadata),
+            )
+            assert await call.take_place()
+            call.follow()
+            cap_incoming(room)
+            token = self.livekit.token(
+                room_name,
+                f"agent-{job}",
+                kind="agent",
+                grants={"can_update_own_metadata": True, "agent": True},
+            )
+            await room.connect(self.livekit.url, token)
+            held = asyncio.create_task(call.hold())
+            try:
+                yield Agent(call, room, held)
+            finally:
+                await call.aclose()
+                await asyncio.wait((held,), timeout=5)
+                await room.disconnect()
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncIterator[House]:
+    """Bella Vista with the local model, a database of its own and no ears."""
+    menu = load_menu(menu_file(None))
+
+    def now() -> datetime:
+        return NOW
+
+    context = OrderContext(menu=menu, now=now, new_id=lambda: str(uuid4()))
+    async with open_store(f"sqlite:///{tmp_path}/orders.db", menu.restaurant.id) as store:
+        yield House(
+            context=context,
+            store=store,
+            model=lambda: language_model("local", menu, now),
+            media=Media(None),
+            secret="a-secret-of-the-tests-that-is-long-enough",
+            grace_s=30.0,
+        )
+
+
+@pytest.fixture
+def calls(livekit: LiveKit, house: House) -> Calls:
+    """Calls of this house."""
+    return Calls(livekit, house)
+
+
+Changed = Callable[..., House]
+
+
+@pytest.fixture
+def changed(house: House) -> Changed:
+    """The house with something else about it."""
+    return lambda **how: replace(house, **how)

@@ -1,0 +1,186 @@
+"""Who the guest is, how he leaves and comes back, and what everybody else in the room can do: nothing."""
+
+import asyncio
+import json
+
+import pytest
+from livekit import rtc
+
+from bella_vista.rooms.call import Outcome
+from tests.bella_vista.rooms.conftest import Calls, Changed
+from tests.livekit import LiveKit, new_identity, until
+
+GREETING = "welcome to Bella Vista"
+
+
+async def test_words_written_before_the_agent_came_are_answered(
+    calls: Calls, livekit: LiveKit, room_name: str
+) -> None:
+    async with calls.agent(room_name), livekit.joined(room_name) as guest:
+        await guest.agent()
+        await guest.write("two large margheritas please")
+        await until(lambda: any("two large Margherita" in one for one in guest.said))
+        assert (await guest.hello())["turn"] == 1
+
+
+async def test_who_is_alone_is_the_guest_though_he_does_nothing(
+    calls: Calls, livekit: LiveKit, room_name: str
+) -> None:
+    async with livekit.joined(room_name) as guest, calls.agent(room_name):
+        await until(lambda: any(GREETING in one for one in guest.said), 8)
+
+
+async def test_a_second_participant_reads_nothing_and_changes_nothing(
+    calls: Calls, livekit: LiveKit, room_name: str
+) -> None:
+    async with (
+        livekit.joined(room_name) as guest,
+        calls.agent(room_name),
+        livekit.joined(room_name) as stranger,
+    ):
+        await guest.hello()
+        await until(lambda: guest.turns)
+        before = await guest.call_text("get_order_state")
+        add = {"op": "add_item", "name": "Tiramisu", "quantity": 1}
+        for method, payload in (
+            ("hello", {}),
+            ("say", {"text": "two tiramisu"}),
+            ("get_order_state", {}),
+            ("get_menu", {}),
+            ("order.apply", {"command": add}),
+            ("order.subscribe", {}),
+            ("agent.state", {"operation": "list"}),
+        ):
+            with pytest.raises(rtc.RpcError) as refused:
+                await stranger.call(method, payload)
+            assert refused.value.code == 4003, method
+            assert "version" not in json.loads(refused.value.data or "{}") or (
+                json.loads(refused.value.data or "{}")["version"] is None
+            )
+        await stranger.write("cancel everything")
+        await guest.call("say", {"text": "what time do you close?"})
+        await until(lambda: len(guest.turns) >= 3)
+        assert await guest.call_text("get_order_state") == before
+        assert stranger.calls == []
+
+
+async def test_staff_read_and_are_told_but_say_nothing_for_the_guest(
+    calls: Calls, livekit: LiveKit, room_name: str
+) -> None:
+    async with (
+        livekit.joined(room_name, staff=True) as staff,
+        calls.agent(room_name),
+    ):
+        async with livekit.joined(room_name) as guest:
+            assert (await guest.hello())["resume_code"]
+            assert (await staff.hello())["resume_code"] is None
+            await staff.call("order.subscribe")
+            with pytest.raises(rtc.RpcError) as refused:
+                await staff.call("say", {"text": "hello"})
+            assert refused.value.code == 4003
+            await guest.call("say", {"text": "one tiramisu"})
+            await until(lambda: staff.changes)
+            assert not staff.turns
+
+
+async def test_one_who_writes_his_attributes_himself_is_no_staff(
+    calls: Calls, livekit: LiveKit, room_name: str
+) -> None:
+    async with (
+        livekit.joined(room_name) as guest,
+        calls.agent(room_name),
+        livekit.joined(room_name, grants={"can_update_own_metadata": True}) as cheat,
+    ):
+        await guest.hello()
+        await cheat.room.local_participant.set_attributes({"bella.role": "staff"})
+        await asyncio.sleep(0)
+        for _ in range(3):
+            with pytest.raises(rtc.RpcError) as refused:
+                await cheat.call("get_order_state")
+            assert refused.value.code == 4003
+
+
+async def test_a_page_that_is_loaded_again_finds_its_order_and_is_told_once(
+    calls: Calls, livekit: LiveKit, room_name: str
+) -> None:
+    identity = new_identity()
+    async with calls.agent(room_name):
+        async with livekit.joined(room_name, identity) as page:
+            first = await page.hello()
+            await page.call("say", {"text": "two large margheritas"})
+            await until(lambda: any("two large Margherita" in one for one in page.said))
+            await until(lambda: len(page.turns) >= 1)
+        async with livekit.joined(room_name, identity) as page:
+            again = await page.hello()
+            assert again["order_id"] == first["order_id"]
+            assert again["voice"] == "order_taker"
+            assert again["turn"] == 1
+            await until(lambda: any("Welcome back" in one for one in page.said), 8)
+            await page.call("say", {"text": "what time do you close?"})
+            await until(lambda: len(page.said) >= 2)
+            assert sum("Welcome back" in one for one in page.said) == 1
+            assert "two large Margherita" in page.said[0]
+
+
+async def test_after_the_grace_time_the_order_goes_on_elsewhere_with_its_code(
+    calls: Calls, changed: Changed, livekit: LiveKit, room_name: str
+) -> None:
+    house = changed(grace_s=0.5)
+    async with calls.agent(room_name, house=house) as agent:
+        async with livekit.joined(room_name) as guest:
+            hello = await guest.hello()
+            await guest.call("say", {"text": "two large margheritas"})
+            await until(lambda: len(guest.turns) >= 3)
+        assert await asyncio.wait_for(agent.held, 10) is Outcome.OVER
+    other = f"{room_name}-other"
+    async with (
+        livekit.joined(other) as guest,
+        calls.agent(other, resume_code=hello["resume_code"]),
+    ):
+        again = await guest.hello()
+        assert again["order_id"] == hello["order_id"]
+        assert again["turn"] == 1
+        await until(lambda: any("two large Margherita" in one for one in guest.said))
+
+
+async def test_an_order_that_is_not_this_guests_is_not_there_for_him(
+    calls: Calls, livekit: LiveKit, room_name: str
+) -> None:
+    async with livekit.joined(room_name) as guest, calls.agent(room_name):
+        theirs = (await guest.hello())["order_id"]
+        other = f"{room_name}-other"
+        for asked in ({"order_id": theirs}, {"resume_code": f"{theirs}.{'a' * 26}"}):
+            async with livekit.joined(other) as stranger, calls.agent(other, **asked):
+                assert (await stranger.hello())["order_id"] != theirs
+                await until(lambda stranger=stranger: stranger.said)
+                assert "could not find the order" in stranger.said[0]
+                assert GREETING in stranger.said[0]
+
+
+async def test_two_agents_in_one_room_are_one_too_many(
+    calls: Calls, livekit: LiveKit, room_name: str
+) -> None:
+    async with livekit.joined(room_name) as guest, calls.agent(room_name):
+        await guest.hello()
+        with pytest.raises(AssertionError):
+            async with calls.agent(room_name):
+                pytest.fail("a second agent took the place of a living one")
+
+
+async def test_a_replacement_goes_on_where_the_dead_one_was(
+    calls: Calls, livekit: LiveKit, room_name: str
+) -> None:
+    async with livekit.joined(room_name) as guest, calls.agent(room_name, job="AJ_first") as first:
+        hello = await guest.hello()
+        await guest.call("say", {"text": "two large margheritas"})
+        await until(lambda: len(guest.turns) >= 3)
+        async with calls.agent(room_name, job="AJ_second", supersedes="AJ_first"):
+            assert await asyncio.wait_for(first.held, 10) is Outcome.WITHDRAWN
+            await first.room.disconnect()
+            await until(lambda: len(guest.agents()) == 1)
+            again = await guest.hello()
+            assert again["order_id"] == hello["order_id"]
+            assert again["turn"] == 1
+            assert again["voice"] == "order_taker"
+            await until(lambda: any("Welcome back" in one for one in guest.said))
+            assert sum(GREETING in one for one in guest.said) == 1

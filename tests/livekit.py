@@ -1,0 +1,351 @@
+"""A real LiveKit server for the tests, and clients in its rooms that write down what reaches them.
+
+``livekit`` is the server, one per pytest process; ``room_name`` is a room nobody else has::
+
+    async def test_a_guest_is_greeted(livekit: LiveKit, room_name: str) -> None:
+        async with livekit.joined(room_name) as guest:
+            await until(lambda: guest.said)
+"""
+
+import asyncio
+import json
+import os
+import secrets
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import pytest
+from livekit import api, rtc
+
+from bella_vista.livekit_server import HOW_TO_GET_IT, LocalServer, find_program
+
+Kind = Literal["standard", "sip", "agent", "ingress", "egress"]
+
+ROLE, STAFF = "bella.role", "staff"
+"""The attribute that only a token gives, and what it says of the house's own people."""
+
+NOTICES = ("your_turn_to_speak", "order_state_changed")
+"""What a client offers to be called by, unless a test says otherwise."""
+
+NOT_YET = (1400, 1401, 1501)
+"""What a call is answered with while the agent is still arriving."""
+
+
+async def until(
+    condition: Callable[[], object], seconds: float = 10, what: str = "what the test waits for"
+) -> None:
+    """Wait until something is so; it fails when it never comes about.
+
+    Args:
+        condition: Is asked again and again; something true ends the wait.
+        seconds: How long it may take.
+        what: Is named when it does not come about.
+    """
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            pytest.fail(f"{what} did not come about within {seconds:g} s")
+        await asyncio.sleep(0.01)
+
+
+def new_identity(name: str = "guest") -> str:
+    """Make an identity that nobody guesses."""
+    return f"{name}-{secrets.token_hex(16)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """One text on ``lk.transcription``, once it is whole.
+
+    Args:
+        text: All of it.
+        by: Whose stream it was.
+        attributes: As the stream carried them.
+    """
+
+    text: str
+    by: str
+    attributes: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """One RPC call that reached a client.
+
+    Args:
+        method: What was called.
+        data: Its payload, read as JSON.
+        by: Who called.
+        at: When, by ``time.monotonic``.
+    """
+
+    method: str
+    data: Any
+    by: str
+    at: float
+
+
+class Client:
+    """Somebody in a room, and all that has reached him since he joined.
+
+    Args:
+        room: The room, joined or about to be.
+        identity: Who he is.
+    """
+
+    def __init__(self, room: rtc.Room, identity: str) -> None:
+        self.room = room
+        self.identity = identity
+        self.written: list[Written] = []
+        self.calls: list[Called] = []
+        self.connection: list[str] = []
+        """``reconnecting``, ``reconnected``, ``disconnected``, as they came."""
+        self._readers: set[asyncio.Task[None]] = set()
+        room.register_text_stream_handler("lk.transcription", self._opened)
+        for event in ("reconnecting", "reconnected", "disconnected"):
+            room.on(event, lambda *_, event=event: self.connection.append(event))
+
+    @property
+    def said(self) -> list[str]:
+        """What others have said: the whole texts, in their order."""
+        return [one.text for one in self.written if one.by != self.identity]
+
+    @property
+    def turns(self) -> list[dict[str, Any]]:
+        """The notices that it is, or is no longer, his turn."""
+        return self.called("your_turn_to_speak")
+
+    @property
+    def changes(self) -> list[dict[str, Any]]:
+        """The notices that the order has changed."""
+        return self.called("order_state_changed")
+
+    def called(self, method: str) -> list[dict[str, Any]]:
+        """Return the payloads of the calls of one method, in their order."""
+        return [call.data for call in self.calls if call.method == method]
+
+    def offer(self, *methods: str) -> None:
+        """Let these be called; each call is written down and answered with an empty text."""
+        for method in methods:
+            self.room.local_participant.register_rpc_method(method, self._called)
+
+    def agents(self) -> list[rtc.RemoteParticipant]:
+        """The agents in the room that he knows of, the newest last."""
+        agent = rtc.ParticipantKind.PARTICIPANT_KIND_AGENT
+        found = [one for one in self.room.remote_participants.values() if one.kind == agent]
+        return sorted(found, key=lambda one: one.joined_at.timestamp() if one.joined_at else 0)
+
+    async def agent(self, seconds: float = 20) -> str:
+        """Wait for an agent; returns the identity of the newest."""
+        await until(self.agents, seconds, "an agent in the room")
+        return self.agents()[-1].identity
+
+    async def attributes(self, *names: str, seconds: float = 10) -> dict[str, str]:
+        """Wait until the agent has all these attributes; returns its attributes."""
+        await until(
+            lambda: any(all(one.attributes.get(name) for name in names) for one in self.agents()),
+            seconds,
+            f"an agent with {', '.join(names)}",
+        )
+        return dict(self.agents()[-1].attributes)
+
+    async def call_text(
+        self, method: str, payload: str = "", *, to: str | None = None, timeout_s: float = 10
+    ) -> str:
+        """Call a method with a payload as it is; returns the reply as it is.
+
+        Args:
+            method: What is called.
+            payload: Sent as it stands.
+            to: Whose it is; the newest agent's without it.
+            timeout_s: How long the reply may take, in seconds.
+
+        Raises:
+            rtc.RpcError: What came instead of a reply.
+        """
+        return await self.room.local_participant.perform_rpc(
+            destination_identity=to or await self.agent(),
+            method=method,
+            payload=payload,
+            response_timeout=timeout_s,
+        )
+
+    async def call(
+        self,
+        method: str,
+        payload: Mapping[str, Any] | None = None,
+        *,
+        to: str | None = None,
+        timeout_s: float = 10,
+    ) -> dict[str, Any]:
+        """Call a method with a JSON object; returns the reply's.
+
+        Raises:
+            rtc.RpcError: What came instead of a reply.
+        """
+        text = json.dumps(payload or {}, ensure_ascii=False)
+        reply: dict[str, Any] = json.loads(
+            await self.call_text(method, text, to=to, timeout_s=timeout_s)
+        )
+        return reply
+
+    async def hello(self, seconds: float = 20) -> dict[str, Any]:
+        """Say hello until it is answered, as every client has to; returns the answer."""
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                return await self.call("hello")
+            except rtc.RpcError as error:
+                if error.code not in NOT_YET or time.monotonic() > deadline:
+                    raise
+            await asyncio.sleep(0.1)
+
+    async def write(self, text: str) -> None:
+        """Write on ``lk.chat``."""
+        await self.room.local_participant.send_text(text, topic="lk.chat")
+
+    async def leave(self) -> None:
+        """Leave the room as a page does that is closed; once is enough."""
+        await self.room.disconnect()
+        while self._readers:
+            await asyncio.gather(*self._readers, return_exceptions=True)
+
+    async def _called(self, data: rtc.RpcInvocationData) -> str:
+        with suppress(ValueError):
+            read = json.loads(data.payload)
+            self.calls.append(Called(data.method, read, data.caller_identity, time.monotonic()))
+        return ""
+
+    def _opened(self, reader: rtc.TextStreamReader, identity: str) -> None:
+        task = asyncio.create_task(self._read(reader, identity))
+        self._readers.add(task)
+        task.add_done_callback(self._readers.discard)
+
+    async def _read(self, reader: rtc.TextStreamReader, identity: str) -> None:
+        text = await reader.read_all()
+        self.written.append(Written(text, identity, dict(reader.info.attributes or {})))
+
+
+@dataclass
+class LiveKit:
+    """A running server, its keys, and the ways into its rooms.
+
+    Args:
+        server: Can be killed and started again; what was in its rooms is gone then.
+    """
+
+    server: LocalServer
+    url: str = field(init=False)
+    api_key: str = field(init=False)
+    api_secret: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.url, self.api_key, self.api_secret = (
+            self.server.url,
+            self.server.api_key,
+            self.server.api_secret,
+        )
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """The server's settings by LiveKit's names, for a process that a test starts."""
+        return self.server.environment
+
+    def token(
+        self,
+        room: str,
+        identity: str,
+        *,
+        attributes: Mapping[str, str] | None = None,
+        kind: Kind = "standard",
+        metadata: str = "",
+        grants: Mapping[str, Any] | None = None,
+    ) -> str:
+        """Mint a token for a room.
+
+        Args:
+            room: The room it opens.
+            identity: Who its bearer is.
+            attributes: What only the house can say of him: ``{ROLE: STAFF}``, or a phone's ``sip.*``.
+            kind: ``sip`` for a phone.
+            metadata: What else it says of him.
+            grants: More of ``api.VideoGrants``: ``hidden``, ``can_publish_data=False`` and so on.
+        """
+        token = api.AccessToken(self.api_key, self.api_secret).with_identity(identity)
+        token = token.with_grants(api.VideoGrants(room_join=True, room=room, **(grants or {})))
+        if kind != "standard":
+            token = token.with_kind(kind)
+        return token.with_attributes(dict(attributes or {})).with_metadata(metadata).to_jwt()
+
+    @asynccontextmanager
+    async def joined(
+        self,
+        room: str,
+        identity: str | None = None,
+        *,
+        staff: bool = False,
+        hidden: bool = False,
+        kind: Kind = "standard",
+        attributes: Mapping[str, str] | None = None,
+        grants: Mapping[str, Any] | None = None,
+        offers: Sequence[str] = NOTICES,
+    ) -> AsyncIterator[Client]:
+        """Join a room for a while.
+
+        Args:
+            room: Which.
+            identity: Who joins; somebody new without it.
+            staff: Whether the token says that he belongs to the house.
+            hidden: Whether the others do not see him.
+            kind: ``sip`` for a phone, ``agent`` for somebody who plays the agent.
+            attributes: What else the token says of him.
+            grants: More of ``api.VideoGrants``.
+            offers: The methods he can be called by from the start.
+        """
+        identity = identity or new_identity("staff" if staff else "guest")
+        said = {**({ROLE: STAFF} if staff else {}), **(attributes or {})}
+        allowed: dict[str, Any] = {"hidden": True} if hidden else {}
+        if kind == "agent":  # as the server lets its agents do
+            allowed["can_update_own_metadata"] = True
+        allowed |= grants or {}
+        token = self.token(room, identity, attributes=said, kind=kind, grants=allowed)
+        client = Client(rtc.Room(), identity)
+        await client.room.connect(self.url, token)
+        try:
+            client.offer(*offers)
+            yield client
+        finally:
+            await client.leave()
+
+    @asynccontextmanager
+    async def api(self) -> AsyncIterator[api.LiveKitAPI]:
+        """Talk to the server's API with its keys."""
+        async with api.LiveKitAPI(self.url, self.api_key, self.api_secret) as server:
+            yield server
+
+    async def dispatch(
+        self, room: str, metadata: Mapping[str, Any] | None = None, *, agent: str = "bella-vista"
+    ) -> None:
+        """Send for an agent, as whoever opens a room for a guest does."""
+        request = api.CreateAgentDispatchRequest(
+            agent_name=agent, room=room, metadata=json.dumps(metadata) if metadata else ""
+        )
+        async with self.api() as server:
+            await server.agent_dispatch.create_dispatch(request)
+
+
+@contextmanager
+def livekit_server() -> Iterator[LiveKit]:
+    """Run a server for a while; where there is no program of one the test is skipped, but for CI."""
+    program = find_program()
+    if program is None:
+        if os.environ.get("CI") == "true":
+            raise RuntimeError(
+                f"there is no LiveKit server here, and CI needs one: {HOW_TO_GET_IT}"
+            )
+        pytest.skip(f"there is no LiveKit server here: {HOW_TO_GET_IT}")
+    with LocalServer(program) as server:
+        yield LiveKit(server)

@@ -1,0 +1,69 @@
+"""What a state looked like at its last versions."""
+
+from pydantic import JsonValue
+
+from rpc.gateway.history import View, Views
+from rpc.gateway.patches import patched
+
+
+class Growing:
+    """A state that is a list of numbers; its version is their number."""
+
+    def __init__(self) -> None:
+        self.numbers: list[JsonValue] = []
+
+    def render(self) -> tuple[int, View]:
+        return len(self.numbers), {"numbers": [*self.numbers], "title": "some numbers" * 9}
+
+    def grow(self, views: Views) -> None:
+        self.numbers.append(len(self.numbers))
+        views.note()
+
+
+def test_every_known_version_leads_to_the_present_one() -> None:
+    state = Growing()
+    views = Views(state.render, keep=10)
+    seen = {0: views.present()[1]}
+    for _ in range(9):
+        state.grow(views)
+        seen[views.present()[0]] = views.present()[1]
+
+    for version, view in seen.items():
+        patch = views.since(version)
+        assert patch is not None
+        assert patched(view, patch) == views.present()[1]
+    assert views.since(9) == []
+
+
+def test_a_version_that_is_too_old_or_still_to_come_is_not_known() -> None:
+    state = Growing()
+    views = Views(state.render, keep=3)
+    for _ in range(9):
+        state.grow(views)
+
+    assert [version for version in range(12) if views.since(version) is not None] == [7, 8, 9]
+
+
+def test_what_was_shown_before_cannot_be_edited_by_what_is_shown_now() -> None:
+    state = Growing()
+    views = Views(state.render)
+    before = views.present()[1]
+    state.grow(views)
+
+    patch = views.since(0)
+
+    assert patch == [{"op": "add", "path": "/numbers/0", "value": 0}]
+    assert before["numbers"] == []
+
+
+def test_a_patch_that_would_be_longer_than_the_view_is_the_view() -> None:
+    shown: list[View] = [
+        {name: 1 for name in "abcdefgh"},
+        {name: 2 for name in "abcdefgh"},
+    ]
+    version = 0
+    views = Views(lambda: (version, shown[version]))
+    version = 1
+    views.note()
+
+    assert views.since(0) == [{"op": "replace", "path": "", "value": shown[1]}]

@@ -1,0 +1,205 @@
+"""Arriving, and saying something that nobody may lose or hear twice."""
+
+import asyncio
+
+import pytest
+
+from rpc.desk import MOST_KEYS, OrderDesk
+from rpc.gateway import GUEST, STAFF, Caller, Forbidden
+from rpc.methods import OrderMethods
+from rpc.wire import FEATURES, HelloRequest
+from tests.agents.restaurant import restaurant
+from tests.rpc.counter import ADA, COOK, STRANGER, Counter
+
+GUEST_CALLER = Caller(ADA, GUEST)
+
+
+async def test_the_guest_is_told_where_the_call_stands_and_how_to_come_back() -> None:
+    counter = Counter()
+    await counter.apply("add_item", name="Water")
+    await counter.call("say", {"text": "hello"})
+
+    assert await counter.call("hello") == {
+        "protocol": 1,
+        "agent": "bella-vista",
+        "features": [*FEATURES],
+        "order_id": "o-1",
+        "version": 1,
+        "voice": "greeter",
+        "turn": 1,
+        "resume_code": "abcd-efgh-jkmn",
+    }
+
+
+async def test_staff_and_strangers_are_not_told_how_to_come_back_as_the_guest() -> None:
+    counter = Counter()
+
+    assert (await counter.call("hello", who=COOK))["resume_code"] is None
+    refused = await counter.refused("hello", who=STRANGER)
+    assert refused["code"] == 4003
+    assert "version" not in refused
+
+
+async def test_hello_waits_until_it_is_decided_who_the_guest_is() -> None:
+    counter = Counter()
+    decided = asyncio.Event()
+
+    async def bind(caller: Caller) -> None:
+        await decided.wait()
+
+    methods = OrderMethods(bind)
+    hello = next(method for method in methods.methods() if method.name == "hello")
+    waiting = asyncio.ensure_future(hello.answer(HelloRequest(), Caller(ADA, None)))
+    await asyncio.sleep(0)
+    assert not waiting.done()
+
+    methods.open(counter.desk, counter.board)
+    decided.set()
+
+    reply = await waiting
+    assert reply.model_dump()["resume_code"] == "abcd-efgh-jkmn"
+
+
+@pytest.mark.parametrize(
+    ("method", "payload"),
+    [
+        ("hello", {}),
+        ("say", {"text": "hello"}),
+        ("get_order_state", {}),
+        ("get_menu", {}),
+        ("order.apply", {"command": {"op": "add_item", "name": "Water"}}),
+        ("order.subscribe", {}),
+        ("agent.state", {"operation": "list"}),
+    ],
+)
+async def test_nobody_is_served_before_there_is_an_order_or_after_it(
+    method: str, payload: dict[str, str]
+) -> None:
+    counter = Counter(open_at_once=False)
+    assert (await counter.refused(method, payload))["code"] == 4003
+
+    counter.methods.open(counter.desk, counter.board)
+    await counter.call(method, payload)
+
+    counter.methods.close()
+    assert (await counter.refused(method, payload))["code"] == 4003
+
+
+@pytest.mark.parametrize("method", ["say", "get_order_state", "get_menu", "agent.state"])
+async def test_a_stranger_learns_nothing(method: str) -> None:
+    refused = await Counter().refused(method, {"text": "x"}, who=STRANGER)
+
+    assert refused["code"] == 4003
+    assert refused["facts"] == {}
+    assert "version" not in refused
+
+
+# -- say --------------------------------------------------------------------------------------------
+
+
+async def test_what_is_said_is_taken_in_and_counted() -> None:
+    counter = Counter()
+
+    first = await counter.call("say", {"text": "  two\u202e Margheritas,\n please "})
+    second = await counter.call("say", {"text": "and a Cola"})
+
+    assert counter.talk.heard == ["two Margheritas, please", "and a Cola"]
+    assert (first, second) == ({"turn": 1}, {"turn": 2})
+
+
+async def test_the_same_key_is_said_once() -> None:
+    counter = Counter()
+
+    replies = await asyncio.gather(
+        *(counter.call("say", {"text": "a Cola", "key": "k"}) for _ in range(5))
+    )
+    await counter.call("say", {"text": "a Cola"})
+    again = await counter.call("say", {"text": " a  Cola ", "key": "k"})
+
+    assert counter.talk.heard == ["a Cola", "a Cola"]
+    assert [*replies, again] == [{"turn": 1}] * 6
+
+
+async def test_a_key_is_of_one_saying() -> None:
+    counter = Counter()
+    await counter.call("say", {"text": "a Cola", "key": "k"})
+
+    refused = await counter.refused("say", {"text": "two Colas", "key": "k"})
+
+    assert (refused["code"], refused["type"]) == (4011, "key_reused")
+    assert counter.talk.heard == ["a Cola"]
+
+
+async def test_keys_of_what_was_said_do_not_pile_up() -> None:
+    counter = Counter()
+    for number in range(MOST_KEYS + 1):
+        counter.desk.say(str(number), GUEST_CALLER, str(number))
+
+    assert counter.desk.say(str(MOST_KEYS), GUEST_CALLER, str(MOST_KEYS)) == MOST_KEYS + 1
+    assert counter.desk.say("0", GUEST_CALLER, "0") == MOST_KEYS + 2  # forgotten, so said again
+
+
+@pytest.mark.parametrize("text", ["", "  \n ", "\u200b\u202e", "x" * 1001, 5, None, ["a"]])
+async def test_what_cannot_be_said_is_refused(text: object) -> None:
+    counter = Counter()
+
+    refused = await counter.refused("say", {"text": text})
+
+    assert (refused["code"], refused["facts"]["field"]) == (4001, "text")
+    assert counter.talk.heard == []
+
+
+async def test_a_long_saying_is_taken_in_as_a_whole() -> None:
+    counter = Counter()
+
+    await counter.call("say", {"text": "é" * 1000})
+
+    assert counter.talk.heard == ["é" * 1000]
+
+
+async def test_staff_do_not_speak_for_the_guest() -> None:
+    counter = Counter()
+
+    assert (await counter.refused("say", {"text": "a tip, please"}, who=COOK))["code"] == 4003
+    assert counter.talk.heard == []
+
+
+async def test_after_the_end_nobody_pretends_to_listen() -> None:
+    counter = Counter()
+    await counter.call("say", {"text": "bye", "key": "k"})
+    counter.talk.over = True
+
+    refused = await counter.refused("say", {"text": "hello?", "key": "l"})
+
+    assert (refused["code"], refused["type"]) == (4010, "wrong_stage")
+    assert "over" in refused["detail"]
+    # What was taken in before the end is still answered the same.
+    assert await counter.call("say", {"text": "bye", "key": "k"}) == {"turn": 1}
+
+
+async def test_a_call_hears_what_is_said_without_a_card_number() -> None:
+    call = restaurant()
+    desk = OrderDesk(call.shared, call, agent="bella-vista")
+
+    assert desk.say("my card is 4111 1111 1111 1111", GUEST_CALLER, "k") == 1
+    assert call.late == ["my card is [card]"]
+    call.end("voice_ended")
+    with pytest.raises(Exception, match="over"):
+        desk.say("hello?", GUEST_CALLER, None)
+    assert desk.views.present()[1]["active_agent"] == call.speaker
+    desk.close()
+
+
+async def test_a_role_is_needed_even_where_the_binding_lets_in() -> None:
+    counter = Counter()
+
+    async def bind(caller: Caller) -> None:
+        if caller.identity != ADA:
+            raise Forbidden("No.")
+
+    methods = OrderMethods(bind)
+    methods.open(counter.desk, counter.board)
+    hello = next(method for method in methods.methods() if method.name == "hello")
+
+    with pytest.raises(Forbidden):
+        await hello.answer(HelloRequest(), Caller(COOK, STAFF))

@@ -1,0 +1,33 @@
+"""A process of its own that tries to get a hundred places, for the tests to run against others.
+
+    python -m tests.state.shared.racer URL HOLDER
+
+Says ``ready``, waits for a line, and then prints the number of each place it got.
+"""
+
+import asyncio
+import sys
+
+from state.shared import Held, SqlStore
+
+
+async def race(url: str, holder: str) -> None:
+    async with SqlStore(url, owner="club", schema=1) as store:
+        await store.list()
+        tell("ready")
+        await asyncio.to_thread(sys.stdin.readline)
+        for number in range(100):
+            try:
+                await store.take_place(str(number), holder, seconds=60)
+            except Held:
+                continue
+            tell(str(number))
+
+
+def tell(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    asyncio.run(race(*sys.argv[1:]))

@@ -1,0 +1,647 @@
+"""One agent at a place, and one place for a state: taken, renewed, lost, left, found again."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from state.shared import (
+    Held,
+    JournalFault,
+    Lease,
+    Lost,
+    OtherOwner,
+    SharedState,
+    SqlStore,
+    Stored,
+    TakenOver,
+    UnknownState,
+)
+from tests.postgres import Server
+from tests.state.shared.board import Board, Score
+from tests.state.shared.by_hand import WAITING, by_hand
+from tests.state.shared.wire import Wire
+
+ROOT = Path(__file__).parents[3]
+EMPTY = Board().model_dump_json()
+SEVEN = datetime(2026, 11, 20, 19, 0, tzinfo=UTC)
+LASTS = 2.0
+
+
+class Clock:
+    """Stands still until it is moved on."""
+
+    def __init__(self) -> None:
+        self.time = SEVEN
+
+    def __call__(self) -> datetime:
+        return self.time
+
+    def goes_on(self, seconds: float) -> None:
+        self.time += timedelta(seconds=seconds)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+async def store(address: str, clock: Clock) -> AsyncIterator[SqlStore]:
+    async with SqlStore(address, owner="club", schema=1, now=clock) as store:
+        yield store
+
+
+@pytest.fixture
+async def other(address: str, clock: Clock) -> AsyncIterator[SqlStore]:
+    """The same club's, in another process."""
+    async with SqlStore(address, owner="club", schema=1, now=clock) as store:
+        yield store
+
+
+async def take(store: SqlStore, holder: str, place: str = "hall", **more: str) -> Lease:
+    return await store.take_place(place, holder, seconds=LASTS, **more)
+
+
+async def at_work(store: SqlStore, holder: str = "ann", place: str = "hall") -> str:
+    """Somebody at work on a state of his own, whose id is his name."""
+    await take(store, holder, place)
+    await store.create(holder, lambda ordinal: EMPTY)
+    await store.settle(place, holder, state_id=holder, guest=f"guest of {holder}")
+    return holder
+
+
+class TestTaking:
+    async def test_the_first_one_begins_anew(self, store: SqlStore) -> None:
+        lease = await take(store, "ann")
+
+        assert lease == Lease(
+            place="hall",
+            owner="club",
+            holder="ann",
+            since=SEVEN,
+            until=SEVEN + timedelta(seconds=LASTS),
+        )
+        assert not lease.open
+        assert await store.lease_at("hall") == lease
+        assert await store.lease_at("kitchen") is None
+
+    async def test_who_finds_a_living_holder_is_told_and_changes_nothing(
+        self, store: SqlStore, other: SqlStore, clock: Clock
+    ) -> None:
+        lease = await take(store, "ann")
+        clock.goes_on(LASTS - 0.001)
+
+        with pytest.raises(Held):
+            await take(other, "bob")
+        with pytest.raises(Held):
+            await take(other, "bob", supersedes="carl")
+
+        assert await store.lease_at("hall") == lease
+
+    async def test_when_his_time_is_over_the_next_one_goes_on(
+        self, store: SqlStore, other: SqlStore, clock: Clock
+    ) -> None:
+        state_id = await at_work(store)
+        clock.goes_on(LASTS)
+
+        lease = await take(other, "bob")
+
+        assert (lease.holder, lease.since, lease.tries) == ("bob", clock.time, 1)
+        assert (lease.open, lease.state_id, lease.guest) == (True, state_id, "guest of ann")
+        with pytest.raises(Lost):
+            await store.renew("hall", "ann", seconds=LASTS)
+        with pytest.raises(Lost):
+            await store.settle("hall", "ann", state_id=state_id, guest=None)
+        assert await store.lease_at("hall") == lease
+
+    async def test_who_names_the_dead_holder_need_not_wait(
+        self, store: SqlStore, other: SqlStore
+    ) -> None:
+        state_id = await at_work(store)
+
+        lease = await take(other, "bob", supersedes="ann")
+
+        assert (lease.holder, lease.state_id, lease.tries) == ("bob", state_id, 1)
+        with pytest.raises(Lost):
+            await store.renew("hall", "ann", seconds=LASTS)
+        # Another replacement of the same dead one comes too late.
+        with pytest.raises(Held):
+            await take(store, "carl", supersedes="ann")
+
+    async def test_who_takes_what_he_has_only_renews_it(
+        self, store: SqlStore, clock: Clock
+    ) -> None:
+        state_id = await at_work(store)
+        clock.goes_on(1)
+
+        lease = await take(store, "ann")
+
+        assert (lease.since, lease.until) == (SEVEN, clock.time + timedelta(seconds=LASTS))
+        assert (lease.state_id, lease.guest, lease.tries) == (state_id, "guest of ann", 0)
+
+    async def test_those_who_die_soon_one_after_the_other_are_counted(
+        self, store: SqlStore, clock: Clock
+    ) -> None:
+        tries = []
+        for holder in "abcd":
+            tries.append((await take(store, holder)).tries)
+            assert (await take(store, holder)).tries == tries[-1]
+            clock.goes_on(LASTS)
+        for _ in range(2 * 60):
+            await store.renew("hall", "d", seconds=LASTS)
+            clock.goes_on(0.5)
+        clock.goes_on(LASTS)
+        tries += [(await take(store, "e")).tries, (await take(store, "f", supersedes="e")).tries]
+
+        assert tries == [0, 1, 2, 3, 1, 2]
+
+    async def test_two_owners_may_call_their_places_the_same(
+        self, store: SqlStore, address: str, clock: Clock
+    ) -> None:
+        async with SqlStore(address, owner="pub", schema=1, now=clock) as pub:
+            await at_work(store)
+            theirs = await take(pub, "bob")
+            with pytest.raises(OtherOwner):
+                await pub.settle("hall", "bob", state_id="ann", guest=None)
+            await pub.leave_place("hall", "ann", done=True)
+            with pytest.raises(Lost):
+                await pub.renew("hall", "ann", seconds=LASTS)
+            clock.goes_on(LASTS)
+
+            assert (theirs.owner, theirs.open) == ("pub", False)
+            assert [lease.holder for lease in await pub.lost_places()] == ["bob"]
+            assert [lease.holder for lease in await store.lost_places()] == ["ann"]
+            assert await pub.lease_of("ann") is None
+            async with SqlStore(address, owner=None, schema=1, now=clock) as everybodys:
+                lost = await everybodys.lost_places()
+                assert {(lease.owner, lease.place) for lease in lost} == {
+                    ("club", "hall"),
+                    ("pub", "hall"),
+                }
+                assert await everybodys.lease_of("ann") == await store.lease_of("ann")
+                with pytest.raises(ValueError, match="needs an owner"):
+                    await everybodys.take_place("hall", "carl", seconds=LASTS)
+
+    @pytest.mark.parametrize("begins", ["anew", "after a dead one"])
+    async def test_of_many_who_come_at_once_one_gets_it(
+        self, address: str, store: SqlStore, clock: Clock, begins: str
+    ) -> None:
+        places = [f"place {number}" for number in range(20)]
+        if begins != "anew":
+            for place in places:
+                await take(store, "dead", place)
+            clock.goes_on(LASTS)
+        stores = [SqlStore(address, owner="club", schema=1, now=clock) for _ in range(5)]
+
+        for place in places:
+            came = await asyncio.gather(
+                *(take(one, f"holder {number}", place) for number, one in enumerate(stores)),
+                return_exceptions=True,
+            )
+
+            (lease,) = (one for one in came if not isinstance(one, BaseException))
+            assert [type(one) for one in came].count(Held) == len(stores) - 1
+            assert await store.lease_at(place) == lease
+        for one in stores:
+            await one.close()
+
+    def test_of_many_processes_that_come_at_once_one_gets_it(self, address: str) -> None:
+        holders = [
+            subprocess.Popen(
+                [sys.executable, "-W", "error", "-m", "tests.state.shared.racer", address, name],
+                cwd=ROOT,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            for name in ("ann", "bob", "carl")
+        ]
+        won: list[list[str]] = []
+        for one in holders:
+            assert one.stdout is not None
+            assert one.stdout.readline() == "ready\n"
+        for one in holders:
+            assert one.stdin is not None
+            one.stdin.write("go\n")
+            one.stdin.flush()
+        for one in holders:
+            out, _ = one.communicate(timeout=50)
+            won.append(out.split())
+
+        assert [one.returncode for one in holders] == [0, 0, 0]
+        everything = [number for numbers in won for number in numbers]
+        assert sorted(everything, key=int) == [str(number) for number in range(100)]
+
+
+class TestSettling:
+    async def test_the_next_one_is_told_what_was_worked_on_and_for_whom(
+        self, store: SqlStore, other: SqlStore
+    ) -> None:
+        state_id = await at_work(store)
+
+        lease = await other.lease_of(state_id)
+
+        assert lease is not None
+        assert lease == await other.lease_at("hall")
+        assert (lease.place, lease.state_id, lease.guest) == ("hall", state_id, "guest of ann")
+
+    async def test_a_state_that_is_worked_on_elsewhere_leaves_the_place_it_was_at(
+        self, store: SqlStore, other: SqlStore
+    ) -> None:
+        state_id = await at_work(store)
+        await at_work(store, "carl", "kitchen")
+        await take(other, "bob", "garden")
+
+        await other.settle("garden", "bob", state_id=state_id, guest="ann's")
+
+        with pytest.raises(Lost):
+            await store.renew("hall", "ann", seconds=LASTS)
+        await store.leave_place("hall", "ann", done=False)
+        assert await store.lease_at("hall") is None
+        moved = await store.lease_of(state_id)
+        assert moved is not None
+        assert (moved.place, moved.holder, moved.guest) == ("garden", "bob", "ann's")
+        await store.renew("kitchen", "carl", seconds=LASTS)
+        # Whoever comes to the hall next has nothing to do with it.
+        assert not (await take(store, "dora")).open
+
+    async def test_it_may_be_said_again_and_otherwise(self, store: SqlStore) -> None:
+        await at_work(store)
+        await store.create("b", lambda ordinal: EMPTY)
+
+        await store.settle("hall", "ann", state_id="ann", guest="guest of ann")
+        await store.settle("hall", "ann", state_id="b", guest=None)
+
+        lease = await store.lease_at("hall")
+        assert lease is not None
+        assert (lease.state_id, lease.guest) == ("b", None)
+        assert await store.lease_of("ann") is None
+
+    async def test_who_lost_his_place_takes_no_state_with_him(
+        self, store: SqlStore, other: SqlStore
+    ) -> None:
+        await at_work(store)
+        await take(other, "bob", "garden")
+        await take(store, "carl", "garden", supersedes="bob")
+
+        with pytest.raises(Lost):
+            await other.settle("garden", "bob", state_id="ann", guest=None)
+
+        await store.renew("hall", "ann", seconds=LASTS)
+        assert (await store.lease_of("ann")) == await store.lease_at("hall")
+
+    async def test_a_state_that_is_not_there_is_unknown(self, store: SqlStore) -> None:
+        await take(store, "ann")
+
+        with pytest.raises(UnknownState):
+            await store.settle("hall", "ann", state_id="nobody", guest=None)
+
+        assert not (await take(store, "ann")).open
+
+    async def test_of_two_who_take_one_state_the_later_one_stays(
+        self, store: SqlStore, other: SqlStore
+    ) -> None:
+        await store.create("a", lambda ordinal: EMPTY)
+        await take(store, "ann", "hall")
+        await take(other, "bob", "garden")
+        first = going_on(await store.take("a"))
+        second = going_on(await other.take("a"))
+
+        await other.settle("garden", "bob", state_id="a", guest="g")
+        with pytest.raises(TakenOver):
+            await store.settle("hall", "ann", state_id="a", guest="g")
+
+        await other.renew("garden", "bob", seconds=LASTS)
+        await second.apply(Score(name="bob"), actor="bob")
+        with pytest.raises(TakenOver):
+            await first.apply(Score(name="ann"), actor="ann")
+
+    async def test_however_many_settle_at_once_a_state_is_at_one_place(
+        self, address: str, store: SqlStore, clock: Clock
+    ) -> None:
+        await store.create("a", lambda ordinal: EMPTY)
+        stores = [SqlStore(address, owner="club", schema=1, now=clock) for _ in range(5)]
+        for number, one in enumerate(stores):
+            await take(one, str(number), str(number))
+
+        for _ in range(10):
+            came = await asyncio.gather(
+                *(
+                    one.settle(str(number), str(number), state_id="a", guest=None)
+                    for number, one in enumerate(stores)
+                ),
+                return_exceptions=True,
+            )
+            # Whoever was at it before is not there any more when another one has come.
+            assert {type(one) for one in came} <= {type(None), Lost}
+            assert came.count(None) >= 1
+            at = [await store.lease_at(str(number)) for number in range(len(stores))]
+            assert len([lease for lease in at if lease is not None and lease.open]) == 1
+            for number, one in enumerate(stores):
+                await take(one, str(number), str(number))
+        for one in stores:
+            await one.close()
+
+
+class TestRenewing:
+    async def test_a_lease_lasts_as_long_as_it_is_renewed(
+        self, store: SqlStore, other: SqlStore, clock: Clock
+    ) -> None:
+        await take(store, "ann")
+        for _ in range(10):
+            clock.goes_on(LASTS - 0.5)
+            await store.renew("hall", "ann", seconds=LASTS)
+            with pytest.raises(Held):
+                await take(other, "bob")
+
+    async def test_one_that_comes_late_is_as_good_if_nobody_was_faster(
+        self, store: SqlStore, other: SqlStore, clock: Clock
+    ) -> None:
+        await at_work(store)
+        clock.goes_on(60)
+
+        await store.renew("hall", "ann", seconds=LASTS)
+
+        with pytest.raises(Held):
+            await take(other, "bob")
+        assert await store.lost_places() == []
+
+    async def test_what_was_never_taken_cannot_be_renewed(self, store: SqlStore) -> None:
+        with pytest.raises(Lost):
+            await store.renew("hall", "ann", seconds=LASTS)
+
+    async def test_only_a_renewal_does_not_wait_for_the_disk(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from state.shared.sql import dialects
+
+        asked: list[bool] = []
+        monkeypatch.setattr(dialects, "wait_for_disk", lambda driver, waits: asked.append(waits))
+        async with SqlStore(f"sqlite:///{tmp_path}/boards.db", owner="club", schema=1) as store:
+            await take(store, "ann")
+            asked.clear()
+            for _ in range(2):
+                await store.renew("hall", "ann", seconds=LASTS)
+            assert asked == [False]
+            await store.leave_place("hall", "ann", done=False)
+
+            assert asked == [False, True]
+
+    async def test_a_change_after_a_renewal_waits_for_the_disk_again(self, tmp_path: Path) -> None:
+        from state.shared.sql.database import Database
+        from state.shared.sql.leases import Leases
+
+        address = f"sqlite:///{tmp_path}/boards.db"
+        database = Database(
+            address, owner="club", schema=1, create=True, now=lambda: datetime.now(UTC)
+        )
+
+        def waits(*, lasting: bool) -> object:
+            return database.link.run(
+                lambda connection: connection.exec_driver_sql("PRAGMA synchronous").scalar_one(),
+                writes=True,
+                lasting=lasting,
+            )
+
+        Leases(database.link, "club", lambda: SEVEN).take("hall", "ann", LASTS, None)
+        waited = [waits(lasting=True), waits(lasting=False), waits(lasting=True)]
+        for lasting in (False, False, True):
+            waits(lasting=False)
+            database.close()
+            waited.append(waits(lasting=lasting))
+        database.close()
+
+        assert waited == [2, 1, 2, 1, 1, 2]  # 2 is FULL, 1 is NORMAL
+
+
+class TestLeaving:
+    async def test_what_has_ended_is_gone_and_the_next_one_begins_anew(
+        self, store: SqlStore, other: SqlStore, address: str
+    ) -> None:
+        await at_work(store)
+
+        await store.leave_place("hall", "ann", done=True)
+
+        assert await store.lease_at("hall") is await store.lease_of("ann") is None
+        with by_hand(address) as hand:
+            assert hand("SELECT * FROM leases") == []
+        with pytest.raises(Lost):
+            await store.renew("hall", "ann", seconds=LASTS)
+        lease = await take(other, "bob")
+        assert (lease.open, lease.guest, lease.tries) == (False, None, 0)
+
+    async def test_what_has_not_ended_waits_for_the_next_one(
+        self, store: SqlStore, other: SqlStore
+    ) -> None:
+        await at_work(store)
+
+        await store.leave_place("hall", "ann", done=False)
+
+        (lost,) = await store.lost_places()
+        assert (lost.holder, lost.until, lost.state_id) == (None, SEVEN, "ann")
+        with pytest.raises(Lost):
+            await store.renew("hall", "ann", seconds=LASTS)
+        lease = await take(other, "bob")
+        assert (lease.state_id, lease.guest, lease.tries) == ("ann", "guest of ann", 1)
+
+    @pytest.mark.parametrize("done", [True, False])
+    async def test_who_has_lost_it_leaves_it_as_it_is(
+        self, store: SqlStore, other: SqlStore, done: bool
+    ) -> None:
+        await at_work(store)
+        lease = await take(other, "bob", supersedes="ann")
+
+        await store.leave_place("hall", "ann", done=done)
+        await store.leave_place("nowhere", "ann", done=done)
+
+        assert await store.lease_at("hall") == lease
+        assert await store.lease_at("nowhere") is None
+
+    async def test_what_was_lost_is_listed_until_somebody_goes_on_with_it_or_ends_it(
+        self, store: SqlStore, clock: Clock
+    ) -> None:
+        for holder in ("ann", "bob", "carl"):
+            await at_work(store, holder, f"{holder}'s")
+            clock.goes_on(0.1)
+        assert await store.lost_places() == []
+        clock.goes_on(LASTS)
+
+        lost = [lease.place for lease in await store.lost_places()]
+        await take(store, "dora", "ann's")
+        await take(store, "sweeper", "bob's")
+        await store.leave_place("bob's", "sweeper", done=True)
+
+        assert lost == ["ann's", "bob's", "carl's"]
+        assert [lease.place for lease in await store.lost_places()] == ["carl's"]
+        clock.goes_on(LASTS)
+        assert [lease.place for lease in await store.lost_places()] == ["carl's", "ann's"]
+
+
+class TestForgetting:
+    async def test_who_is_forgotten_stands_at_no_place_any_more(
+        self, store: SqlStore, address: str
+    ) -> None:
+        await at_work(store)
+        await at_work(store, "bob", "garden")
+
+        await store.rewrite("ann", lambda state, commands: (state, commands))
+
+        assert await store.lease_of("ann") is await store.lease_at("hall") is None
+        with pytest.raises(Lost):
+            await store.renew("hall", "ann", seconds=LASTS)
+        await store.renew("garden", "bob", seconds=LASTS)
+        await store.wipe()
+        if address.startswith("sqlite"):
+            file = Path(address.removeprefix("sqlite:///"))
+            left = b"".join(one.read_bytes() for one in sorted(file.parent.glob(f"{file.name}*")))
+            assert b"guest of bob" in left
+            assert b"guest of ann" not in left
+
+    @pytest.mark.parametrize("text", ["hall of fame", "guest of ann", "ann the job"])
+    async def test_what_stands_in_a_lease_is_found(self, store: SqlStore, text: str) -> None:
+        await at_work(store, "bob", "garden")
+        await store.create("a", lambda ordinal: EMPTY)
+        await take(store, "ann the job", "hall of fame")
+        assert await store.holding(lambda stored: text in stored) == []
+        await store.settle("hall of fame", "ann the job", state_id="a", guest="guest of ann")
+
+        assert await store.holding(lambda stored: text in stored) == ["a"]
+
+    async def test_where_no_state_is_named_yet_a_place_is_given_up_by_its_name(
+        self, store: SqlStore, address: str, clock: Clock
+    ) -> None:
+        await at_work(store, "ann", "call 555")
+        await take(store, "bob", "call 555 again")
+        await take(store, "carl", "garden")
+        async with SqlStore(address, owner="pub", schema=1, now=clock) as pub:
+            await take(pub, "dora", "call 555")
+
+            assert await store.drop_leases(lambda text: "555" in text) == 1
+            assert await store.drop_leases(lambda text: "555" in text) == 0
+
+            assert await store.lease_at("call 555 again") is None
+            assert await store.lease_at("garden") is not None
+            assert await store.lease_of("ann") is not None
+            assert await pub.lease_at("call 555") is not None
+
+    async def test_what_was_over_long_ago_goes_with_what_was_said_then(
+        self, store: SqlStore, address: str, clock: Clock
+    ) -> None:
+        await at_work(store)
+        async with SqlStore(address, owner="pub", schema=1, now=clock) as pub:
+            await take(pub, "dora")
+            clock.goes_on(LASTS)
+            await take(store, "bob", "garden")
+
+            assert await store.drop_said(clock.time + timedelta(seconds=1)) == 0
+
+            assert await store.lease_at("hall") is None
+            assert await store.lease_at("garden") is not None
+            assert await pub.lease_at("hall") is not None
+
+
+class TestTrouble:
+    async def test_a_database_that_was_gone_for_a_while(
+        self, postgresql: Server, clock: Clock
+    ) -> None:
+        with postgresql.empty_database() as url:
+            async with SqlStore(url, owner="club", schema=1, now=clock) as store:
+                await at_work(store)
+                postgresql.stop()
+                try:
+                    for _ in range(2):
+                        with pytest.raises(JournalFault):
+                            await store.renew("hall", "ann", seconds=LASTS)
+                    with pytest.raises(JournalFault):
+                        await take(store, "bob")
+                finally:
+                    postgresql.start()
+                clock.goes_on(30)
+
+                await store.renew("hall", "ann", seconds=LASTS)
+
+                assert (await take(store, "bob", supersedes="ann")).state_id == "ann"
+
+    async def test_a_connection_that_was_cut_meanwhile_costs_nothing(
+        self, postgresql: Server, clock: Clock
+    ) -> None:
+        with postgresql.empty_database() as url, by_hand(url) as hand:
+            async with SqlStore(url, owner="club", schema=1, now=clock) as store:
+                await take(store, "ann")
+                hand.cut()
+
+                await store.renew("hall", "ann", seconds=LASTS)
+
+    async def test_a_taking_whose_answer_was_lost_is_asked_again(
+        self, postgresql: Server, clock: Clock
+    ) -> None:
+        with postgresql.empty_database() as url:
+            async with Wire(url) as wire:
+                async with SqlStore(wire.address, owner="club", schema=1, now=clock) as store:
+                    await store.list()
+                    wire.lose_the_next_answer()
+                    with pytest.raises(JournalFault):
+                        await take(store, "ann")
+
+                    lease = await take(store, "ann")
+
+                    assert (lease.holder, lease.tries) == ("ann", 0)
+
+    async def test_who_waited_for_the_row_finds_it_as_it_is_then(
+        self, postgresql: Server, clock: Clock
+    ) -> None:
+        with postgresql.empty_database() as url, by_hand(url) as one, by_hand(url) as looking:
+            async with SqlStore(url, owner="club", schema=1, now=clock) as store:
+                await at_work(store)
+                clock.goes_on(LASTS)
+                one("BEGIN")
+                one("UPDATE leases SET holder = 'bob', until = '2026-11-20T19:09:00+00:00'")
+                coming = asyncio.create_task(take(store, "carl"))
+                await looking.until(WAITING)
+                one("COMMIT")
+                with pytest.raises(Held):
+                    await coming
+
+                one("BEGIN")
+                one("DELETE FROM leases")
+                coming = asyncio.create_task(take(store, "carl"))
+                await looking.until(WAITING)
+                one("COMMIT")
+                assert not (await coming).open
+
+    async def test_a_database_file_that_is_gone_says_so(self, tmp_path: Path) -> None:
+        file = tmp_path / "boards.db"
+        async with SqlStore(f"sqlite:///{file}", owner="club", schema=1) as store:
+            await take(store, "ann")
+            file.rename(tmp_path / "elsewhere")
+            with pytest.raises(JournalFault, match="the database file is gone"):
+                await store.renew("hall", "ann", seconds=LASTS)
+            (tmp_path / "elsewhere").rename(file)
+
+            await store.renew("hall", "ann", seconds=LASTS)
+
+    async def test_who_is_cancelled_leaves_nothing_half_done(
+        self, store: SqlStore, clock: Clock
+    ) -> None:
+        await at_work(store)
+        await take(store, "bob", "garden")
+        settling = asyncio.create_task(
+            store.settle("garden", "bob", state_id="ann", guest="guest of ann")
+        )
+        await asyncio.sleep(0)
+        settling.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await settling
+
+        at = [await store.lease_at(place) for place in ("hall", "garden")]
+
+        assert len([lease for lease in at if lease is not None and lease.open]) == 1
+
+
+def going_on(stored: Stored) -> SharedState[Board, None]:
+    return SharedState.restored(stored, Board, None)
