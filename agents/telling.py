@@ -86,17 +86,19 @@ def expects(order: OrderState, speaker: str, refusal: Refused | None) -> str:
     """Say what kind of answer a voice waits for, from the stage, the field in question and the last refusal."""
     if refusal is not None and refusal.facts.get("possible") and refusal.code != "not_possible":
         return "choice"
-    match speaker:
-        case "order_taker":
-            return "yes_no" if order.stage is Stage.REVIEW else "open"
-        case "payment":
-            if order.payment_method is None:
-                return "choice"
-            if order.tip is None:
-                return "amount"
-            return "yes_no" if order.stage is Stage.CONFIRMED else "open"
-        case "feedback":
-            return "rating" if order.feedback_rating is None else "open"
+    if speaker == "feedback":
+        return "rating" if order.feedback_rating is None else "open"
+    # A guest may have gone on by himself, on his page: then any voice waits for what comes next.
+    if order.stage is Stage.REVIEW:
+        return "yes_no"
+    if speaker == "payment" or order.stage is Stage.CONFIRMED:
+        if order.payment_method is None:
+            return "choice"
+        if order.tip is None:
+            return "amount"
+        return "yes_no" if order.stage is Stage.CONFIRMED else "open"
+    if speaker == "order_taker":
+        return "open"
     return "open" if order.customer_name else "name"
 
 

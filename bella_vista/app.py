@@ -6,13 +6,16 @@ Jobs run in processes of their own, which import this module by its name.
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 from uuid import uuid4
 from zoneinfo import ZoneInfo
 
 from livekit import api, rtc
 from livekit.agents import JobContext, JobProcess
+from livekit.agents.llm import LLM
 
 from agents.roster import restaurant_graph
 from bella_vista.clock import running_clock
@@ -25,7 +28,7 @@ from bella_vista.rooms.call import House, Outcome, RoomCall
 from bella_vista.rooms.media import Media
 from bella_vista.rooms.refusing import refuse_politely
 from bella_vista.serving import LostPlace, make_server, replace_this_job
-from bella_vista.settings import Settings, SettingsFaults, read_settings
+from bella_vista.settings import LOCAL, Settings, SettingsFaults, read_settings
 from bella_vista.speech_models import Speech, missing_for_speech, speech_models
 from rpc.gateway import cap_incoming
 from state.context import OrderContext
@@ -44,16 +47,23 @@ class Prepared:
     Args:
         settings: What a person has set.
         menu: The menu that is served.
+        now: The restaurant's clock.
+        local: The local model, where it is the one that is asked: it takes a moment to learn the menu.
     """
 
     settings: Settings
     menu: Menu
+    now: Callable[[], datetime]
+    local: LLM[Any] | None
 
 
 def prepare(process: JobProcess) -> None:
     """Ready a process: its call should not wait for a menu to be read."""
     settings = read_settings()
-    process.userdata[_HOUSE] = Prepared(settings, load_menu(menu_file(settings.menu)))
+    menu = load_menu(menu_file(settings.menu))
+    now = running_clock(ZoneInfo(menu.restaurant.timezone), settings.at)
+    local = language_model(LOCAL, menu, now) if settings.model == LOCAL else None
+    process.userdata[_HOUSE] = Prepared(settings, menu, now, local)
 
 
 async def lost_places() -> Sequence[LostPlace]:
@@ -89,7 +99,8 @@ server = make_server(
     lost=lost_places,
     given_up=tell_staff,
     setup=prepare,
-    preload=("bella_vista.app",),
+    # What every call needs is imported once, and shared by all processes.
+    preload=("bella_vista.app", "bella_vista.local.model", "state.shared.sql.database"),
 )
 
 
@@ -199,8 +210,7 @@ def _speech(settings: Settings, menu: Menu) -> Speech:
 
 
 def _house(prepared: Prepared) -> House:
-    settings, menu = prepared.settings, prepared.menu
-    now = running_clock(ZoneInfo(menu.restaurant.timezone), settings.at)
+    settings, menu, now = prepared.settings, prepared.menu, prepared.now
     secret = settings.livekit_api_secret
     missing = missing_for_speech(settings)
     if missing:
@@ -208,7 +218,7 @@ def _house(prepared: Prepared) -> House:
     return House(
         context=OrderContext(menu=menu, now=now, new_id=lambda: str(uuid4())),
         store=open_store(settings.database or default_database(), menu.restaurant.id),
-        model=lambda: language_model(settings.model, menu, now, settings),
+        model=lambda: prepared.local or language_model(settings.model, menu, now, settings),
         media=Media(None if missing else lambda: _speech(settings, menu)),
         secret=secret.get_secret_value() if secret is not None else "",
         grace_s=settings.grace,

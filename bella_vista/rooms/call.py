@@ -182,6 +182,7 @@ class RoomCall:
             OrderFaults: The database cannot be used.
         """
         self._gateway.install(self._room.local_participant)
+        self._spawn(self._be_seen())
         self._attendance.start()
         if not await self._somebody():
             return self._result(Outcome.NOBODY)
@@ -238,6 +239,10 @@ class RoomCall:
         order_id = self._call.state.order_id if self._call is not None else self._metadata.order_id
         guest = self._attendance.guest or self._metadata.guest
         return self._metadata.model_copy(update={"order_id": order_id, "guest": guest})
+
+    async def _be_seen(self) -> None:
+        """Have the others told of us: livekit-server 1.13.5 does it at once when an attribute changes."""
+        await self._room.local_participant.set_attributes({"lk.agent.state": "initializing"})
 
     # -- the beginning ---------------------------------------------------------------------------------
 

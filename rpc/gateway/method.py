@@ -53,3 +53,4 @@ class Method(Generic[R]):
 
 
 AnyMethod = Method[Any]
+"""A method of whatever request."""

@@ -58,8 +58,8 @@ def test_what_was_shown_before_cannot_be_edited_by_what_is_shown_now() -> None:
 
 def test_a_patch_that_would_be_longer_than_the_view_is_the_view() -> None:
     shown: list[View] = [
-        {name: 1 for name in "abcdefgh"},
-        {name: 2 for name in "abcdefgh"},
+        dict.fromkeys("abcdefgh", 1),
+        dict.fromkeys("abcdefgh", 2),
     ]
     version = 0
     views = Views(lambda: (version, shown[version]))
