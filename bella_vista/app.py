@@ -124,7 +124,7 @@ class _Job:
         self._ctx = ctx
         self._metadata = metadata
         self._began = time.monotonic()
-        self._house = _house(prepared)
+        self._house = _house(prepared, metadata.locale)
         self._call = RoomCall(
             self._house,
             ctx.room,
@@ -201,7 +201,9 @@ class _Job:
         await self._house.store.close()
 
 
-def _speech(settings: Settings, menu: Menu) -> Speech:
+def _speech(settings: Settings, menu: Menu, locale: str | None) -> Speech:
+    if locale is not None:
+        settings = settings.model_copy(update={"language": locale})
     dishes = [dish.name for section in menu.sections for dish in section.dishes]
     speech = speech_models(settings, voices=restaurant_graph().voices, terms=dishes)
     if speech is None:
@@ -209,7 +211,7 @@ def _speech(settings: Settings, menu: Menu) -> Speech:
     return speech
 
 
-def _house(prepared: Prepared) -> House:
+def _house(prepared: Prepared, locale: str | None) -> House:
     settings, menu, now = prepared.settings, prepared.menu, prepared.now
     secret = settings.livekit_api_secret
     missing = missing_for_speech(settings)
@@ -219,7 +221,7 @@ def _house(prepared: Prepared) -> House:
         context=OrderContext(menu=menu, now=now, new_id=lambda: str(uuid4())),
         store=open_store(settings.database or default_database(), menu.restaurant.id),
         model=lambda: prepared.local or language_model(settings.model, menu, now, settings),
-        media=Media(None if missing else lambda: _speech(settings, menu)),
+        media=Media(None if missing else lambda: _speech(settings, menu, locale)),
         secret=secret.get_secret_value() if secret is not None else "",
         grace_s=settings.grace,
         words=settings.transcript,

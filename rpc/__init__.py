@@ -1,1 +1,1 @@
-"""The order as a client sees it; nothing is here yet, the RPC layer comes after the terminal."""
+"""The order as clients see it: what they can call, what they are told, and who may."""

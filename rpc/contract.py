@@ -40,12 +40,21 @@ _WRITE = (4004, 4005, 4009, 4010, 4011, 4022, 4028, 5003)
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """What can be called: by whom, what it answers, and as what it is refused beside ``ANY_CALL``."""
+    """What can be called.
+
+    Args:
+        request: The form of what is sent.
+        replies: The forms of what is answered.
+        callers: Who may.
+        errors: As what it is refused beside ``ANY_CALL``.
+        told: The codes that a reply of its own tells, with no ``RpcError``.
+    """
 
     request: type[BaseModel]
     replies: tuple[type[BaseModel], ...]
     callers: tuple[str, ...] = ("guest", "staff")
     errors: tuple[int, ...] = ()
+    told: tuple[int, ...] = ()
 
 
 METHODS: Mapping[str, Called] = {
@@ -66,6 +75,7 @@ METHODS: Mapping[str, Called] = {
         wire.AgentStateRequest,
         (wire.Created, wire.ReadOne, wire.Written, wire.Listed, wire.Failed),
         errors=(4005, 4028),
+        told=tuple(STATE_CODES.values()),
     ),
 }
 """Every method, by its name."""
@@ -106,6 +116,7 @@ def contract() -> dict[str, Any]:
                 "request": _ref(called.request),
                 "reply": _one_of(called.replies),
                 "errors": sorted({*ANY_CALL, *called.errors}),
+                "errors_in_reply": sorted(called.told),
             }
             for name, called in METHODS.items()
         },

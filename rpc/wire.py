@@ -119,8 +119,8 @@ class SayRequest(Request):
 
     text: Annotated[
         str,
-        BeforeValidator(_as_said),
         Field(min_length=1, max_length=LONGEST_SAID, description="The guest's words."),
+        BeforeValidator(_as_said),
     ]
     key: Key | None = None
 
@@ -436,7 +436,11 @@ class Failed(Shown):
 
 
 class OrderStateChanged(Shown):
-    """The order has changed: sent to those who subscribed. Who misses one asks ``get_order_state``."""
+    """The order has changed: sent to those who subscribed.
+
+    Whoever does not have ``base_version`` has missed something and asks ``get_order_state``. An empty patch
+    from a version to itself says only that: what changed was too long to be sent.
+    """
 
     base_version: int
     version: int

@@ -183,6 +183,8 @@ class RoomCall:
         """
         self._gateway.install(self._room.local_participant)
         self._spawn(self._be_seen())
+        if self._mutes is not None:
+            self._spawn(self._mutes.warm_up(self._room.local_participant.identity))
         self._attendance.start()
         if not await self._somebody():
             return self._result(Outcome.NOBODY)

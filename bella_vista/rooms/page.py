@@ -65,6 +65,8 @@ class Page:
         self._call = call
         self._guest = guest
         self._touched = touched
+        self._silent = silent
+        self._views = views
         self._changes = PageChanges(call.shared.context)
         self._remark: asyncio.TimerHandle | None = None
         self._attributes = Attributes(agent)
@@ -88,6 +90,8 @@ class Page:
 
     def subscribe(self, identity: str) -> tuple[int, View]:
         """Tell a client every change from now on; returns the version and view it starts from."""
+        if self._silent and identity == self._guest:
+            return self._views.present()
         self._notices.may_try_again(identity)
         return self._subscribers.subscribe(identity)
 

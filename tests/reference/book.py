@@ -7,6 +7,7 @@ from pathlib import Path
 from tests.reference.errors import errors_page
 from tests.reference.names import ROOT, package_page
 from tests.reference.restaurant import commands_page, events_page, settings_page, tools_page
+from tests.reference.rpc import rpc_page
 
 MARK = "<!-- From here on written by `make docs`; change the code instead. -->"
 
@@ -14,11 +15,14 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "docs/framework/state.shared.md": partial(package_page, "state.shared"),
     "docs/framework/agents.handoff.md": partial(package_page, "agents.handoff"),
     "docs/framework/agents.testing.md": partial(package_page, "agents.testing"),
+    "docs/framework/rpc.gateway.md": partial(package_page, "rpc.gateway"),
+    "docs/framework/rpc.testing.md": partial(package_page, "rpc.testing"),
     "docs/reference/commands.md": commands_page,
     "docs/reference/tools.md": tools_page,
     "docs/reference/settings.md": settings_page,
     "docs/reference/events.md": events_page,
     "docs/reference/errors.md": errors_page,
+    "docs/reference/rpc.md": rpc_page,
 }
 
 

@@ -1,5 +1,6 @@
 """A model's fields as rows of a table: name, kind and limits, whether they are needed, meaning."""
 
+import json
 from typing import Any
 
 from pydantic import BaseModel
@@ -9,14 +10,15 @@ def field_table(model: type[BaseModel]) -> str:
     """Return the fields of a command, a read or an action as a table; of nested models too."""
     schema = model.model_json_schema()
     nested = schema.get("$defs", {})
-    tables = [_table(schema) or "No fields."]
+    tables = [form_table(schema) or "No fields."]
     for name, part in nested.items():
         if part.get("type") == "object":
-            tables.append(f"{name}: {part.get('description', '')}\n\n{_table(part)}")
+            tables.append(f"{name}: {part.get('description', '')}\n\n{form_table(part)}")
     return "\n\n".join(tables)
 
 
-def _table(schema: dict[str, Any]) -> str:
+def form_table(schema: dict[str, Any]) -> str:
+    """Return the fields of an object's schema as a table; nothing when it has none."""
     rows = [
         f"| `{name}` | {_kind(part)} | {'yes' if name in schema.get('required', ()) else 'no'} |"
         f" {_meaning(part)} |"
@@ -40,7 +42,10 @@ def _kind(part: dict[str, Any]) -> str:
         kinds = [_kind(one) for one in part["anyOf"] if one.get("type") != "null"]
         return " or ".join(dict.fromkeys(kinds))
     if "enum" in part or "const" in part:
-        return ", ".join(f"`{one}`" for one in part.get("enum", [part.get("const")]))
+        possible = part.get("enum", [part.get("const")])
+        return ", ".join(
+            f"`{one if isinstance(one, str) else json.dumps(one)}`" for one in possible
+        )
     if part.get("type") == "array":
         return f"list of {_kind(part['items'])}{_bounds('', part.get('maxItems'), ', at most ')}"
     name = {"string": "text", "integer": "whole number", "boolean": "yes or no"}.get(
@@ -61,4 +66,4 @@ def _bounds(text: str, bound: float | None, before: str, after: str = "") -> str
 
 
 def _plain(number: float) -> str:
-    return f"{number:,.10g}"
+    return f"{number:,}" if isinstance(number, int) else f"{number:,.10g}"
