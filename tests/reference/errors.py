@@ -23,6 +23,8 @@ _TO_DO: Mapping[str, str] = {
     "TakenOver": "stop; the other process goes on",
     "UnknownState": "check the id",
     "OtherOwner": "leave it alone",
+    "Held": "leave; another agent is there",
+    "Lost": "stop; another agent is there",
     "JournalFault": "have a person look at the database",
     "NotAnswered": "tell the guest, wait for the answer",
     "HandoffTaken": "nothing; the handoff is on its way",

@@ -370,7 +370,11 @@ async def test_what_the_house_refuses_comes_in_the_envelope() -> None:
     ],
 )
 async def test_trouble_comes_in_the_envelope_too(
-    error: Exception, code: int, retryable: bool, monkeypatch: pytest.MonkeyPatch
+    error: Exception,
+    code: int,
+    retryable: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     counter, _ = await full()
 
@@ -383,7 +387,9 @@ async def test_trouble_comes_in_the_envelope_too(
 
     assert answer["status"] == "error"
     assert (answer["error"]["code"], answer["error"]["retryable"]) == (code, retryable)
-    assert "secret" not in str(answer)
+    assert "secret" not in f"{answer} {caplog.text} {[vars(one) for one in caplog.records]}"
+    told = [vars(one)["error"] for one in caplog.records if one.name == "rpc.objects"]
+    assert told == (["KeyError"] if code == 5000 else [])
 
 
 def test_an_error_with_a_whole_menu_in_its_facts_still_fits() -> None:

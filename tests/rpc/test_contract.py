@@ -12,7 +12,7 @@ from pydantic import BaseModel, TypeAdapter
 from rpc import wire
 from rpc.contract import ANY_CALL, ERRORS, FILE, METHODS, contract, written
 from rpc.gateway import ErrorObject
-from rpc.order_view import OrderView, Shown
+from rpc.wire import OrderView, Shown
 from state.commands import GUEST_COMMANDS, STAFF_COMMANDS, OrderCommand
 from state.view import view
 from tests.rpc.counter import COOK, Counter, Refusal

@@ -1,25 +1,12 @@
-"""The form of an order's view: what ``state.view`` writes, field by field, for the contract."""
+"""The form of an order's view: what ``state.view`` writes, field by field."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from rpc.wire.values import Amount, Iso, Shown
 from state.order import Channel, Stage
-
-Amount = Annotated[int, Field(description="Money in the currency's smallest unit.")]
-Iso = Annotated[str, Field(description="ISO 8601 with its offset.")]
-
-
-class Shown(BaseModel):
-    """A part of what clients are told: every field is always there, ``null`` where it is not known."""
-
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        json_schema_serialization_defaults_required=True,
-        serialize_by_alias=True,
-    )
 
 
 class PartView(Shown):

@@ -1,0 +1,68 @@
+"""What the forms are made of: how a request is known again, and values that are shown as another form."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    JsonValue,
+    TypeAdapter,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
+
+Amount = Annotated[int, Field(description="Money in the currency's smallest unit.")]
+Iso = Annotated[str, Field(description="ISO 8601 with its offset.")]
+Key = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=255,
+        description="Makes it safe to ask twice: the second time nothing happens, and the answer is the"
+        " first one's.",
+    ),
+]
+Version = Annotated[
+    int, Field(ge=0, le=2**53, description="The version of the order that the caller has seen.")
+]
+Now = Annotated[int, Field(description="The version of the order that this tells of.")]
+Ask = Annotated[str, Field(max_length=200)]
+Fields: TypeAlias = Mapping[str, JsonValue]
+
+
+class Shown(BaseModel):
+    """A part of what clients are told: every field is always there, ``null`` where it is not known."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        json_schema_serialization_defaults_required=True,
+        serialize_by_alias=True,
+    )
+
+
+class WrittenAs:
+    """Shows a value in the contract as what another form says of it.
+
+    Args:
+        form: That form.
+        made_here: Whether our own code made the value, so that nothing is left to check.
+    """
+
+    def __init__(self, form: Any, *, made_here: bool = False) -> None:
+        self._schema = TypeAdapter(form).core_schema
+        self._made_here = made_here
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.any_schema() if self._made_here else handler(source)
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return handler(self._schema)
