@@ -1,6 +1,7 @@
 """One call in one room, from the moment its agent takes the place until it has left it."""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
@@ -29,7 +30,7 @@ from rpc.gateway import STAFF, Caller, Forbidden, Gateway, Mutes, RoomService
 from rpc.methods import OrderMethods
 from state.context import OrderContext
 from state.order import Channel, OrderState
-from state.shared import SqlStore
+from state.shared import SqlStore, StateError
 
 logger = logging.getLogger(__name__)
 
@@ -38,6 +39,9 @@ NOBODY_S = 120.0
 
 SETTLED_S = 10.0
 """How long after the agent's own connection was lost everybody's new one is no news, in seconds."""
+
+HOUSE_S = 2.0
+"""How often it is looked whether staff have written something, in seconds."""
 
 STOP_LIMIT_S = 5.0
 """How long the end of a call waits for what still runs in it, in seconds."""
@@ -299,6 +303,7 @@ class RoomCall:
         for words in early:
             call.hear(words)
         self._ready.set()
+        self._spawn(self._follow_the_house(call))
         await house.media.start(call, model, self._room, guest, channel)
         if not self._attendance.present:
             self._guest_left()
@@ -410,6 +415,13 @@ class RoomCall:
     def _on_page_change(self) -> None:
         if self._silence is not None:
             self._silence.broken()
+
+    async def _follow_the_house(self, call: Call[OrderState, OrderContext]) -> None:
+        """Take in what staff write beside us, so that the guest's page shows it."""
+        while call.ended is None:
+            await asyncio.sleep(HOUSE_S)
+            with contextlib.suppress(StateError):  # nothing can be read just now: later, then
+                await call.shared.refresh()
 
     # -- silence -------------------------------------------------------------------------------------------
 
