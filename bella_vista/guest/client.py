@@ -1,0 +1,278 @@
+"""A guest's client in a room: finds the agent, calls it, and tells what comes from it."""
+
+import asyncio
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from livekit import rtc
+
+VOICE = "bella.voice"
+"""The agent's attribute that says which voice speaks."""
+
+LINK_BROKEN = (1401, 1501, 1502, 1503, 1505)
+"""What livekit 1.1.21 answers when a call did not get to the agent, or its reply not to us."""
+
+NOT_YET = (1400, *LINK_BROKEN)
+"""What a call is answered with while the agent is still arriving."""
+
+_FOUND_S = 2.0
+"""How long an agent may take to take note of a call, in seconds: a dead one is still listed for a while."""
+
+_READ_S = 1.0
+"""How long a notice waits for what was said before it, in seconds."""
+
+_REPLY_S = 10.0
+_AGAIN_S = 0.25
+
+AGENT_LIMIT_S = 20.0
+"""How long an agent may take to come into the room, or back into it, in seconds."""
+
+_LEFT_LIMIT_S = 3.0
+"""How long another agent may take when the last one has left of itself, in seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A voice said something.
+
+    Args:
+        voice: Which; nothing where the agent does not say.
+        text: All of it.
+    """
+
+    voice: str | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnTold:
+    """It is the guest's turn, or no longer.
+
+    Args:
+        data: As the agent told it.
+    """
+
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class OrderMoved:
+    """The order has changed.
+
+    Args:
+        version: Its version now.
+    """
+
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What became of the connection.
+
+    Args:
+        state: ``reconnecting``, ``back``, or ``lost`` for good.
+        closed: Whether the room was closed, or the guest removed from it.
+    """
+
+    state: str
+    closed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AgentCame:
+    """An agent came into the room."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentGone:
+    """The last agent is gone, and no other came in time.
+
+    Args:
+        by_itself: Whether it left as one leaves who has done his work.
+    """
+
+    by_itself: bool
+
+
+News = Said | TurnTold | OrderMoved | Link | AgentCame | AgentGone
+
+
+class NoAgent(Exception):
+    """No agent answered in time."""
+
+
+class RoomClient:
+    """One guest in one room.
+
+    Args:
+        tell: Gets what happens, in the event loop; it must not wait.
+    """
+
+    def __init__(self, tell: Callable[[News], None]) -> None:
+        self.room = rtc.Room()
+        self._tell = tell
+        self._agent: str | None = None
+        self._readers: set[asyncio.Task[None]] = set()
+        self._in_order = asyncio.Lock()
+        self._leaving = False
+        self._gone: asyncio.TimerHandle | None = None
+        room = self.room
+        room.register_text_stream_handler("lk.transcription", self._opened)
+        room.on("reconnecting", lambda: tell(Link("reconnecting")))
+        room.on("reconnected", lambda: tell(Link("back")))
+        room.on("disconnected", self._disconnected)
+        room.on("participant_connected", self._came)
+        room.on("participant_disconnected", self._left)
+
+    def take_notices(self) -> None:
+        """Offer what the agent calls, once the room is joined."""
+        own = self.room.local_participant
+        own.register_rpc_method("your_turn_to_speak", self._turn_told)
+        own.register_rpc_method("order_state_changed", self._order_moved)
+
+    @property
+    def agents(self) -> list[str]:
+        """The identities of the agents in the room, the newest first."""
+        kind = rtc.ParticipantKind.PARTICIPANT_KIND_AGENT
+        found = [one for one in self.room.remote_participants.values() if one.kind == kind]
+        found.sort(key=lambda one: one.joined_at.timestamp() if one.joined_at else 0, reverse=True)
+        return [one.identity for one in found]
+
+    async def meet(self) -> dict[str, Any]:
+        """Say hello until an agent answers; from then on it is the one that is called.
+
+        Raises:
+            NoAgent: None did in time.
+            rtc.RpcError: It does not want to talk to this guest.
+        """
+        deadline = time.monotonic() + AGENT_LIMIT_S
+        while True:
+            for identity in self.agents:
+                try:
+                    reply = await self._call(identity, "hello", "")
+                    hello = json.loads(reply)
+                except rtc.RpcError as error:
+                    if error.code not in NOT_YET:
+                        raise
+                except ValueError:
+                    pass  # what answers is no agent of this house
+                else:
+                    self._agent = identity
+                    return dict(hello)
+            if time.monotonic() > deadline:
+                raise NoAgent
+            await asyncio.sleep(_AGAIN_S)
+
+    async def call(self, method: str, payload: str) -> str:
+        """Call the agent that answered; returns its reply as it is.
+
+        Raises:
+            NoAgent: None ever answered, and there is none in the room.
+            rtc.RpcError: What came instead of a reply.
+        """
+        identity = self._agent or next(iter(self.agents), None)
+        if identity is None:
+            raise NoAgent
+        return await self._call(identity, method, payload)
+
+    async def ask(self, method: str, **fields: object) -> dict[str, Any]:
+        """Call the agent that answered, with an object and for one.
+
+        Raises:
+            rtc.RpcError: What came instead of a reply.
+        """
+        return dict(json.loads(await self.call(method, json.dumps(fields))))
+
+    async def leave(self) -> None:
+        """Leave the room, and wait for what still arrives; once is enough."""
+        self._leaving = True
+        self._stop_waiting()
+        await self.room.disconnect()
+        while self._readers:
+            await asyncio.gather(*self._readers, return_exceptions=True)
+
+    async def _call(self, identity: str, method: str, payload: str) -> str:
+        return await self.room.local_participant.perform_rpc(
+            destination_identity=identity,
+            method=method,
+            payload=payload,
+            response_timeout=_REPLY_S,
+            max_round_trip_latency=_FOUND_S,
+        )
+
+    # -- what comes -----------------------------------------------------------------------------------
+
+    async def _turn_told(self, data: rtc.RpcInvocationData) -> str:
+        # What was said before it is still being read, in tasks of its own.
+        async with self._in_order:
+            if self._readers:
+                await asyncio.wait(self._readers, timeout=_READ_S)
+        self._notice(data, lambda notice: self._tell(TurnTold(notice)))
+        return ""
+
+    async def _order_moved(self, data: rtc.RpcInvocationData) -> str:
+        self._notice(data, lambda notice: self._tell(OrderMoved(int(notice["version"]))))
+        return ""
+
+    def _notice(self, data: rtc.RpcInvocationData, take: Callable[[dict[str, Any]], None]) -> None:
+        # Anybody in the room may call this; only an agent, which the server vouches for, is believed.
+        if data.caller_identity not in self.agents:
+            return
+        try:
+            take(dict(json.loads(data.payload)))
+        except (ValueError, TypeError, KeyError):
+            return
+
+    def _opened(self, reader: rtc.TextStreamReader, identity: str) -> None:
+        if identity not in self.agents:  # our own words, written down by the agent's ears
+            return
+        task = asyncio.create_task(self._read(reader, identity))
+        self._readers.add(task)
+        task.add_done_callback(self._readers.discard)
+
+    async def _read(self, reader: rtc.TextStreamReader, identity: str) -> None:
+        try:
+            text = await reader.read_all()
+        except Exception:  # livekit 1.1.21 raises several kinds when a stream breaks off
+            return
+        speaker = self.room.remote_participants.get(identity)
+        voice = speaker.attributes.get(VOICE) if speaker is not None else None
+        if text.strip():
+            self._tell(Said(voice, text))
+
+    def _came(self, participant: rtc.RemoteParticipant) -> None:
+        if participant.kind == rtc.ParticipantKind.PARTICIPANT_KIND_AGENT:
+            self._stop_waiting()
+            self._tell(AgentCame())
+
+    def _left(self, participant: rtc.RemoteParticipant) -> None:
+        if participant.kind != rtc.ParticipantKind.PARTICIPANT_KIND_AGENT:
+            return
+        if participant.identity == self._agent:
+            self._agent = None
+        if self.agents or self._leaving:
+            return
+        by_itself = participant.disconnect_reason == rtc.DisconnectReason.CLIENT_INITIATED
+        self._stop_waiting()
+        self._gone = asyncio.get_running_loop().call_later(
+            _LEFT_LIMIT_S if by_itself else AGENT_LIMIT_S, self._tell, AgentGone(by_itself)
+        )
+
+    def _stop_waiting(self) -> None:
+        if self._gone is not None:
+            self._gone.cancel()
+            self._gone = None
+
+    def _disconnected(self, reason: object) -> None:
+        self._stop_waiting()
+        if not self._leaving:
+            closed = (
+                rtc.DisconnectReason.ROOM_DELETED,
+                rtc.DisconnectReason.ROOM_CLOSED,
+                rtc.DisconnectReason.PARTICIPANT_REMOVED,
+            )
+            self._tell(Link("lost", closed=reason in closed))
