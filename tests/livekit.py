@@ -229,6 +229,11 @@ class Client:
         self.written.append(Written(text, identity, dict(reader.info.attributes or {})))
 
 
+def is_turn(client: Client, turn: int) -> bool:
+    """Whether a client has been told that it is his turn, after he had said so many things."""
+    return any(one["your_turn"] and one["turn"] == turn for one in client.turns)
+
+
 @dataclass
 class LiveKit:
     """A running server, its keys, and the ways into its rooms.

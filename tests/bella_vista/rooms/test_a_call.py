@@ -1,7 +1,7 @@
 """A call in a room: from the hello to the placed order."""
 
 from tests.bella_vista.rooms.conftest import Calls
-from tests.livekit import LiveKit, until
+from tests.livekit import LiveKit, is_turn, until
 
 
 async def test_a_guest_orders_by_text(calls: Calls, livekit: LiveKit, room_name: str) -> None:
@@ -12,7 +12,7 @@ async def test_a_guest_orders_by_text(calls: Calls, livekit: LiveKit, room_name:
         assert "welcome to Bella Vista" in guest.said[0]
         await until(lambda: guest.turns)
         assert (await guest.call("say", {"text": "two large margheritas"}))["turn"] == 1
-        await until(lambda: len(guest.turns) >= 3)
+        await until(lambda: is_turn(guest, 1))
         order = (await guest.call("get_order_state"))["order"]
         assert order["order_summary"].startswith("2x Margherita")
         assert [one["your_turn"] for one in guest.turns] == [True, False, True]

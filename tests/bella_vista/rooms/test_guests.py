@@ -2,13 +2,14 @@
 
 import asyncio
 import json
+from functools import partial
 
 import pytest
 from livekit import rtc
 
 from bella_vista.rooms.call import Outcome
 from tests.bella_vista.rooms.conftest import Calls, Changed
-from tests.livekit import LiveKit, new_identity, until
+from tests.livekit import LiveKit, is_turn, new_identity, until
 
 GREETING = "welcome to Bella Vista"
 
@@ -59,7 +60,7 @@ async def test_a_second_participant_reads_nothing_and_changes_nothing(
             )
         await stranger.write("cancel everything")
         await guest.call("say", {"text": "what time do you close?"})
-        await until(lambda: len(guest.turns) >= 3)
+        await until(lambda: is_turn(guest, 1))
         assert await guest.call_text("get_order_state") == before
         assert stranger.calls == []
 
@@ -109,7 +110,7 @@ async def test_a_page_that_is_loaded_again_finds_its_order_and_is_told_once(
             first = await page.hello()
             await page.call("say", {"text": "two large margheritas"})
             await until(lambda: any("two large Margherita" in one for one in page.said))
-            await until(lambda: len(page.turns) >= 1)
+            await until(lambda: is_turn(page, 1))
         async with livekit.joined(room_name, identity) as page:
             again = await page.hello()
             assert again["order_id"] == first["order_id"]
@@ -130,7 +131,7 @@ async def test_after_the_grace_time_the_order_goes_on_elsewhere_with_its_code(
         async with livekit.joined(room_name) as guest:
             hello = await guest.hello()
             await guest.call("say", {"text": "two large margheritas"})
-            await until(lambda: len(guest.turns) >= 3)
+            await until(lambda: is_turn(guest, 1))
         assert await asyncio.wait_for(agent.held, 10) is Outcome.OVER
     other = f"{room_name}-other"
     async with (
@@ -152,7 +153,7 @@ async def test_an_order_that_is_not_this_guests_is_not_there_for_him(
         for asked in ({"order_id": theirs}, {"resume_code": f"{theirs}.{'a' * 26}"}):
             async with livekit.joined(other) as stranger, calls.agent(other, **asked):
                 assert (await stranger.hello())["order_id"] != theirs
-                await until(lambda stranger=stranger: stranger.said)
+                await until(partial(getattr, stranger, "said"))
                 assert "could not find the order" in stranger.said[0]
                 assert GREETING in stranger.said[0]
 
@@ -173,7 +174,7 @@ async def test_a_replacement_goes_on_where_the_dead_one_was(
     async with livekit.joined(room_name) as guest, calls.agent(room_name, job="AJ_first") as first:
         hello = await guest.hello()
         await guest.call("say", {"text": "two large margheritas"})
-        await until(lambda: len(guest.turns) >= 3)
+        await until(lambda: is_turn(guest, 1))
         async with calls.agent(room_name, job="AJ_second", supersedes="AJ_first"):
             assert await asyncio.wait_for(first.held, 10) is Outcome.WITHDRAWN
             await first.room.disconnect()
