@@ -1,11 +1,9 @@
 """The conversation in a terminal: from the settings to a call, and from a guest's lines to its end."""
 
 import asyncio
-import contextlib
 import logging
-import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 from uuid import uuid4
@@ -26,6 +24,7 @@ from bella_vista.terminal.guest import is_dumb, piped, typed
 from bella_vista.terminal.lines import Lines
 from bella_vista.terminal.logs import log_to_file, log_to_stderr
 from bella_vista.terminal.plain import Transcript
+from bella_vista.terminal.signals import on_signals
 from bella_vista.terminal.streams import complain, nobody_reads
 from bella_vista.terminal.words import farewell
 from bella_vista.transcript import CallRecord
@@ -77,7 +76,7 @@ class Talk:
     async def hold(self) -> EndReason:
         """Talk until somebody ends it; returns why it ended."""
         self.call.listen(self._tell)
-        with _on_signals(self._leave):
+        with on_signals(self._leave):
             self._show(self.front.opens)
             try:
                 await start_text(self.call, self.model)
@@ -128,23 +127,6 @@ class Talk:
         except OSError as error:
             self.unheard = error
             self._leave()
-
-
-@contextlib.contextmanager
-def _on_signals(leave: Callable[[], None]) -> Iterator[None]:
-    """Take Ctrl-C, and being told to stop, for the guest's leaving."""
-    loop = asyncio.get_running_loop()
-    caught: list[int] = []
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        # Not every platform has all of them, nor lets an event loop have them.
-        with contextlib.suppress(AttributeError, NotImplementedError, RuntimeError):
-            loop.add_signal_handler(getattr(signal, name), leave)
-            caught.append(getattr(signal, name))
-    try:
-        yield
-    finally:
-        for number in caught:
-            loop.remove_signal_handler(number)
 
 
 def run_console(settings: Settings, *, order_id: str | None, events: bool, again: str) -> int:

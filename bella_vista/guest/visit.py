@@ -4,10 +4,9 @@ import asyncio
 import json
 import logging
 import secrets
-import signal
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -29,6 +28,7 @@ from bella_vista.guest.client import (
 from bella_vista.guest.entrance import Entrance
 from bella_vista.guest.fronts import Front, Place, Reason
 from bella_vista.terminal.lines import Lines
+from bella_vista.terminal.signals import on_signals
 from state.stages import ENDED
 
 logger = logging.getLogger(__name__)
@@ -104,7 +104,7 @@ class Visit:
             NoAgent: No agent came.
             rtc.RpcError: The agent does not talk to this guest.
         """
-        with _on_signals(lambda: self._end("guest_left")):
+        with on_signals(lambda: self._end("guest_left")):
             if fresh:
                 await self._entrance.open(self.place.room)
             await self._entrance.join(self._client.room, self.place.room, self.place.identity)
@@ -339,20 +339,3 @@ def _reason(error: Exception) -> str:
     if not isinstance(error, rtc.RpcError) or error.code in LINK_BROKEN:
         return "nobody answers"
     return f"{error.code} {error.message}"
-
-
-@contextmanager
-def _on_signals(leave: Callable[[], None]) -> Iterator[None]:
-    """Take Ctrl-C, and being told to stop, for the guest's leaving."""
-    loop = asyncio.get_running_loop()
-    caught: list[int] = []
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        # Not every platform has all of them, nor lets an event loop have them.
-        with suppress(AttributeError, NotImplementedError, RuntimeError):
-            loop.add_signal_handler(getattr(signal, name), leave)
-            caught.append(getattr(signal, name))
-    try:
-        yield
-    finally:
-        for number in caught:
-            loop.remove_signal_handler(number)
