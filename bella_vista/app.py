@@ -26,8 +26,8 @@ from bella_vista.models import language_model, patience_of
 from bella_vista.orders import default_database, open_store, wants_person
 from bella_vista.rooms.call import House, Outcome, RoomCall
 from bella_vista.rooms.media import Media
-from bella_vista.rooms.refusing import refuse_politely
-from bella_vista.serving import LostPlace, make_server, replace_this_job
+from bella_vista.rooms.refusing import Why, refuse_politely
+from bella_vista.serving import MOST_TRIES, LostPlace, make_server, replace_this_job
 from bella_vista.settings import LOCAL, Settings, SettingsFaults, read_settings
 from bella_vista.speech_models import Speech, missing_for_speech, speech_models
 from rpc.gateway import cap_incoming
@@ -112,7 +112,10 @@ async def entrypoint(ctx: JobContext) -> None:
         metadata = JobMetadata.parse(ctx.job.metadata)
     except MetadataFaults as wrong:
         logger.error("the dispatch's metadata is wrong: %s", "; ".join(map(str, wrong.faults)))
-        await refuse_politely(ctx)
+        await refuse_politely(ctx, Why.METADATA)
+        return
+    if metadata.tries > MOST_TRIES:
+        await refuse_politely(ctx, Why.BROKEN)
         return
     await _Job(ctx, prepared, metadata).run()
 

@@ -356,7 +356,7 @@ class ServingSettings(Settings):
             from bella_vista.livekit_server import API_KEY
 
             if key in (_DEVKEY, API_KEY):
-                raise ValueError("is that of a server for development: everybody knows its secret")
+                raise ValueError("is that of a server for development: everybody knows it")
         return key
 
     @field_validator("livekit_api_secret")

@@ -146,6 +146,8 @@ class Attendance:
             return True
         if not identity or self._rooms is None or not self._room.isconnected():
             return False
+        if identity in self._room.remote_participants:  # there, and no person: another agent
+            return False
         self._looked += 1
         update = api.UpdateParticipantRequest(
             room=self._room.name, identity=identity, attributes={SEEN: str(self._looked)}

@@ -290,7 +290,7 @@ class RoomCall:
         self._call = call = restaurant_call(
             opened.shared,
             think_limit_s=house.patience_of(model),
-            resumed=opened.resumed or None,
+            resumed=opened.resumed,
             turn=opened.turn,
             first_words=opened.first_words,
         )

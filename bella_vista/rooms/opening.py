@@ -77,7 +77,7 @@ async def open_for(
 
 async def keep_number(shared: SharedState[OrderState, OrderContext], number: str) -> None:
     """Write down the number that somebody calls from, if it is one and none is known."""
-    if shared.state.phone is None:
+    if number and shared.state.phone is None:  # an empty one would say that he keeps it to himself
         with suppress(Refused, ValueError):  # withheld, or no number of a telephone
             await shared.apply(SetCustomer(phone=number), actor=HOUSE, key="sip.phoneNumber")
 

@@ -1,12 +1,13 @@
-"""A call that cannot be set up: the guest is told so, and is not left with an agent that never answers."""
+"""A call that cannot be served: the guest is told so, and is not left with an agent that never answers."""
 
 import asyncio
-import contextlib
+from enum import Enum
 
+from livekit import rtc
 from livekit.agents import JobContext
 
-from bella_vista.rooms.words import NOT_SET_UP
-from rpc.gateway import BadParams, Caller, Gateway, Method, Request
+from bella_vista.rooms.words import BROKEN_OFF, NOT_SET_UP
+from rpc.gateway import BadParams, Caller, Forbidden, Gateway, Method, Rejected, Request
 
 TRANSCRIPTION = "lk.transcription"
 """Where clients read what is said."""
@@ -14,38 +15,87 @@ TRANSCRIPTION = "lk.transcription"
 LINGERS_S = 10.0
 """How long it waits for somebody to tell, in seconds."""
 
-HEARD_S = 2.0
-"""How long it stays after it has told, in seconds, so that nobody's hello comes to nothing."""
+HEARD_S = 4.0
+"""How long it stays after it has told, in seconds, so that nobody's hello comes to nothing: livekit-server 1.13.5
+may tell a guest up to three seconds late who is there."""
+
+ANSWERED_S = 0.5
+"""How long the answer to a hello may take on its way, in seconds."""
 
 
-async def refuse_politely(ctx: JobContext) -> None:
-    """Join a room, say that the call could not be set up, and leave.
+_PEOPLE = (
+    rtc.ParticipantKind.PARTICIPANT_KIND_STANDARD,
+    rtc.ParticipantKind.PARTICIPANT_KIND_SIP,
+    rtc.ParticipantKind.PARTICIPANT_KIND_CONNECTOR,
+)
+
+
+class Why(Enum):
+    """Why a call is not served: what the guest is told, and what his client is."""
+
+    METADATA = (
+        NOT_SET_UP,
+        "This call could not be set up: the dispatch's metadata is wrong. The agent's log says what.",
+    )
+    BROKEN = (
+        BROKEN_OFF,
+        "This call has broken off too often and is not continued. Join a room of your own.",
+    )
+
+    @property
+    def words(self) -> str:
+        """What the guest is told."""
+        return self.value[0]
+
+    @property
+    def error(self) -> Rejected:
+        """What a hello is answered with."""
+        kind = BadParams if self is Why.METADATA else Forbidden
+        return kind(self.value[1])
+
+
+async def refuse_politely(ctx: JobContext, why: Why) -> None:
+    """Join a room, say why the call is not served, and leave.
 
     Args:
         ctx: The job, not connected.
+        why: Why.
     """
+    called = asyncio.Event()
+
+    async def hello(request: Request, caller: Caller) -> Request:
+        called.set()
+        raise why.error
+
     await ctx.connect()
     gateway = Gateway(
-        [Method("hello", Request, _hello, anybody=True)],
+        [Method("hello", Request, hello, anybody=True)],
         role_of=lambda identity: None,
         is_there=lambda identity: bool(identity),
         version=lambda: None,
     )
-    gateway.install(ctx.room.local_participant)
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(LINGERS_S):
-            await ctx.wait_for_participant()
-            await ctx.room.local_participant.send_text(
-                NOT_SET_UP,
+    agent = ctx.room.local_participant
+    gateway.install(agent)
+    # An attribute that changes has the server tell the others at once that somebody is here.
+    await agent.set_attributes({"lk.agent.state": "speaking"})
+    coming = asyncio.ensure_future(ctx.wait_for_participant(kind=list(_PEOPLE)))
+    calling = asyncio.ensure_future(called.wait())
+    try:
+        await asyncio.wait(
+            (coming, calling), timeout=LINGERS_S, return_when=asyncio.FIRST_COMPLETED
+        )
+        if ctx.room.isconnected() and (coming.done() or calling.done()):
+            await agent.send_text(
+                why.words,
                 topic=TRANSCRIPTION,
                 attributes={"lk.transcription_final": "true", "lk.segment_id": ctx.job.id},
             )
-            await asyncio.sleep(HEARD_S)
-    await gateway.aclose()
-    ctx.shutdown("it could not be set up")
-
-
-async def _hello(request: Request, caller: Caller) -> Request:
-    raise BadParams(
-        "This call could not be set up: the dispatch's metadata is wrong. The agent's log says what."
-    )
+            await asyncio.wait((calling,), timeout=HEARD_S)
+            await asyncio.sleep(ANSWERED_S)
+    finally:
+        coming.cancel()
+        calling.cancel()
+        # A room that is closed meanwhile ends the waiting by an error (livekit-agents 1.8.9).
+        await asyncio.gather(coming, calling, return_exceptions=True)
+        await gateway.aclose()
+    ctx.shutdown("it cannot be served")

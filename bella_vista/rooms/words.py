@@ -4,6 +4,10 @@ from collections.abc import Mapping, Sequence
 
 ORDER_NOT_FOUND = "I am sorry, I could not find the order you wanted to go on with."
 NOT_SET_UP = "I am sorry, this call could not be set up. Please try again in a moment."
+BROKEN_OFF = (
+    "I am sorry, something is wrong here and this call cannot go on. What you have ordered so far is kept. "
+    "Please try again later."
+)
 STILL_THERE = "Are you still there? Take your time."
 NOBODY_THERE = "I do not hear anything, so I will hang up now. Your order is kept. Goodbye!"
 A_PERSON = "I would like to speak to a person."

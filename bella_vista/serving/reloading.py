@@ -197,7 +197,7 @@ class Reloading:
         watching = asyncio.create_task(self._watched.watch(changed.put_nowait))
         try:
             while True:
-                reason = await _first(changed.get(), current.ended(), watching)
+                reason = await _first(changed.get(), current.ended(), asyncio.shield(watching))
                 while not changed.empty():
                     changed.get_nowait()
                 if isinstance(reason, str):
@@ -215,7 +215,7 @@ class Reloading:
                     self._say("It does not come up. The old worker goes on.")
                 else:
                     self._say("It does not come up. The next change is waited for.")
-                    changed.put_nowait(await _first(changed.get(), watching))
+                    changed.put_nowait(await _first(changed.get(), asyncio.shield(watching)))
         finally:
             watching.cancel()
             await asyncio.gather(watching, return_exceptions=True)

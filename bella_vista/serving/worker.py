@@ -16,7 +16,8 @@ from livekit import api
 from livekit.agents import AgentServer, JobProcess
 
 from bella_vista.serving.logs import log_as_job
-from bella_vista.serving.replacing import GivenUp, LostPlace, Place, Sending, Watch, sweep
+from bella_vista.serving.replacing import LostPlace, Watch, sweep
+from bella_vista.serving.sending import GivenUp, Place, Sending
 from bella_vista.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -28,6 +29,8 @@ FindLost = Callable[[], Awaitable[Sequence[LostPlace]]]
 
 Setup = Callable[[JobProcess], Any]
 """Readies a process before its call; a function of a module, for it goes to other processes by its name."""
+
+_SWEEP_EVERY_S = 5.0
 
 _CLOSE_LIMIT_S = 5.0
 """How long calls may take to end when there is no time to wait for them, in seconds."""
@@ -133,7 +136,7 @@ def make_server(
     Args:
         settings: What a person has set.
         audio: Whether any call may carry audio, so that models for it are loaded ahead.
-        lost: Finds the places in rooms that dead workers have left; asked once, when a worker has registered.
+        lost: Finds the places in rooms that dead workers have left; asked every few seconds.
         given_up: Is told of a call whose agents are lost again and again.
         setup: Readies a process before its call; a function of a module.
         preload: Modules that are imported once for all of its processes, this one among them; none starts a thread.
@@ -181,7 +184,6 @@ class _Run:
         self, worker: Worker, rooms: api.LiveKitAPI, told: "asyncio.Future[Ending]"
     ) -> None:
         self._worker = worker
-        self._rooms = rooms
         self._told = told
         self._sending = Sending(rooms, worker.given_up)
         self._watch = Watch(self._sending)
@@ -277,15 +279,13 @@ class _Run:
         worker = self._worker
         if worker.lost is None:
             return
-        try:
-            await sweep(
-                self._rooms,
-                await worker.lost(),
-                agent_name=worker.settings.agent_name,
-                given_up=worker.given_up,
-            )
-        except Exception:  # what dead workers have left must not keep this one from serving
-            logger.exception("what dead workers have left could not be found out")
+        while True:
+            try:
+                lost = await worker.lost()
+                await sweep(self._sending, lost, agent_name=worker.settings.agent_name)
+            except Exception:  # what dead workers have left must not keep this one from serving
+                logger.exception("what dead workers have left could not be found out")
+            await asyncio.sleep(_SWEEP_EVERY_S)
 
     def _failed(self, running: "asyncio.Task[None]") -> int:
         settings = self._worker.settings

@@ -1,0 +1,108 @@
+import io
+import json
+import logging
+from typing import Any
+
+import pytest
+
+from bella_vista.serving.logs import Harmless, JsonLines, PlainLines
+
+WORDS = "Baker Street"
+SECRET = 'a-"secret"-key'
+
+
+class Log:
+    def __init__(self, name: str, formatter: logging.Formatter) -> None:
+        self.stream = io.StringIO()
+        self.handler = logging.StreamHandler(self.stream)
+        self.handler.addFilter(Harmless())
+        self.handler.setFormatter(formatter)
+        self.logger = logging.Logger(name, logging.DEBUG)
+        self.logger.addHandler(self.handler)
+
+    @property
+    def text(self) -> str:
+        return self.stream.getvalue()
+
+    def read(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.text.splitlines()]
+
+
+@pytest.fixture
+def ours() -> Log:
+    return Log("bella_vista.rooms", JsonLines([SECRET]))
+
+
+@pytest.fixture
+def foreign() -> Log:
+    return Log("livekit.agents", JsonLines([SECRET]))
+
+
+def test_what_we_log_is_kept_with_its_data(ours: Log) -> None:
+    ours.logger.info("moved: %s", "on", extra={"room": "r", "tries": 2, "order": object()})
+
+    (line,) = ours.read()
+    assert line.pop("time").endswith("+00:00")
+    assert line == {
+        "level": "info",
+        "logger": "bella_vista.rooms",
+        "message": "moved: on",
+        "room": "r",
+        "tries": 2,
+    }
+
+
+def test_of_an_exception_the_kind_and_the_places_are_kept(ours: Log) -> None:
+    try:
+        raise KeyError(WORDS)
+    except KeyError:
+        ours.logger.exception("it failed", stack_info=True)
+
+    (line,) = ours.read()
+    assert line["error"] == "KeyError"
+    assert line["at"][0].startswith(__file__)
+    assert WORDS not in ours.text
+
+
+@pytest.mark.parametrize(
+    ("message", "values", "kept"),
+    [
+        ("failed to say: %s", (WORDS,), "failed to say"),
+        (f"unknown function `{WORDS}` called", (), "unknown function"),
+        (f"Task exception\nfuture: <Task {WORDS}>", (), "Task exception"),
+        (f"Exception in callback said({WORDS!r})", (), "Exception in callback said"),
+        ("heard '%s'", (WORDS,), "heard"),
+        ("%d of %d", (WORDS,), "%d of %d"),
+    ],
+)
+def test_of_a_librarys_message_the_beginning_is_kept(
+    foreign: Log, message: str, values: tuple[object, ...], kept: str
+) -> None:
+    data = {"text": WORDS, "error": ValueError(WORDS), "job_id": "AJ_1", "lk.pii.text": WORDS}
+    foreign.logger.warning(message, *values, extra=data)
+
+    (line,) = foreign.read()
+    assert (line["message"], line["error"], line["job_id"]) == (kept, "ValueError", "AJ_1")
+    assert WORDS not in foreign.text
+
+
+@pytest.mark.parametrize("formatter", [JsonLines([SECRET]), PlainLines([SECRET])])
+def test_a_secret_is_never_written_in_whatever_form(formatter: logging.Formatter) -> None:
+    log = Log("bella_vista", formatter)
+
+    log.logger.info("key %s", SECRET, extra={"url": f"wss://{SECRET}@host", "list": SECRET})
+
+    assert SECRET not in log.text
+    assert json.dumps(SECRET)[1:-1] not in log.text
+    assert log.text.count("[secret]") == 3
+
+
+def test_a_record_that_was_made_harmless_twice_says_the_same() -> None:
+    record = logging.LogRecord(
+        "asyncio", logging.ERROR, __file__, 1, "Task died: %s", (WORDS,), None
+    )
+
+    for _ in range(2):
+        Harmless().filter(record)
+
+    assert record.getMessage() == "Task died"

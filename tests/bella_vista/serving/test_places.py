@@ -1,0 +1,37 @@
+import time
+
+import pytest
+from livekit.agents.job import JobAcceptArguments, RunningJobInfo
+from livekit.protocol import agent, models
+
+from bella_vista.job import JobMetadata, MetadataFaults
+from bella_vista.serving.sending import LIVED_S, Place
+
+
+def running(metadata: str, *, identity: str = "", ago_s: float = 0) -> RunningJobInfo:
+    job = agent.Job(
+        id="AJ_1", room=models.Room(name="room"), agent_name="bella-vista", metadata=metadata
+    )
+    arguments = JobAcceptArguments(name="", identity=identity, metadata="")
+    return RunningJobInfo(
+        arguments, job, "", "", "AW_1", fake_job=False, launched_at=time.time() - ago_s
+    )
+
+
+def test_the_next_agent_is_told_whose_place_it_takes_and_how_often_that_was() -> None:
+    place = Place.of(running('{"guest": "ada", "tries": 1}'))
+
+    assert (place.room, place.identity) == ("room", "agent-AJ_1")
+    assert place.next_metadata == JobMetadata(guest="ada", supersedes="AJ_1", tries=2)
+
+
+def test_after_a_call_of_some_length_the_count_begins_anew() -> None:
+    place = Place.of(running('{"tries": 3}', identity="me", ago_s=LIVED_S + 1))
+
+    assert place.identity == "me"
+    assert place.next_metadata.tries == 1
+
+
+def test_a_job_that_nobody_understood_had_no_call() -> None:
+    with pytest.raises(MetadataFaults):
+        Place.of(running("nonsense"))

@@ -1,0 +1,62 @@
+import pytest
+
+from bella_vista.job import JobMetadata, MetadataFaults
+
+
+def faults(text: str) -> tuple[str, ...]:
+    with pytest.raises(MetadataFaults) as caught:
+        JobMetadata.parse(text)
+    return caught.value.faults
+
+
+@pytest.mark.parametrize("text", ["", " \n", "{}", '{"order_id": null}'])
+def test_a_dispatch_need_say_nothing(text: str) -> None:
+    assert JobMetadata.parse(text) == JobMetadata()
+
+
+def test_what_a_dispatch_says_is_read_and_written_again() -> None:
+    text = (
+        '{"order_id":"abcd","resume_code":"x.y","channel":"phone","locale":"en-US","guest":"ada"}'
+    )
+
+    metadata = JobMetadata.parse(text)
+
+    assert (metadata.channel, metadata.guest, metadata.tries) == ("phone", "ada", 0)
+    assert metadata.text() == text
+
+
+def test_everything_that_is_wrong_is_said_and_nothing_of_it_repeated() -> None:
+    said = faults('{"channel": "SECRET", "tries": "SECRET", "guest": 7, "ordr_id": "SECRET"}')
+
+    assert [line.partition(":")[0] for line in said] == [
+        "channel",
+        "guest",
+        "tries",
+        'there is no field "ordr_id"',
+    ]
+    assert "SECRET" not in " ".join(said)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[]", "null", "5", '"order"', "{", "{} {}", '{"guest": "\\ud800"}', "[" * 9000, "order=abcd"],
+)
+def test_what_is_no_object_is_refused(text: str) -> None:
+    assert faults(text) == ("the metadata is not a JSON object",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"locale": "english"}',
+        '{"locale": "en-US; drop"}',
+        '{"guest": ""}',
+        '{"order_id": ""}',
+        '{"tries": -1}',
+        '{"tries": true}',
+        '{"tries": 1.5}',
+        '{"supersedes": "%s"}' % ("x" * 200),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(text: str) -> None:
+    assert len(faults(text)) == 1
