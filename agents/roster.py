@@ -11,7 +11,7 @@ from state.contact import region_of
 from state.context import OrderContext
 from state.digest import digest
 from state.order import OrderState
-from state.redaction import Redactor, redact_whole, settled
+from state.redaction import Redactor, in_passing, redact_whole, settled
 from state.shared import SharedState
 from state.stages import can_give_feedback, can_pay
 from state.text import clean
@@ -89,6 +89,7 @@ def restaurant_call(
             told=told(shared.context),
             expects=expects,
             let_in=lambda words: redactor(clean(words, lines=True)),
+            in_passing=lambda words: in_passing(clean(words, lines=True)),
             let_out=redact_whole,
             settled=settled,
             trouble=f"I am sorry, I lost the thread for a moment. Could you say that again? This is"

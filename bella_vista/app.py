@@ -8,7 +8,8 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 from uuid import uuid4
 from zoneinfo import ZoneInfo
@@ -37,7 +38,10 @@ from state.shared import SqlStore, StateError
 
 logger = logging.getLogger(__name__)
 
-_HOUSE = "house"
+TAKEN_UP_FOR = timedelta(hours=6)
+"""For how long a call that was left is taken up when its guest is there again: as long as LiveKit's tokens last."""
+
+_HOUSE, _GIVEN_UP = "house", "given up"
 
 
 @dataclass(frozen=True)
@@ -68,10 +72,19 @@ def prepare(process: JobProcess) -> None:
 
 async def lost_places() -> Sequence[LostPlace]:
     """Find the rooms in which a call did not end and nobody serves any more."""
+    now = datetime.now(UTC)
     async with _store() as store:
         return [
-            LostPlace(lease.place, lease.holder or "", lease.state_id)
+            LostPlace(
+                lease.place,
+                lease.holder or "",
+                lease.state_id,
+                guest=lease.guest,
+                tries=lease.tries,
+                silent_s=(now - lease.until).total_seconds(),
+            )
             for lease in await store.lost_places()
+            if now - lease.until < TAKEN_UP_FOR
         ]
 
 
@@ -83,12 +96,19 @@ async def tell_staff(room: str, metadata: JobMetadata) -> None:
             order_id = lease.state_id
         if order_id is not None:
             await wants_person(store, order_id, "The call broke off and could not be continued.")
+        # Nobody takes it up again: the next guest in a room of this name begins anew.
+        await store.take_place(room, _GIVEN_UP, seconds=1.0, supersedes=metadata.supersedes)
+        await store.leave_place(room, _GIVEN_UP, done=True)
 
 
 def _store() -> SqlStore:
     settings = read_settings()
-    menu = load_menu(menu_file(settings.menu))
-    return open_store(settings.database or default_database(), menu.restaurant.id)
+    return open_store(settings.database or default_database(), _restaurant())
+
+
+@cache
+def _restaurant() -> str:
+    return load_menu(menu_file(read_settings().menu)).restaurant.id
 
 
 _settings = read_settings()

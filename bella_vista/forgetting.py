@@ -100,6 +100,7 @@ class _Forgetting:
         mentioning: list[Stored] = []
         with in_plain_words():
             found = await self._store.holding(self._contact.stored_in)
+            await self._store.drop_leases(self._contact.stored_in)
         for order_id in found:
             try:
                 stored = await self._store.read(order_id)
@@ -188,8 +189,10 @@ class _Forgetting:
         try:
             await self._store.wipe()
             for order_id in done.orders:
-                if not _is_clean(await self._store.read(order_id)) or await self._store.said(
-                    order_id
+                if (
+                    not _is_clean(await self._store.read(order_id))
+                    or await self._store.said(order_id)
+                    or await self._store.lease_of(order_id)
                 ):
                     done.left.append(f"Order {order_id}: it was written again meanwhile")
             await self._look_in_orders()

@@ -6,13 +6,23 @@ Nothing here is imported before a call needs it: the providers' plugins take hal
 import asyncio
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 
-from bella_vista.settings import Settings, SettingsFaults, check_key, needs_key, variable
+from bella_vista.settings import (
+    ServingSettings,
+    Settings,
+    SettingsFaults,
+    check_key,
+    needs_key,
+    read_settings,
+    serving_settings,
+    variable,
+)
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
@@ -156,6 +166,28 @@ def speaking_voices(settings: Settings) -> dict[str, str]:
     return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
 
 
+def speaking_settings(*, voices: Iterable[str] = (), **options: object) -> ServingSettings:
+    """Put the settings together for whoever serves rooms, speech included.
+
+    Args:
+        voices: The names of the voices there are.
+        options: What was given on the command line, by name; ``None`` is not given.
+
+    Raises:
+        SettingsFaults: Everything that is wrong, each naming what to change.
+    """
+    try:
+        settings = serving_settings(**options)
+    except SettingsFaults as wrong:
+        faults = wrong.faults
+        with suppress(SettingsFaults):  # those are listed already
+            faults += speech_faults(read_settings(**options), voices)
+        raise SettingsFaults(faults) from None
+    if found := speech_faults(settings, voices):
+        raise SettingsFaults(found)
+    return settings
+
+
 @cache
 def detector() -> "VAD":
     """Load what notices that somebody speaks, once per process: it takes a moment, and blocks."""
@@ -205,7 +237,7 @@ class _Builder:  # ``Any`` because the plugins' models are generic in what nobod
 
     def __post_init__(self) -> None:
         self.built: list[STT[Any] | TTS[Any]] = []
-        self._second: TTS[Any] | None = None
+        self._second: Any = None
 
     def ears(self) -> Any:
         """Build what hears, and who does when that fails."""
@@ -233,11 +265,11 @@ class _Builder:  # ``Any`` because the plugins' models are generic in what nobod
         first = self._mouth(speaks(chosen), chosen.tts_model, chosen.tts_base_url, voice)
         if chosen.tts_fallback is None:
             return first
-        if self._second is None:
-            self._second = self._mouth(
-                chosen.tts_fallback, chosen.tts_fallback_model, None, chosen.tts_fallback_voice
-            )
-        return self._kept(FallbackAdapter([first, self._second], max_retry_per_tts=0))
+        second = self._second or self._mouth(
+            chosen.tts_fallback, chosen.tts_fallback_model, None, chosen.tts_fallback_voice
+        )
+        self._second = second
+        return self._kept(FallbackAdapter([first, second], max_retry_per_tts=0))
 
     def _ear(self, provider: str | None, model: str | None, url: str | None) -> Any:
         chosen = self.settings

@@ -1,7 +1,7 @@
 """What was heard and said in a call, kept in the database beside the order's changes.
 
-A call's turns are written when they are over, by the journal's own thread: no conversation waits for it,
-and none is harmed when it fails. What a tool did to the order stands in the journal already. The times are
+What a guest says is written at once and the rest of a turn when it is over, by the journal's own thread: no
+conversation waits for it, and none is harmed when it fails. What a tool did to the order stands in the journal already. The times are
 the machine's own, also where the restaurant's clock was started elsewhere, so that they can grow old.
 """
 
@@ -34,6 +34,8 @@ class Kind(StrEnum):
 
     BEGAN = "began"
     HEARD = "heard"
+    SPOKE = "spoke"
+    """That the guest said something, where his words are not kept."""
     SAID = "said"
     CUT_SHORT = "cut_short"
     """Said until the guest spoke on."""
@@ -53,7 +55,8 @@ class CallRecord:
     Args:
         call: The call, before anything is said in it.
         store: Where its order is held.
-        words: Whether what is said is kept. When a call was and what its models cost is kept anyway.
+        words: Whether what is said is kept. When a call was, how often the guest spoke and what its models cost
+            is kept anyway.
         now: The present time, aware.
     """
 
@@ -99,8 +102,8 @@ class CallRecord:
     def _tell(self, event: Event) -> None:
         match event:
             case Heard():
-                self._write()  # of a turn in which the guest has not waited for the answer
-                self._say(event.turn, Kind.HEARD, GUEST, event.text)
+                self._hear(event)
+                self._write()  # whoever goes on with a call that broke off counts his turns from here
             case Said():
                 kind = Kind.CUT_SHORT if event.interrupted else Kind.SAID
                 self._say(event.turn, kind, event.voice, event.text)
@@ -114,6 +117,12 @@ class CallRecord:
                 self._write()
             case _:
                 pass
+
+    def _hear(self, event: Heard) -> None:
+        if self._words:
+            self._say(event.turn, Kind.HEARD, GUEST, event.text)
+        else:
+            self._note(event.turn, Kind.SPOKE, GUEST, "")
 
     def _say(self, turn: int, kind: Kind, who: str, text: str) -> None:
         if self._words:

@@ -26,6 +26,8 @@ CARD = "[card]"
 
 _PART = 8
 """So many digits in a row are taken for part of a card."""
+_PASSING = 4
+"""More digits than these are not shown before all of them have been said."""
 _SHORTEST, _LONGEST = 13, 19
 
 # What is made of digits and is no card. The first that fits a place counts.
@@ -120,6 +122,15 @@ def redact_whole(text: str) -> str:
         return text
     runs = [run for run in _runs(text) if not _is_a_list_of_postcodes(run, text)]
     return _without(text, _secrets(runs, text, None, least=_SHORTEST))
+
+
+def in_passing(text: str) -> str:
+    """Return what may be shown of words that are still being said: nothing of a number that may become a card's.
+
+    >>> in_passing("two large Margheritas"), in_passing("it is 4242 42"), in_passing("nine two five one three")
+    ('two large Margheritas', '...', '...')
+    """
+    return "..." if sum(len(run.digits) for run in runs_in(text)) > _PASSING else text
 
 
 def settled(text: str) -> int:

@@ -24,9 +24,10 @@ from agents.handoff.text import CONNECT, TOOL_STEPS, room_options
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
 
-HEARD_AFTER_S = 0.1
-"""How much later than it was played out a sentence has been heard: livekit-agents 1.8.9 listens again 22 to
-36 ms before the last sound reaches a guest on the same machine."""
+HEARD_AFTER_S = 0.2
+"""How much later than it was played out a sentence has been heard, in seconds. livekit-agents 1.8.9 listens
+again 22 to 36 ms before the last sound reaches a guest on the same machine, 100 ms when that is busy; a
+network and a telephone add theirs."""
 
 CONNECT_SPEECH = SessionConnectOptions(
     stt_conn_options=APIConnectOptions(max_retry=2, retry_interval=0.5, timeout=5.0),

@@ -191,9 +191,7 @@ class Voice(Agent, Generic[S, C]):
 
     # -- speech -----------------------------------------------------------------------------------
 
-    async def on_user_turn_completed(
-        self, turn_ctx: ChatContext, new_message: ChatMessage
-    ) -> None:
+    async def on_user_turn_completed(self, turn_ctx: ChatContext, new_message: ChatMessage) -> None:
         """Give the call what the guest has said aloud: it answers spoken and typed words alike.
 
         Raises:

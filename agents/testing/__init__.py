@@ -2,6 +2,7 @@
 
 from agents.testing.clock import Clock, Ids
 from agents.testing.conversation import Conversation, ConversationError, Turn, until
+from agents.testing.detector import ToneDetector
 from agents.testing.ear import ScriptedEar
 from agents.testing.loudspeaker import Loudspeaker, Microphone
 from agents.testing.scripted import ModelError, Request, ScriptedLLM, ScriptError, Step, calls, says
@@ -23,6 +24,7 @@ __all__ = [
     "ScriptedLLM",
     "SpokenConversation",
     "Step",
+    "ToneDetector",
     "ToneVoice",
     "Turn",
     "calls",

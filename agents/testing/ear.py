@@ -34,14 +34,11 @@ class ScriptedEar(STT[Any]):
 
     Args:
         sentences: What the tones of a track stand for, by their numbers.
+        streams: Whether it streams; if not, it is asked about each stretch of sound by itself.
     """
 
-    def __init__(self, sentences: Sequence[str] = ()) -> None:
-        super().__init__(
-            capabilities=STTCapabilities(
-                streaming=True, interim_results=True, offline_recognize=False
-            )
-        )
+    def __init__(self, sentences: Sequence[str] = (), *, streams: bool = True) -> None:
+        super().__init__(capabilities=STTCapabilities(streaming=streams, interim_results=streams))
         self.sentences = tuple(sentences)
         self.broken = False
         """Whether it fails, now and whenever it is asked."""
@@ -105,7 +102,22 @@ class ScriptedEar(STT[Any]):
         language: NotGivenOr[str] = NOT_GIVEN,
         conn_options: APIConnectOptions,
     ) -> SpeechEvent:
-        raise NotImplementedError("it only streams")
+        if self.broken:
+            raise APIConnectionError("the ear is broken", retryable=False)
+        frames = buffer if isinstance(buffer, list) else [buffer]
+        heard = array("h")
+        for frame in frames:
+            if is_loud(frame):
+                heard.extend(frame.data)
+        words = self.sentence(heard, frames[0].sample_rate) or ""
+        return _event(SpeechEventType.FINAL_TRANSCRIPT, words)
+
+    def sentence(self, tone: "array[int]", rate: int) -> str | None:
+        """Return what a tone stands for."""
+        number = number_of(tone, rate)
+        if number is None or number >= len(self.sentences):
+            return None
+        return self.sentences[number]
 
     def _tell(self, kind: SpeechEventType, words: str = "") -> None:
         self._streams = [stream for stream in self._streams if stream.open]
@@ -128,8 +140,7 @@ class _Stream(RecognizeStream):
         return not self._event_ch.closed
 
     def tell(self, kind: SpeechEventType, words: str = "") -> None:
-        said = [SpeechData(language=LanguageCode("en"), text=words, confidence=1.0)]
-        self._event_ch.send_nowait(SpeechEvent(type=kind, alternatives=said if words else []))
+        self._event_ch.send_nowait(_event(kind, words))
 
     def wake(self) -> None:
         if not self._input_ch.closed:
@@ -158,18 +169,19 @@ class _Stream(RecognizeStream):
 
     def _begin(self, rate: int) -> None:
         if self._known is None and len(self._tone) >= rate * _SURE_S:
-            self._known = self._sentence(rate)
+            self._known = self._ear.sentence(self._tone, rate)
             if self._known is not None:
                 self.tell(SpeechEventType.START_OF_SPEECH)
                 self.tell(SpeechEventType.INTERIM_TRANSCRIPT, self._known.partition(" ")[0])
 
     def _finish(self, rate: int) -> None:
         if self._known is not None:  # all of the tone tells it best
-            self.tell(SpeechEventType.FINAL_TRANSCRIPT, self._sentence(rate) or self._known)
+            words = self._ear.sentence(self._tone, rate) or self._known
+            self.tell(SpeechEventType.FINAL_TRANSCRIPT, words)
             self.tell(SpeechEventType.END_OF_SPEECH)
         self._known, self._tone, self._quiet_s = None, array("h"), 0.0
 
-    def _sentence(self, rate: int) -> str | None:
-        number = number_of(self._tone, rate)
-        sentences = self._ear.sentences
-        return sentences[number] if number is not None and number < len(sentences) else None
+
+def _event(kind: SpeechEventType, words: str) -> SpeechEvent:
+    said = [SpeechData(language=LanguageCode("en"), text=words, confidence=1.0)]
+    return SpeechEvent(type=kind, alternatives=said if words else [])

@@ -1,12 +1,13 @@
 """Sentences as tones: a sound that carries the number of a sentence through a room and back out of it.
 
-A tone of 400 Hz is sentence 0, and each further sentence lies 60 Hz higher. That survives what a room does
+A tone of 400 Hz is sentence 0, and each further sentence lies 100 Hz higher. That survives what a room does
 to sound: encoding, another rate of samples, lost edges.
 """
 
 import math
 from array import array
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
 from statistics import median
 
@@ -21,12 +22,12 @@ LINE_S = 0.4
 QUIET_S = 0.2
 """So much silence ends a sentence, in seconds."""
 
-MOST = 50
+MOST = 30
 """So many sentences can be told apart."""
 
 FRAME_S = 0.01
 
-_LOWEST_HZ, _STEP_HZ = 400.0, 60.0
+_LOWEST_HZ, _STEP_HZ = 400, 100
 _LOUD = 1000
 _AMPLITUDE = 9000
 
@@ -47,13 +48,26 @@ def line(number: int, *, seconds: float = LINE_S) -> Iterator[rtc.AudioFrame]:
     yield from silence(2 * QUIET_S)
 
 
-def tone(hertz: float, seconds: float, *, rate: int = RATE) -> Iterator[rtc.AudioFrame]:
-    """Make a tone, in frames of 10 ms."""
-    size = int(rate * FRAME_S)
+def tone(hertz: int, seconds: float, *, rate: int = RATE) -> Iterator[rtc.AudioFrame]:
+    """Make a tone, in frames of 10 ms.
+
+    Args:
+        hertz: How high, in hundreds: so every frame of it is the same.
+        seconds: How long.
+        rate: Samples a second.
+    """
+    samples = _frame(hertz, rate)
+    for _ in range(round(seconds / FRAME_S)):
+        yield rtc.AudioFrame(samples, rate, 1, int(rate * FRAME_S))
+
+
+@cache
+def _frame(hertz: int, rate: int) -> bytes:
+    if hertz % 100:
+        raise ValueError("a tone has some hundreds of hertz")
     turn = 2 * math.pi * hertz / rate
-    for first in range(0, round(seconds / FRAME_S) * size, size):
-        samples = (round(_AMPLITUDE * math.sin(turn * at)) for at in range(first, first + size))
-        yield rtc.AudioFrame(array("h", samples).tobytes(), rate, 1, size)
+    samples = (round(_AMPLITUDE * math.sin(turn * at)) for at in range(int(rate * FRAME_S)))
+    return array("h", samples).tobytes()
 
 
 def silence(seconds: float, *, rate: int = RATE) -> Iterator[rtc.AudioFrame]:
@@ -75,7 +89,7 @@ def number_of(samples: "array[int]", rate: int) -> int | None:
     """Tell which sentence a tone is; nothing when it is none.
 
     >>> heard = array("h")
-    >>> for frame in tone(400 + 7 * 60, 0.1):
+    >>> for frame in tone(400 + 7 * 100, 0.1):
     ...     heard.extend(frame.data)
     >>> number_of(heard, RATE)
     7

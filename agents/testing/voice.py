@@ -16,11 +16,11 @@ class ToneVoice(TTS[Any]):
     """Text-to-speech for tests.
 
     Args:
-        hertz: How high its tone is: voices can be told apart by it.
+        hertz: How high its tone is, in hundreds: voices can be told apart by it.
         character_s: How long each character sounds, in seconds.
     """
 
-    def __init__(self, *, hertz: float = 220.0, character_s: float = 0.01) -> None:
+    def __init__(self, *, hertz: int = 200, character_s: float = 0.01) -> None:
         super().__init__(
             capabilities=TTSCapabilities(streaming=True), sample_rate=RATE, num_channels=1
         )

@@ -232,7 +232,8 @@ class RoomCall:
             await self._model.aclose()
         await self._gateway.aclose()
         said_goodbye = self._call is not None and self._call.ended == "voice_ended"
-        await self._seat.leave(done=outcome is Outcome.OVER and said_goodbye)
+        over = outcome is Outcome.NOBODY or (outcome is Outcome.OVER and said_goodbye)
+        await self._seat.leave(done=over)
 
     @property
     def guest(self) -> rtc.RemoteParticipant | None:

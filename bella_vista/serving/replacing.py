@@ -183,5 +183,23 @@ async def sweep(sending: Sending, lost: Sequence[LostPlace], *, agent_name: str)
     return sent
 
 
+async def serve_who_waits(sending: Sending, *, agent_name: str) -> int:
+    """Send agents to guests who came while no worker was there; returns to how many.
+
+    Args:
+        sending: Sends the agents.
+        agent_name: The name by which agents are sent for.
+    """
+    sent = 0
+    for room, metadata in await sending.unserved(agent_name):
+        try:
+            await sending.dispatch(room, agent_name, metadata)
+            sent += 1
+            logger.info("somebody has waited for a worker", extra={"room": room})
+        except UNANSWERED:
+            logger.exception("somebody who waits could not be served", extra={"room": room})
+    return sent
+
+
 def _where(info: RunningJobInfo) -> dict[str, str]:
     return {"room": info.job.room.name, "job_id": info.job.id}

@@ -83,7 +83,9 @@ class Place:
     def next_metadata(self) -> JobMetadata:
         """What the agent that comes after a lost one is sent with."""
         tries = 0 if self.lived_s >= LIVED_S else self.metadata.tries
-        return self.metadata.model_copy(update={"supersedes": self.job_id, "tries": tries + 1})
+        return self.metadata.model_copy(
+            update={"supersedes": self.job_id or None, "tries": tries + 1}
+        )
 
 
 def default_identity(job_id: str) -> str:
@@ -157,10 +159,7 @@ class Sending:
             TimeoutError: It does not answer.
         """
         await self._remove(place)
-        request = api.CreateAgentDispatchRequest(
-            agent_name=place.agent_name, room=place.room, metadata=metadata.text()
-        )
-        await _often(partial(self._server.agent_dispatch.create_dispatch, request))
+        await self.dispatch(place.room, place.agent_name, metadata.text())
 
     async def is_lost(self, place: Place) -> bool:
         """Whether an agent whose process is gone has left a guest, or a guest's place, behind.
@@ -186,6 +185,44 @@ class Sending:
             listed = await _often(partial(self._server.room.list_rooms, request))
             there.update(room.name for room in listed.rooms)
         return there
+
+    async def unserved(self, agent_name: str) -> Sequence[tuple[str, str]]:
+        """Find the rooms in which somebody waits for an agent that nobody was there to send.
+
+        livekit-server 1.13.5 gives such a dispatch to no worker that registers later.
+
+        Returns:
+            Each room's name, and the metadata that its agent was asked for with.
+
+        Raises:
+            api.TwirpError: The server refuses.
+            aiohttp.ClientError: It cannot be reached.
+            TimeoutError: It does not answer.
+        """
+        found: list[tuple[str, str]] = []
+        listed = await _often(partial(self._server.room.list_rooms, api.ListRoomsRequest()))
+        for room in listed.rooms:
+            there = await self.participants(room.name)
+            if not somebody(there) or agents(there):
+                continue
+            asked = await _often(partial(self._server.agent_dispatch.list_dispatch, room.name))
+            ours = [one for one in asked if one.agent_name == agent_name]
+            if ours and not any(one.state.jobs for one in ours):
+                found.append((room.name, ours[-1].metadata))
+        return found
+
+    async def dispatch(self, room: str, agent_name: str, metadata: str) -> None:
+        """Send an agent to a room.
+
+        Raises:
+            api.TwirpError: The server refuses.
+            aiohttp.ClientError: It cannot be reached.
+            TimeoutError: It does not answer.
+        """
+        request = api.CreateAgentDispatchRequest(
+            agent_name=agent_name, room=room, metadata=metadata
+        )
+        await _often(partial(self._server.agent_dispatch.create_dispatch, request))
 
     async def participants(self, room: str) -> Sequence[ParticipantInfo]:
         """List who is in a room; nobody, when there is no such room.

@@ -16,7 +16,7 @@ from livekit import api
 from livekit.agents import AgentServer, JobProcess
 
 from bella_vista.serving.logs import log_as_job
-from bella_vista.serving.replacing import LostPlace, Watch, sweep
+from bella_vista.serving.replacing import LostPlace, Watch, serve_who_waits, sweep
 from bella_vista.serving.sending import GivenUp, Place, Sending
 from bella_vista.settings import Settings
 
@@ -31,6 +31,7 @@ Setup = Callable[[JobProcess], Any]
 """Readies a process before its call; a function of a module, for it goes to other processes by its name."""
 
 _SWEEP_EVERY_S = 5.0
+_WAITING_S = 1.0
 
 _CLOSE_LIMIT_S = 5.0
 """How long calls may take to end when there is no time to wait for them, in seconds."""
@@ -210,7 +211,7 @@ class _Run:
                 },
             )
             if self._sweeping is None:
-                self._sweeping = asyncio.create_task(self._sweep())
+                self._sweeping = asyncio.create_task(self._look_after())
             registered()
 
         worker.on("worker_started", lambda: self._watch.attach(worker.pool))
@@ -274,6 +275,17 @@ class _Run:
         except Exception:  # whatever becomes of one call, the others are moved
             where = {"room": job.job.room.name, "job_id": job.job.id}
             logger.exception("a call could not be moved", extra=where)
+
+    async def _look_after(self) -> None:
+        """Take up what was left while no worker was there, then what dead workers leave."""
+        name = self._worker.settings.agent_name
+        try:
+            # A dispatch that the server is giving to somebody just now shows its job a moment later.
+            await asyncio.sleep(_WAITING_S)
+            await serve_who_waits(self._sending, agent_name=name)
+        except Exception:  # what was before must not keep this worker from serving
+            logger.exception("who has waited for a worker could not be found out")
+        await self._sweep()
 
     async def _sweep(self) -> None:
         worker = self._worker

@@ -1,0 +1,485 @@
+"""What is said aloud goes the way of what is typed, and no model's failure leaves silence."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from livekit.agents.stt import SpeechEventType
+from livekit.agents.voice import UserInputTranscribedEvent
+
+from agents.handoff import (
+    Ended,
+    Graph,
+    Heard,
+    Said,
+    TurnWithdrawn,
+    YourTurn,
+    mouth,
+    turns_by,
+)
+from agents.testing import (
+    Loudspeaker,
+    ScriptedEar,
+    ScriptedLLM,
+    SpokenConversation,
+    ToneVoice,
+    calls,
+    quick_turns,
+    says,
+)
+from tests.agents.hotel import Bar, Concierge, Reception, Stay, Telephone, hotel, hotel_graph
+
+
+async def so(fact: Callable[[], object], seconds: float = 10) -> None:
+    """Wait until something is so."""
+    async with asyncio.timeout(seconds):
+        while not fact():  # noqa: ASYNC110  # there is no event to wait for
+            await asyncio.sleep(0.001)
+
+
+def of(talk: SpokenConversation[Any, Any], kind: type) -> list[Any]:
+    return [event for event in talk.events if isinstance(event, kind)]
+
+
+async def test_spoken_words_are_counted_told_and_answered_once() -> None:
+    model = ScriptedLLM(
+        [says("Good evening."), calls(("set_guest", {"name": "Ada"})), says("Ada!")]
+    )
+
+    async with SpokenConversation(hotel(), model) as talk:
+        turn = await talk.hears("I am Ada")
+        history = [
+            (item.role, item.text_content)
+            for item in talk.call.session.history.items
+            if item.type == "message"
+        ]
+
+    assert [type(event) for event in turn.events if isinstance(event, Heard | Said | YourTurn)] == [
+        Heard,
+        Said,
+        YourTurn,
+    ]
+    assert (turn.heard, turn.said, talk.state.guest) == (["I am Ada"], ["Ada!"], "Ada")
+    assert history.count(("user", "I am Ada")) == 1
+    assert talk.voice.spoken == ["Good evening.", "Ada!"]
+    assert talk.ear.opened == 1
+
+
+async def test_what_is_said_with_pauses_is_one_turn() -> None:
+    model = ScriptedLLM([says("Good evening."), says("Two nights.")])
+
+    async with SpokenConversation(hotel(), model) as talk:
+        turn = talk.expects_words()
+        talk.ear.begins("Two")
+        talk.ear.finishes("Two nights", "please")
+        await talk.counted(1)
+        await talk.answered()
+
+    assert turn.heard == ["Two nights please"]
+    assert model.requests[1].texts[-1] == ("user", "Two nights please")
+
+
+async def test_words_are_let_in_once_before_livekit_has_them(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    judged: list[str] = []
+    shown: list[str] = []
+
+    def let_in(words: str) -> str:
+        judged.append(words)
+        return words.replace("canary", "[x]")
+
+    def shows(event: UserInputTranscribedEvent) -> None:
+        shown.append(event.transcript)
+
+    model = ScriptedLLM([says("Good evening."), says("Noted.")])
+    async with SpokenConversation(hotel(let_in=let_in), model) as talk:
+        talk.call.session.on("user_input_transcribed", shows)
+        turn = talk.expects_words()
+        talk.ear.begins("my canary")
+        talk.ear.goes_on("my canary is")
+        talk.ear.finishes("my canary", "is yellow")
+        await talk.counted(1)
+        await talk.answered()
+        history = talk.call.session.history.to_dict()
+
+    assert judged == ["my canary", "is yellow"]
+    assert turn.heard == ["my [x] is yellow"]
+    assert shown == ["...", "...", "my [x]", "is yellow"]
+    assert "canary" not in str(history)
+    assert "canary" not in str([(one.getMessage(), vars(one)) for one in caplog.records])
+
+
+async def test_an_application_may_show_words_in_passing() -> None:
+    shown: list[str] = []
+    model = ScriptedLLM([says("Good evening."), says("Noted.")])
+
+    async with SpokenConversation(hotel(in_passing=str.upper), model) as talk:
+        talk.call.session.on("user_input_transcribed", lambda event: shown.append(event.transcript))
+        await talk.hears("two nights")
+
+    assert shown == ["TWO", "two nights"]
+
+
+async def test_words_that_cannot_be_let_in_stay_outside_and_are_asked_for_again() -> None:
+    def let_in(words: str) -> str:
+        raise RuntimeError("cannot judge this")
+
+    model = ScriptedLLM([says("Good evening.")])
+    async with SpokenConversation(hotel(let_in=let_in, trouble="Say that again?"), model) as talk:
+        talk.ear.hears("canary")
+        await so(lambda: of(talk, Said)[-1].text == "Say that again?")
+        await talk.answered()
+        history = talk.call.session.history.to_dict()
+
+    assert "canary" not in str(history)
+    assert of(talk, Heard) == []
+
+
+class Lingering(Reception):
+    """A reception that takes its time to leave, while livekit takes in no turn."""
+
+    leaves: asyncio.Event
+    left: asyncio.Event
+
+    async def on_exit(self) -> None:
+        type(self).left.set()
+        await type(self).leaves.wait()
+
+
+def lingering() -> Graph[Stay]:
+    Lingering.leaves, Lingering.left = asyncio.Event(), asyncio.Event()
+    return Graph((Lingering, Concierge, Bar), hotel_graph().handoffs, start="reception")
+
+
+async def test_what_is_said_during_a_handoff_is_answered_by_the_next_voice() -> None:
+    model = ScriptedLLM([says("Good evening."), calls("transfer_to_bar"), says("Red or white?")])
+
+    async with SpokenConversation(hotel(graph=lingering()), model) as talk:
+        talk.say("I am thirsty")
+        await Lingering.left.wait()
+        talk.expects_words()
+        talk.ear.hears("A glass of wine")
+        await so(lambda: talk.call.hearing.awaits_words)
+        Lingering.leaves.set()
+        await talk.counted(2)
+        await talk.answered()
+
+    assert [event.text for event in of(talk, Heard)] == ["I am thirsty", "A glass of wine"]
+    assert ("user", "A glass of wine") in model.requests[2].texts
+    assert talk.call.speaker == "bar"
+    assert talk.ear.opened == 1
+    assert [event.turn for event in of(talk, YourTurn)] == [0, 2]
+
+
+async def test_what_is_said_while_a_handoff_waits_for_a_tool_is_answered() -> None:
+    Telephone.gate = asyncio.Event()
+    model = ScriptedLLM(
+        [
+            says("Good evening."),
+            calls("telephone", "transfer_to_reception"),
+            says("Two nights, one moment."),
+            says("Here is the reception."),
+        ]
+    )
+    try:
+        call = hotel(Stay(nights=1), speaker="concierge")
+        async with SpokenConversation(call, model) as talk:
+            talk.say("Ask the theatre, then take me back")
+            await talk.counted(1)
+            # From the moment a transfer is being decided on.
+            await so(lambda: [s for s in call.turns.speeches if not s.allow_interruptions])
+            talk.say("For two nights")
+            await talk.counted(2)
+            await so(lambda: of(talk, Said)[-1].text == "Two nights, one moment.")
+            Telephone.gate.set()
+            await talk.answered()
+    finally:
+        Telephone.gate = None
+
+    assert ("user", "For two nights") in model.requests[2].texts
+    assert [event.turn for event in of(talk, YourTurn)] == [0, 2]
+
+
+async def test_a_guest_who_speaks_in_between_cuts_the_voice_short_and_is_answered() -> None:
+    loud = Loudspeaker()
+    model = ScriptedLLM([says("Good evening."), says("A long story."), says("As you like.")])
+
+    async with SpokenConversation(hotel(), model, loudspeaker=loud) as talk:
+        loud.waits = True
+        talk.say("Tell me a story")
+        await so(lambda: loud.playing)
+        talk.expects_words()
+        talk.ear.begins("No")
+        await so(lambda: loud.held)
+        withheld = len(of(talk, YourTurn))
+        talk.ear.finishes("No thanks")
+        await so(lambda: not loud.playing)
+        loud.waits = False
+        await talk.counted(2)
+        await talk.answered()
+
+    story, answer = of(talk, Said)[1:]
+    assert (story.interrupted, answer.text) == (True, "As you like.")
+    assert withheld == 1
+    assert [event.turn for event in of(talk, YourTurn)] == [0, 1, 2]
+    assert len(model.requests) == 3
+
+
+async def test_a_cough_holds_the_voice_and_it_goes_on_to_the_end() -> None:
+    loud = Loudspeaker()
+    model = ScriptedLLM([says("Good evening."), says("A long story.")])
+
+    async with SpokenConversation(hotel(), model, loudspeaker=loud) as talk:
+        loud.waits = True
+        talk.say("Tell me a story")
+        await so(lambda: loud.playing)
+        talk.ear.begins("hm")
+        await so(lambda: loud.held)
+        talk.ear.finishes()
+        await so(lambda: not loud.held)
+        before = [event.turn for event in of(talk, YourTurn)]
+        loud.heard()
+        await talk.answered()
+
+    assert before == [0]
+    assert [event.turn for event in of(talk, YourTurn)] == [0, 1]
+    assert [event.interrupted for event in of(talk, Said)] == [False, False]
+
+
+async def test_a_guest_who_goes_on_before_he_is_answered_hears_no_apology() -> None:
+    model = ScriptedLLM(
+        [says("Good evening."), says("One?", delay=1.0), says("Two nights, noted.")]
+    )
+
+    turns: Any = {
+        **quick_turns(),
+        "endpointing": {"mode": "fixed", "min_delay": 0.2, "max_delay": 0.2},
+    }
+    async with SpokenConversation(hotel(), model, turns=turns) as talk:
+        talk.say("A night")
+        await so(lambda: len(model.requests) == 2)
+        talk.expects_words()
+        talk.ear.begins("no")
+        talk.ear.finishes("no, two")
+        await talk.counted(2)
+        await talk.answered()
+
+    assert talk.voice.spoken == ["Good evening.", "Two nights, noted."]
+    assert [event.turn for event in of(talk, YourTurn)] == [0, 2]
+
+
+async def test_it_is_the_guests_turn_when_the_sentence_has_been_heard() -> None:
+    loud = Loudspeaker(waits=True)
+    played: list[tuple[bool, float]] = []
+    model = ScriptedLLM([says("Good evening.")])
+    talk = SpokenConversation(hotel(), model, loudspeaker=loud)
+    talk.call.listen(
+        lambda event: (
+            played.append((loud.playing, loud.played_s)) if isinstance(event, YourTurn) else None
+        )
+    )
+
+    async def hears_out() -> None:
+        await so(lambda: loud.playing)
+        for _ in range(50):
+            await asyncio.sleep(0.001)
+        assert played == []
+        loud.heard()
+
+    listener = asyncio.create_task(hears_out())
+    async with talk:
+        await listener
+
+    ((playing, played_s),) = played
+    assert not playing
+    assert played_s == pytest.approx(0.13)
+
+
+async def test_the_turn_is_taken_back_when_a_voice_speaks_up() -> None:
+    model = ScriptedLLM([says("Good evening."), says("Anybody there?")])
+
+    async with SpokenConversation(hotel(), model) as talk:
+        talk.call.session.generate_reply(instructions="Ask again.")
+        await so(lambda: of(talk, TurnWithdrawn))
+        await talk.answered()
+
+    assert [
+        type(event) for event in talk.events if isinstance(event, YourTurn | TurnWithdrawn)
+    ] == [
+        YourTurn,
+        TurnWithdrawn,
+        YourTurn,
+    ]
+
+
+async def test_the_farewell_is_heard_before_the_call_ends() -> None:
+    loud = Loudspeaker()
+    at_end: list[bool] = []
+    model = ScriptedLLM([says("Good evening."), calls("end_call", say="Goodbye.")])
+
+    async with SpokenConversation(hotel(), model, loudspeaker=loud) as talk:
+        talk.call.listen(
+            lambda event: at_end.append(loud.playing) if isinstance(event, Ended) else None
+        )
+        await talk.hears("bye")
+
+    assert at_end == [False]
+    assert talk.voice.spoken[-1] == "Goodbye."
+
+
+async def test_a_model_that_fails_is_spoken_for_aloud() -> None:
+    model = ScriptedLLM([says("Good evening."), says("Let me", error="down")])
+
+    async with SpokenConversation(hotel(trouble="Say that again?"), model) as talk:
+        await talk.hears("Two nights")
+
+    assert talk.voice.spoken[-1].endswith("Say that again?")
+
+
+async def test_each_voice_may_have_its_own_mouth() -> None:
+    bar = ToneVoice(hertz=300)
+    model = ScriptedLLM([says("Good evening."), calls("transfer_to_bar"), says("A beer?")])
+
+    async with SpokenConversation(hotel(), model, voices={"bar": bar}) as talk:
+        await talk.hears("I am thirsty")
+
+    assert (talk.voice.spoken, bar.spoken) == (["Good evening."], ["A beer?"])
+
+
+async def test_words_that_cannot_be_spoken_are_said_all_the_same_and_tools_run() -> None:
+    voice = ToneVoice()
+    model = ScriptedLLM(
+        [
+            says("Good evening."),
+            calls(("set_guest", {"name": "Ada"}), say="One moment."),
+            says("Ada!"),
+            says("Goodbye."),
+        ]
+    )
+
+    async with SpokenConversation(hotel(cannot_speak="Read this."), model, voice=voice) as talk:
+        voice.broken = True
+        turn = await talk.hears("I am Ada")
+        later = await talk.hears("bye")
+
+    assert talk.state.guest == "Ada"
+    assert turn.said == ["One moment.", "Read this.", "Ada!"]
+    assert later.said == ["Goodbye."]
+    assert [event.interrupted for event in of(talk, Said)] == [False] * 5
+    assert [event.turn for event in of(talk, YourTurn)] == [0, 1, 2]
+
+
+async def test_a_voice_that_makes_no_sound_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mouth, "SILENT_S", 0.1)
+    voice = ToneVoice()
+    model = ScriptedLLM([says("Good evening."), says("Ada!")])
+
+    async with SpokenConversation(hotel(cannot_speak="Read this."), model, voice=voice) as talk:
+        voice.mute = True
+        turn = await talk.hears("I am Ada")
+
+    assert turn.said == ["Ada!", "Read this."]
+
+
+async def test_a_voice_that_has_failed_is_tried_again_after_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(mouth, "REST_S", 0.0)
+    voice = ToneVoice()
+    model = ScriptedLLM([says("Good evening."), says("Ada!"), says("Yes?")])
+
+    async with SpokenConversation(hotel(cannot_speak="Read this."), model, voice=voice) as talk:
+        voice.broken = True
+        await talk.hears("I am Ada")
+        voice.broken = False
+        await talk.hears("Hello?")
+
+    assert voice.spoken == ["Good evening.", "Yes?"]
+
+
+async def test_a_guest_who_is_not_heard_is_told_so_once_and_can_type() -> None:
+    model = ScriptedLLM([says("Good evening."), says("Two nights.")])
+
+    async with SpokenConversation(hotel(cannot_hear="Please type."), model) as talk:
+        talk.ear.breaks()
+        await so(lambda: of(talk, Said)[-1].text == "Please type.")
+        await talk.answered()
+        talk.call.hear("Two nights")
+        await talk.answered()
+        await so(lambda: talk.ear.opened > 3)  # it has been tried again, and has failed again
+        await talk.answered()
+
+    assert talk.voice.spoken == ["Good evening.", "Please type.", "Two nights."]
+
+
+async def test_ears_that_never_worked_are_told_of_after_the_greeting() -> None:
+    ear = ScriptedEar()
+    ear.broken = True
+    model = ScriptedLLM([says("Good evening.")])
+
+    async with SpokenConversation(hotel(cannot_hear="Please type."), model, ear=ear) as talk:
+        await so(lambda: len(of(talk, Said)) == 2)
+        await talk.answered()
+
+    assert talk.voice.spoken == ["Good evening.", "Please type."]
+
+
+async def test_ears_that_come_back_are_told_of_again_when_they_fail_again() -> None:
+    model = ScriptedLLM([says("Good evening."), says("Two nights.")])
+
+    async with SpokenConversation(hotel(cannot_hear="Please type."), model) as talk:
+        talk.ear.breaks()
+        await so(lambda: of(talk, Said)[-1].text == "Please type.")
+        await talk.answered()
+        talk.ear.broken = False
+        await so(lambda: talk.ear.opened == 2)
+        await talk.hears("Two nights")
+        talk.ear.breaks()
+        await so(lambda: of(talk, Said)[-1].text == "Please type.")
+        await talk.answered()
+
+    assert talk.voice.spoken.count("Please type.") == 2
+
+
+async def test_the_end_of_a_turn_that_nobody_notices_loses_no_words() -> None:
+    model = ScriptedLLM([says("Good evening."), says("Two nights.")])
+
+    async with SpokenConversation(hotel(), model) as talk:
+        talk.call.hearing.patience_s = 0.02
+        talk.expects_words()
+        talk.ear._tell(SpeechEventType.FINAL_TRANSCRIPT, "Two nights")
+        await talk.counted(1)
+        await talk.answered()
+
+    assert talk.turns[1].said == ["Two nights."]
+
+
+def test_nothing_is_left_to_what_livekit_thinks_best() -> None:
+    turns = turns_by(None)
+    interruption = turns.get("interruption", {})
+
+    assert turns.get("turn_detection") == "stt"
+    assert turns.get("preemptive_generation") == {"enabled": False}
+    assert interruption.get("mode") == "vad"  # the other one asks a server in the cloud
+    assert interruption.get("discard_audio_if_uninterruptible") is False
+
+
+async def test_typed_words_interrupt_speech_and_are_answered_aloud() -> None:
+    loud = Loudspeaker()
+    model = ScriptedLLM([says("Good evening."), says("A long story."), says("As you like.")])
+
+    async with SpokenConversation(hotel(), model, loudspeaker=loud) as talk:
+        loud.waits = True
+        talk.say("Tell me a story")
+        await so(lambda: loud.playing)
+        talk.call.hear("No thanks")
+        await so(lambda: not loud.playing)
+        loud.waits = False
+        await talk.answered()
+
+    assert talk.voice.spoken[-1] == "As you like."
+    assert [event.turn for event in of(talk, YourTurn)][-1] == 2

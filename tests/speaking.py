@@ -1,0 +1,110 @@
+"""A guest of a LiveKit room who speaks in tones and listens: what ``tests.livekit`` has for those who write.
+
+::
+
+    async with livekit.joined(room_name) as guest, speaking(guest.room) as ada:
+        await ada.says(0)
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from livekit import rtc
+
+from agents.testing.tones import RATE, is_loud, line, silence
+
+STILL_S = 0.08
+"""So much silence tells that nobody speaks, in seconds: more than a frame may be late."""
+
+
+class Speaking:
+    """Somebody with a microphone and ears.
+
+    Args:
+        room: Where; joined.
+    """
+
+    def __init__(self, room: rtc.Room) -> None:
+        self.room = room
+        self.sounds: list[tuple[float, float]] = []
+        """When each sound began and ended that was heard, by ``time.monotonic``; the last may go on."""
+        self._source = rtc.AudioSource(RATE, 1, queue_size_ms=100)
+        self._lines: asyncio.Queue[int] = asyncio.Queue()
+        self._said = asyncio.Event()
+        self._work: list[asyncio.Task[None]] = []
+
+    @property
+    def hears(self) -> bool:
+        """Whether somebody else speaks just now."""
+        return bool(self.sounds) and time.monotonic() - self.sounds[-1][1] < STILL_S
+
+    @property
+    def heard_s(self) -> float:
+        """How long the sounds were in all, in seconds."""
+        return sum(end - begin for begin, end in self.sounds)
+
+    async def says(self, number: int) -> None:
+        """Say a sentence to its end."""
+        self._said.clear()
+        self._lines.put_nowait(number)
+        await self._said.wait()
+
+    async def begin(self) -> None:
+        """Switch the microphone on, and listen to whoever publishes a track."""
+        self.room.on("track_subscribed", lambda track, *_: self._listen_to(track))
+        for one in self.room.remote_participants.values():
+            for publication in one.track_publications.values():
+                self._listen_to(publication.track)
+        track = rtc.LocalAudioTrack.create_audio_track("microphone", self._source)
+        options = rtc.TrackPublishOptions(source=rtc.TrackSource.SOURCE_MICROPHONE)
+        await self.room.local_participant.publish_track(track, options)
+        self._work.append(asyncio.create_task(self._speak()))
+
+    async def end(self) -> None:
+        """Switch everything off."""
+        for task in self._work:
+            task.cancel()
+        for task in self._work:
+            with suppress(asyncio.CancelledError):
+                await task
+        await self._source.aclose()
+
+    async def _speak(self) -> None:
+        while True:
+            if self._lines.empty():
+                for frame in silence(0.02):
+                    await self._source.capture_frame(frame)
+                continue
+            for frame in line(self._lines.get_nowait()):
+                await self._source.capture_frame(frame)
+            self._said.set()
+
+    def _listen_to(self, track: rtc.RemoteTrack | None) -> None:
+        if isinstance(track, rtc.RemoteAudioTrack):
+            self._work.append(asyncio.create_task(self._listen(track)))
+
+    async def _listen(self, track: rtc.RemoteAudioTrack) -> None:
+        stream = rtc.AudioStream(track, sample_rate=RATE, num_channels=1)
+        try:
+            async for event in stream:
+                if is_loud(event.frame):
+                    now = time.monotonic()
+                    if self.hears:
+                        self.sounds[-1] = (self.sounds[-1][0], now)
+                    else:
+                        self.sounds.append((now, now))
+        finally:
+            await stream.aclose()
+
+
+@asynccontextmanager
+async def speaking(room: rtc.Room) -> AsyncIterator[Speaking]:
+    """Speak and listen in a room for a while."""
+    guest = Speaking(room)
+    await guest.begin()
+    try:
+        yield guest
+    finally:
+        await guest.end()
