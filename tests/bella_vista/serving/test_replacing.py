@@ -105,3 +105,13 @@ async def test_what_a_dead_worker_left_is_taken_up_by_the_next(house: House) -> 
     assert (told["metadata"]["order_id"], told["metadata"]["tries"]) == ("abcd", 2)
     assert served == ["agent-AJ_another"]
     assert worker.text.count("a lost agent is replaced") == 1
+
+
+async def test_a_guest_who_came_before_any_worker_is_served(house: House, room_name: str) -> None:
+    async with house.livekit.joined(room_name, "ada") as guest:
+        await house.send(room_name, guest="ada", channel="web_text")
+        with house.starting():
+            told = await answer(guest)
+
+    assert told["metadata"]["guest"] == "ada"
+    assert told["metadata"]["channel"] == "web_text"
