@@ -302,11 +302,15 @@ def _leave_at_once(code: int) -> NoReturn:
 
 def _hand_down(*, serving: bool, **options: str | None) -> None:
     """Put options into the environment, once they are known to be right: a worker's processes read it."""
-    from bella_vista.settings import read_settings, serving_settings, unknown_settings, variable
+    from bella_vista.settings import read_settings, unknown_settings, variable
 
     complain(*(f"warning: there is no setting {name}" for name in unknown_settings()))
-    read = serving_settings if serving else read_settings
-    read(**options)
+    if serving:
+        from bella_vista.serving.running import checked_settings
+
+        checked_settings(**options)
+    else:
+        read_settings(**options)
     for option, value in options.items():
         if value is not None:
             os.environ[variable(option)] = value

@@ -124,12 +124,19 @@ def scene_of(context: ChatContext, tools: frozenset[str]) -> Scene:
                 voice = voice or _heading(text)
             elif item.role == "user" and text.startswith(DATA_MARK):
                 order = _arguments(text.removeprefix(DATA_MARK))
-            elif item.role in ("user", "assistant"):
-                if item.role == "user":
-                    outcomes.clear()
-                dialogue.append(Words(_id(item), text, item.role == "user"))
-    return Scene(voice, order, tuple(_joined(dialogue)), tuple(outcomes), tools, told)
+            elif item.role == "assistant":
+                dialogue.append(Words(_id(item), text, by_guest=False))
+            elif item.role == "user":
+                words = Words(_id(item), text, by_guest=True)
+                if dialogue and dialogue[-1].by_guest and not any(map(_changed, outcomes)):
+                    words = _joined(dialogue.pop(), words)
+                outcomes.clear()
+                dialogue.append(words)
+    return Scene(voice, order, tuple(dialogue), tuple(outcomes), tools, told)
 
+
+_READS, _TRANSFER = frozenset({"tell", "find_on_menu"}), "transfer_to_"
+"""The tools that change nothing, and how the names begin of those that hand over."""
 
 _REFUSAL = re.compile(
     r'^Not(?:hing was changed| handed over)\. (?P<code>\w+): (?P<message>.*?)(?: (?P<facts>\{".*\}))?$',
@@ -153,15 +160,14 @@ def _outcome(name: str, arguments: Mapping[str, Any], output: str, is_error: boo
     )
 
 
-def _joined(dialogue: list[Words]) -> list[Words]:
+def _changed(outcome: Outcome) -> bool:
+    """Whether words were acted on: then they are not acted on again, though the reply was interrupted."""
+    return outcome.done and outcome.name not in _READS and not outcome.name.startswith(_TRANSFER)
+
+
+def _joined(before: Words, words: Words) -> Words:
     """Take what the guest said in one go, before anybody answered, as one."""
-    joined: list[Words] = []
-    for words in dialogue:
-        if joined and joined[-1].by_guest and words.by_guest:
-            before = joined.pop()
-            words = Words(words.id, f"{before.text}\n{words.text}", True)
-        joined.append(words)
-    return joined
+    return Words(words.id, f"{before.text}\n{words.text}", by_guest=True)
 
 
 def _arguments(text: str) -> dict[str, Any]:

@@ -455,9 +455,12 @@ class RoomCall:
         self._result(Outcome.CUT_OFF)
 
     def _withdraw(self) -> None:
+        self._result(Outcome.WITHDRAWN)
         if self._call is not None:
             self._call.hang_up()
-        self._result(Outcome.WITHDRAWN)
+            self._call.end("failed")
+        # Whatever is being said just now, nobody hears the rest of it.
+        self._spawn(self._room.disconnect())
 
     # -- small things --------------------------------------------------------------------------------------
 

@@ -37,6 +37,10 @@ VOICE, STAGE, VERSION = "bella.voice", "bella.stage", "bella.version"
 QUIET_S = 1.2
 """How long a page must be quiet before a voice speaks to what was done on it, in seconds."""
 
+REPLY_FIRST_S = 0.01
+"""How long others wait to be told of a change, in seconds, so that who made it is answered first: what goes out
+before it on the same channel would hold his answer up for longer than the change took."""
+
 _EVERY_TURN = 1 << 53
 
 
@@ -69,6 +73,7 @@ class Page:
         self._views = views
         self._changes = PageChanges(call.shared.context)
         self._remark: asyncio.TimerHandle | None = None
+        self._untold: asyncio.TimerHandle | None = None
         self._attributes = Attributes(agent)
         self._notices = TurnNotices(agent)
         self._notices.bind(guest, silent=silent)
@@ -138,6 +143,7 @@ class Page:
         self._unlisten()
         self._unsubscribe()
         self._forget_remark()
+        self._tell_change()
         await self._notices.aclose()
         await self._subscribers.aclose()
         await self._attributes.aclose()
@@ -155,17 +161,29 @@ class Page:
             case Said():
                 self._changes.said(event.text)
             case YourTurn():
+                self._tell_change()  # its version is the one the client has by then
                 self._notices.give(self._notice(event))
                 self._remark_soon()
             case StateChanged():
-                self._subscribers.changed()
-                self.show()
+                self._tell_change_soon()
             case HandedOver():
                 self.show()
             case Ended():
                 self._notices.withdraw(_EVERY_TURN)
             case _:
                 pass
+
+    def _tell_change_soon(self) -> None:
+        if self._untold is None:
+            loop = asyncio.get_running_loop()
+            self._untold = loop.call_later(REPLY_FIRST_S, self._tell_change)
+
+    def _tell_change(self) -> None:
+        if self._untold is not None:
+            self._untold.cancel()
+            self._untold = None
+            self._subscribers.changed()
+            self.show()
 
     def _notice(self, event: YourTurn) -> dict[str, Any]:
         refusal = self._call.last_refusal

@@ -4,10 +4,12 @@ import asyncio
 import os
 import sys
 import threading
+from collections.abc import Iterable
+from contextlib import suppress
 from importlib import import_module
 
 from bella_vista.serving.logs import log_as_worker
-from bella_vista.settings import Settings, SettingsFaults, serving_settings
+from bella_vista.settings import ServingSettings, Settings, SettingsFaults, read_settings
 
 APP = "bella_vista.app"
 """The module whose ``server`` takes the calls."""
@@ -30,8 +32,7 @@ def run_worker(module: str = APP, *, ready: int | None = None) -> int:
     Raises:
         SettingsFaults: Everything that is wrong with the settings.
     """
-    settings = serving_settings()
-    _check(settings)
+    settings = checked_settings()
     log_as_worker(settings.secrets, plain=ready is not None)
     # Imported only now: what it takes a second to import need not be there to say what is wrong.
     from bella_vista.serving.worker import Worker, serve
@@ -44,12 +45,42 @@ def run_worker(module: str = APP, *, ready: int | None = None) -> int:
     return asyncio.run(_serve_supervised(worker, ready))
 
 
-def _check(settings: Settings) -> None:
-    """Try what every call will need: better no worker than one whose every call fails.
+def checked_settings(**options: object) -> ServingSettings:
+    """Read the settings and try what every call will need: better no worker than one whose every call fails.
+
+    Args:
+        options: What was given on the command line, by name; ``None`` is not given.
 
     Raises:
-        SettingsFaults: Everything that is wrong with the menu and the database.
+        SettingsFaults: Everything that is wrong with them, with the menu and with the database.
     """
+    from bella_vista.speech_models import speaking_settings
+
+    faults: list[str] = []
+    settings = plain = None
+    # What only rooms need may be wrong while the menu and the database can be looked at.
+    with suppress(SettingsFaults):
+        plain = read_settings(**options)
+    voices = _voices() if plain is not None and plain.tts_voices else ()
+    try:
+        settings = speaking_settings(voices=voices, **options)
+    except SettingsFaults as wrong:
+        faults += wrong.faults
+    if plain is not None:
+        faults += _faults_of_calls(plain)
+    if settings is None or faults:
+        raise SettingsFaults(faults)
+    return settings
+
+
+def _voices() -> Iterable[str]:
+    from agents.roster import restaurant_graph
+
+    return restaurant_graph().voices
+
+
+def _faults_of_calls(settings: Settings) -> list[str]:
+    """Say what is wrong with the menu and the database."""
     from bella_vista.menus import menu_file
     from bella_vista.orders import OrderFaults, default_database, list_orders, open_store
     from state.menu import MenuFaults, load_menu
@@ -68,8 +99,7 @@ def _check(settings: Settings) -> None:
         asyncio.run(look())
     except OrderFaults as error:
         faults += error.faults
-    if faults:
-        raise SettingsFaults(faults)
+    return faults
 
 
 async def _serve_supervised(worker: object, ready: int) -> int:
