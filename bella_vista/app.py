@@ -25,7 +25,8 @@ from bella_vista.job import JobMetadata, MetadataFaults
 from bella_vista.menus import menu_file
 from bella_vista.models import language_model, patience_of
 from bella_vista.orders import default_database, open_store, wants_person
-from bella_vista.rooms.call import House, Outcome, RoomCall
+from bella_vista.rooms.call import RoomCall
+from bella_vista.rooms.house import House, Outcome
 from bella_vista.rooms.media import Media
 from bella_vista.rooms.refusing import Why, refuse_politely
 from bella_vista.serving import MOST_TRIES, LostPlace, make_server, replace_this_job

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from livekit.agents.llm import LLM
 
-from agents.testing import ScriptedLLM, Step
 from bella_vista.settings import OPENAI, SCRIPT, Settings, read_settings
 from state.menu import Menu
 
 if TYPE_CHECKING:
+    from agents.testing import ScriptedLLM
     from bella_vista.conversations.form import ScriptStep
 
 
@@ -57,8 +57,11 @@ def _local(menu: Menu, now: Callable[[], datetime]) -> LLM[Any]:
     return LocalLLM(menu, now=now)
 
 
-def scripted(script: "Iterable[ScriptStep]") -> ScriptedLLM:
+def scripted(script: "Iterable[ScriptStep]") -> "ScriptedLLM":
     """Build a model that plays steps as they stand in a file."""
+    # The test kit's ears and voices come with it: nobody who serves guests needs them.
+    from agents.testing import ScriptedLLM, Step
+
     return ScriptedLLM(
         Step(
             say=step.say,

@@ -3,9 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass, field
-from enum import Enum
+from collections.abc import Coroutine
 from typing import Any
 
 from livekit import rtc
@@ -16,11 +14,12 @@ from agents.roster import restaurant_call, restaurant_graph
 from bella_vista.job import JobMetadata
 from bella_vista.rooms.attendance import Arrival, Attendance
 from bella_vista.rooms.chat import Chat
+from bella_vista.rooms.house import House, Outcome
 from bella_vista.rooms.keys import Keys
-from bella_vista.rooms.media import Media, channel_of
+from bella_vista.rooms.media import channel_of
 from bella_vista.rooms.opening import keep_number, open_for
 from bella_vista.rooms.page import Page
-from bella_vista.rooms.patience import PATIENCE, Patience, Silence
+from bella_vista.rooms.patience import Silence
 from bella_vista.rooms.resume_codes import resume_code
 from bella_vista.rooms.seat import Seat
 from bella_vista.rooms.words import NOBODY_THERE, STILL_THERE
@@ -30,12 +29,9 @@ from rpc.gateway import STAFF, Caller, Forbidden, Gateway, Mutes, RoomService
 from rpc.methods import OrderMethods
 from state.context import OrderContext
 from state.order import Channel, OrderState
-from state.shared import SqlStore, StateError
+from state.shared import StateError
 
 logger = logging.getLogger(__name__)
-
-NOBODY_S = 120.0
-"""How long an agent waits in a room for somebody to serve, in seconds."""
 
 SETTLED_S = 10.0
 """How long after the agent's own connection was lost everybody's new one is no news, in seconds."""
@@ -45,54 +41,6 @@ HOUSE_S = 2.0
 
 STOP_LIMIT_S = 5.0
 """How long the end of a call waits for what still runs in it, in seconds."""
-
-
-class Outcome(Enum):
-    """How a call ended."""
-
-    OVER = "over"
-    """It is over: a voice said goodbye, or the guest has left."""
-    NOBODY = "nobody came"
-    """There was nobody to serve."""
-    WITHDRAWN = "another agent has it"
-    """Another agent serves this guest; this one left without a word."""
-    CUT_OFF = "the room is gone"
-    """The connection was lost for good; the order is kept and can be gone on with."""
-    FAILED = "it broke off"
-    """The conversation broke; somebody else has to go on with it."""
-
-
-@dataclass(frozen=True)
-class House:
-    """What all calls of one process share.
-
-    Args:
-        context: The menu, the clock, the ids.
-        store: Keeps the orders.
-        model: Makes the language model of a call.
-        media: Makes ears and mouths, if the house has any.
-        secret: What resume codes are made with.
-        grace_s: How long a guest may be away, in seconds.
-        words: Whether what is said is kept.
-        words_days: For how many days.
-        agent: The name that clients are told.
-        patience: How long a guest may be silent, by channel.
-        patience_of: How long a model may be silent, in seconds, where it says so.
-        nobody_s: How long to wait for somebody to serve, in seconds.
-    """
-
-    context: OrderContext
-    store: SqlStore
-    model: Callable[[], LLM[Any]]
-    media: Media
-    secret: str
-    grace_s: float
-    words: bool = True
-    words_days: int = 30
-    agent: str = "bella-vista"
-    patience: Mapping[Channel, Patience] = field(default_factory=lambda: PATIENCE)
-    patience_of: Callable[[LLM[Any]], float | None] = lambda model: None
-    nobody_s: float = NOBODY_S
 
 
 class RoomCall:

@@ -33,6 +33,10 @@ Setup = Callable[[JobProcess], Any]
 _SWEEP_EVERY_S = 5.0
 _WAITING_S = 1.0
 
+FULL = 0.7
+"""The load of a worker that has all the calls it takes: livekit-server 1.13.5 sends nobody more who says so much
+(its ``agents.target_load``), and LiveKit Cloud allows no other threshold."""
+
 _CLOSE_LIMIT_S = 5.0
 """How long calls may take to end when there is no time to wait for them, in seconds."""
 
@@ -83,7 +87,7 @@ class Worker(AgentServer):
             api_secret=secret.get_secret_value() if secret else None,
             # livekit-agents 1.8.9 takes the machine's load for its own: beside a busy neighbour it took no call.
             load_fnc=self.load,
-            load_threshold=1.0,
+            load_threshold=FULL,
             num_idle_processes=settings.idle,
             host=settings.health_host,
             port=settings.health_port,
@@ -111,14 +115,14 @@ class Worker(AgentServer):
         return getattr(self, "_proc_pool", None)
 
     def load(self) -> float:
-        """Tell how busy it is: its calls, of those that it takes."""
-        return len(self.active_jobs) / self.settings.calls
+        """Tell how busy it is: its calls, of those that it takes, up to ``FULL``."""
+        return FULL * (len(self.active_jobs) / self.settings.calls)
 
     def _get_effective_load(self) -> float:
         # livekit-agents 1.8.9 takes a call that is about to begin for a whole idle process's share, as long as
         # there is no other: of three guests who come at once, a worker with room for twenty would refuse one.
         beginning: int = getattr(self, "_reserved_slots", 0)
-        return (len(self.active_jobs) + beginning) / self.settings.calls
+        return FULL * ((len(self.active_jobs) + beginning) / self.settings.calls)
 
 
 def make_server(

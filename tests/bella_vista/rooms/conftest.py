@@ -16,7 +16,8 @@ from bella_vista.job import JobMetadata
 from bella_vista.menus import menu_file
 from bella_vista.models import language_model
 from bella_vista.orders import open_store
-from bella_vista.rooms.call import House, Outcome, RoomCall
+from bella_vista.rooms.call import RoomCall
+from bella_vista.rooms.house import House, Outcome
 from bella_vista.rooms.media import Media
 from rpc.gateway import cap_incoming
 from state.context import OrderContext

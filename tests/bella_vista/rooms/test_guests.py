@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 from livekit import rtc
 
-from bella_vista.rooms.call import Outcome
+from bella_vista.rooms.house import Outcome
 from tests.bella_vista.rooms.conftest import Calls, Changed
 from tests.livekit import LiveKit, is_turn, new_identity, until
 
