@@ -30,7 +30,7 @@ ROLE, STAFF = "bella.role", "staff"
 NOTICES = ("your_turn_to_speak", "order_state_changed")
 """What a client offers to be called by, unless a test says otherwise."""
 
-NOT_YET = (1400, 1401, 1501)
+NOT_YET = (1400, 1401, 1501, 1503)
 """What a call is answered with while the agent is still arriving."""
 
 
@@ -197,7 +197,7 @@ class Client:
         deadline = time.monotonic() + seconds
         while True:
             try:
-                return await self.call("hello")
+                return await self.call("hello", to=await self.agent(seconds))
             except rtc.RpcError as error:
                 if error.code not in NOT_YET or time.monotonic() > deadline:
                     raise

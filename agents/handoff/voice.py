@@ -241,6 +241,8 @@ class Voice(Agent, Generic[S, C]):
             if rest := outgoing.rest():
                 yield rest
         except Exception as error:  # every failure of a model ends in words, never in silence
+            if call.limits.over:  # it was hung up, and nobody is left to hear an apology
+                return
             self._log_failure(call, error)
             if reply.spoke:  # what follows is another sentence
                 yield f"{_last_words(outgoing)} "

@@ -39,6 +39,8 @@ SETTLED_S = 10.0
 HOUSE_S = 2.0
 """How often it is looked whether staff have written something, in seconds."""
 
+_ANOTHER_COMES = frozenset({Outcome.WITHDRAWN, Outcome.FAILED, Outcome.CUT_OFF})
+
 STOP_LIMIT_S = 5.0
 """How long the end of a call waits for what still runs in it, in seconds."""
 
@@ -286,16 +288,26 @@ class RoomCall:
         finally:
             ready.cancel()
         if self._page is None or not self._ready.is_set():
+            if self._outcome.done() and self._outcome.result() in _ANOTHER_COMES:
+                # The caller is told by our leaving, and says hello to the next agent.
+                await asyncio.Event().wait()
             raise Forbidden("This call is over.")
         self._page.greeted(caller.identity)
 
     # -- the guest ---------------------------------------------------------------------------------------
 
     def _hear(self, words: str) -> None:
-        if self._call is not None:
-            self._call.hear(words)
-        else:
+        if self._call is None:
             self._early.append(words)
+        elif self._seat.overdue:
+            self._spawn(self._hear_if_held(self._call, words))
+        else:
+            self._call.hear(words)
+
+    async def _hear_if_held(self, call: Call[OrderState, OrderContext], words: str) -> None:
+        """Hear what came while this process stood still, unless another agent serves the guest by now."""
+        if await self._seat.renew():
+            call.hear(words)
 
     def _on_key(self, pressed: rtc.SipDTMF) -> None:
         participant = pressed.participant

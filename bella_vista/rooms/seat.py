@@ -39,6 +39,12 @@ class Seat:
         self._lost = lost
         self._lease: Lease | None = None
         self._renewing: asyncio.Task[None] | None = None
+        self._held_until = float("inf")
+
+    @property
+    def overdue(self) -> bool:
+        """Whether this process stood still for so long that somebody else may have the place by now."""
+        return asyncio.get_running_loop().time() > self._held_until
 
     @property
     def lease(self) -> Lease:
@@ -72,6 +78,7 @@ class Seat:
                 seen = now.until if now is not None else None
                 await asyncio.sleep(RENEWED_S / 2)
             else:
+                self._held_until = loop.time() + LASTS_S
                 self._renewing = loop.create_task(self._renew())
                 return True
 
@@ -102,10 +109,19 @@ class Seat:
     async def _renew(self) -> None:
         while True:
             await asyncio.sleep(RENEWED_S)
-            try:
-                await self._store.renew(self._place, self._holder, seconds=LASTS_S)
-            except Lost:
-                self._lost()
+            if not await self.renew():
                 return
-            except StateError as fault:  # orders cannot be stored either, and that is told
-                logger.warning("a place could not be renewed: %s", fault.message)
+
+    async def renew(self) -> bool:
+        """Hold the place for some time more; returns whether nobody else has it."""
+        now = asyncio.get_running_loop().time()
+        try:
+            await self._store.renew(self._place, self._holder, seconds=LASTS_S)
+        except Lost:
+            self._lost()
+            return False
+        except StateError as fault:  # orders cannot be stored either, and that is told
+            logger.warning("a place could not be renewed: %s", fault.message)
+        else:
+            self._held_until = now + LASTS_S
+        return True

@@ -27,6 +27,9 @@ from bella_vista.serving.sending import (
 
 logger = logging.getLogger(__name__)
 
+_ON_ITS_WAY_S = 3.0
+"""How long a dispatch may be on its way to a worker, in seconds."""
+
 _SILENT_S = 3.0
 """An agent that is in its room and not heard of may only be slow, for this long, in seconds."""
 
@@ -191,7 +194,12 @@ async def serve_who_waits(sending: Sending, *, agent_name: str) -> int:
         agent_name: The name by which agents are sent for.
     """
     sent = 0
-    for room, metadata in await sending.unserved(agent_name):
+    before = await sending.unserved(agent_name)
+    if not before:
+        return sent
+    await asyncio.sleep(_ON_ITS_WAY_S)
+    waiting = await sending.unserved(agent_name)
+    for room, metadata in (waiting[one] for one in waiting if one in before):
         try:
             await sending.dispatch(room, agent_name, metadata)
             sent += 1

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -186,20 +186,21 @@ class Sending:
             there.update(room.name for room in listed.rooms)
         return there
 
-    async def unserved(self, agent_name: str) -> Sequence[tuple[str, str]]:
-        """Find the rooms in which somebody waits for an agent that nobody was there to send.
+    async def unserved(self, agent_name: str) -> Mapping[str, tuple[str, str]]:
+        """Find the dispatches in whose rooms somebody waits for an agent, and that no worker has got.
 
-        livekit-server 1.13.5 gives such a dispatch to no worker that registers later.
+        One that has just been made may be on its way to a worker: look twice. livekit-server 1.13.5 gives a
+        dispatch to no worker that registers later.
 
         Returns:
-            Each room's name, and the metadata that its agent was asked for with.
+            By each dispatch's id, the room's name and the metadata that its agent was asked for with.
 
         Raises:
             api.TwirpError: The server refuses.
             aiohttp.ClientError: It cannot be reached.
             TimeoutError: It does not answer.
         """
-        found: list[tuple[str, str]] = []
+        found: dict[str, tuple[str, str]] = {}
         listed = await _often(partial(self._server.room.list_rooms, api.ListRoomsRequest()))
         for room in listed.rooms:
             there = await self.participants(room.name)
@@ -208,7 +209,7 @@ class Sending:
             asked = await _often(partial(self._server.agent_dispatch.list_dispatch, room.name))
             ours = [one for one in asked if one.agent_name == agent_name]
             if ours and not any(one.state.jobs for one in ours):
-                found.append((room.name, ours[-1].metadata))
+                found[ours[-1].id] = (room.name, ours[-1].metadata)
         return found
 
     async def dispatch(self, room: str, agent_name: str, metadata: str) -> None:

@@ -31,7 +31,6 @@ Setup = Callable[[JobProcess], Any]
 """Readies a process before its call; a function of a module, for it goes to other processes by its name."""
 
 _SWEEP_EVERY_S = 5.0
-_WAITING_S = 1.0
 
 FULL = 0.7
 """The load of a worker that has all the calls it takes: livekit-server 1.13.5 sends nobody more who says so much
@@ -284,8 +283,6 @@ class _Run:
         """Take up what was left while no worker was there, then what dead workers leave."""
         name = self._worker.settings.agent_name
         try:
-            # A dispatch that the server is giving to somebody just now shows its job a moment later.
-            await asyncio.sleep(_WAITING_S)
             await serve_who_waits(self._sending, agent_name=name)
         except Exception:  # what was before must not keep this worker from serving
             logger.exception("who has waited for a worker could not be found out")

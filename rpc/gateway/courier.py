@@ -101,6 +101,7 @@ class Courier:
         self._response_timeout = response_timeout
         self._news = asyncio.Event()
         self._comings = 0
+        self._calling: asyncio.Future[str] | None = None
         self.resting = False
         """Whether the client is left alone for now."""
         self._task = asyncio.get_running_loop().create_task(self._run(), name=f"telling {method}")
@@ -118,6 +119,12 @@ class Courier:
         self._comings += 1
         self.resting = False
         self.wake()
+
+    def joined(self) -> None:
+        """The client is in the room anew: what is under way went to a connection that is gone."""
+        if self._calling is not None:
+            self._calling.cancel()
+        self.back()
 
     def stop(self) -> asyncio.Task[None]:
         """Tell nothing more; returns what ends soon."""
@@ -149,14 +156,22 @@ class Courier:
         ended(outcome)
 
     async def _call(self, payload: str) -> Outcome:
+        self._calling = calling = asyncio.ensure_future(
+            self._peer.perform_rpc(
+                destination_identity=self._identity,
+                method=self._method,
+                payload=payload,
+                response_timeout=self._response_timeout,
+            )
+        )
         try:
             async with asyncio.timeout(self._response_timeout + _LATEST_S):
-                await self._peer.perform_rpc(
-                    destination_identity=self._identity,
-                    method=self._method,
-                    payload=payload,
-                    response_timeout=self._response_timeout,
-                )
+                await calling
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            return Outcome.GONE
         except RpcError as error:
             logger.debug("not answered", extra={"method": self._method, "code": int(error.code)})
             return _outcome(error.code)
@@ -166,6 +181,8 @@ class Courier:
                 extra={"method": self._method, "error": type(error).__name__},
             )
             return Outcome.GONE
+        finally:
+            self._calling = None
         return Outcome.ARRIVED
 
 

@@ -177,6 +177,10 @@ class Gateway(rtc.RpcInterceptor):
             admitted = wait_ms is None
             if wait_ms is not None:
                 self._mute_who_goes_on(call.identity)
+            if role is None and admitted and self._role_of(call.identity) is not None:
+                # He is known and is not seen just now: after a lost connection the server tells of him later.
+                await self._found(call.identity)
+                role = self._role(call.identity)
             if not anybody and role is None:
                 raise Forbidden(_NOT_YOURS)
             if wait_ms is not None:

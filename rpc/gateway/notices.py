@@ -100,7 +100,7 @@ class TurnNotices:
         if self._courier is not None and identity == self._identity:
             if self._truth is not None:
                 self._now(self._truth.turn, self._truth.payload)
-            self._courier.back()
+            self._courier.joined()
 
     def may_try_again(self, identity: str) -> None:
         """A client has shown that it listens: it is told what could not be told before, and nothing twice."""

@@ -89,7 +89,7 @@ class Subscribers:
         Unsubscribe it instead if it may not be told any more.
         """
         if identity in self._subscribers:
-            self._subscribers[identity].courier.back()
+            self._subscribers[identity].courier.joined()
 
     def changed(self) -> None:
         """The views have taken in a change. Costs microseconds, waits for nobody, never raises."""

@@ -1,0 +1,183 @@
+"""What agents are sent with, how often they are sent, and what becomes of those who are one too many."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+
+import pytest
+from livekit import api, rtc
+
+from tests.bella_vista.rooms.working import (
+    GHOST_S,
+    GREETING,
+    WELCOME_BACK,
+    Restaurant,
+    Worker,
+    heard,
+    hello_of_another,
+    turn,
+)
+from tests.livekit import LiveKit, new_identity, until
+
+pytestmark = pytest.mark.timeout(300)
+
+SECRET = "a-guests-secret-4711"
+
+
+@pytest.fixture(scope="module")
+def restaurant(livekit: LiveKit, tmp_path_factory: pytest.TempPathFactory) -> Restaurant:
+    """A restaurant for all of these tests."""
+    return Restaurant(livekit, tmp_path_factory.mktemp("restaurant"))
+
+
+@pytest.fixture(scope="module")
+def running(restaurant: Restaurant) -> Iterator[Worker]:
+    """Its worker's process."""
+    with restaurant.starting(BELLA_VISTA_IDLE="2", BELLA_VISTA_GRACE="1.5") as worker:
+        yield worker
+
+
+@pytest.fixture
+async def worker(running: Worker) -> Worker:
+    """Its worker, taken in by the server."""
+    await running.registered()
+    return running
+
+
+WRONG = {
+    "an unknown field": (json.dumps({"ordre_id": SECRET}), '"ordre_id"'),
+    "a wrong type": (json.dumps({"order_id": [SECRET]}), "order_id:"),
+    "no JSON": (SECRET, "not a JSON object"),
+    "an unknown channel": (json.dumps({"channel": SECRET}), "channel:"),
+}
+
+
+@pytest.mark.parametrize(("metadata", "named"), WRONG.values(), ids=WRONG)
+async def test_a_dispatch_with_wrong_metadata_is_told_to_the_guest_and_named_in_the_log(
+    restaurant: Restaurant, worker: Worker, room_name: str, metadata: str, named: str
+) -> None:
+    async with restaurant.livekit.joined(room_name) as guest:
+        await restaurant.send(room_name, metadata)
+        with pytest.raises(rtc.RpcError) as refused:
+            await guest.hello()
+        await until(lambda: guest.said, what="a word")
+        await until(lambda: not guest.agents(), 15, "the agent's leaving")
+
+    told = await worker.tells("the dispatch's metadata is wrong", room_name)
+    assert refused.value.code == 4001
+    assert guest.said == [
+        "I am sorry, this call could not be set up. Please try again in a moment."
+    ]
+    assert named in told["message"]
+    assert SECRET not in worker.running.text
+    assert len(worker.logged("a call begins", room_name)) == 1
+
+
+async def test_of_two_agents_that_are_sent_at_once_the_guest_hears_one(
+    restaurant: Restaurant, worker: Worker, room_name: str
+) -> None:
+    async with restaurant.livekit.joined(room_name) as guest:
+        await asyncio.gather(*(restaurant.send(room_name) for _ in range(2)))
+        hello = await guest.hello()
+        await worker.tells("another agent serves this room", room_name)
+        await turn(guest, 0)
+        await guest.call("say", {"text": "two large margheritas"})
+        await turn(guest, 1)
+        order = await restaurant.order(hello["order_id"])
+
+    assert len(guest.agents()) == 1
+    assert len(guest.said) == 2
+    assert heard(guest, GREETING) == 1
+    assert order["order_summary"].startswith("2x Margherita (")
+
+
+async def test_an_agent_that_stood_still_and_was_followed_by_another_leaves_without_a_word(
+    restaurant: Restaurant, worker: Worker, room_name: str
+) -> None:
+    async with restaurant.called(room_name) as guest:
+        hello = await guest.hello()
+        await turn(guest, 0)
+        job = await worker.job(room_name)
+        async with restaurant.frozen(job):
+            await guest.write("what time do you close?")
+            await restaurant.send(room_name)
+            again = await hello_of_another(guest, job)
+            await until(lambda: heard(guest, WELCOME_BACK), what="a word of the second agent")
+        await until(
+            lambda: any(line["job_id"] == job.id for line in worker.logged("a call is over")),
+            what="the end of the first job",
+        )
+        await until(
+            lambda: [one.identity == job.agent for one in guest.agents()] == [False],
+            GHOST_S,
+            "the end of the first agent",
+        )
+        await guest.call("say", {"text": "one tiramisu"})
+        await turn(guest, 1)
+        order = await restaurant.order(hello["order_id"])
+
+    assert again["order_id"] == hello["order_id"]
+    assert [one.by == job.agent for one in guest.written] == [True, False, False]
+    assert order["order_summary"].startswith("1x Tiramisu (")
+    assert heard(guest, GREETING) == 1
+
+
+async def test_a_second_tab_goes_on_with_the_order_and_the_first_one_is_out(
+    restaurant: Restaurant, worker: Worker, room_name: str
+) -> None:
+    identity = new_identity()
+    async with restaurant.called(room_name, identity) as first:
+        hello = await first.hello()
+        await turn(first, 0)
+        await first.call("say", {"text": "two large margheritas"})
+        await turn(first, 1)
+        async with restaurant.livekit.joined(room_name, identity) as second:
+            again = await second.hello()
+            await until(lambda: "disconnected" in first.connection, what="the end of the first")
+            await until(lambda: heard(second, WELCOME_BACK), what="where they were")
+            await second.call("order.subscribe")
+            await second.call("say", {"text": "one tiramisu"})
+            await turn(second, 2)
+            order = await restaurant.order(hello["order_id"])
+
+    assert (again["order_id"], again["voice"], again["turn"]) == (
+        hello["order_id"],
+        "order_taker",
+        1,
+    )
+    assert order["order_summary"].startswith("2x Margherita, 1x Tiramisu (")
+    assert second.changes[-1]["version"] == order["version"]
+    assert heard(second, GREETING) == 0
+    assert heard(second, WELCOME_BACK) == 1
+
+
+@pytest.mark.parametrize("departure_s", [1, 20], ids=["the room first", "the agent first"])
+async def test_a_guest_who_has_gone_for_good_leaves_a_stored_order_and_a_free_place(
+    restaurant: Restaurant, worker: Worker, room_name: str, departure_s: int
+) -> None:
+    async with restaurant.livekit.api() as server:
+        await server.room.create_room(
+            api.CreateRoomRequest(name=room_name, departure_timeout=departure_s)
+        )
+    async with restaurant.called(room_name) as guest:
+        hello = await guest.hello()
+        await turn(guest, 0)
+        await guest.call("say", {"text": "two large margheritas"})
+        await turn(guest, 1)
+    await worker.tells("a call is over", room_name)
+    order = await restaurant.order(hello["order_id"])
+    lease = await restaurant.lease(room_name)
+
+    assert order["order_summary"].startswith("2x Margherita (")
+    assert lease is not None
+    assert lease.holder is None
+    other = f"{room_name}-other"
+    async with restaurant.livekit.joined(other) as guest:
+        await restaurant.send(other, {"resume_code": hello["resume_code"]})
+        again = await guest.hello()
+    assert (again["order_id"], again["voice"], again["turn"]) == (
+        hello["order_id"],
+        "order_taker",
+        1,
+    )
+    assert worker.logged("a lost agent is replaced", room_name) == []
