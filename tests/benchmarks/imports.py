@@ -1,4 +1,4 @@
-"""What it costs to import what the console wires, beside what livekit costs by itself."""
+"""What it costs to import what a call of the server wires, beside what livekit costs by itself."""
 
 from tests.benchmarks.fresh import measured_code
 from tests.benchmarks.measuring import Spread
@@ -17,7 +17,7 @@ ALONE = LIVEKIT + 'print(json.dumps({"livekit": livekit - start}))'
 WITH_OURS = (
     LIVEKIT
     + """
-import bella_vista.console
+import bella_vista.app
 ours = time.perf_counter()
 print(json.dumps({"livekit": livekit - start, "ours": ours - livekit}))
 """

@@ -13,6 +13,8 @@ from tests.benchmarks import (
     turns,
 )
 from tests.benchmarks.report import Table
+from tests.benchmarks.rooms import measure as rooms
+from tests.benchmarks.rooms.measure import Rooms
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,7 @@ class Plan:
         marks: At which turns of one long call it is looked at.
         crowds: How many conversations are held at once.
         commits: Rows written at each pace.
+        rooms: What is done in rooms of a LiveKit server.
     """
 
     rounds: int
@@ -34,12 +37,27 @@ class Plan:
     marks: tuple[int, ...]
     crowds: tuple[int, ...]
     commits: int
+    rooms: Rooms
 
 
 FULL = Plan(
-    rounds=40, changes=2000, imports=7, marks=(10, 100, 1000), crowds=(1, 50, 200), commits=400
+    rounds=40,
+    changes=2000,
+    imports=7,
+    marks=(10, 100, 1000),
+    crowds=(1, 50, 200),
+    commits=400,
+    rooms=Rooms(rounds=16, turns=40, flood=10_000, floods=2, rooms=50),
 )
-QUICK = Plan(rounds=1, changes=20, imports=1, marks=(2, 4), crowds=(1, 2), commits=8)
+QUICK = Plan(
+    rounds=1,
+    changes=20,
+    imports=1,
+    marks=(2, 4),
+    crowds=(1, 2),
+    commits=8,
+    rooms=Rooms(rounds=1, turns=2, flood=300, floods=1, rooms=2),
+)
 
 GROUPS: Mapping[str, Callable[[Plan], list[Table]]] = {
     "turns": lambda plan: turns.measure(plan.rounds),
@@ -49,4 +67,5 @@ GROUPS: Mapping[str, Callable[[Plan], list[Table]]] = {
     "long-calls": lambda plan: long_calls.measure(plan.marks),
     "crowds": lambda plan: crowds.measure(plan.crowds),
     "commits": lambda plan: commits.measure(plan.commits),
+    "rooms": lambda plan: rooms.measure(plan.rooms),
 }

@@ -10,6 +10,8 @@ from tests.benchmarks.applications import TWELVE_TURNS
 from tests.benchmarks.fresh import measured_code
 from tests.benchmarks.measuring import ratio
 from tests.benchmarks.report import Table, as_markdown, as_text, tally, write_page
+from tests.benchmarks.rooms import measure as rooms
+from tests.livekit import LiveKit
 
 
 @pytest.mark.timeout(180)  # it starts a database server, and a busy machine takes its time
@@ -25,6 +27,32 @@ def test_a_quick_run_fills_its_tables_and_counts_the_budgets(
     assert "One change of a ten-line order" in said
     assert said.splitlines()[-1].startswith("budgets met: ")
     assert "| handoff, journal |" in page.read_text()
+
+
+def test_without_a_livekit_server_the_rooms_are_left_out_and_it_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(rooms, "find_program", lambda: None)
+
+    main(["rooms", "--quick"])
+
+    said = capsys.readouterr().out
+    assert "Rooms were left out" in said
+    assert said.splitlines()[-1] == "budgets met: 0 of 0"
+
+
+@pytest.mark.timeout(300)  # workers are started, and a busy machine takes its time
+def test_a_quick_run_in_rooms_fills_its_tables(
+    livekit: LiveKit, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["rooms", "--quick"])
+
+    said = capsys.readouterr().out
+    assert "A call in a room, beside a bare handler" in said
+    assert "From the guest's turn to its notice" in said
+    assert "While one caller makes 300 calls at once" in said
+    assert "2 rooms of one machine's worker" in said
+    assert said.splitlines()[-1].endswith(" of 12")
 
 
 def test_a_group_that_is_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

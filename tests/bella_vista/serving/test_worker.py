@@ -1,10 +1,12 @@
 import asyncio
 import json
 import socket
+from contextlib import AsyncExitStack
 from urllib.request import urlopen
 
 import pytest
 
+from bella_vista.serving.worker import FULL
 from tests.bella_vista.serving.processes import House, Running, answer
 
 pytestmark = pytest.mark.timeout(300)
@@ -39,22 +41,33 @@ async def test_a_worker_serves_tells_that_it_is_well_and_counts(
         await house.send(room_name, order_id="abcd")
         async with house.livekit.joined(room_name) as guest:
             told = await answer(guest)
-            await until_load(worker, 0.25)
+            await until_load(worker, FULL / 4)
             metrics = await fetched(f"http://127.0.0.1:{port}/metrics")
 
     assert told["metadata"]["order_id"] == "abcd"
     assert "lk_agents_active_job_count" in metrics
 
 
-async def until_load(worker: Running, load: float) -> None:
+async def until_load(worker: Running, load: float, calls: int = 1) -> None:
     deadline = asyncio.get_running_loop().time() + 10
     while True:
         assert await fetched(health(worker)) == "OK"
         seen = json.loads(await fetched(health(worker) + "worker"))
-        if seen["active_jobs"] == 1 and seen["worker_load"] == pytest.approx(load):
+        if seen["active_jobs"] == calls and seen.get("worker_load", 0) == pytest.approx(load):
             return
-        assert asyncio.get_running_loop().time() < deadline, seen
+        assert asyncio.get_running_loop().time() < deadline, (calls, load, seen)
         await asyncio.sleep(0.05)
+
+
+async def test_a_worker_serves_as_many_calls_as_it_is_told_to_take(house: House) -> None:
+    rooms = [f"{house.agent}-{number}" for number in range(4)]
+
+    async with house.worker(BELLA_VISTA_CALLS="4") as worker, AsyncExitStack() as stack:
+        for number, room in enumerate(rooms, start=1):
+            await house.send(room)
+            guest = await stack.enter_async_context(house.livekit.joined(room))
+            await answer(guest, seconds=30)
+            await until_load(worker, FULL * number / 4, calls=number)
 
 
 async def test_guests_who_come_at_once_are_all_served_though_one_process_is_warm(

@@ -1,0 +1,189 @@
+"""What a read and a write over RPC cost, beside a bare livekit handler in the same room that answers as much."""
+
+import asyncio
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from functools import partial
+from itertools import count, cycle
+
+from tests.benchmarks.measuring import Samples, Spread, all_of, alternate
+from tests.benchmarks.report import Table, ms
+from tests.benchmarks.rooms.bare import BARE, KEEP
+from tests.benchmarks.rooms.house import Guest, House, Place
+from tests.benchmarks.transactions import TEN_LINES
+
+READ_MS, WRITE_MS = 1.0, 3.0
+EACH = 12
+"""How often each thing is asked for in one round."""
+
+STAFF = 6
+"""How many members of the staff ask in turn: each may ask for 100 things at once and 20 a second."""
+
+WARM = 100
+
+PACE_S = 0.06
+"""How long a guest takes from one change to the next at least; he may call 20 times a second."""
+
+READ = "get_order_state"
+ALL, UNCHANGED, PATCH = "ten lines, all of it", "ten lines, unchanged", "ten lines, a patch"
+SMALL, WRITE = "no line yet", "a quantity, ten lines"
+PACED = "a quantity, ten lines, every 0.1 s"
+
+Ask = Callable[[], tuple[str, str]]
+"""Gives the next call: a method and its payload."""
+
+
+async def measure(house: House, rounds: int) -> Table:
+    """Read and write on both sides, in turn."""
+    table = Table(
+        "A call in a room, beside a bare handler, ms",
+        ("bare", "quartiles", "ours", "quartiles", "p99", "more"),
+        note="The bare handler is in the same room, in a process of its own, checks nothing, and answers with a"
+        " text of the same size. More is the difference of the two medians; that is what the budgets"
+        " are for. The writes go through the journal, and the guest's client is told of each.",
+    )
+    async with AsyncExitStack() as stack:
+        place = await stack.enter_async_context(house.place())
+        bare = await stack.enter_async_context(house.bare(place.name))
+        staff = [
+            await stack.enter_async_context(house.client(place.name, staff=True))
+            for _ in range(STAFF)
+        ]
+        for one in staff:
+            await one.hello()
+        desk = _Desk(place, bare, staff)
+        await desk.warm_up()
+        await desk.compare(table, {SMALL: _whole}, READ_MS, rounds)
+        for command in TEN_LINES:
+            await desk.apply(command.written())
+        await place.guest.call("order.subscribe", to=place.agent)
+        version = desk.version
+        reads: dict[str, Ask] = {
+            ALL: _whole,
+            UNCHANGED: partial(_since, version),
+            PATCH: partial(_since, version - 1),
+        }
+        await desk.compare(table, reads, READ_MS, rounds)
+        await desk.compare(table, {WRITE: desk.quantity}, WRITE_MS, rounds)
+        await desk.paced(table, rounds * EACH)
+    return table
+
+
+def _whole() -> tuple[str, str]:
+    return READ, "{}"
+
+
+def _since(version: int) -> tuple[str, str]:
+    return READ, json.dumps({"since": version})
+
+
+class _Desk:
+    """The two sides of a comparison in one room."""
+
+    def __init__(self, place: Place, bare: str, staff: Sequence[Guest]) -> None:
+        self._place = place
+        self._bare = bare
+        self._staff = staff
+        self._quantities = count()
+        self.version = 0
+
+    async def warm_up(self) -> None:
+        """Call the bare handler: the first hundred calls of a connection take three times as long."""
+        for caller in (self._place.guest, *self._staff):
+            for _ in range(WARM):
+                await caller.call_text(BARE, "{}", to=self._bare)
+
+    async def apply(self, command: Mapping[str, object]) -> None:
+        """Change the order, as the guest."""
+        payload = {"command": command, "version": self.version}
+        reply = await self._place.guest.call("order.apply", payload, to=self._place.agent)
+        self.version = reply["version"]
+
+    def quantity(self) -> tuple[str, str]:
+        """The next change of a line."""
+        quantity = 1 + next(self._quantities) % 5
+        command = {"op": "change_item", "line_id": "L7", "quantity": quantity}
+        return "order.apply", json.dumps({"command": command, "version": self.version})
+
+    async def compare(
+        self, table: Table, asks: Mapping[str, Ask], budget: float, rounds: int
+    ) -> None:
+        """Ask both sides back to back, as members of the staff in turn: nobody may ask so often alone."""
+        ways = cycle(self._staff), cycle(self._staff)
+        replies = {name: await self._reply(self._place.guest, ask) for name, ask in asks.items()}
+
+        async def bare() -> Samples:
+            return await self._ask_bare(next(ways[0]), asks, replies)
+
+        async def ours() -> Samples:
+            return await self._ask_ours(next(ways[1]), asks)
+
+        results = await alternate(rounds, {"bare": bare, "ours": ours})
+        for name in asks:
+            _add(table, name, all_of(results, "bare", name), all_of(results, "ours", name), budget)
+
+    async def paced(self, table: Table, times: int) -> None:
+        """Change the order as a guest does it who clicks on and on, both sides in turn."""
+        guest = self._place.guest
+        ask = {PACED: self.quantity}
+        reply = await self._reply(guest, self.quantity)
+        bare: list[float] = []
+        ours: list[float] = []
+        for _ in range(times):
+            await asyncio.sleep(PACE_S)
+            ours += (await self._ask_ours(guest, ask, 1))[PACED]
+            await asyncio.sleep(PACE_S)
+            bare += (await self._ask_bare(guest, ask, {PACED: reply}, 1))[PACED]
+        _add(table, PACED, bare, ours, WRITE_MS)
+
+    async def _reply(self, caller: Guest, ask: Ask) -> str:
+        method, payload = ask()
+        reply = await caller.call_text(method, payload, to=self._place.agent)
+        self.version = json.loads(reply)["version"]
+        return reply
+
+    async def _ask_ours(self, caller: Guest, asks: Mapping[str, Ask], times: int = EACH) -> Samples:
+        taken: Samples = {name: [] for name in asks}
+        for name, ask in asks.items():
+            for _ in range(times):
+                method, payload = ask()
+                start = time.perf_counter()
+                reply = await caller.call_text(method, payload, to=self._place.agent)
+                taken[name].append(time.perf_counter() - start)
+                self.version = json.loads(reply)["version"]
+        return taken
+
+    async def _ask_bare(
+        self,
+        caller: Guest,
+        asks: Mapping[str, Ask],
+        replies: Mapping[str, str],
+        times: int = EACH,
+    ) -> Samples:
+        taken: Samples = {name: [] for name in asks}
+        for name, ask in asks.items():
+            await caller.call_text(KEEP, replies[name], to=self._bare)
+            for _ in range(times):
+                _, payload = ask()
+                start = time.perf_counter()
+                await caller.call_text(BARE, payload, to=self._bare)
+                taken[name].append(time.perf_counter() - start)
+        return taken
+
+
+def _add(table: Table, name: str, bare: list[float], ours: list[float], budget: float) -> None:
+    plain, spread = Spread.of(bare), Spread.of(ours)
+    more = spread.median - plain.median
+    table.add(
+        name,
+        ms(plain.median),
+        f"{ms(plain.low)}-{ms(plain.high)}",
+        ms(spread.median),
+        f"{ms(spread.low)}-{ms(spread.high)}",
+        ms(spread.p99),
+        ms(more),
+        measured=round(more * 1000, 2),
+        budget=budget,
+    )

@@ -1,0 +1,194 @@
+"""A LiveKit server, a worker of ours and rooms in it, for as long as something is measured there."""
+
+import asyncio
+import json
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+import pytest
+from livekit import rtc
+
+from bella_vista.livekit_server import LocalServer
+from tests.bella_vista.serving.processes import REGISTERED, clean_environment
+from tests.benchmarks.rooms import bare
+from tests.benchmarks.rooms.processes import Running, started
+from tests.benchmarks.rooms.watched_app import WATCH
+from tests.livekit import NOTICES, ROLE, STAFF, Client, LiveKit, new_identity, until
+
+AGENT = "bella-vista-measured"
+JOIN_S = 60.0
+"""How long an agent may take to come, in seconds."""
+
+WATCHED = ("-m", "bella_vista.serving", "tests.benchmarks.rooms.watched_app")
+AS_IT_IS = ("-m", "bella_vista", "start")
+
+Noted = dict[str, Any]
+"""Something the watch has written down: ``what`` it was, ``at`` which second, and more."""
+
+
+class Guest(Client):
+    """Somebody in a room who knows when each text was whole.
+
+    Args:
+        room: The room, joined or about to be.
+        identity: Who he is.
+    """
+
+    def __init__(self, room: rtc.Room, identity: str) -> None:
+        super().__init__(room, identity)
+        self._news = asyncio.Condition()
+
+    async def _read(self, reader: rtc.TextStreamReader, identity: str) -> None:
+        await super()._read(reader, identity)
+        await self._tell()
+
+    async def _called(self, data: rtc.RpcInvocationData) -> str:
+        answer = await super()._called(data)
+        await self._tell()
+        return answer
+
+    async def _tell(self) -> None:
+        async with self._news:
+            self._news.notify_all()
+
+    async def asks(self, words: str, limit_s: float = 30.0) -> float:
+        """Write something and wait for all of the answer; returns the seconds that it took.
+
+        Raises:
+            TimeoutError: There was none.
+        """
+        before, start = len(self.said), time.monotonic()
+        await self.write(words)
+        await self.hears(before + 1, limit_s)
+        return time.monotonic() - start
+
+    async def hears(self, texts: int, limit_s: float = 30.0) -> None:
+        """Wait until so many texts of others were whole.
+
+        Raises:
+            TimeoutError: They were not.
+        """
+        async with asyncio.timeout(limit_s), self._news:
+            await self._news.wait_for(lambda: len(self.said) >= texts)
+
+    async def is_given(self, turn: int, limit_s: float = 30.0) -> None:
+        """Wait until it is his turn, and it is this one.
+
+        Raises:
+            TimeoutError: It did not become so.
+        """
+        async with asyncio.timeout(limit_s), self._news:
+            await self._news.wait_for(
+                lambda: (
+                    bool(self.turns)
+                    and self.turns[-1]["your_turn"]
+                    and self.turns[-1]["turn"] >= turn
+                )
+            )
+
+
+@dataclass
+class Place:
+    """One room with our agent in it.
+
+    Args:
+        house: Where it is.
+        name: The room's.
+        guest: The bound guest.
+        agent: The identity of our agent.
+    """
+
+    house: "House"
+    name: str
+    guest: Guest
+    agent: str
+
+    def noted(self, what: str, begin: float = 0.0, end: float = float("inf")) -> list[Noted]:
+        """Return what the watch has noted of this call between two seconds."""
+        lines = (self.house.folder / f"{self.name}.jsonl").read_text().splitlines()
+        notes: list[Noted] = [json.loads(line) for line in lines if line.endswith("}")]
+        return [one for one in notes if one["what"] == what and begin <= one["at"] <= end]
+
+
+@dataclass
+class House:
+    """A server, a worker of ours, and where its files are."""
+
+    livekit: LiveKit
+    worker: Running
+    folder: Path
+
+    @asynccontextmanager
+    async def client(self, room: str, *, staff: bool = False) -> AsyncIterator[Guest]:
+        """Join a room."""
+        identity = new_identity("staff" if staff else "guest")
+        token = self.livekit.token(room, identity, attributes={ROLE: STAFF} if staff else {})
+        guest = Guest(rtc.Room(), identity)
+        await guest.room.connect(self.livekit.url, token)
+        try:
+            guest.offer(*NOTICES)
+            yield guest
+        finally:
+            await guest.leave()
+
+    @asynccontextmanager
+    async def place(self) -> AsyncIterator[Place]:
+        """Be a guest in a room of his own who has been greeted.
+
+        Raises:
+            TimeoutError: Nobody has greeted him.
+        """
+        name = f"bench-{token_hex(8)}"
+        await self.livekit.dispatch(name, agent=AGENT)
+        async with self.client(name) as guest:
+            try:
+                await until(guest.agents, JOIN_S, "an agent in the room")
+            except pytest.fail.Exception as failed:
+                raise TimeoutError from failed
+            await guest.hello(JOIN_S)
+            await guest.hears(1, JOIN_S)
+            await guest.is_given(0, JOIN_S)
+            yield Place(self, name, guest, await guest.agent())
+
+    @asynccontextmanager
+    async def bare(self, room: str) -> AsyncIterator[str]:
+        """Have a bare handler in a room, in a process of its own; gives its identity."""
+        token = self.livekit.token(room, bare.IDENTITY, grants={"can_update_own_metadata": True})
+        with self.started(bare.__name__, self.livekit.url, token) as running:
+            await running.says("ready")
+            yield bare.IDENTITY
+
+    @contextmanager
+    def started(self, module: str, *given: str) -> Iterator[Running]:
+        """Run a module in a process of its own for a while."""
+        file = self.folder / f"{module}-{token_hex(4)}.log"
+        with started(("-m", module, *given), _environment(self.livekit, self.folder), file) as one:
+            yield one
+
+
+@contextmanager
+def house(program: Path, command: Sequence[str], **more: str) -> Iterator[House]:
+    """Run a server and a worker for a while.
+
+    Args:
+        program: The server's.
+        command: The worker's.
+        more: Settings of the worker.
+    """
+    with tempfile.TemporaryDirectory() as folder, LocalServer(program) as server:
+        livekit = LiveKit(server)
+        environment = {**_environment(livekit, Path(folder)), **more}
+        with started(command, environment, Path(folder) / "worker.log") as running:
+            asyncio.run(running.says(REGISTERED))
+            yield House(livekit, running, Path(folder))
+
+
+def _environment(livekit: LiveKit, folder: Path) -> dict[str, str]:
+    own = {"BELLA_VISTA_AGENT_NAME": AGENT, WATCH: str(folder)}
+    return clean_environment(folder, **livekit.environment, **own)

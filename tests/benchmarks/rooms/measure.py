@@ -1,0 +1,57 @@
+"""Everything that is measured in rooms of a real LiveKit server, which has to be on this machine."""
+
+import asyncio
+import resource
+from dataclasses import dataclass
+
+from bella_vista.livekit_server import HOW_TO_GET_IT, find_program
+from tests.benchmarks.report import Table
+from tests.benchmarks.rooms import calls, crowd, floods, notices
+from tests.benchmarks.rooms.house import AS_IT_IS, WATCHED, House, house
+
+
+@dataclass(frozen=True)
+class Rooms:
+    """How often each thing is done in rooms.
+
+    Args:
+        rounds: How often both sides of a call are compared.
+        turns: Of how many turns the notices are looked at.
+        flood: How many calls a flooder makes.
+        floods: How often the staff floods, and how often the guest.
+        rooms: How many rooms are served at once.
+    """
+
+    rounds: int
+    turns: int
+    flood: int
+    floods: int
+    rooms: int
+
+
+def measure(plan: Rooms) -> list[Table]:
+    """Measure in rooms, if there is a server."""
+    program = find_program()
+    if program is None:
+        left_out = f"Rooms were left out: there is no LiveKit server here ({HOW_TO_GET_IT})"
+        return [Table(left_out, ())]
+    _allow_open_files()
+    with house(program, WATCHED, BELLA_VISTA_IDLE="1") as watched:
+        tables = asyncio.run(_watched(watched, plan))
+    with house(program, AS_IT_IS, BELLA_VISTA_CALLS=str(plan.rooms)) as plain:
+        tables.append(asyncio.run(crowd.measure(plain, plan.rooms)))
+    return tables
+
+
+async def _watched(house: House, plan: Rooms) -> list[Table]:
+    return [
+        await calls.measure(house, plan.rounds),
+        await notices.measure(house, plan.turns),
+        await floods.measure(house, plan.flood, plan.floods),
+    ]
+
+
+def _allow_open_files() -> None:
+    """Allow as many open files as many clients in one process take."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

@@ -1,0 +1,88 @@
+"""Processes of the benchmarks, whose words go into a file: nobody's time is taken by reading them."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from tests.benchmarks.fresh import ROOT
+
+LIMIT_S = 120.0
+"""How long something may take to start, in seconds."""
+
+_LOOK_EVERY_S = 0.02
+
+
+class Running:
+    """A process, and the file that its stderr goes to."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", file: Path) -> None:
+        self.process = process
+        self._file = file
+
+    @property
+    def pid(self) -> int:
+        """Its number."""
+        return self.process.pid
+
+    @property
+    def lines(self) -> list[str]:
+        """What it has written so far."""
+        return self._file.read_text(errors="replace").splitlines()
+
+    async def says(self, word: str, limit_s: float = LIMIT_S) -> None:
+        """Wait until it has written something.
+
+        Raises:
+            RuntimeError: It ended or took too long; with what it wrote last.
+        """
+        deadline = time.monotonic() + limit_s
+        while not any(word in line for line in self.lines):
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError("\n".join(self.lines[-20:]))
+            await asyncio.sleep(_LOOK_EVERY_S)
+
+    async def ends(self, limit_s: float = LIMIT_S) -> None:
+        """Wait for its end.
+
+        Raises:
+            RuntimeError: It failed or took too long; with what it wrote last.
+        """
+        with suppress(subprocess.TimeoutExpired):
+            await asyncio.to_thread(self.process.wait, limit_s)
+        if self.process.poll() != 0:
+            raise RuntimeError("\n".join(self.lines[-20:]))
+
+
+@contextmanager
+def started(
+    command: Sequence[str], environment: Mapping[str, str], file: Path
+) -> Iterator[Running]:
+    """Run a Python process for a while, in a session of its own: all of it is gone afterwards.
+
+    Args:
+        command: What follows the interpreter.
+        environment: All of its environment.
+        file: Where its stderr goes.
+    """
+    with file.open("wb") as words:
+        process = subprocess.Popen(
+            [sys.executable, *command],
+            cwd=ROOT,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=words,
+            start_new_session=True,
+        )
+    try:
+        yield Running(process, file)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()

@@ -1,0 +1,81 @@
+"""The restaurant's app as workers run it, watched: how late its event loop is, and when a turn notice leaves.
+
+Each call writes what is seen of it into a file of its own, in the folder that ``BENCH_WATCH`` names.
+"""
+
+import asyncio
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from livekit import rtc
+from livekit.agents import JobContext
+
+from agents.handoff import Call, Event, YourTurn
+from agents.roster import restaurant_call
+from bella_vista import app
+from bella_vista.rooms import call as room_calls
+from bella_vista.serving import make_server
+from bella_vista.settings import read_settings
+
+WATCH = "BENCH_WATCH"
+TICK_S = 0.005
+
+_settings = read_settings()
+
+server = make_server(
+    _settings,
+    setup=app.prepare,
+    preload=(__name__, "bella_vista.local.model", "state.shared.sql.database"),
+)
+
+
+@server.rtc_session(agent_name=_settings.agent_name)
+async def entrypoint(ctx: JobContext) -> None:
+    """Serve a room as the app does, and watch it."""
+    watch = _Watch(ctx)
+    await app.entrypoint(ctx)
+    if ctx.room.isconnected():
+        ctx.room.local_participant.add_rpc_interceptor(watch)
+
+
+class _Watch(rtc.RpcInterceptor):
+    """Writes down what is seen of one call."""
+
+    def __init__(self, ctx: JobContext) -> None:
+        file = Path(os.environ[WATCH]) / f"{ctx.job.room.name}.jsonl"
+        self._file = file.open("a", buffering=1)
+
+        def watched(*given: Any, **more: Any) -> Call[Any, Any]:
+            call = restaurant_call(*given, **more)
+            call.listen(self._on_event)  # before anybody else does
+            return call
+
+        patch.object(room_calls, "restaurant_call", watched).start()
+        self._ticking = asyncio.get_running_loop().create_task(self._tick())
+
+    def _note(self, what: str, **more: object) -> None:
+        self._file.write(json.dumps({"what": what, "at": time.monotonic(), **more}) + "\n")
+
+    def _on_event(self, event: Event) -> None:
+        if isinstance(event, YourTurn):
+            self._note("true", turn=event.turn)
+
+    async def intercept_outgoing(self, call: rtc.RpcCallInfo, next: Any) -> str:
+        """Note when a notice leaves."""
+        if call.method == "your_turn_to_speak":
+            payload = json.loads(call.payload)
+            if payload["your_turn"]:
+                self._note("told", turn=payload["turn"])
+        told: str = await next(call)
+        return told
+
+    async def _tick(self) -> None:
+        """Ask to be woken again and again, and note how late it comes."""
+        while True:
+            due = time.monotonic() + TICK_S
+            await asyncio.sleep(TICK_S)
+            self._note("tick", late=time.monotonic() - due)
