@@ -29,6 +29,7 @@ from bella_vista.rooms.call import RoomCall
 from bella_vista.rooms.house import House, Outcome
 from bella_vista.rooms.media import Media
 from bella_vista.rooms.refusing import Why, refuse_politely
+from bella_vista.rooms.seat import place_of, room_of
 from bella_vista.serving import MOST_TRIES, LostPlace, make_server, replace_this_job
 from bella_vista.settings import LOCAL, Settings, SettingsFaults, read_settings
 from bella_vista.speech_models import Speech, missing_for_speech, speech_models
@@ -77,7 +78,7 @@ async def lost_places() -> Sequence[LostPlace]:
     async with _store() as store:
         return [
             LostPlace(
-                lease.place,
+                room,
                 lease.holder or "",
                 lease.state_id,
                 guest=lease.guest,
@@ -86,6 +87,7 @@ async def lost_places() -> Sequence[LostPlace]:
             )
             for lease in await store.lost_places()
             if now - lease.until < TAKEN_UP_FOR
+            and (room := room_of(lease.place, _settings.agent_name)) is not None
         ]
 
 
@@ -93,13 +95,14 @@ async def tell_staff(room: str, metadata: JobMetadata) -> None:
     """Leave word for the staff that a guest's call broke off and that nobody goes on with it."""
     async with _store() as store:
         order_id = metadata.order_id
-        if order_id is None and (lease := await store.lease_at(room)) is not None:
+        place = place_of(_settings.agent_name, room)
+        if order_id is None and (lease := await store.lease_at(place)) is not None:
             order_id = lease.state_id
         if order_id is not None:
             await wants_person(store, order_id, "The call broke off and could not be continued.")
         # Nobody takes it up again: the next guest in a room of this name begins anew.
-        await store.take_place(room, _GIVEN_UP, seconds=1.0, supersedes=metadata.supersedes)
-        await store.leave_place(room, _GIVEN_UP, done=True)
+        await store.take_place(place, _GIVEN_UP, seconds=1.0, supersedes=metadata.supersedes)
+        await store.leave_place(place, _GIVEN_UP, done=True)
 
 
 def _store() -> SqlStore:
@@ -121,7 +124,14 @@ server = make_server(
     given_up=tell_staff,
     setup=prepare,
     # What every call needs is imported once, and shared by all processes.
-    preload=("bella_vista.app", "bella_vista.local.model", "state.shared.sql.database"),
+    preload=(
+        "bella_vista.app",
+        "bella_vista.local.model",
+        "state.shared.sql.database",
+        "phonenumbers",
+        "email_validator",
+        "babel.numbers",
+    ),
 )
 
 

@@ -16,6 +16,7 @@ from enum import StrEnum
 from pydantic import JsonValue
 
 from agents.handoff import Call, Cost, Ended, Event, Heard, Said, Spent, YourTurn
+from rpc.desk import Spoken
 from state.context import OrderContext
 from state.order import OrderState
 from state.shared import Moment, SqlStore, StateError, TakenOver
@@ -35,7 +36,9 @@ class Kind(StrEnum):
     BEGAN = "began"
     HEARD = "heard"
     SPOKE = "spoke"
-    """That the guest said something, where his words are not kept."""
+    """That the guest said something, and at which version of the order, as JSON."""
+    KEYED = "keyed"
+    """With which key a client said it, as JSON."""
     SAID = "said"
     CUT_SHORT = "cut_short"
     """Said until the guest spoke on."""
@@ -90,6 +93,14 @@ class CallRecord:
         """Start deleting what was said so long ago, in all of this restaurant's calls."""
         self._dropping = asyncio.create_task(self._drop(self._now() - timedelta(days=days)))
 
+    async def keep(self, spoken: Spoken) -> None:
+        """Write down what was said by a client; returns when that is done, or has failed."""
+        if spoken.key is not None:
+            self._note(spoken.turn, Kind.KEYED, GUEST, json.dumps(asdict(spoken)))
+            self._write()
+        while self._under_way is not None:
+            await asyncio.wait((self._under_way,))
+
     async def aclose(self) -> None:
         """Write what is left, and wait until that is done or has failed."""
         self._leave()
@@ -119,10 +130,9 @@ class CallRecord:
                 pass
 
     def _hear(self, event: Heard) -> None:
-        if self._words:
-            self._say(event.turn, Kind.HEARD, GUEST, event.text)
-        else:
-            self._note(event.turn, Kind.SPOKE, GUEST, "")
+        at = json.dumps({"version": self._call.shared.version})
+        self._note(event.turn, Kind.SPOKE, GUEST, at)
+        self._say(event.turn, Kind.HEARD, GUEST, event.text)
 
     def _say(self, turn: int, kind: Kind, who: str, text: str) -> None:
         if self._words:

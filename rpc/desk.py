@@ -2,6 +2,8 @@
 
 import hashlib
 from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
 from typing import Protocol
 
 from rpc.gateway import GUEST, STAFF, Caller, VersionDemanded
@@ -49,6 +51,25 @@ class Listeners(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """Something the guest said by a client, as it is remembered.
+
+    Args:
+        key: The client's key as it is kept, if it came with one.
+        words: A digest of the words.
+        turn: The turn it began.
+    """
+
+    key: str | None
+    words: str
+    turn: int
+
+
+Keep = Callable[[Spoken], Awaitable[None]]
+"""Returns when what was said would outlive this process, or cannot be kept."""
+
+
 class OrderDesk:
     """What the methods work on, once there is an order and a conversation about it.
 
@@ -57,6 +78,8 @@ class OrderDesk:
         conversation: Takes in what the guest says.
         agent: The name of the agent, as clients are told it.
         resume_code: Goes on with the order in another room; for the guest only.
+        spoken: What was said with keys before, in another process.
+        keep: Keeps what is said; without it nothing of it outlives this process.
     """
 
     def __init__(
@@ -66,6 +89,8 @@ class OrderDesk:
         *,
         agent: str,
         resume_code: str | None = None,
+        spoken: Iterable[Spoken] = (),
+        keep: Keep | None = None,
     ) -> None:
         self.shared = shared
         self.conversation = conversation
@@ -74,7 +99,10 @@ class OrderDesk:
         self.menu = MenuPages(shared.context.menu)
         self.views = Views(self._present)
         """The order's view at its last versions; ``Subscribers`` are told from the same."""
-        self._said: OrderedDict[str, tuple[str, int]] = OrderedDict()
+        self._said: OrderedDict[str, Spoken] = OrderedDict()
+        self._keep = keep
+        for one in spoken:
+            self._remember(one)
         self._unsubscribe = shared.subscribe(lambda _: self.views.note())
 
     def close(self) -> None:
@@ -126,9 +154,9 @@ class OrderDesk:
         told = _digest(redact(text))
         own = own_key(caller, key) if key is not None else None
         if own is not None and (known := self._said.get(own)) is not None:
-            if known[0] != told:
+            if known.words != told:
                 raise KeyReused
-            return known[1]
+            return known.turn
         before = self.conversation.turn
         turn = self.conversation.hear(text)
         if turn == before:
@@ -138,11 +166,20 @@ class OrderDesk:
                 needs=[],
                 possible=[],
             )
-        if own is not None:
-            self._said[own] = (told, turn)
+        self._remember(Spoken(own, told, turn))
+        return turn
+
+    async def kept(self, text: str, caller: Caller, key: str | None, turn: int) -> None:
+        """Wait until what was said would outlive this process, or cannot be kept."""
+        if self._keep is not None:
+            own = own_key(caller, key) if key is not None else None
+            await self._keep(Spoken(own, _digest(redact(text)), turn))
+
+    def _remember(self, spoken: Spoken) -> None:
+        if spoken.key is not None:
+            self._said[spoken.key] = spoken
             while len(self._said) > MOST_KEYS:
                 self._said.popitem(last=False)
-        return turn
 
     def _present(self) -> tuple[int, View]:
         shared = self.shared

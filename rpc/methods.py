@@ -87,7 +87,9 @@ class OrderMethods:
         desk = self._opened()
         if caller.role == STAFF:
             raise Forbidden("Only the guest speaks here.")
-        return SayReply(turn=desk.say(request.text, caller, request.key))
+        turn = desk.say(request.text, caller, request.key)
+        await desk.kept(request.text, caller, request.key, turn)
+        return SayReply(turn=turn)
 
     async def _get_order_state(
         self, request: GetOrderStateRequest, caller: Caller

@@ -13,6 +13,7 @@ from agents.handoff import Call, Ended, Event, Heard, TurnWithdrawn, YourTurn, s
 from agents.roster import restaurant_call, restaurant_graph
 from bella_vista.job import JobMetadata
 from bella_vista.rooms.attendance import Arrival, Attendance
+from bella_vista.rooms.before import Before
 from bella_vista.rooms.chat import Chat
 from bella_vista.rooms.house import House, Outcome
 from bella_vista.rooms.keys import Keys
@@ -20,9 +21,10 @@ from bella_vista.rooms.media import channel_of
 from bella_vista.rooms.opening import keep_number, open_for
 from bella_vista.rooms.page import Page
 from bella_vista.rooms.patience import Silence
+from bella_vista.rooms.refusing import write
 from bella_vista.rooms.resume_codes import resume_code
-from bella_vista.rooms.seat import Seat
-from bella_vista.rooms.words import NOBODY_THERE, STILL_THERE
+from bella_vista.rooms.seat import Seat, place_of
+from bella_vista.rooms.words import MOVED_ON, NOBODY_THERE, STILL_THERE
 from bella_vista.transcript import CallRecord
 from rpc.desk import OrderDesk
 from rpc.gateway import STAFF, Caller, Forbidden, Gateway, Mutes, RoomService
@@ -38,6 +40,9 @@ SETTLED_S = 10.0
 
 HOUSE_S = 2.0
 """How often it is looked whether staff have written something, in seconds."""
+
+GOODBYE_S = 1.0
+"""How long it may take to say where a call goes on, in seconds."""
 
 _ANOTHER_COMES = frozenset({Outcome.WITHDRAWN, Outcome.FAILED, Outcome.CUT_OFF})
 
@@ -72,7 +77,11 @@ class RoomCall:
         self._metadata = metadata
         self._outcome: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         self._seat = Seat(
-            house.store, name, job, supersedes=metadata.supersedes, lost=self._withdraw
+            house.store,
+            place_of(house.agent, name),
+            job,
+            supersedes=metadata.supersedes,
+            lost=self._withdraw,
         )
         self._attendance = Attendance(
             room,
@@ -242,13 +251,15 @@ class RoomCall:
             opened.shared,
             think_limit_s=house.patience_of(model),
             resumed=opened.resumed,
-            turn=opened.turn,
+            turn=opened.before.turn,
             first_words=opened.first_words,
         )
         self._record = CallRecord(call, house.store, words=house.words)
         self._record.drop_older_than(house.words_days)
         self._silence = Silence(house.patience[channel], self._still_there, self._nobody_there)
-        self._serve(call, guest, channel)
+        if opened.before.unanswered:
+            call.late.append(opened.before.unanswered)
+        self._serve(call, guest, channel, opened.before, self._record)
         call.listen(self._told)
         early, self._early = self._early, []
         for words in early:
@@ -259,13 +270,22 @@ class RoomCall:
         if not self._attendance.present:
             self._guest_left()
 
-    def _serve(self, call: Call[OrderState, OrderContext], guest: str, channel: Channel) -> None:
+    def _serve(
+        self,
+        call: Call[OrderState, OrderContext],
+        guest: str,
+        channel: Channel,
+        before: Before,
+        record: CallRecord,
+    ) -> None:
         """Let clients in."""
         desk = OrderDesk(
             call.shared,
             call,
             agent=self._house.agent,
             resume_code=resume_code(call.state.order_id, self._house.secret),
+            spoken=before.spoken,
+            keep=record.keep,
         )
         self._page = Page(
             self._room.local_participant,
@@ -384,6 +404,24 @@ class RoomCall:
             with contextlib.suppress(StateError):  # nothing can be read just now: later, then
                 await call.shared.refresh()
 
+    async def _say_where_it_goes_on(self) -> None:
+        """Who took the order along to another room leaves nobody behind without a word."""
+        call = self._call
+        if call is None or not self._room.isconnected():
+            return
+        lease = await self._house.store.lease_of(call.state.order_id)
+        if lease is not None and lease.place != self._seat.place:
+            await write(self._room.local_participant, MOVED_ON, f"moved on {lease.since}")
+
+    async def _leave_the_room(self) -> None:
+        """Leave at once: of whatever is being said just now nobody hears the rest."""
+        try:
+            async with asyncio.timeout(GOODBYE_S):
+                await self._say_where_it_goes_on()
+        except Exception as error:  # it is a courtesy
+            logger.info("nobody was told where the call goes on: %s", type(error).__name__)
+        await self._room.disconnect()
+
     # -- silence -------------------------------------------------------------------------------------------
 
     def _still_there(self) -> None:
@@ -419,8 +457,7 @@ class RoomCall:
         if self._call is not None:
             self._call.hang_up()
             self._call.end("failed")
-        # Whatever is being said just now, nobody hears the rest of it.
-        self._spawn(self._room.disconnect())
+        self._spawn(self._leave_the_room())
 
     # -- small things --------------------------------------------------------------------------------------
 

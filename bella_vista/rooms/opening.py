@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 from bella_vista.job import JobMetadata
 from bella_vista.orders import HOUSE, OrderFaults, new_order, resume_order
+from bella_vista.rooms.before import Before, talk_before
 from bella_vista.rooms.resume_codes import order_of
 from bella_vista.rooms.words import ORDER_NOT_FOUND
 from state.commands import SetCustomer
 from state.context import OrderContext
 from state.order import Channel, OrderState
-from state.shared import Lease, Refused, SharedState, SqlStore, StateError
+from state.shared import Lease, Refused, SharedState, SqlStore
 
 logger = logging.getLogger(__name__)
 
@@ -23,13 +24,13 @@ class Opened:
     Args:
         shared: It.
         resumed: Whether the guest has talked about it before.
-        turn: How many things he had said then.
+        before: What was said then.
         first_words: What he has to be told before anything else.
     """
 
     shared: SharedState[OrderState, OrderContext]
     resumed: bool = False
-    turn: int = 0
+    before: Before = Before()
     first_words: str = ""
 
 
@@ -65,12 +66,13 @@ async def open_for(
     asked = metadata.resume_code is not None or metadata.order_id is not None
     order_id = await _named(store, metadata, lease, guest, secret)
     if order_id is not None:
+        before = await talk_before(store, order_id)
         try:
             shared = await resume_order(store, context, order_id)
         except OrderFaults as fault:
             logger.info("an order could not be continued: %s", "; ".join(map(str, fault.faults)))
         else:
-            return Opened(shared, resumed=True, turn=await _last_turn(store, order_id))
+            return Opened(shared, resumed=True, before=before)
     shared = await new_order(store, context, channel, speaker)
     return Opened(shared, first_words=ORDER_NOT_FOUND if asked else "")
 
@@ -94,10 +96,3 @@ async def _named(
     if lease.open and lease.state_id is not None and lease.guest == guest:
         return lease.state_id
     return None
-
-
-async def _last_turn(store: SqlStore, order_id: str) -> int:
-    try:
-        return max((moment.turn for moment in await store.said(order_id)), default=0)
-    except StateError:  # nothing but the number is lost
-        return 0

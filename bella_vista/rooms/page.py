@@ -87,7 +87,8 @@ class Page:
         call = self._call
         self._attributes.show(
             {
-                VOICE: call.speaker,
+                # Who speaks next is known as soon as it is written down, before his first word.
+                VOICE: call.shared.speaker or call.speaker,
                 STAGE: call.state.stage.value,
                 VERSION: str(call.shared.version),
             }
@@ -191,6 +192,8 @@ class Page:
         choices: list[str] = []
         if isinstance(possible, list) and event.expects == "choice":
             choices = [str(one) for one in possible]
+        elif event.expects == "choice":
+            choices = list(self._call.shared.context.menu.restaurant.payment)
         return {
             "turn": event.turn,
             "your_turn": True,
@@ -204,7 +207,9 @@ class Page:
     # -- what the guest does on his page -----------------------------------------------------------------
 
     def _on_change(self, applied: Applied[OrderState]) -> None:
-        if applied.actor == GUEST:
+        if applied.actor != GUEST:
+            self._changes.note_another(applied)
+        else:
             self._changes.note(applied)
             self._touched()
             self._remark_soon()

@@ -54,6 +54,21 @@ class Why(Enum):
         return kind(self.value[1])
 
 
+async def write(agent: rtc.LocalParticipant, words: str, segment: str) -> None:
+    """Say something to whoever reads what is said in the room, without a session.
+
+    Args:
+        agent: Who says it.
+        words: As they stand.
+        segment: An id of its own among all that this agent says.
+    """
+    await agent.send_text(
+        words,
+        topic=TRANSCRIPTION,
+        attributes={"lk.transcription_final": "true", "lk.segment_id": segment},
+    )
+
+
 async def refuse_politely(ctx: JobContext, why: Why) -> None:
     """Join a room, say why the call is not served, and leave.
 
@@ -85,11 +100,7 @@ async def refuse_politely(ctx: JobContext, why: Why) -> None:
             (coming, calling), timeout=LINGERS_S, return_when=asyncio.FIRST_COMPLETED
         )
         if ctx.room.isconnected() and (coming.done() or calling.done()):
-            await agent.send_text(
-                why.words,
-                topic=TRANSCRIPTION,
-                attributes={"lk.transcription_final": "true", "lk.segment_id": ctx.job.id},
-            )
+            await write(agent, why.words, ctx.job.id)
             await asyncio.wait((calling,), timeout=HEARD_S)
             await asyncio.sleep(ANSWERED_S)
     finally:

@@ -25,18 +25,28 @@ class PageChanges:
         self._before: OrderState | None = None
         self._now: OrderState | None = None
         self._ops: list[str] = []
+        self._done: list[str] = []
+        self._total: int | None = None
 
     @property
     def waiting(self) -> bool:
         """Whether there is something to speak to."""
-        return self._before is not None
+        return self._before is not None or bool(self._done)
 
     def note(self, applied: Applied[OrderState]) -> None:
         """Take in a change that was made on the page."""
         if self._before is None:
             self._before = applied.before
+        if self._total is None:
+            self._total = price(applied.before).total
         self._now = applied.state
         self._ops.extend(applied.ops)
+
+    def note_another(self, applied: Applied[OrderState]) -> None:
+        """Take in a change that somebody else made: it is not told as the guest's."""
+        if self._before is not None:
+            self._done += self._told(self._before, applied.before)
+            self._before = self._now = None
 
     def said(self, text: str) -> None:
         """Take in what a voice said: one that has named all that was added has spoken to it already."""
@@ -49,7 +59,7 @@ class PageChanges:
 
     def _drop(self) -> None:
         self._before = self._now = None
-        self._ops = []
+        self._ops, self._done, self._total = [], [], None
 
     def words(self, order: OrderState) -> str:
         """Say what has happened, and forget it; nothing when it has come to nothing.
@@ -57,23 +67,24 @@ class PageChanges:
         Args:
             order: As it stands now.
         """
-        before, ops = self._before, self._ops
+        before, ops, changes, was = self._before, self._ops, self._done, self._total
         self._drop()
-        if before is None:
-            return ""
         step = next((_STEPS[op] for op in reversed(ops) if op in _STEPS), None)
         if step is not None and (words := step(order, self._context)):
             return words
-        changes = [*_lines(before, order), *_terms(before, order, self._context)]
+        if before is not None:
+            changes = [*changes, *self._told(before, order)]
         if not changes:
             return ""
-        total = price(order).total
         told = f"I see you {_and(changes)}."
-        if total != price(before).total:
+        if (total := price(order).total) != was:
             told += f" That makes {shown(total, order.currency)}."
-        if before.stage is not Stage.OPEN and order.stage is Stage.OPEN:
+        if before is not None and before.stage is not Stage.OPEN and order.stage is Stage.OPEN:
             told += " I will read it back again before we place it."
-        return told
+        return joined(told, _next_question(order, self._context))
+
+    def _told(self, before: OrderState, after: OrderState) -> list[str]:
+        return [*_lines(before, after), *_terms(before, after, self._context)]
 
 
 def _lines(before: OrderState, order: OrderState) -> list[str]:
@@ -136,10 +147,7 @@ def _read_back(order: OrderState, context: OrderContext) -> str:
 def _confirmed(order: OrderState, context: OrderContext) -> str:
     if order.stage is not Stage.CONFIRMED:
         return ""
-    if order.payment_method is None:
-        ways = " or ".join(context.menu.restaurant.payment)
-        return f"Thank you, that is confirmed. How would you like to pay at handover: {ways}?"
-    return "Thank you, that is confirmed. Shall I place the order?"
+    return joined("Thank you, that is confirmed.", _next_question(order, context))
 
 
 def _placed(order: OrderState, context: OrderContext) -> str:
@@ -164,6 +172,25 @@ _STEPS: dict[str, Callable[[OrderState, OrderContext], str]] = {
     "call_person": lambda order, context: "A member of staff will see that you want a person.",
 }
 """What is said when the guest took a step of the order on the page."""
+
+
+def _next_question(order: OrderState, context: OrderContext) -> str:
+    """Ask for what comes next, so that the guest knows what he is expected to answer."""
+    if order.stage is Stage.REVIEW:
+        return "Is everything else right as I read it to you?"
+    if order.stage is not Stage.CONFIRMED:
+        return ""
+    if order.payment_method is None:
+        ways = " or ".join(context.menu.restaurant.payment)
+        return f"How would you like to pay at handover: {ways}?"
+    if order.tip is None:
+        return "Would you like to add a tip?"
+    return "Shall I place the order?"
+
+
+def joined(*sentences: str) -> str:
+    """Join what there is to say."""
+    return " ".join(one for one in sentences if one)
 
 
 def _and(words: Sequence[str]) -> str:

@@ -12,12 +12,27 @@ LASTS_S, RENEWED_S = 2.0, 0.5
 """How long a place is held unless it is renewed, and how often it is, in seconds."""
 
 
+def place_of(agent: str, room: str) -> str:
+    """Name the place of an agent in a room: two houses on one database do not take each other's.
+
+    >>> place_of("bella-vista", "table-7")
+    'bella-vista/table-7'
+    """
+    return f"{agent}/{room}"
+
+
+def room_of(place: str, agent: str) -> str | None:
+    """Return the room of a place, if it is this agent's."""
+    name, _, room = place.partition("/")
+    return room if name == agent else None
+
+
 class Seat:
     """One job's place.
 
     Args:
         store: Keeps the leases beside the orders.
-        place: The room's name.
+        place: The place in the room, as ``place_of`` names it.
         holder: The job's id.
         supersedes: The dead job whose place it is.
         lost: Called when somebody else has it.
@@ -45,6 +60,11 @@ class Seat:
     def overdue(self) -> bool:
         """Whether this process stood still for so long that somebody else may have the place by now."""
         return asyncio.get_running_loop().time() > self._held_until
+
+    @property
+    def place(self) -> str:
+        """The place's name."""
+        return self._place
 
     @property
     def lease(self) -> Lease:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 ORDER_NOT_FOUND = "I am sorry, I could not find the order you wanted to go on with."
+MOVED_ON = "Your order goes on in another place now, so I leave this one. Goodbye!"
 NOT_SET_UP = "I am sorry, this call could not be set up. Please try again in a moment."
 BROKEN_OFF = (
     "I am sorry, something is wrong here and this call cannot go on. What you have ordered so far is kept. "

@@ -72,9 +72,13 @@ class Stale(StateError):
     retryable = True
 
     def __init__(self, seen: int, version: int) -> None:
-        super().__init__(
+        why = (
             f"This was decided on version {seen}, and it has changed since: version {version} is the"
-            " present one. Look at it again, then decide.",
+            if seen < version
+            else f"There is no version {seen} yet: version {version} is the"
+        )
+        super().__init__(
+            f"{why} present one. Look at it again, then decide.",
             seen=seen,
             version=version,
         )

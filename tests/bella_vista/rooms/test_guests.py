@@ -144,6 +144,24 @@ async def test_after_the_grace_time_the_order_goes_on_elsewhere_with_its_code(
         await until(lambda: any("two large Margherita" in one for one in guest.said))
 
 
+async def test_who_goes_on_in_another_room_leaves_nobody_without_a_word(
+    calls: Calls, livekit: LiveKit, room_name: str
+) -> None:
+    other = f"{room_name}-other"
+    async with livekit.joined(room_name) as tablet, calls.agent(room_name) as first:
+        hello = await tablet.hello()
+        await tablet.call(
+            "order.apply", {"command": {"op": "set_customer", "name": "Ada"}, "version": 0}
+        )
+        async with (
+            livekit.joined(other) as phone,
+            calls.agent(other, resume_code=hello["resume_code"]),
+        ):
+            assert (await phone.hello())["order_id"] == hello["order_id"]
+            assert await asyncio.wait_for(first.held, 10) is Outcome.WITHDRAWN
+            await until(lambda: any("goes on in another place" in one for one in tablet.said))
+
+
 async def test_an_order_that_is_not_this_guests_is_not_there_for_him(
     calls: Calls, livekit: LiveKit, room_name: str
 ) -> None:

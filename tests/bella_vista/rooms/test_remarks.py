@@ -100,7 +100,7 @@ async def test_steps_of_the_order_are_answered_as_a_voice_would() -> None:
     confirmed = await done(ConfirmOrder(), first=(*ready, ReadBack()))
     assert "How would you like to pay" in confirmed
     paid = await done(ChoosePayment(method="cash"), first=(*ready, ReadBack(), ConfirmOrder()))
-    assert paid == "I see you chose to pay by cash."
+    assert paid == "I see you chose to pay by cash. Would you like to add a tip?"
     placed = await done(
         PlaceOrder(),
         first=(*ready, ReadBack(), ConfirmOrder(), ChoosePayment(method="cash"), SetTip(amount=0)),
@@ -122,6 +122,22 @@ async def test_what_a_voice_has_spoken_to_already_is_not_said_again() -> None:
     assert changes.waiting
     changes.said("So that is one tiramisu. Is that right?")
     assert not changes.waiting
+
+
+async def test_what_a_voice_does_meanwhile_is_not_told_as_the_guests() -> None:
+    shared = new_order()
+    changes = PageChanges(CONTEXT)
+    await shared.apply(TIRAMISU, actor="guest")
+    shared.subscribe(
+        lambda applied: (
+            changes.note(applied) if applied.actor == "guest" else changes.note_another(applied)
+        )
+    )
+    await shared.apply(SetCustomer(name="Ada"), actor="guest")
+    await shared.apply(WATER, actor="order_taker")
+    await shared.apply(AddNote(title="Bell", content="broken"), actor="guest")
+    words = changes.words(shared.state)
+    assert words.startswith("I see you gave me your name and left a note.")
 
 
 async def test_a_coupon_is_named() -> None:

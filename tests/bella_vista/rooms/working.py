@@ -17,6 +17,7 @@ from typing import Any
 from livekit import api, rtc
 
 from bella_vista.orders import list_orders, open_store, show_order
+from bella_vista.rooms.seat import place_of
 from state.shared import Lease, SqlStore
 from tests.bella_vista.serving.processes import (
     LONG_S,
@@ -112,7 +113,7 @@ class Restaurant:
     async def lease(self, room: str) -> Lease | None:
         """Read who holds a room's place."""
         async with self.store() as store:
-            return await store.lease_at(room)
+            return await store.lease_at(place_of(self.agent, room))
 
     def spoil(self) -> None:
         """Put something in the database's place that is none."""
