@@ -133,6 +133,27 @@ async def test_what_was_acknowledged_is_there_and_a_known_key_gets_the_same_answ
     assert order["order_summary"].startswith("1x Tiramisu")
 
 
+async def test_words_that_were_acknowledged_are_answered_by_the_next_and_ordered_once(
+    restaurant: Restaurant, worker: Worker, room_name: str
+) -> None:
+    async with restaurant.called(room_name) as guest:
+        await guest.hello()
+        await turn(guest, 0)
+        job = await worker.job(room_name)
+        said = {"text": "one tiramisu, please", "key": "s1"}
+        first = await guest.call("say", said)
+        job.kill()
+
+        again = await hello_of_another(guest, job)
+        assert await guest.call("say", said) == first
+        await turn(guest, 1)
+        order = (await guest.call("get_order_state"))["order"]
+        assert await guest.call("say", {"text": "what time do you close?"}) == {"turn": 2}
+
+    assert again["turn"] == first["turn"] == 1
+    assert order["order_summary"].startswith("1x Tiramisu (")
+
+
 async def test_a_page_is_told_what_it_missed_and_its_later_changes(
     restaurant: Restaurant, worker: Worker, room_name: str
 ) -> None:
