@@ -141,9 +141,11 @@ def look_at_settings(**options: str | None) -> tuple[list[Finding], Settings | N
     else:
         return [*findings, ok("settings", "nothing is wrong with them")], settings
     # What can be looked at all the same is: first without the server, then without the model.
-    for fewer in (options, {**options, "model": LOCAL}):
-        with suppress(SettingsFaults):
-            return findings, read_settings(**fewer)
+    with suppress(SettingsFaults):
+        return findings, read_settings(**options)
+    with suppress(SettingsFaults):
+        rest = read_settings(**{**options, "model": LOCAL})
+        return findings, rest.model_copy(update={"model": OPENAI})
     return findings, None
 
 

@@ -374,6 +374,9 @@ class Call(Generic[S, C]):
                     return
                 await asyncio.gather(*(speech.wait_for_playout() for speech in self.turns.speeches))
                 continue
+            if self.transfers.being_written:  # its reply was passed over instead
+                await self.transfers.settled()
+                continue
             if not self.handing_over and self.late and not self.limits.over:
                 self._answer()
 

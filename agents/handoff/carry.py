@@ -20,11 +20,19 @@ def nothing() -> Carry:
 
 
 def digest() -> Carry:
-    """Carry the guest's last words only; the state's digest says the rest. The default."""
+    """Carry the guest's last words only; the state's digest says the rest. The default.
+
+    Words before them that nobody has answered or acted on, since the guest spoke on, are his last words too.
+    """
 
     def carry(items: Sequence[ChatItem]) -> list[ChatItem]:
-        last = next((item for item in reversed(items) if _is_message(item, "user")), None)
-        return [last] if last is not None else []
+        words: list[ChatItem] = []
+        for item in reversed(items):
+            if _is_message(item, "user"):
+                words.append(item)
+            elif words and (_is_message(item, "assistant") or _was_done(item)):
+                break
+        return words[::-1]
 
     return carry
 
@@ -54,6 +62,10 @@ def full() -> Carry:
         return carried
 
     return carry
+
+
+def _was_done(item: ChatItem) -> bool:
+    return item.type == "function_call_output" and not item.is_error
 
 
 def _is_message(item: ChatItem, *roles: str) -> bool:

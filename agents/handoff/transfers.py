@@ -62,12 +62,23 @@ class Transfers(Generic[S, C]):
         """How many handoffs the guest's last words have caused."""
         self.pending: Pending | None = None
         self._correcting = 0
+        self._settled = asyncio.Event()
+        self._settled.set()
         self._call = call
 
     @property
     def under_way(self) -> bool:
         """Whether a handoff has not been heard yet, or one is being taken back."""
         return self.pending is not None or self._correcting > 0
+
+    @property
+    def being_written(self) -> bool:
+        """Whether a handoff is past its conditions, and not yet pending: nobody should begin to answer now."""
+        return not self._settled.is_set()
+
+    async def settled(self) -> None:
+        """Wait until a handoff that is being written down is pending, or was given up."""
+        await self._settled.wait()
 
     async def decide(self, handoff: "Handoff[S]", context: RunContext[Any]) -> "Voice[S, C]":
         """Decide one transfer call: return the next voice, or tell the model why not.
@@ -113,6 +124,15 @@ class Transfers(Generic[S, C]):
         voice = call.make_voice(handoff.target, handoff.carry(history))
         if speech.interrupted:  # livekit may take no handoff from this reply any more
             raise Interrupted("The guest spoke on before that.")
+        self._settled.clear()
+        try:
+            return await self._take(voice, handoff, call_id, speech)
+        finally:
+            self._settled.set()
+
+    async def _take(
+        self, voice: "Voice[S, C]", handoff: "Handoff[S]", call_id: str, speech: SpeechHandle
+    ) -> "Voice[S, C]":
         await self._write_down(handoff.source, handoff.target, actor=handoff.source)
         if speech.done():  # interrupted by force, and livekit has stopped waiting for its tools
             self.correct_speaker()

@@ -1,13 +1,15 @@
 """Promise 4, the other way round: a handoff that livekit threw away never happened, and all know it."""
 
+import asyncio
+
 import pytest
 
 from agents.handoff import Call, HandedOver, HandoffRefused, Manners, Said
-from agents.testing import ScriptedLLM, calls, says, until
+from agents.testing import Conversation, ScriptedLLM, calls, says, until
 from state.shared import SharedState
 from tests.agents.handoff.aloud import Aloud
 from tests.agents.handoff.test_whole_writes import Gated
-from tests.agents.hotel import Stay
+from tests.agents.hotel import Stay, hotel
 
 
 class WrittenDown(Aloud):
@@ -116,3 +118,27 @@ async def test_a_taking_back_that_cannot_be_stored_is_logged_and_tried_again(
         "who speaks was not written down",
         "unavailable",
     )
+
+
+async def some_time() -> None:
+    """Let everything happen that does not wait for the disk."""
+    for _ in range(100):
+        await asyncio.sleep(0)
+
+
+async def test_what_is_said_while_it_is_written_down_is_the_next_voices_to_answer() -> None:
+    disk = Gated()
+    model = ScriptedLLM([says("Good evening."), calls("transfer_to_bar"), says("A beer it is.")])
+    async with Conversation(hotel(journal=disk), model) as talk:
+        disk.gate.clear()
+        talk.say("I am thirsty")
+        await until(lambda: disk.asked > 0)  # it is decided
+        await some_time()  # livekit passes over its reply from here on
+        turn = talk.say("A beer, please")
+        await some_time()
+        disk.gate.set()
+        await talk.answered()
+
+    assert turn.said == ["A beer it is."]
+    assert talk.call.speaker == "bar"
+    assert ("user", "A beer, please") in model.requests[-1].texts

@@ -78,3 +78,20 @@ def test_a_broken_digest_is_no_order_and_no_crash() -> None:
     broken = ChatMessage(role="user", content=[f"{DATA_MARK} {{not json"])
 
     assert scene_of(seen(RULES, broken), frozenset()).order == {}
+
+
+def test_words_that_were_acted_on_are_not_acted_on_again_though_nobody_answered() -> None:
+    call = FunctionCall(call_id="a", name="add_item", arguments='{"name": "Cola"}')
+    done = FunctionCallOutput(call_id="a", name="add_item", output="Done.", is_error=False)
+    refused = FunctionCallOutput(call_id="a", name="add_item", output="No.", is_error=True)
+    read = FunctionCallOutput(call_id="a", name="tell", output="At ten.", is_error=False)
+
+    for output, left in (
+        (done, "and a beer"),
+        (refused, "a cola\nand a beer"),
+        (read, "a cola\nand a beer"),
+    ):
+        context = seen(RULES, ORDER, guest("a cola"), call, output, guest("and a beer"))
+        words = scene_of(context, frozenset()).guest
+        assert words is not None
+        assert words.text == left
