@@ -3,6 +3,7 @@
 import asyncio
 import json
 from functools import partial
+from typing import Any
 
 import pytest
 from livekit import rtc
@@ -169,7 +170,8 @@ async def test_an_order_that_is_not_this_guests_is_not_there_for_him(
         theirs = (await guest.hello())["order_id"]
         other = f"{room_name}-other"
         for asked in ({"order_id": theirs}, {"resume_code": f"{theirs}.{'a' * 26}"}):
-            async with livekit.joined(other) as stranger, calls.agent(other, **asked):
+            asked_for: dict[str, Any] = asked
+            async with livekit.joined(other) as stranger, calls.agent(other, **asked_for):
                 assert (await stranger.hello())["order_id"] != theirs
                 await until(partial(getattr, stranger, "said"))
                 assert "could not find the order" in stranger.said[0]
