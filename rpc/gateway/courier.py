@@ -102,6 +102,7 @@ class Courier:
         self._news = asyncio.Event()
         self._comings = 0
         self._calling: asyncio.Future[str] | None = None
+        self._sent = False
         self.resting = False
         """Whether the client is left alone for now."""
         self._task = asyncio.get_running_loop().create_task(self._run(), name=f"telling {method}")
@@ -122,7 +123,7 @@ class Courier:
 
     def joined(self) -> None:
         """The client is in the room anew: what is under way went to a connection that is gone."""
-        if self._calling is not None:
+        if self._calling is not None and self._sent:
             self._calling.cancel()
         self.back()
 
@@ -156,14 +157,8 @@ class Courier:
         ended(outcome)
 
     async def _call(self, payload: str) -> Outcome:
-        self._calling = calling = asyncio.ensure_future(
-            self._peer.perform_rpc(
-                destination_identity=self._identity,
-                method=self._method,
-                payload=payload,
-                response_timeout=self._response_timeout,
-            )
-        )
+        self._sent = False
+        self._calling = calling = asyncio.ensure_future(self._perform(payload))
         try:
             async with asyncio.timeout(self._response_timeout + _LATEST_S):
                 await calling
@@ -184,6 +179,15 @@ class Courier:
         finally:
             self._calling = None
         return Outcome.ARRIVED
+
+    async def _perform(self, payload: str) -> str:
+        self._sent = True
+        return await self._peer.perform_rpc(
+            destination_identity=self._identity,
+            method=self._method,
+            payload=payload,
+            response_timeout=self._response_timeout,
+        )
 
 
 def _outcome(code: int) -> Outcome:

@@ -121,9 +121,9 @@ def test_the_graph_can_be_drawn_in_three_ways(capsys: pytest.CaptureFixture[str]
 
 def test_schemas_are_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("schema") == 0
-    assert out(capsys).split() == ["menu", "conversation"]
+    assert out(capsys).split() == ["menu", "rpc", "conversation"]
 
-    for name in ("menu", "conversation"):
+    for name in ("menu", "rpc", "conversation"):
         assert run("schema", name) == 0
         assert "$schema" in json.loads(out(capsys))
 

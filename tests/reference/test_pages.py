@@ -94,7 +94,7 @@ def test_the_reference_shows_every_default_of_the_manners() -> None:
     _, _, after = package_page("agents.handoff").partition("### `Manners`")
     shape = after.partition("```\n\n")[0]
 
-    assert "..." not in shape
+    assert "..." not in shape.replace("in_passing: Callable[[str], str] = lambda text: '...'", "")
     assert Manners.trouble in shape
     for field in fields(Manners):
         assert f"\n    {field.name}: " in shape
