@@ -14,6 +14,7 @@ from rpc.gateway.method import AnyMethod, Caller
 from rpc.gateway.mutes import Mutes
 from rpc.gateway.rates import Rates
 from rpc.gateway.record import CallRecord
+from rpc.gateway.turnstile import Turnstile
 
 Next = Callable[[rtc.RpcInvocationData], Awaitable[str | None]]
 """What livekit would do with a call."""
@@ -84,6 +85,7 @@ class Gateway(rtc.RpcInterceptor):
         self._limits = limits or Limits()
         self._mutes = mutes
         self._find = find
+        self._turnstile = Turnstile()
         self._rates = Rates(
             at_once=self._limits.at_once, per_second=self._limits.per_second, clock=clock
         )
@@ -191,6 +193,7 @@ class Gateway(rtc.RpcInterceptor):
                     bytes=call.bytes_in,
                     limit=self._limits.payload_bytes,
                 )
+            await self._turnstile.passed()
             reply = await work(call.identity)
         except asyncio.CancelledError as cancelled:
             task = asyncio.current_task()

@@ -1,0 +1,45 @@
+"""A hundred calls at once begin a few at a time."""
+
+import asyncio
+
+from rpc.gateway.turnstile import Turnstile
+
+
+async def test_one_at_a_time_waits_for_nothing() -> None:
+    turnstile = Turnstile(2)
+    for _ in range(5):
+        task = asyncio.ensure_future(turnstile.passed())
+        await asyncio.sleep(0)
+        assert task.done()
+        await asyncio.sleep(0)
+
+
+async def test_many_begin_in_their_order_and_others_come_between() -> None:
+    turnstile, begun = Turnstile(3), list[int]()
+    most_between = 0
+
+    async def call(number: int) -> None:
+        await turnstile.passed()
+        begun.append(number)
+
+    tasks = [asyncio.ensure_future(call(number)) for number in range(50)]
+    before = 0
+    while not all(task.done() for task in tasks):
+        await asyncio.sleep(0)
+        most_between = max(most_between, len(begun) - before)
+        before = len(begun)
+    assert begun == list(range(50))
+    assert most_between <= 6
+
+
+async def test_who_gives_up_takes_nobodys_place() -> None:
+    turnstile = Turnstile(1)
+    await turnstile.passed()
+    turns = [asyncio.ensure_future(turnstile.passed()) for _ in range(3)]
+    await asyncio.sleep(0)  # one of them has passed by now, the others wait
+    _, first, second = turns
+    first.cancel()
+    await asyncio.wait(turns, timeout=1)
+    assert first.cancelled()
+    assert second.done()
+    assert not second.cancelled()
