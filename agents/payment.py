@@ -50,7 +50,7 @@ class Payment(RestaurantVoice):
     opening = Opening(
         first="Ask how the guest would like to pay.",
         handed_over="Ask how the guest would like to pay at handover, unless that is known; then the tip.",
-        come_back="Say what is still open about paying and ask for it.",
+        come_back="Welcome the guest back, say what is still open about paying and ask for it.",
         canned="How would you like to pay?",
     )
     # The new total is said before the order is placed.

@@ -59,7 +59,7 @@ class OrderTakerPolicy(Policy):
             lines = listed([line_words(line) for line in now.items])
             so_far = f"So far you have {lines}, {now.order['total']} in all."
             return joined("Welcome back.", gone, so_far, ANYTHING_ELSE)
-        return joined(gone, WANTED)
+        return joined("Welcome back." if now.scene.welcomes_back else "", gone, WANTED)
 
     def calls(self, now: Situation) -> Sequence[ToolCall]:
         """Take down what was said; when the guest has everything, go on to the reading and beyond."""

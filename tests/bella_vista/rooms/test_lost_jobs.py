@@ -91,11 +91,15 @@ async def test_who_comes_after_a_killed_agent_goes_on_where_it_was(
 
     assert took < SOON_S
     assert (again["order_id"], again["turn"]) == (hello["order_id"], before["turn"])
-    assert (again["version"], again["voice"]) == (stored["version"], stored["active_agent"])
+    assert again["version"] >= stored["version"]
     assert again["resume_code"] == hello["resume_code"]
     assert heard(guest, GREETING) == 1
     assert heard(guest, WELCOME_BACK) == 1
-    assert now["order_summary"] == stored["order_summary"]
+    if moment is a_reply:  # done by the one that died or by the next one, and once
+        assert now["order_summary"].startswith("2x Margherita (")
+    else:
+        assert now["order_summary"] == stored["order_summary"]
+        assert (again["version"], again["voice"]) == (stored["version"], stored["active_agent"])
 
 
 async def test_an_agent_that_dies_before_it_has_said_a_word_is_not_missed(

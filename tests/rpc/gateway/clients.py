@@ -90,7 +90,11 @@ class Room:
         client = self.clients.get(identity)
         if client is None:
             raise await _later(WAY_S, Code.CONNECTION_TIMEOUT)
-        await asyncio.sleep(client.away)
+        try:
+            await asyncio.sleep(client.away)
+        except asyncio.CancelledError:  # what has left is not called back by that
+            client.sent.append(json.loads(payload))
+            raise
         if client.deaf and not client.gone:
             raise RpcError(Code.UNSUPPORTED_METHOD, "no such method")
         client.sent.append(json.loads(payload))
