@@ -41,6 +41,9 @@ SETTLED_S = 10.0
 HOUSE_S = 2.0
 """How often it is looked whether staff have written something, in seconds."""
 
+LAST_WORDS_S = 0.5
+"""How long the agent stays after the call has ended, in seconds."""
+
 GOODBYE_S = 1.0
 """How long it may take to say where a call goes on, in seconds."""
 
@@ -157,7 +160,11 @@ class RoomCall:
             if self._outcome.done():  # the place was lost meanwhile: somebody else goes on
                 return self._outcome.result()
             raise
-        return await asyncio.shield(self._outcome)
+        outcome = await asyncio.shield(self._outcome)
+        if outcome is Outcome.OVER:
+            # The answer to the last "goodbye" may still be waiting for the disk, and the last words be on their way.
+            await asyncio.sleep(LAST_WORDS_S)
+        return outcome
 
     async def aclose(self) -> None:
         """Leave: stop what runs, keep what was said, give up the place."""

@@ -193,6 +193,7 @@ async def test_a_replacement_goes_on_where_the_dead_one_was(
 ) -> None:
     async with livekit.joined(room_name) as guest, calls.agent(room_name, job="AJ_first") as first:
         hello = await guest.hello()
+        await until(lambda: is_turn(guest, 0))
         await guest.call("say", {"text": "two large margheritas"})
         await until(lambda: is_turn(guest, 1))
         async with calls.agent(room_name, job="AJ_second", supersedes="AJ_first"):

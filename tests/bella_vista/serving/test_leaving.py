@@ -3,7 +3,7 @@ import signal
 import pytest
 
 from tests.bella_vista.serving.an_app import SPEAKING
-from tests.bella_vista.serving.processes import House, alive, answer, descendants
+from tests.bella_vista.serving.processes import LONG_S, House, alive, answer, descendants
 from tests.livekit import until
 
 pytestmark = pytest.mark.timeout(300)
@@ -41,7 +41,7 @@ async def test_a_second_signal_ends_a_worker_at_once(house: House, room_name: st
             worker.signal(signal.SIGINT)
 
             assert await worker.ends() == 1
-            await until(lambda: not any(map(alive, children)), what="the end of its processes")
+            await until(lambda: not any(map(alive, children)), LONG_S, "the end of its processes")
     assert told["pid"] in children
 
 
