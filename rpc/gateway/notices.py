@@ -67,10 +67,6 @@ class TurnNotices:
         if self._truth is None or self._truth.turn <= turn:
             self._now(turn, None)
 
-    def taken(self) -> None:
-        """The guest has spoken: nobody has to be told whose turn it was."""
-        self._truth = None
-
     # -- the client -----------------------------------------------------------------------------
 
     def bind(self, identity: str, *, silent: bool = False) -> None:

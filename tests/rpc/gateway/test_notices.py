@@ -93,7 +93,6 @@ def test_a_withdrawal_names_the_notice_that_the_client_has() -> None:
         notices.give(turn(1))
         await asyncio.sleep(0.1)
 
-        notices.taken()
         notices.give(turn(2))
         notices.withdraw(2)
         await asyncio.sleep(2)
@@ -115,24 +114,6 @@ def test_an_old_withdrawal_does_not_take_a_newer_turn_away() -> None:
         await asyncio.sleep(1)
 
         assert page.got == [turn(2)]
-        await notices.aclose()
-
-    played(story())
-
-
-def test_a_turn_that_was_taken_is_told_to_nobody() -> None:
-    async def story() -> None:
-        page = Client()
-        notices = TurnNotices(Room(page=page))
-        notices.bind("page")
-
-        notices.give(turn(1))
-        notices.taken()
-        await asyncio.sleep(1)
-        notices.returned("page")
-        await asyncio.sleep(1)
-
-        assert page.got == []
         await notices.aclose()
 
     played(story())
@@ -389,7 +370,7 @@ async def test_a_notice_names_its_turn(payload: dict[str, Any]) -> None:
 
 STEPS = st.lists(
     st.one_of(
-        st.sampled_from(["give", "withdraw", "taken", "leave", "vanish", "come", "try"]),
+        st.sampled_from(["give", "withdraw", "speak", "leave", "vanish", "come", "try"]),
         st.sampled_from([0.0, 0.001, 0.01, 0.4, 2.0, 9.0]),
     ),
     max_size=40,
@@ -421,9 +402,9 @@ def test_in_every_order_of_events_the_last_word_is_the_truth(
                 case "withdraw":
                     truth = "withdrawn"
                     notices.withdraw(number)
-                case "taken":
-                    number, truth = number + 1, "nothing"
-                    notices.taken()
+                case "speak":
+                    notices.withdraw(number)
+                    number, truth = number + 1, "withdrawn"
                 case "leave":
                     page.leave()
                     notices.left("page")
