@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from livekit import rtc
 
+from agents.testing import ScriptedLLM, says
 from bella_vista.rooms.house import Outcome
 from tests.bella_vista.rooms.conftest import Calls, Changed
 from tests.livekit import LiveKit, is_turn, new_identity, until
@@ -143,6 +144,28 @@ async def test_after_the_grace_time_the_order_goes_on_elsewhere_with_its_code(
         assert again["order_id"] == hello["order_id"]
         assert again["turn"] == 1
         await until(lambda: any("two large Margherita" in one for one in guest.said))
+
+
+async def test_words_that_nobody_has_acted_on_are_answered_by_the_next_agent_once(
+    calls: Calls, changed: Changed, livekit: LiveKit, room_name: str
+) -> None:
+    never = asyncio.Event()
+    slow = changed(model=lambda: ScriptedLLM([says("Good evening."), says("Hm.", until=never)]))
+    said = {"text": "two large margheritas", "key": "once"}
+    async with livekit.joined(room_name) as guest:
+        async with calls.agent(room_name, job="AJ_first", house=slow) as first:
+            await guest.hello()
+            await until(lambda: is_turn(guest, 0))
+            assert await guest.call("say", said) == {"turn": 1}
+            async with calls.agent(room_name, job="AJ_second", supersedes="AJ_first"):
+                assert await asyncio.wait_for(first.held, 10) is Outcome.WITHDRAWN
+                await until(lambda: len(guest.agents()) == 1)
+                await guest.hello()
+                assert await guest.call("say", said) == {"turn": 1}
+                await until(lambda: is_turn(guest, 1))
+                order = (await guest.call("get_order_state"))["order"]
+    assert order["order_summary"].startswith("2x Margherita (")
+    assert sum("two large Margherita" in one for one in guest.said) == 1
 
 
 async def test_who_goes_on_in_another_room_leaves_nobody_without_a_word(
