@@ -12,9 +12,13 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from bella_vista import doctor
 from bella_vista.cli import main
-from bella_vista.doctor import Finding, Mark, look_at_database, look_at_ports, look_at_server
+from bella_vista.doctor import database as database_module
+from bella_vista.doctor.database import look_at_database
+from bella_vista.doctor.findings import Finding, Mark
+from bella_vista.doctor.models import look_at_models, look_at_speech
+from bella_vista.doctor.ports import look_at_ports
+from bella_vista.doctor.server import look_at_server
 from bella_vista.orders import open_store
 from bella_vista.settings import ServingSettings, Settings
 from tests.livekit import LiveKit
@@ -166,7 +170,7 @@ async def test_a_providers_model_is_asked_whether_it_knows_us(
         )
 
     async with serves(answer) as url:
-        (found,) = await doctor.look_at_models(
+        (found,) = await look_at_models(
             Settings.model_validate(
                 {"model": "openai", "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": KEY}
             )
@@ -186,7 +190,7 @@ async def test_the_first_servers_key_is_not_shown_to_the_second_server() -> None
         return web.json_response({"data": []})
 
     async with serves(answer) as first, serves(answer) as second:
-        found = await doctor.look_at_models(
+        found = await look_at_models(
             Settings.model_validate(
                 {
                     "model": "openai",
@@ -210,7 +214,7 @@ async def test_the_first_servers_key_is_not_shown_to_the_second_server() -> None
     ],
 )
 def test_whether_calls_can_be_spoken_is_told(given: dict[str, str], mark: Mark, says: str) -> None:
-    (found,) = doctor.look_at_speech(Settings.model_validate(given))
+    (found,) = look_at_speech(Settings.model_validate(given))
 
     assert found.mark is mark
     assert says in found.found
@@ -248,7 +252,7 @@ async def test_a_disk_that_is_nearly_full_is_warned_of(
     url = f"sqlite:///{tmp_path}/orders.db"
     async with open_store(url, "somebody") as store:
         await store.list(1)
-    monkeypatch.setattr(doctor, "LITTLE_ROOM", 1 << 62)
+    monkeypatch.setattr(database_module, "LITTLE_ROOM", 1 << 62)
 
     assert (await look_at_database(Settings(database=url), None)).mark is Mark.WARNING
 

@@ -1,0 +1,65 @@
+"""Whether orders can be kept."""
+
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_hex
+
+from sqlalchemy.engine import make_url
+
+from bella_vista.doctor.findings import Finding, fault, ok, warning
+from bella_vista.orders import default_database, open_store
+from bella_vista.settings import Settings
+from state.menu import Menu
+from state.shared import Held, StateError
+
+LITTLE_ROOM = 200 * 1024 * 1024
+"""With how many bytes left on its disk a database is warned of."""
+
+_PLACE = "doctor"
+_PLACE_S = 5.0
+
+
+async def look_at_database(settings: Settings, menu: Menu | None) -> Finding:
+    """Read from the database, and write to it: only that shows that a disk is full or an account too small."""
+    url = settings.database or default_database()
+    file = _database_file(url)
+    if file is not None and not file.exists():
+        return _to_be_made(file)
+    try:
+        async with open_store(url, menu.restaurant.id if menu else _PLACE, create=False) as store:
+            await store.list(1)
+            holder = token_hex(16)
+            with suppress(Held):  # another doctor is at it just now: it can be written to
+                await store.take_place(_PLACE, holder, seconds=_PLACE_S)
+                await store.leave_place(_PLACE, holder, done=True)
+    except StateError as error:
+        return fault("database", f"{error.message} See --database, BELLA_VISTA_DATABASE.")
+    if file is None:
+        return ok("database", "it answers, can be written to, and its tables are as they should be")
+    free = shutil.disk_usage(file.parent).free
+    if free < LITTLE_ROOM:
+        return warning(
+            "database", f"{file}: only {free // 1_048_576} MiB are left on its disk: make room"
+        )
+    return ok("database", f"{file} can be written to, and its tables are as they should be")
+
+
+def _database_file(url: str) -> Path | None:
+    with suppress(Exception):  # SQLAlchemy raises several kinds; opening it tells what is wrong
+        parsed = make_url(url)
+        if parsed.get_backend_name() == "sqlite" and parsed.database:
+            return Path(parsed.database)
+    return None
+
+
+def _to_be_made(file: Path) -> Finding:
+    there = next((folder for folder in file.absolute().parents if folder.exists()), Path("/"))
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        return fault(
+            "database",
+            f"{file} is not there, and {there} cannot be written to: name another file with"
+            " --database, or allow it",
+        )
+    return ok("database", f"{file} is not there yet; the first call makes it")

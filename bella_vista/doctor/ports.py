@@ -1,0 +1,55 @@
+"""Whether a worker that starts now can have its ports."""
+
+import socket
+from contextlib import closing, suppress
+
+import aiohttp
+
+from bella_vista.doctor.asking import time_limit
+from bella_vista.doctor.findings import Finding, fault, ok
+from bella_vista.settings import Settings
+
+
+async def look_at_ports(settings: Settings) -> list[Finding]:
+    """Look whether a worker that starts now can have its ports; one that runs already has them."""
+    findings = [
+        await _look_at_port(
+            settings, "health port", settings.health_port, "BELLA_VISTA_HEALTH_PORT"
+        )
+    ]
+    if settings.metrics_port is not None:
+        findings.append(
+            await _look_at_port(
+                settings, "metrics port", settings.metrics_port, "BELLA_VISTA_METRICS_PORT"
+            )
+        )
+    return findings
+
+
+async def _look_at_port(settings: Settings, about: str, port: int, variable: str) -> Finding:
+    host = settings.health_host
+    if port == 0:
+        return ok(about, "any free one")
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        with closing(socket.socket(family, socket.SOCK_STREAM)) as trial:
+            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            trial.bind((host, port))
+    except OSError as error:
+        if await _is_a_worker(settings):
+            return ok(about, f"{port}: a worker runs here")
+        return fault(about, f"{host}:{port} cannot be had ({error.strerror}): set {variable}")
+    return ok(about, f"{port} is free")
+
+
+async def _is_a_worker(settings: Settings) -> bool:
+    """Whether it is one of ours that answers on the health port."""
+    host = "127.0.0.1" if settings.health_host == "0.0.0.0" else settings.health_host
+    with suppress(aiohttp.ClientError, TimeoutError, OSError, ValueError):
+        async with (
+            aiohttp.ClientSession(timeout=time_limit()) as session,
+            session.get(f"http://{host}:{settings.health_port}/worker") as answer,
+        ):
+            told = await answer.json(content_type=None)
+            return isinstance(told, dict) and told.get("agent_name") == settings.agent_name
+    return False
