@@ -7,30 +7,22 @@ from collections.abc import Coroutine
 from typing import Any
 
 from livekit import rtc
-from livekit.agents.llm import LLM
 
-from agents.handoff import Call, Ended, Event, Heard, TurnWithdrawn, YourTurn, stop
-from agents.roster import restaurant_call, restaurant_graph
+from agents.handoff import Ended
+from agents.roster import restaurant_graph
 from bella_vista.job import JobMetadata
 from bella_vista.rooms.attendance import Arrival, Attendance
-from bella_vista.rooms.before import Before
 from bella_vista.rooms.chat import Chat
 from bella_vista.rooms.house import House, Outcome
 from bella_vista.rooms.keys import Keys
 from bella_vista.rooms.media import channel_of
 from bella_vista.rooms.opening import keep_number, open_for
-from bella_vista.rooms.page import Page
-from bella_vista.rooms.patience import Silence
 from bella_vista.rooms.refusing import write
-from bella_vista.rooms.resume_codes import resume_code
 from bella_vista.rooms.seat import Seat, place_of
-from bella_vista.rooms.words import MOVED_ON, NOBODY_THERE, STILL_THERE
-from bella_vista.transcript import CallRecord
-from rpc.desk import OrderDesk
+from bella_vista.rooms.talk import Talk
+from bella_vista.rooms.words import MOVED_ON
 from rpc.gateway import STAFF, Caller, Forbidden, Gateway, Mutes, RoomService
 from rpc.methods import OrderMethods
-from state.context import OrderContext
-from state.order import Channel, OrderState
 from state.shared import StateError
 
 logger = logging.getLogger(__name__)
@@ -48,9 +40,6 @@ GOODBYE_S = 1.0
 """How long it may take to say where a call goes on, in seconds."""
 
 _ANOTHER_COMES = frozenset({Outcome.WITHDRAWN, Outcome.FAILED, Outcome.CUT_OFF})
-
-STOP_LIMIT_S = 5.0
-"""How long the end of a call waits for what still runs in it, in seconds."""
 
 
 class RoomCall:
@@ -102,17 +91,13 @@ class RoomCall:
             role_of=self._attendance.role_of,
             is_there=self._attendance.is_there,
             find=self._attendance.look_for,
-            version=lambda: self._call.shared.version if self._call is not None else None,
+            version=lambda: self._talk.call.shared.version if self._talk is not None else None,
             mutes=self._mutes,
         )
         self._chat = Chat(self._attendance, self._hear)
         self._keys = Keys(self._hear)
         self._ready = asyncio.Event()
-        self._call: Call[OrderState, OrderContext] | None = None
-        self._record: CallRecord | None = None
-        self._model: LLM[Any] | None = None
-        self._page: Page | None = None
-        self._silence: Silence | None = None
+        self._talk: Talk | None = None
         self._early: list[str] = []
         self._grace: asyncio.TimerHandle | None = None
         self._settled_at = float("-inf")
@@ -174,30 +159,16 @@ class RoomCall:
         self._keys.cancel()
         if self._grace is not None:
             self._grace.cancel()
-        if self._silence is not None:
-            self._silence.stops()
+        if self._talk is not None:
+            self._talk.stop_waiting()
         for task in tuple(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._chat.aclose()
-        if self._page is not None:
-            await self._page.aclose()
-        if self._call is not None:
-            self._call.end("guest_left")
-            try:
-                async with asyncio.timeout(STOP_LIMIT_S):
-                    await stop(self._call)
-            except TimeoutError:
-                logger.warning("the call did not stop in time")
-            except RuntimeError:  # its session never began
-                await self._call.aclose()
-        if self._record is not None:
-            await self._record.aclose()
-        await self._house.media.aclose()
-        if self._model is not None:
-            await self._model.aclose()
+        if self._talk is not None:
+            await self._talk.aclose()
         await self._gateway.aclose()
-        said_goodbye = self._call is not None and self._call.ended == "voice_ended"
+        said_goodbye = self._talk is not None and self._talk.call.ended == "voice_ended"
         over = outcome is Outcome.NOBODY or (outcome is Outcome.OVER and said_goodbye)
         await self._seat.leave(done=over)
 
@@ -209,7 +180,7 @@ class RoomCall:
     @property
     def metadata_of_successor(self) -> JobMetadata:
         """What a job is told that goes on with this call."""
-        order_id = self._call.state.order_id if self._call is not None else self._metadata.order_id
+        order_id = self._talk.call.state.order_id if self._talk else self._metadata.order_id
         guest = self._attendance.guest or self._metadata.guest
         return self._metadata.model_copy(update={"order_id": order_id, "guest": guest})
 
@@ -253,56 +224,24 @@ class RoomCall:
         participant = self._attendance.participant
         if channel == "phone" and participant is not None and not opened.resumed:
             await keep_number(opened.shared, participant.attributes.get("sip.phoneNumber", ""))
-        self._model = model = house.model()
-        self._call = call = restaurant_call(
-            opened.shared,
-            think_limit_s=house.patience_of(model),
-            resumed=opened.resumed,
-            turn=opened.before.turn,
-            first_words=opened.first_words,
+        self._talk = talk = Talk(
+            house,
+            self._room,
+            opened,
+            guest=guest,
+            channel=channel,
+            present=lambda: self._attendance.present,
+            ended=self._on_end,
         )
-        self._record = CallRecord(call, house.store, words=house.words)
-        self._record.drop_older_than(house.words_days)
-        self._silence = Silence(house.patience[channel], self._still_there, self._nobody_there)
-        if opened.before.unanswered:
-            call.late.append(opened.before.unanswered)
-        self._serve(call, guest, channel, opened.before, self._record)
-        call.listen(self._told)
+        self._methods.open(talk.desk, talk.page)
         early, self._early = self._early, []
         for words in early:
-            call.hear(words)
+            talk.call.hear(words)
         self._ready.set()
-        self._spawn(self._follow_the_house(call))
-        await house.media.start(call, model, self._room, guest, channel)
+        self._spawn(self._follow_the_house(talk))
+        await talk.start()
         if not self._attendance.present:
             self._guest_left()
-
-    def _serve(
-        self,
-        call: Call[OrderState, OrderContext],
-        guest: str,
-        channel: Channel,
-        before: Before,
-        record: CallRecord,
-    ) -> None:
-        """Let clients in."""
-        desk = OrderDesk(
-            call.shared,
-            call,
-            agent=self._house.agent,
-            resume_code=resume_code(call.state.order_id, self._house.secret),
-            spoken=before.spoken,
-            keep=record.keep,
-        )
-        self._page = Page(
-            self._room.local_participant,
-            call,
-            desk.views,
-            guest=guest,
-            silent=channel == "phone",
-            touched=self._on_page_change,
-        )
-        self._methods.open(desk, self._page)
 
     async def _receive(self, caller: Caller) -> None:
         """Answer a hello: only to the guest and to staff, and once they can be heard."""
@@ -314,27 +253,27 @@ class RoomCall:
             await asyncio.wait((ready, self._outcome), return_when=asyncio.FIRST_COMPLETED)
         finally:
             ready.cancel()
-        if self._page is None or not self._ready.is_set():
+        if self._talk is None or not self._ready.is_set():
             if self._outcome.done() and self._outcome.result() in _ANOTHER_COMES:
                 # The caller is told by our leaving, and says hello to the next agent.
                 await asyncio.Event().wait()
             raise Forbidden("This call is over.")
-        self._page.greeted(caller.identity)
+        self._talk.page.greeted(caller.identity)
 
     # -- the guest ---------------------------------------------------------------------------------------
 
     def _hear(self, words: str) -> None:
-        if self._call is None:
+        if self._talk is None:
             self._early.append(words)
         elif self._seat.overdue:
-            self._spawn(self._hear_if_held(self._call, words))
+            self._spawn(self._hear_if_held(self._talk, words))
         else:
-            self._call.hear(words)
+            self._talk.call.hear(words)
 
-    async def _hear_if_held(self, call: Call[OrderState, OrderContext], words: str) -> None:
+    async def _hear_if_held(self, talk: Talk, words: str) -> None:
         """Hear what came while this process stood still, unless another agent serves the guest by now."""
         if await self._seat.renew():
-            call.hear(words)
+            talk.call.hear(words)
 
     def _on_key(self, pressed: rtc.SipDTMF) -> None:
         participant = pressed.participant
@@ -342,8 +281,8 @@ class RoomCall:
             self._keys.press(pressed.digit)
 
     def _guest_left(self) -> None:
-        if self._silence is not None:
-            self._silence.stops()
+        if self._talk is not None:
+            self._talk.stop_waiting()
         if self._grace is None and not self._outcome.done():
             loop = asyncio.get_running_loop()
             self._grace = loop.call_later(self._house.grace_s, self._gone_for_good)
@@ -352,71 +291,52 @@ class RoomCall:
         if self._grace is not None:
             self._grace.cancel()
             self._grace = None
-        if self._page is None or self._call is None or self._call.ended is not None:
+        talk = self._talk
+        if talk is None or talk.call.ended is not None:
             return
         settled = asyncio.get_running_loop().time() - self._settled_at > SETTLED_S
         anew = arrival.anew and settled
-        self._page.returned(anew=anew)
+        talk.page.returned(anew=anew)
         if anew:
-            self._spawn(self._call.come_back())
+            self._spawn(talk.call.come_back())
 
     def _gone_for_good(self) -> None:
-        if self._call is not None:
-            self._call.end("guest_left")
+        if self._talk is not None:
+            self._talk.call.end("guest_left")
         self._result(Outcome.OVER)
 
     def _somebody_joined(self, identity: str) -> None:
-        if self._page is not None:
+        if self._talk is not None:
             staff = self._attendance.role_of(identity) == STAFF
-            self._page.joined(identity, staff=staff)
+            self._talk.page.joined(identity, staff=staff)
 
     def _somebody_left(self, identity: str) -> None:
-        if self._page is not None:
-            self._page.left(identity)
+        if self._talk is not None:
+            self._talk.page.left(identity)
 
     # -- what happens in the call --------------------------------------------------------------------
 
-    def _told(self, event: Event) -> None:
-        silence = self._silence
-        match event:
-            case Heard():
-                if silence is not None:
-                    silence.broken()
-                    silence.stops()
-            case TurnWithdrawn():
-                if silence is not None:
-                    silence.stops()
-            case YourTurn():
-                if silence is not None and self._attendance.present:
-                    silence.begins()
-            case Ended():
-                self._result(self._how_it_ended(event))
-            case _:
-                pass
-
-    def _how_it_ended(self, event: Ended) -> Outcome:
+    def _on_end(self, event: Ended) -> None:
         if event.reason != "failed":
-            return Outcome.OVER
-        taken = self._call is not None and self._call.shared.taken_over
-        return Outcome.WITHDRAWN if taken else Outcome.FAILED
+            self._result(Outcome.OVER)
+        elif self._talk is not None and self._talk.call.shared.taken_over:
+            self._result(Outcome.WITHDRAWN)
+        else:
+            self._result(Outcome.FAILED)
 
-    def _on_page_change(self) -> None:
-        if self._silence is not None:
-            self._silence.broken()
-
-    async def _follow_the_house(self, call: Call[OrderState, OrderContext]) -> None:
+    async def _follow_the_house(self, talk: Talk) -> None:
         """Take in what staff write beside us, so that the guest's page shows it."""
-        while call.ended is None:
+        while talk.call.ended is None:
             await asyncio.sleep(HOUSE_S)
             with contextlib.suppress(StateError):  # nothing can be read just now: later, then
-                await call.shared.refresh()
+                await talk.call.shared.refresh()
 
     async def _say_where_it_goes_on(self) -> None:
         """Who took the order along to another room leaves nobody behind without a word."""
-        call = self._call
-        if call is None or not self._room.isconnected():
+        talk = self._talk
+        if talk is None or not self._room.isconnected():
             return
-        lease = await self._house.store.lease_of(call.state.order_id)
+        lease = await self._house.store.lease_of(talk.call.state.order_id)
         if lease is not None and lease.place != self._seat.place:
             await write(self._room.local_participant, MOVED_ON, f"moved on {lease.since}")
 
@@ -429,17 +349,6 @@ class RoomCall:
             logger.info("nobody was told where the call goes on: %s", type(error).__name__)
         await self._room.disconnect()
 
-    # -- silence -------------------------------------------------------------------------------------------
-
-    def _still_there(self) -> None:
-        if self._call is not None:
-            self._call.speak(STILL_THERE)
-
-    def _nobody_there(self) -> None:
-        if self._call is not None:
-            self._call.close_after_reply("guest_left")
-            self._call.speak(NOBODY_THERE)
-
     # -- the connection ------------------------------------------------------------------------------------
 
     def _on_reconnecting(self, *_: object) -> None:
@@ -447,8 +356,8 @@ class RoomCall:
 
     def _on_reconnected(self, *_: object) -> None:
         self._settled_at = asyncio.get_running_loop().time()
-        if self._page is not None:
-            self._page.connected_again()
+        if self._talk is not None:
+            self._talk.page.connected_again()
 
     def _on_disconnected(self, reason: Any = None) -> None:
         closed = reason in (
@@ -461,9 +370,9 @@ class RoomCall:
 
     def _withdraw(self) -> None:
         self._result(Outcome.WITHDRAWN)
-        if self._call is not None:
-            self._call.hang_up()
-            self._call.end("failed")
+        if self._talk is not None:
+            self._talk.call.hang_up()
+            self._talk.call.end("failed")
         self._spawn(self._leave_the_room())
 
     # -- small things --------------------------------------------------------------------------------------

@@ -2,11 +2,13 @@
 
 import asyncio
 
+import pytest
+
 from bella_vista.rooms.house import Outcome
 from bella_vista.rooms.patience import Patience
 from tests.bella_vista.rooms.checked import TIRAMISU, Checked, served
 from tests.bella_vista.rooms.conftest import Calls, Changed
-from tests.livekit import LiveKit, until
+from tests.livekit import LONG_S, LiveKit, until
 
 GREETING = "welcome to Bella Vista"
 
@@ -98,11 +100,12 @@ async def test_after_the_end_nobody_pretends_to_listen(
 ) -> None:
     async with served(calls, livekit, room_name) as (ada, agent):
         await ada.call("say", {"text": "goodbye"})
-        assert await asyncio.wait_for(asyncio.shield(agent.held), 10) is Outcome.OVER
+        assert await asyncio.wait_for(asyncio.shield(agent.held), LONG_S) is Outcome.OVER
         told = await ada.refused("say", {"text": "one tiramisu"})
         assert told["code"] == 4010
         assert (await ada.order())["order_items"] == []
-        assert ada.client.turns[-1]["your_turn"] is False  # after the end there is none
+        # After the end there is none.
+        await until(lambda: [one["your_turn"] for one in ada.client.turns] == [True, False])
 
 
 async def test_a_guest_who_never_speaks_is_asked_and_then_the_call_ends(
@@ -115,27 +118,34 @@ async def test_a_guest_who_never_speaks_is_asked_and_then_the_call_ends(
         calls.agent(room_name, house=house) as agent,
     ):
         await client.hello()
-        assert await asyncio.wait_for(asyncio.shield(agent.held), 10) is Outcome.OVER
+        assert await asyncio.wait_for(asyncio.shield(agent.held), LONG_S) is Outcome.OVER
         await Checked(client).heard("Goodbye!")
         assert [GREETING in one for one in client.said] == [True, False, False, False]
         assert sum("still there" in one for one in client.said) == 2
-        assert client.turns[-1]["your_turn"] is False
+        await until(lambda: client.turns[-1]["your_turn"] is False)
 
 
 async def test_who_does_something_on_his_page_is_there(
-    calls: Calls, changed: Changed, livekit: LiveKit, room_name: str
+    calls: Calls,
+    changed: Changed,
+    livekit: LiveKit,
+    room_name: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr("bella_vista.rooms.page.QUIET_S", LONG_S)
     house = changed(patience={"web_text": Patience(asks_after_s=60.0, asks=1, ends_after_s=60.0)})
     async with served(calls, livekit, room_name, house=house) as (ada, agent):
-        silence = agent.call._silence
-        assert silence is not None
+        assert agent.call._talk is not None
+        silence = agent.call._talk._silence
         first = silence.due_at
         await ada.apply(**TIRAMISU)
         second = silence.due_at
         assert first is not None
         assert second is not None
         assert second > first
-        await ada.heard("I see you added a Tiramisu")
+        monkeypatch.undo()
+        await ada.apply(**TIRAMISU)
+        await ada.heard("I see you added 2 Tiramisu")
         await until(lambda: (silence.due_at or 0) > second)
 
 
@@ -147,4 +157,4 @@ async def test_an_agent_to_whom_nobody_comes_leaves(
         livekit.joined(room_name, staff=True),  # whom he does not wait for
         calls.agent(room_name, house=house) as agent,
     ):
-        assert await asyncio.wait_for(asyncio.shield(agent.held), 10) is Outcome.NOBODY
+        assert await asyncio.wait_for(asyncio.shield(agent.held), LONG_S) is Outcome.NOBODY

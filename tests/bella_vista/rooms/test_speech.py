@@ -26,8 +26,8 @@ def speech(voice: ToneVoice) -> Speech:
 
 def answered(agent: Agent, turn: int) -> bool:
     """Whether so much has been said by the guest, and it is his turn again."""
-    call = agent.call._call
-    return call is not None and call.turn == turn and call.turns.given
+    talk = agent.call._talk
+    return talk is not None and talk.call.turn == turn and talk.call.turns.given
 
 
 @pytest.mark.parametrize(
@@ -58,9 +58,8 @@ async def test_a_guest_with_a_microphone_is_heard_and_spoken_to(
         for number in range(len(LINES)):
             await ada.says(number)
             await until(partial(answered, agent, number + 1), 20, "the answer")
-        call = agent.call._call
-        assert call is not None
-        state = call.state
+        assert agent.call._talk is not None
+        state = agent.call._talk.call.state
         if channel == "web_voice":
             await until(lambda: is_turn(guest, 2))
 
