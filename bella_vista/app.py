@@ -1,121 +1,58 @@
-"""The server of the restaurant's calls, named ``server``, and what one job does.
+"""The server of the restaurant's calls, named ``server``.
 
-Jobs run in processes of their own, which import this module by its name.
+Jobs run in processes of their own, which import this module by its name. What a call needs is imported with
+``PRELOAD``, once for all of them: a worker itself only gives calls out, and is up the sooner.
 """
 
-import asyncio
-import logging
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from functools import cache
-from typing import Any
-from uuid import uuid4
-from zoneinfo import ZoneInfo
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from livekit import api, rtc
 from livekit.agents import JobContext, JobProcess
-from livekit.agents.llm import LLM
 
-from agents.roster import restaurant_graph
-from bella_vista.clock import running_clock
-from bella_vista.faults import Faulty
-from bella_vista.job import JobMetadata, MetadataFaults
-from bella_vista.menus import menu_file
-from bella_vista.models import language_model, patience_of
-from bella_vista.orders import default_database, open_store, wants_person
-from bella_vista.rooms.call import RoomCall
-from bella_vista.rooms.house import House, Outcome
-from bella_vista.rooms.media import Media
-from bella_vista.rooms.refusing import Why, refuse_politely
-from bella_vista.rooms.seat import place_of, room_of
-from bella_vista.serving import MOST_TRIES, LostPlace, make_server, replace_this_job
-from bella_vista.settings import LOCAL, Settings, SettingsFaults, read_settings
-from bella_vista.speech_models import Speech, missing_for_speech, speech_models
-from rpc.gateway import cap_incoming
-from state.context import OrderContext
-from state.menu import Menu, load_menu
-from state.shared import SqlStore, StateError
+from bella_vista.serving.worker import make_server
+from bella_vista.settings import read_settings
+from bella_vista.speech_models import missing_for_speech
 
-logger = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    from bella_vista.job import JobMetadata
+    from bella_vista.serving.replacing import LostPlace
 
-TAKEN_UP_FOR = timedelta(hours=6)
-"""For how long a call that was left is taken up when its guest is there again: as long as LiveKit's tokens last."""
+PRELOAD = (
+    "bella_vista.rooms.job",
+    "bella_vista.local.model",
+    "state.shared.sql.database",
+    "phonenumbers",
+    "email_validator",
+    "babel.numbers",
+)
+"""What every call needs."""
 
-_HOUSE, _GIVEN_UP = "house", "given up"
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """What a process has ready before its call comes.
-
-    Args:
-        settings: What a person has set.
-        menu: The menu that is served.
-        now: The restaurant's clock.
-        local: The local model, where it is the one that is asked: it takes a moment to learn the menu.
-    """
-
-    settings: Settings
-    menu: Menu
-    now: Callable[[], datetime]
-    local: LLM[Any] | None
+_settings = read_settings()
 
 
 def prepare(process: JobProcess) -> None:
-    """Ready a process: its call should not wait for a menu to be read."""
-    settings = read_settings()
-    menu = load_menu(menu_file(settings.menu))
-    now = running_clock(ZoneInfo(menu.restaurant.timezone), settings.at)
-    local = language_model(LOCAL, menu, now) if settings.model == LOCAL else None
-    process.userdata[_HOUSE] = Prepared(settings, menu, now, local)
+    """Ready a process: its call should wait neither for an import nor for a menu to be read."""
+    for name in PRELOAD:  # where processes are forked, all of it is there
+        import_module(name)
+    from bella_vista.rooms.job import ready
+
+    ready(process)
 
 
-async def lost_places() -> Sequence[LostPlace]:
+async def lost_places() -> "Sequence[LostPlace]":
     """Find the rooms in which a call did not end and nobody serves any more."""
-    now = datetime.now(UTC)
-    async with _store() as store:
-        return [
-            LostPlace(
-                room,
-                lease.holder or "",
-                lease.state_id,
-                guest=lease.guest,
-                tries=lease.tries,
-                silent_s=(now - lease.until).total_seconds(),
-            )
-            for lease in await store.lost_places()
-            if now - lease.until < TAKEN_UP_FOR
-            and (room := room_of(lease.place, _settings.agent_name)) is not None
-        ]
+    from bella_vista.rooms.lost import lost_places
+
+    return await lost_places(_settings)
 
 
-async def tell_staff(room: str, metadata: JobMetadata) -> None:
+async def tell_staff(room: str, metadata: "JobMetadata") -> None:
     """Leave word for the staff that a guest's call broke off and that nobody goes on with it."""
-    async with _store() as store:
-        order_id = metadata.order_id
-        place = place_of(_settings.agent_name, room)
-        if order_id is None and (lease := await store.lease_at(place)) is not None:
-            order_id = lease.state_id
-        if order_id is not None:
-            await wants_person(store, order_id, "The call broke off and could not be continued.")
-        # Nobody takes it up again: the next guest in a room of this name begins anew.
-        await store.take_place(place, _GIVEN_UP, seconds=1.0, supersedes=metadata.supersedes)
-        await store.leave_place(place, _GIVEN_UP, done=True)
+    from bella_vista.rooms.lost import tell_staff
 
+    await tell_staff(_settings, room, metadata)
 
-def _store() -> SqlStore:
-    settings = read_settings()
-    return open_store(settings.database or default_database(), _restaurant())
-
-
-@cache
-def _restaurant() -> str:
-    return load_menu(menu_file(read_settings().menu)).restaurant.id
-
-
-_settings = read_settings()
 
 server = make_server(
     _settings,
@@ -123,143 +60,13 @@ server = make_server(
     lost=lost_places,
     given_up=tell_staff,
     setup=prepare,
-    # What every call needs is imported once, and shared by all processes.
-    preload=(
-        "bella_vista.app",
-        "bella_vista.local.model",
-        "state.shared.sql.database",
-        "phonenumbers",
-        "email_validator",
-        "babel.numbers",
-    ),
+    preload=(__name__, *PRELOAD),
 )
 
 
 @server.rtc_session(agent_name=_settings.agent_name)
 async def entrypoint(ctx: JobContext) -> None:
     """Serve one room: take its place, join it, and talk to its guest until the call is over."""
-    prepared: Prepared = ctx.proc.userdata[_HOUSE]
-    try:
-        metadata = JobMetadata.parse(ctx.job.metadata)
-    except MetadataFaults as wrong:
-        logger.error("the dispatch's metadata is wrong: %s", "; ".join(map(str, wrong.faults)))
-        await refuse_politely(ctx, Why.METADATA)
-        return
-    if metadata.tries > MOST_TRIES:
-        await refuse_politely(ctx, Why.BROKEN)
-        return
-    await _Job(ctx, prepared, metadata).run()
+    from bella_vista.rooms.job import serve_room
 
-
-class _Job:
-    """One job, from its start to its end."""
-
-    def __init__(self, ctx: JobContext, prepared: Prepared, metadata: JobMetadata) -> None:
-        self._ctx = ctx
-        self._metadata = metadata
-        self._began = time.monotonic()
-        self._house = _house(prepared, metadata.locale)
-        self._call = RoomCall(
-            self._house,
-            ctx.room,
-            ctx.api.room,
-            name=ctx.job.room.name,
-            job=ctx.job.id,
-            metadata=metadata,
-        )
-        self._holding: asyncio.Task[None] | None = None
-
-    async def run(self) -> None:
-        """Join, and leave the talking to a task: an entrypoint that does not return is waited for at the end."""
-        ctx = self._ctx
-        ctx.add_shutdown_callback(self._close)
-        try:
-            if not await self._call.take_place():
-                logger.info("another agent serves this room", extra={"room": ctx.job.room.name})
-                ctx.shutdown("another agent is here")
-                return
-            self._call.follow()
-            cap_incoming(ctx.room)
-            await ctx.connect()
-        except Exception as error:
-            await self._broken(error)
-            return
-        self._holding = asyncio.create_task(self._hold())
-
-    async def _hold(self) -> None:
-        try:
-            outcome = await self._call.hold()
-        except Exception as error:
-            await self._broken(error)
-            return
-        if outcome is Outcome.FAILED:
-            await self._replace()
-        else:
-            logger.info("the call has ended: %s", outcome.value)
-            await self._hang_up(outcome)
-            self._ctx.shutdown(outcome.value)
-
-    async def _hang_up(self, outcome: Outcome) -> None:
-        """A telephone stays on the line until somebody lays it down."""
-        guest = self._call.guest
-        if outcome is not Outcome.OVER or guest is None:
-            return
-        if guest.kind == rtc.ParticipantKind.PARTICIPANT_KIND_SIP:
-            request = api.RoomParticipantIdentity(
-                room=self._ctx.job.room.name, identity=guest.identity
-            )
-            try:
-                await self._ctx.api.room.remove_participant(request)
-            except Exception as error:  # he may have laid it down himself
-                logger.info("the line was gone already: %s", type(error).__name__)
-
-    async def _broken(self, error: Exception) -> None:
-        if isinstance(error, Faulty):
-            logger.error("the call cannot be served: %s", "; ".join(map(str, error.faults)))
-        elif isinstance(error, StateError):
-            logger.error("the call cannot be served: %s", error.message)
-        else:
-            logger.error("the call broke", exc_info=error)
-        await self._replace()
-
-    async def _replace(self) -> None:
-        lived_s = time.monotonic() - self._began
-        await replace_this_job(
-            self._ctx, self._call.metadata_of_successor, lived_s=lived_s, given_up=tell_staff
-        )
-
-    async def _close(self, reason: str) -> None:
-        await self._call.aclose()
-        if self._holding is not None:
-            await asyncio.gather(self._holding, return_exceptions=True)
-        await self._house.store.close()
-
-
-def _speech(settings: Settings, menu: Menu, locale: str | None) -> Speech:
-    if locale is not None:
-        settings = settings.model_copy(update={"language": locale})
-    dishes = [dish.name for section in menu.sections for dish in section.dishes]
-    speech = speech_models(settings, voices=restaurant_graph().voices, terms=dishes)
-    if speech is None:
-        raise SettingsFaults(["there is no speech"])
-    return speech
-
-
-def _house(prepared: Prepared, locale: str | None) -> House:
-    settings, menu, now = prepared.settings, prepared.menu, prepared.now
-    secret = settings.livekit_api_secret
-    missing = missing_for_speech(settings)
-    if missing:
-        logger.info("rooms are text only: %s not set", ", ".join(missing))
-    return House(
-        context=OrderContext(menu=menu, now=now, new_id=lambda: str(uuid4())),
-        store=open_store(settings.database or default_database(), menu.restaurant.id),
-        model=lambda: prepared.local or language_model(settings.model, menu, now, settings),
-        media=Media(None if missing else lambda: _speech(settings, menu, locale)),
-        secret=secret.get_secret_value() if secret is not None else "",
-        grace_s=settings.grace,
-        words=settings.transcript,
-        words_days=settings.transcript_days,
-        agent=settings.agent_name,
-        patience_of=patience_of,
-    )
+    await serve_room(ctx)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from bella_vista.faults import Faulty
+from bella_vista.importing import uncollected
 from bella_vista.layout import strangers
 from bella_vista.orders_cli import orders_app
 from bella_vista.terminal.streams import complain, make_safe, say
@@ -84,7 +85,8 @@ def console(
 ) -> None:
     """Have a conversation here and now: type, or pipe one guest turn per line."""
     settings = _settings(menu=menu, model=model, at=at, database=database)
-    from bella_vista.console import run_console
+    with uncollected():
+        from bella_vista.console import run_console
 
     again = _command("console", menu=menu, database=database)
     raise typer.Exit(run_console(settings, order_id=order, events=events, again=again))

@@ -12,15 +12,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
 from agents.handoff import Call, Cost, Ended, Event, Heard, Said, Spent, YourTurn
-from rpc.desk import Spoken
 from state.context import OrderContext
 from state.order import OrderState
 from state.shared import Moment, SqlStore, StateError, TakenOver
 from state.text import clean
+
+if TYPE_CHECKING:
+    from rpc.desk import Spoken
 
 logger = logging.getLogger(__name__)
 
@@ -77,6 +80,7 @@ class CallRecord:
         self._now = now
         self._unwritten: list[Moment] = []
         self._due = False
+        self._soon: asyncio.Handle | None = None
         self._under_way: asyncio.Future[None] | None = None
         self._dropping: asyncio.Task[None] | None = None
         self._given_up = False
@@ -87,26 +91,24 @@ class CallRecord:
     @property
     def idle(self) -> bool:
         """Whether nothing is being written just now."""
-        return self._under_way is None
+        return self._soon is None and self._under_way is None
 
     def drop_older_than(self, days: int) -> None:
         """Start deleting what was said so long ago, in all of this restaurant's calls."""
         self._dropping = asyncio.create_task(self._drop(self._now() - timedelta(days=days)))
 
-    async def keep(self, spoken: Spoken) -> None:
+    async def keep(self, spoken: "Spoken") -> None:
         """Write down what was said by a client; returns when that is done, or has failed."""
         if spoken.key is not None:
             self._note(spoken.turn, Kind.KEYED, GUEST, json.dumps(asdict(spoken)))
             self._write()
-        while self._under_way is not None:
-            await asyncio.wait((self._under_way,))
+        await self._wait_until_idle()
 
     async def aclose(self) -> None:
         """Write what is left, and wait until that is done or has failed."""
         self._leave()
         self._write()
-        while self._under_way is not None:
-            await asyncio.wait((self._under_way,))
+        await self._wait_until_idle()
         if self._dropping is not None:
             await asyncio.wait((self._dropping,))
 
@@ -144,11 +146,21 @@ class CallRecord:
             self._unwritten.append(Moment(turn, kind.value, who, text, self._now()))
 
     def _write(self) -> None:
+        """Write soon, and not at once: words and the key that they came with are kept both or neither."""
         self._due = bool(self._unwritten)
-        self._go_on()
+        if self._due and self._soon is None:
+            self._soon = asyncio.get_running_loop().call_soon(self._go_on)
+
+    async def _wait_until_idle(self) -> None:
+        while not self.idle:
+            if self._under_way is not None:
+                await asyncio.wait((self._under_way,))
+            else:
+                await asyncio.sleep(0)
 
     def _go_on(self) -> None:
         """Write what is due, one writing after the other: their order is that of the talk."""
+        self._soon = None
         if not self._due or self._under_way is not None:
             return
         self._due = False

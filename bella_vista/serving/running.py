@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from importlib import import_module
 
+from bella_vista.importing import uncollected
 from bella_vista.serving.logs import log_as_worker
 from bella_vista.settings import ServingSettings, Settings, SettingsFaults, read_settings
 
@@ -35,9 +36,11 @@ def run_worker(module: str = APP, *, ready: int | None = None) -> int:
     settings = checked_settings()
     log_as_worker(settings.secrets, plain=ready is not None)
     # Imported only now: what it takes a second to import need not be there to say what is wrong.
-    from bella_vista.serving.worker import Worker, serve
+    with uncollected():
+        from bella_vista.serving.worker import Worker
+        from bella_vista.serving.working import serve
 
-    worker = import_module(module).server
+        worker = import_module(module).server
     if not isinstance(worker, Worker):
         raise TypeError(f"{module}.server was not made by make_server")
     if ready is None:
@@ -103,7 +106,8 @@ def _faults_of_calls(settings: Settings) -> list[str]:
 
 
 async def _serve_supervised(worker: object, ready: int) -> int:
-    from bella_vista.serving.worker import Ending, Worker, serve
+    from bella_vista.serving.worker import Worker
+    from bella_vista.serving.working import Ending, serve
 
     if not isinstance(worker, Worker):
         raise TypeError("a worker is made by make_server")

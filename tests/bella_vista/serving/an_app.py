@@ -14,7 +14,8 @@ from livekit import rtc
 from livekit.agents import JobContext
 
 from bella_vista.job import JobMetadata
-from bella_vista.serving import LostPlace, make_server, replace_this_job
+from bella_vista.serving.replacing import LostPlace, replace_this_job
+from bella_vista.serving.worker import make_server
 from bella_vista.settings import read_settings
 
 CODE = "first"

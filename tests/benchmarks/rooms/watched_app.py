@@ -18,7 +18,7 @@ from agents.handoff import Call, Event, YourTurn
 from agents.roster import restaurant_call
 from bella_vista import app
 from bella_vista.rooms import call as room_calls
-from bella_vista.serving import make_server
+from bella_vista.serving.worker import make_server
 from bella_vista.settings import read_settings
 
 WATCH = "BENCH_WATCH"
@@ -29,7 +29,7 @@ _settings = read_settings()
 server = make_server(
     _settings,
     setup=app.prepare,
-    preload=(__name__, "bella_vista.local.model", "state.shared.sql.database"),
+    preload=(__name__, *app.PRELOAD),
 )
 
 
