@@ -425,6 +425,38 @@ def serving_settings(**options: object) -> ServingSettings:
     return _read(ServingSettings, options)
 
 
+def usable_settings(**options: object) -> tuple[Settings, frozenset[str]] | None:
+    """Put together what can be used of the settings, so that what depends on it can be looked at all the same.
+
+    Args:
+        options: What was given on the command line, by name; ``None`` is not given.
+
+    Returns:
+        The settings, with the usual value in place of each that is wrong, and the names of those; ``None`` where
+        nothing can be read. A model that only wants its key is still the one that is set.
+    """
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    fields = Settings.model_fields
+    by_name = {told: field for field in fields for told in (field, variable(field))}
+    kept: dict[str, str] = {}
+    wrong: set[str] = set()
+    for _ in fields:  # in each round at least one more is known to be wrong
+        try:
+            settings = Settings(**given)
+        except ValidationError as error:
+            for fault in error.errors():
+                told = str(fault["loc"][0])
+                wrong.add(by_name[told])
+                given[told] = fields[by_name[told]].default
+            if "openai_api_key" in wrong:
+                kept, given["model"] = {"model": OPENAI}, LOCAL
+        except (OSError, UnicodeError):
+            return None
+        else:
+            return settings.model_copy(update=kept), frozenset(wrong)
+    return None
+
+
 _Form = TypeVar("_Form", bound=Settings)
 
 

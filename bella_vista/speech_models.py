@@ -6,7 +6,6 @@ Nothing here is imported before a call needs it: the providers' plugins take hal
 import asyncio
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -19,8 +18,8 @@ from bella_vista.settings import (
     SettingsFaults,
     check_key,
     needs_key,
-    read_settings,
     serving_settings,
+    usable_settings,
     variable,
 )
 
@@ -180,12 +179,17 @@ def speaking_settings(*, voices: Iterable[str] = (), **options: object) -> Servi
         settings = serving_settings(**options)
     except SettingsFaults as wrong:
         faults = wrong.faults
-        with suppress(SettingsFaults):  # those are listed already
-            faults += speech_faults(read_settings(**options), voices)
+        usable = usable_settings(**options)
+        if usable is not None and not any(map(_of_speech, usable[1])):
+            faults += speech_faults(usable[0], voices)
         raise SettingsFaults(faults) from None
     if found := speech_faults(settings, voices):
         raise SettingsFaults(found)
     return settings
+
+
+def _of_speech(field: str) -> bool:
+    return field.startswith(("stt", "tts", "deepgram", "cartesia", "openai"))
 
 
 @cache

@@ -1,8 +1,7 @@
 """Look at one thing after the other, and tell of each in one line."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Collection
 
 from bella_vista.doctor.database import look_at_database
 from bella_vista.doctor.findings import Finding, Mark, fault, ok, warning
@@ -11,13 +10,11 @@ from bella_vista.doctor.ports import look_at_ports
 from bella_vista.doctor.server import look_at_server
 from bella_vista.menus import menu_file
 from bella_vista.settings import (
-    LOCAL,
-    OPENAI,
     Settings,
     SettingsFaults,
-    read_settings,
     serving_settings,
     unknown_settings,
+    usable_settings,
 )
 from bella_vista.terminal.logs import log_to_stderr
 from bella_vista.terminal.streams import say
@@ -32,7 +29,7 @@ def run_doctor(**options: str | None) -> int:
     Args:
         options: As the other commands take them.
     """
-    findings, settings = look_at_settings(**options)
+    findings, settings, wrong = look_at_settings(**options)
     secrets = settings.secrets if settings is not None else ()
     log_to_stderr(secrets)
     marks = {finding.mark for finding in findings}
@@ -40,7 +37,7 @@ def run_doctor(**options: str | None) -> int:
         say(str(finding))
 
     async def look() -> None:
-        async for finding in look_at_everything(settings):
+        async for finding in look_at_everything(settings, wrong):
             marks.add(finding.mark)
             text = str(finding)
             for secret in secrets:  # a server may repeat what it was sent
@@ -51,8 +48,10 @@ def run_doctor(**options: str | None) -> int:
     return FAILED if Mark.FAULT in marks else 0
 
 
-def look_at_settings(**options: str | None) -> tuple[list[Finding], Settings | None]:
-    """Read the settings; returns what is wrong with them, and those that can be used."""
+def look_at_settings(
+    **options: str | None,
+) -> tuple[list[Finding], Settings | None, frozenset[str]]:
+    """Read the settings; returns what is wrong with them, those that can be used, and the names of the others."""
     findings = [
         warning("settings", f"there is no setting {name}; see .env.example")
         for name in unknown_settings()
@@ -62,35 +61,43 @@ def look_at_settings(**options: str | None) -> tuple[list[Finding], Settings | N
     except SettingsFaults as error:
         findings += [fault("settings", told) for told in error.faults]
     else:
-        return [*findings, ok("settings", "nothing is wrong with them")], settings
-    # What can be looked at all the same is: first without the server, then without the model.
-    with suppress(SettingsFaults):
-        return findings, read_settings(**options)
-    with suppress(SettingsFaults):
-        rest = read_settings(**{**options, "model": LOCAL})
-        return findings, rest.model_copy(update={"model": OPENAI})
-    return findings, None
+        return [*findings, ok("settings", "nothing is wrong with them")], settings, frozenset()
+    rest, wrong = usable_settings(**options) or (None, frozenset())
+    return findings, rest, wrong
 
 
-async def look_at_everything(settings: Settings | None) -> AsyncIterator[Finding]:
+async def look_at_everything(
+    settings: Settings | None, wrong: Collection[str] = ()
+) -> AsyncIterator[Finding]:
     """Look at the menu, the database, the models, the server and the ports, one after the other.
 
     Args:
         settings: What is set; nothing is looked at where that cannot be read.
+        wrong: The settings that are wrong: where it is not known what is meant, nothing else is looked at instead.
     """
     if settings is None:
         return
-    menu, found = look_at_menu(settings)
-    yield found
-    yield await look_at_database(settings, menu)
-    for found in await look_at_models(settings):
+
+    def meant(*starts: str) -> bool:
+        return not any(name.startswith(starts) for name in wrong)
+
+    menu = None
+    if meant("menu"):
+        menu, found = look_at_menu(settings)
         yield found
-    for found in look_at_speech(settings):
-        yield found
+    if meant("database"):
+        yield await look_at_database(settings, menu)
+    if meant("model", "openai_base", "openai_fallback"):
+        for found in await look_at_models(settings):
+            yield found
+    if meant("stt", "tts"):
+        for found in look_at_speech(settings):
+            yield found
     for found in await look_at_server(settings):
         yield found
-    for found in await look_at_ports(settings):
-        yield found
+    if meant("health", "metrics"):
+        for found in await look_at_ports(settings):
+            yield found
 
 
 def look_at_menu(settings: Settings) -> tuple[Menu | None, Finding]:

@@ -4,13 +4,12 @@ import asyncio
 import os
 import sys
 import threading
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Collection, Iterable
 from importlib import import_module
 
 from bella_vista.importing import uncollected
 from bella_vista.serving.logs import log_as_worker
-from bella_vista.settings import ServingSettings, Settings, SettingsFaults, read_settings
+from bella_vista.settings import ServingSettings, Settings, SettingsFaults, usable_settings
 
 APP = "bella_vista.app"
 """The module whose ``server`` takes the calls."""
@@ -60,17 +59,15 @@ def checked_settings(**options: object) -> ServingSettings:
     from bella_vista.speech_models import speaking_settings
 
     faults: list[str] = []
-    settings = plain = None
-    # What only rooms need may be wrong while the menu and the database can be looked at.
-    with suppress(SettingsFaults):
-        plain = read_settings(**options)
-    voices = _voices() if plain is not None and plain.tts_voices else ()
+    settings = None
+    found = usable_settings(**options)
+    voices = _voices() if found is not None and found[0].tts_voices else ()
     try:
         settings = speaking_settings(voices=voices, **options)
     except SettingsFaults as wrong:
         faults += wrong.faults
-    if plain is not None:
-        faults += _faults_of_calls(plain)
+    if found is not None:
+        faults += _faults_of_calls(*found)
     if settings is None or faults:
         raise SettingsFaults(faults)
     return settings
@@ -82,17 +79,20 @@ def _voices() -> Iterable[str]:
     return restaurant_graph().voices
 
 
-def _faults_of_calls(settings: Settings) -> list[str]:
-    """Say what is wrong with the menu and the database."""
+def _faults_of_calls(settings: Settings, wrong: Collection[str]) -> list[str]:
+    """Say what is wrong with the menu and the database, where it is known which are meant."""
     from bella_vista.menus import menu_file
     from bella_vista.orders import OrderFaults, default_database, list_orders, open_store
     from state.menu import MenuFaults, load_menu
 
     faults: list[str] = []
-    try:
-        load_menu(menu_file(settings.menu))
-    except MenuFaults as error:
-        faults += map(str, error.faults)
+    if "menu" not in wrong:
+        try:
+            load_menu(menu_file(settings.menu))
+        except MenuFaults as error:
+            faults += map(str, error.faults)
+    if "database" in wrong:
+        return faults
 
     async def look() -> None:
         async with open_store(settings.database or default_database(), None) as store:

@@ -29,23 +29,31 @@ async def refused(folder: Path, *options: str, **more: str) -> tuple[int, list[s
 
 
 async def test_everything_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
+    (tmp_path / "menu.yaml").write_text("restaurant: 5\n")
+
     code, lines = await refused(
         tmp_path,
-        *("--at", "supper time"),
+        *("--at", "supper time", "--menu", "menu.yaml", "--database", "mongo://nobody"),
         LIVEKIT_URL="http://rooms.example",
         LIVEKIT_API_SECRET="secret",
+        BELLA_VISTA_MODEL="openai",
         BELLA_VISTA_CALLS="0",
         BELLA_VISTA_GRACE="soon",
+        BELLA_VISTA_STT="deepgram",
     )
 
     assert code == 2
-    assert [line.partition(":")[0] for line in lines] == [
+    named = [line.partition(":")[0] for line in lines if not line.startswith("menu.yaml")]
+    assert named[:6] == [
         "--at",
         "LIVEKIT_URL",
         "LIVEKIT_API_KEY",
         "BELLA_VISTA_GRACE",
         "BELLA_VISTA_CALLS",
+        "OPENAI_API_KEY",
     ]
+    assert any(line.startswith("menu.yaml:1") for line in lines)
+    assert any(line.startswith("The database cannot be used") for line in lines)
 
 
 async def test_the_keys_of_development_are_for_this_machine_only(tmp_path: Path) -> None:
