@@ -36,7 +36,7 @@ HOUSE_S = 2.0
 LAST_WORDS_S = 0.5
 """How long the agent stays after the call has ended, in seconds."""
 
-GOODBYE_S = 1.0
+GOODBYE_S = 2.0
 """How long it may take to say where a call goes on, in seconds."""
 
 _ANOTHER_COMES = frozenset({Outcome.WITHDRAWN, Outcome.FAILED, Outcome.CUT_OFF})
@@ -149,6 +149,8 @@ class RoomCall:
         if outcome is Outcome.OVER:
             # The answer to the last "goodbye" may still be waiting for the disk, and the last words be on their way.
             await asyncio.sleep(LAST_WORDS_S)
+        elif outcome is Outcome.WITHDRAWN:
+            await self._leave_the_room()
         return outcome
 
     async def aclose(self) -> None:
@@ -339,6 +341,7 @@ class RoomCall:
         lease = await self._house.store.lease_of(talk.call.state.order_id)
         if lease is not None and lease.place != self._seat.place:
             await write(self._room.local_participant, MOVED_ON, f"moved on {lease.since}")
+            await asyncio.sleep(LAST_WORDS_S)  # what has not left when the room is left never does
 
     async def _leave_the_room(self) -> None:
         """Leave at once: of whatever is being said just now nobody hears the rest."""
@@ -373,7 +376,6 @@ class RoomCall:
         if self._talk is not None:
             self._talk.call.hang_up()
             self._talk.call.end("failed")
-        self._spawn(self._leave_the_room())
 
     # -- small things --------------------------------------------------------------------------------------
 

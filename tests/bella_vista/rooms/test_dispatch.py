@@ -2,46 +2,25 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
 
 import pytest
 from livekit import api, rtc
 
 from tests.bella_vista.rooms.working import (
-    GHOST_S,
     GREETING,
     WELCOME_BACK,
     Restaurant,
     Worker,
+    alone_with,
     heard,
     hello_of_another,
     turn,
 )
-from tests.livekit import LiveKit, new_identity, until
+from tests.livekit import new_identity, until
 
 pytestmark = pytest.mark.timeout(300)
 
 SECRET = "a-guests-secret-4711"
-
-
-@pytest.fixture(scope="module")
-def restaurant(livekit: LiveKit, tmp_path_factory: pytest.TempPathFactory) -> Restaurant:
-    """A restaurant for all of these tests."""
-    return Restaurant(livekit, tmp_path_factory.mktemp("restaurant"))
-
-
-@pytest.fixture(scope="module")
-def running(restaurant: Restaurant) -> Iterator[Worker]:
-    """Its worker's process."""
-    with restaurant.starting(BELLA_VISTA_IDLE="2", BELLA_VISTA_GRACE="1.5") as worker:
-        yield worker
-
-
-@pytest.fixture
-async def worker(running: Worker) -> Worker:
-    """Its worker, taken in by the server."""
-    await running.registered()
-    return running
 
 
 WRONG = {
@@ -61,7 +40,7 @@ async def test_a_dispatch_with_wrong_metadata_is_told_to_the_guest_and_named_in_
         with pytest.raises(rtc.RpcError) as refused:
             await guest.hello()
         await until(lambda: guest.said, what="a word")
-        await until(lambda: not guest.agents(), 15, "the agent's leaving")
+        await until(lambda: not guest.agents(), what="the agent's leaving")
 
     told = await worker.tells("the dispatch's metadata is wrong", room_name)
     assert refused.value.code == 4001
@@ -107,11 +86,7 @@ async def test_an_agent_that_stood_still_and_was_followed_by_another_leaves_with
             lambda: any(line["job_id"] == job.id for line in worker.logged("a call is over")),
             what="the end of the first job",
         )
-        await until(
-            lambda: [one.identity == job.agent for one in guest.agents()] == [False],
-            GHOST_S,
-            "the end of the first agent",
-        )
+        await alone_with(guest, job)
         await guest.call("say", {"text": "one tiramisu"})
         await turn(guest, 1)
         order = await restaurant.order(hello["order_id"])
@@ -139,6 +114,10 @@ async def test_a_second_tab_goes_on_with_the_order_and_the_first_one_is_out(
             await second.call("say", {"text": "one tiramisu"})
             await turn(second, 2)
             order = await restaurant.order(hello["order_id"])
+            await until(
+                lambda: second.changes and second.changes[-1]["version"] == order["version"],
+                what="the newest order",
+            )
 
     assert (again["order_id"], again["voice"], again["turn"]) == (
         hello["order_id"],
@@ -146,9 +125,23 @@ async def test_a_second_tab_goes_on_with_the_order_and_the_first_one_is_out(
         1,
     )
     assert order["order_summary"].startswith("2x Margherita, 1x Tiramisu (")
-    assert second.changes[-1]["version"] == order["version"]
     assert heard(second, GREETING) == 0
     assert heard(second, WELCOME_BACK) == 1
+
+
+async def test_a_call_that_goes_on_in_another_room_says_so_in_the_first_and_leaves_it(
+    restaurant: Restaurant, worker: Worker, room_name: str
+) -> None:
+    other = f"{room_name}-other"
+    async with restaurant.called(room_name) as tablet, restaurant.livekit.joined(other) as phone:
+        hello = await tablet.hello()
+        await turn(tablet, 0)
+        await restaurant.send(other, {"resume_code": hello["resume_code"]})
+        again = await phone.hello()
+        await until(lambda: heard(tablet, "goes on in another place"), what="the last word")
+        await until(lambda: not tablet.agents(), what="the agent's leaving")
+
+    assert again["order_id"] == hello["order_id"]
 
 
 @pytest.mark.parametrize("departure_s", [1, 20], ids=["the room first", "the agent first"])
