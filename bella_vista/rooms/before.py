@@ -4,11 +4,14 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from bella_vista.orders import HOUSE
 from bella_vista.transcript import Kind
 from rpc.desk import Spoken
+from rpc.gateway import GUEST, STAFF
 from state.shared import Entry, HandOver, Moment, SqlStore, StateError
 
 _HAND_OVER = HandOver.model_fields["op"].default
+_NO_VOICES = frozenset({GUEST, STAFF, HOUSE})
 
 
 @dataclass(frozen=True)
@@ -45,21 +48,33 @@ def _spoken(moments: Sequence[Moment]) -> Iterator[Spoken]:
 
 
 def _unanswered(moments: Sequence[Moment], entries: Sequence[Entry]) -> str:
-    said = (Kind.SAID, Kind.CUT_SHORT)
-    answered = max((one.turn for one in moments if one.kind in said), default=0)
-    words = [one for one in moments if one.kind == Kind.HEARD and one.turn > answered]
+    answered = max((_answered_by(one) for one in moments), default=0)
     versions = {
         one.turn: json.loads(one.text or "{}").get("version")
         for one in moments
         if one.kind == Kind.SPOKE
     }
-    since = versions.get(words[0].turn) if words else None
-    if since is None:
-        return ""
-    # Who has begun to act on them may have done all of it: the guest is told how the order stands instead.
-    done = [one for one in entries if one.version > since and not _is_handover(one)]
-    return "" if done else " ".join(one.text for one in words)
+    # Who has begun to act on words may have done all of it: the guest is told how the order stands instead.
+    acted = max((one.version for one in entries if _is_act_of_voice(one)), default=0)
+    return " ".join(
+        one.text
+        for one in moments
+        if one.kind == Kind.HEARD
+        and one.turn > answered
+        and (since := versions.get(one.turn)) is not None
+        and acted <= since
+    )
 
 
-def _is_handover(entry: Entry) -> bool:
-    return all(command.get("op") == _HAND_OVER for command in entry.commands)
+def _answered_by(moment: Moment) -> int:
+    """Return the last turn that this was an answer to; what was cut short is none to the words that cut it."""
+    if moment.kind == Kind.SAID:
+        return moment.turn
+    return moment.turn - 1 if moment.kind == Kind.CUT_SHORT else 0
+
+
+def _is_act_of_voice(entry: Entry) -> bool:
+    """Whether a voice did something: not the guest on his page meanwhile, and more than to hand him over."""
+    return entry.actor not in _NO_VOICES and any(
+        command.get("op") != _HAND_OVER for command in entry.commands
+    )
