@@ -82,15 +82,31 @@ def quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
+_NO_CHOICE = frozenset({"not_possible", "wrong_stage"})
+"""Refusals whose facts name what is possible, and none of it is an answer of the guest's."""
+
+_AT_WORK = frozenset({Stage.OPEN, Stage.REVIEW, Stage.CONFIRMED})
+
+
+def choices(refusal: Refused | None) -> list[str]:
+    """List what a refusal leaves the guest to choose from; nothing when it asked him for no choice."""
+    if refusal is None or refusal.code in _NO_CHOICE:
+        return []
+    possible = refusal.facts.get("possible")
+    return [str(one) for one in possible] if isinstance(possible, list) else []
+
+
 def expects(order: OrderState, speaker: str, refusal: Refused | None) -> str:
     """Say what kind of answer a voice waits for, from the stage, the field in question and the last refusal."""
-    if refusal is not None and refusal.facts.get("possible") and refusal.code != "not_possible":
+    if choices(refusal):
         return "choice"
     if speaker == "feedback":
         return "rating" if order.feedback_rating is None else "open"
     # A guest may have gone on by himself, on his page: then any voice waits for what comes next.
     if order.stage is Stage.REVIEW:
         return "yes_no"
+    if order.stage not in _AT_WORK:
+        return "open"
     if speaker == "payment" or order.stage is Stage.CONFIRMED:
         if order.payment_method is None:
             return "choice"

@@ -20,6 +20,7 @@ from agents.handoff import (
     TurnWithdrawn,
     YourTurn,
 )
+from agents.telling import choices
 from bella_vista.rooms.remarks import PageChanges
 from bella_vista.rooms.words import your_turn
 from rpc.gateway import GUEST
@@ -187,21 +188,18 @@ class Page:
             self.show()
 
     def _notice(self, event: YourTurn) -> dict[str, Any]:
-        refusal = self._call.last_refusal
-        possible = refusal.facts.get("possible") if refusal is not None else None
-        choices: list[str] = []
-        if isinstance(possible, list) and event.expects == "choice":
-            choices = [str(one) for one in possible]
-        elif event.expects == "choice":
-            choices = list(self._call.shared.context.menu.restaurant.payment)
+        named: list[str] = []
+        if event.expects == "choice":
+            payment = self._call.shared.context.menu.restaurant.payment
+            named = choices(self._call.last_refusal) or list(payment)
         return {
             "turn": event.turn,
             "your_turn": True,
             "voice": event.voice,
             "version": event.version,
             "expects": event.expects,
-            **({"choices": [*choices]} if choices else {}),
-            "text": your_turn(event.expects, choices),
+            **({"choices": [*named]} if named else {}),
+            "text": your_turn(event.expects, named),
         }
 
     # -- what the guest does on his page -----------------------------------------------------------------
