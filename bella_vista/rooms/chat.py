@@ -8,6 +8,7 @@ from livekit import rtc
 
 from bella_vista.rooms.attendance import Attendance
 from rpc.gateway.rates import Rates
+from state.text import clean
 
 logger = logging.getLogger(__name__)
 
@@ -59,7 +60,7 @@ class Chat:
     async def _read(
         self, reader: rtc.TextStreamReader, identity: str, before: "asyncio.Task[None] | None"
     ) -> None:
-        text = (await reader.read_all()).strip()[:LONGEST]
+        text = clean((await reader.read_all())[:LONGEST], lines=True)
         if before is not None:
             await asyncio.wait((before,))
         # One who is not known yet may have just come, and is the guest if nobody else is.

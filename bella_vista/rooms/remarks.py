@@ -10,6 +10,9 @@ from state.pricing import price
 from state.shared import Applied
 from state.times import said_time
 
+MOST_TOLD = 6
+"""How many changes are told one by one; of more nobody listens to the list, and the page shows them all."""
+
 
 class PageChanges:
     """What has changed on the page and has not been spoken to yet.
@@ -43,10 +46,12 @@ class PageChanges:
         self._ops.extend(applied.ops)
 
     def note_another(self, applied: Applied[OrderState]) -> None:
-        """Take in a change that somebody else made: it is not told as the guest's."""
+        """Take in a change that somebody else made: it is not told as the guest's, nor is what it costs."""
         if self._before is not None:
             self._done += self._told(self._before, applied.before)
             self._before = self._now = None
+        if self._total is not None:
+            self._total = price(applied.state).total
 
     def said(self, text: str) -> None:
         """Take in what a voice said: one that has named all that was added has spoken to it already."""
@@ -76,7 +81,9 @@ class PageChanges:
             changes = [*changes, *self._told(before, order)]
         if not changes:
             return ""
-        told = f"I see you {_and(changes)}."
+        told = (
+            f"I see you {_and(changes) if len(changes) <= MOST_TOLD else 'changed several things'}."
+        )
         if (total := price(order).total) != was:
             told += f" That makes {shown(total, order.currency)}."
         if before is not None and before.stage is not Stage.OPEN and order.stage is Stage.OPEN:

@@ -6,7 +6,7 @@ from itertools import count
 import pytest
 
 from bella_vista.menus import menu_file
-from bella_vista.rooms.remarks import PageChanges
+from bella_vista.rooms.remarks import MOST_TOLD, PageChanges
 from state.commands import (
     AddItem,
     AddNote,
@@ -137,7 +137,22 @@ async def test_what_a_voice_does_meanwhile_is_not_told_as_the_guests() -> None:
     await shared.apply(WATER, actor="order_taker")
     await shared.apply(AddNote(title="Bell", content="broken"), actor="guest")
     words = changes.words(shared.state)
-    assert words.startswith("I see you gave me your name and left a note.")
+    assert words == "I see you gave me your name and left a note."
+
+
+async def test_nobody_listens_to_a_long_list() -> None:
+    shared = new_order()
+    changes = PageChanges(CONTEXT)
+    shared.subscribe(
+        lambda applied: (
+            changes.note(applied) if applied.actor == "guest" else changes.note_another(applied)
+        )
+    )
+    for _ in range(MOST_TOLD + 1):
+        await shared.apply(TIRAMISU, actor="guest")
+        await shared.apply(WATER, actor="staff")
+    words = changes.words(shared.state)
+    assert words == "I see you changed several things."
 
 
 async def test_a_coupon_is_named() -> None:
