@@ -1,0 +1,64 @@
+"""What is kept of a call, as it reaches the store."""
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any, cast
+
+from agents.handoff import Event, Heard
+from bella_vista.transcript import CallRecord
+from rpc.desk import Spoken
+from state.shared import Moment, SqlStore
+
+
+class Written:
+    """A store that keeps nothing but what it was given at a time."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[str]] = []
+
+    def record(self, order_id: str, *moments: Moment) -> "asyncio.Future[None]":
+        """Take note of one writing, which is done at once."""
+        self.batches.append([one.kind for one in moments])
+        done = asyncio.get_running_loop().create_future()
+        done.set_result(None)
+        return done
+
+
+class Talking:
+    """As much of a call as its record looks at."""
+
+    turn = 0
+    state = SimpleNamespace(order_id="o-1", channel="web_text")
+    shared = SimpleNamespace(version=3)
+    manners = SimpleNamespace(let_out=str)
+
+    def listen(self, listener: Any) -> Any:
+        """Keep who listens."""
+        self.listener = listener
+        return lambda: None
+
+    def tell(self, event: Event) -> None:
+        """Tell him something."""
+        self.listener(event)
+
+
+async def test_words_and_the_key_they_came_with_are_kept_both_or_neither() -> None:
+    call, store = Talking(), Written()
+    record = CallRecord(cast(Any, call), cast(SqlStore, store))
+
+    call.tell(Heard(1, "one cola"))
+    await record.keep(Spoken("client:1", "digest", 1))
+
+    assert store.batches == [["began", "spoke", "heard", "keyed"]]
+    assert record.idle
+
+
+async def test_words_without_a_key_are_kept_before_they_are_acknowledged() -> None:
+    call, store = Talking(), Written()
+    record = CallRecord(cast(Any, call), cast(SqlStore, store))
+
+    call.tell(Heard(1, "one cola"))
+    await record.keep(Spoken(None, "digest", 1))
+
+    assert store.batches == [["began", "spoke", "heard"]]
+    await record.aclose()

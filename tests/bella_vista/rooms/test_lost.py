@@ -1,0 +1,65 @@
+"""Which calls are taken for broken off: those that nobody holds, and none that only cannot say so."""
+
+import asyncio
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from bella_vista.orders import open_store
+from bella_vista.rooms.lost import lost_places
+from bella_vista.rooms.seat import place_of
+from bella_vista.settings import Settings
+from state.menu import load_menu
+from state.shared import JournalFault, SqlStore
+from tests.bella_vista.terminal.restaurant import MENU
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(database=f"sqlite:///{tmp_path}/orders.db", menu=MENU)
+
+
+def orders(settings: Settings) -> SqlStore:
+    return open_store(settings.database or "", load_menu(MENU).restaurant.id)
+
+
+async def test_a_holder_who_renews_as_soon_as_he_can_is_not_lost(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = asyncio.Event()
+
+    async def renewed_meanwhile(seconds: float) -> None:
+        looked.set()
+        await store.renew(place_of("bella-vista", "hall"), "AJ_alive", seconds=60)
+
+    monkeypatch.setattr("bella_vista.rooms.lost.asyncio.sleep", renewed_meanwhile)
+    async with orders(settings) as store:
+        await store.take_place(place_of("bella-vista", "hall"), "AJ_alive", seconds=0)
+        await store.take_place(place_of("bella-vista", "bar"), "AJ_dead", seconds=0)
+
+        found = await lost_places(settings)
+
+    assert looked.is_set()
+    assert [(one.room, one.job_id) for one in found] == [("bar", "AJ_dead")]
+
+
+async def test_nobody_is_lost_while_nobody_can_write(settings: Settings, tmp_path: Path) -> None:
+    async with orders(settings) as store:
+        await store.take_place(place_of("bella-vista", "hall"), "AJ_alive", seconds=0)
+        other = sqlite3.connect(tmp_path / "orders.db", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(JournalFault, match="another program has locked the database"):
+            await lost_places(settings)
+        other.close()
+
+
+async def test_nobody_is_lost_while_the_disk_is_full(settings: Settings, tmp_path: Path) -> None:
+    async with orders(settings) as store:
+        await store.take_place(place_of("bella-vista", "hall"), "AJ_alive", seconds=0)
+    with sqlite3.connect(tmp_path / "orders.db") as other:
+        other.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON leases BEGIN SELECT RAISE(ABORT, 'full'); END"
+        )
+    with pytest.raises(JournalFault):
+        await lost_places(settings)

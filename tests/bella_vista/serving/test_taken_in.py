@@ -1,0 +1,65 @@
+"""What a worker does each time the LiveKit server takes it in."""
+
+import asyncio
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+from livekit import api
+
+from bella_vista.serving import working
+from bella_vista.serving.worker import Worker
+from bella_vista.serving.working import Ending
+from tests.livekit import until
+
+
+class PlayedWorker:
+    """A worker that is taken in when the test says so."""
+
+    settings = SimpleNamespace(
+        agent_name="bella-vista", livekit_url="ws://127.0.0.1", health_host="127.0.0.1"
+    )
+    health_port = 8081
+    active_jobs = ()
+    given_up = None
+    lost = None
+
+    def __init__(self) -> None:
+        self.told: dict[str, Callable[..., object]] = {}
+
+    def on(self, event: str, callback: Callable[..., object]) -> None:
+        """Keep who is told of an event."""
+        self.told[event] = callback
+
+    async def run(self) -> None:
+        """Run until somebody ends it."""
+        await asyncio.Event().wait()
+
+    async def aclose(self) -> None:
+        """Nothing runs beside it."""
+
+
+async def test_whoever_came_before_it_was_taken_in_again_is_looked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked: list[str] = []
+
+    async def serve_who_waits(sending: object, *, agent_name: str) -> int:
+        looked.append(agent_name)
+        return 0
+
+    monkeypatch.setattr(working, "serve_who_waits", serve_who_waits)
+    worker = PlayedWorker()
+    told: asyncio.Future[Ending] = asyncio.get_running_loop().create_future()
+    run = working._Run(cast(Worker, worker), cast(api.LiveKitAPI, None), told)
+    serving = asyncio.create_task(run(lambda: None))
+    await until(lambda: worker.told)
+
+    worker.told["worker_registered"]("AW_1", None)
+    await until(lambda: len(looked) == 1)
+    worker.told["worker_registered"]("AW_2", None)
+    await until(lambda: len(looked) == 2)
+
+    told.set_result(Ending.CLOSE)
+    assert await serving == 0
