@@ -35,6 +35,14 @@ def room_name() -> str:
     return f"room-{secrets.token_hex(8)}"
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where a server and several processes take part, a busy machine may need minutes for what takes a second."""
+    for item in items:
+        with_server = {"livekit", "own_server", "postgresql"} & {*getattr(item, "fixturenames", ())}
+        if with_server and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(300))
+
+
 @pytest.fixture(autouse=True)
 async def _no_task_outlives_its_test() -> AsyncIterator[None]:
     """A test that leaves an asyncio task behind has found a leak, or is one."""

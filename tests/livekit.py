@@ -30,12 +30,15 @@ ROLE, STAFF = "bella.role", "staff"
 NOTICES = ("your_turn_to_speak", "order_state_changed")
 """What a client offers to be called by, unless a test says otherwise."""
 
-NOT_YET = (1400, 1401, 1501, 1503)
-"""What a call is answered with while the agent is still arriving."""
+NOT_YET = (1400, 1401, 1501, 1502, 1503, 5004)
+"""What a call is answered with while the agent is still arriving, or has not the time to answer."""
+
+LONG_S = 30.0
+"""How long anything may take on a machine that is busy, in seconds: all is well long before."""
 
 
 async def until(
-    condition: Callable[[], object], seconds: float = 10, what: str = "what the test waits for"
+    condition: Callable[[], object], seconds: float = LONG_S, what: str = "what the test waits for"
 ) -> None:
     """Wait until something is so; it fails when it never comes about.
 
@@ -103,10 +106,13 @@ class Client:
         self.calls: list[Called] = []
         self.connection: list[str] = []
         """``reconnecting``, ``reconnected``, ``disconnected``, as they came."""
+        self.gone: dict[str, str] = {}
+        """Who has left the room meanwhile, and why: ``CLIENT_INITIATED``, ``PARTICIPANT_REMOVED`` and so on."""
         self._readers: set[asyncio.Task[None]] = set()
         room.register_text_stream_handler("lk.transcription", self._opened)
         for event in ("reconnecting", "reconnected", "disconnected"):
             room.on(event, lambda *_, event=event: self.connection.append(event))
+        room.on("participant_disconnected", self._left)
 
     @property
     def said(self) -> list[str]:
@@ -138,12 +144,12 @@ class Client:
         found = [one for one in self.room.remote_participants.values() if one.kind == agent]
         return sorted(found, key=lambda one: one.joined_at.timestamp() if one.joined_at else 0)
 
-    async def agent(self, seconds: float = 20) -> str:
+    async def agent(self, seconds: float = LONG_S) -> str:
         """Wait for an agent; returns the identity of the newest."""
         await until(self.agents, seconds, "an agent in the room")
         return self.agents()[-1].identity
 
-    async def attributes(self, *names: str, seconds: float = 10) -> dict[str, str]:
+    async def attributes(self, *names: str, seconds: float = LONG_S) -> dict[str, str]:
         """Wait until the agent has all these attributes; returns its attributes."""
         await until(
             lambda: any(all(one.attributes.get(name) for name in names) for one in self.agents()),
@@ -153,7 +159,7 @@ class Client:
         return dict(self.agents()[-1].attributes)
 
     async def call_text(
-        self, method: str, payload: str = "", *, to: str | None = None, timeout_s: float = 10
+        self, method: str, payload: str = "", *, to: str | None = None, timeout_s: float = LONG_S
     ) -> str:
         """Call a method with a payload as it is; returns the reply as it is.
 
@@ -179,7 +185,7 @@ class Client:
         payload: Mapping[str, Any] | None = None,
         *,
         to: str | None = None,
-        timeout_s: float = 10,
+        timeout_s: float = LONG_S,
     ) -> dict[str, Any]:
         """Call a method with a JSON object; returns the reply's.
 
@@ -192,7 +198,7 @@ class Client:
         )
         return reply
 
-    async def hello(self, seconds: float = 20) -> dict[str, Any]:
+    async def hello(self, seconds: float = LONG_S) -> dict[str, Any]:
         """Say hello until it is answered, as every client has to; returns the answer."""
         deadline = time.monotonic() + seconds
         while True:
@@ -218,6 +224,10 @@ class Client:
             read = json.loads(data.payload)
             self.calls.append(Called(data.method, read, data.caller_identity, time.monotonic()))
         return ""
+
+    def _left(self, participant: rtc.RemoteParticipant) -> None:
+        reason = participant.disconnect_reason
+        self.gone[participant.identity] = rtc.DisconnectReason.Name(reason) if reason else ""
 
     def _opened(self, reader: rtc.TextStreamReader, identity: str) -> None:
         task = asyncio.create_task(self._read(reader, identity))

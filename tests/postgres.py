@@ -20,6 +20,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
+_ATTEMPTS = 5
+
 USER, PASSWORD = "postgres", secrets.token_hex(8)
 
 
@@ -50,9 +52,6 @@ class Server:
         self._user = "nobody" if os.geteuid() == 0 else None
         if self._user:
             os.chown(data, pwd.getpwnam(self._user).pw_uid, -1)
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
         with tempfile.NamedTemporaryFile("w", suffix=".pw") as password:
             password.write(PASSWORD)
             password.flush()
@@ -61,7 +60,15 @@ class Server:
                 "initdb", "--no-sync", "--auth=scram-sha-256", f"--username={USER}",
                 f"--pwfile={password.name}", "--encoding=UTF8", "--locale=C", "-D", str(data),
             )  # fmt: skip
-        self.start()
+        for attempt in range(_ATTEMPTS):
+            self.port = _free_port()
+            try:
+                self.start()
+            except RuntimeError:  # another process may have taken the port meanwhile
+                if attempt == _ATTEMPTS - 1:
+                    raise
+            else:
+                return
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
@@ -133,6 +140,13 @@ class Server:
         )
         if done.returncode:
             raise RuntimeError(f"{program}: {done.stderr.strip()}")
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
 
 
 @contextmanager

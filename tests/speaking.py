@@ -30,6 +30,8 @@ class Speaking:
         self.room = room
         self.sounds: list[tuple[float, float]] = []
         """When each sound began and ended that was heard, by ``time.monotonic``; the last may go on."""
+        self.heard_s = 0.0
+        """How much sound was heard in all, in seconds of sound: on a busy machine it comes late, and in pieces."""
         self._source = rtc.AudioSource(RATE, 1, queue_size_ms=100)
         self._lines: asyncio.Queue[int] = asyncio.Queue()
         self._said = asyncio.Event()
@@ -39,11 +41,6 @@ class Speaking:
     def hears(self) -> bool:
         """Whether somebody else speaks just now."""
         return bool(self.sounds) and time.monotonic() - self.sounds[-1][1] < STILL_S
-
-    @property
-    def heard_s(self) -> float:
-        """How long the sounds were in all, in seconds."""
-        return sum(end - begin for begin, end in self.sounds)
 
     async def says(self, number: int) -> None:
         """Say a sentence to its end."""
@@ -91,6 +88,7 @@ class Speaking:
             async for event in stream:
                 if is_loud(event.frame):
                     now = time.monotonic()
+                    self.heard_s += event.frame.duration
                     if self.hears:
                         self.sounds[-1] = (self.sounds[-1][0], now)
                     else:

@@ -44,7 +44,7 @@ WHOLE = (
 )
 
 
-LATE_S = 0.15
+LATE_S = 0.4
 """So much later than usual a sound may be heard on a machine that is busy."""
 
 

@@ -102,7 +102,7 @@ async def test_arguments_that_are_not_whole_change_nothing_and_keep_the_guest_he
         ["Say that again please."],
     )
 
-    async with Conversation(hotel(), model, patience_s=3) as talk:
+    async with Conversation(hotel(), model) as talk:
         turn = await talk.hears("I am Marco, and thirsty")
 
     assert talk.state == Stay()
@@ -195,7 +195,7 @@ async def test_an_unknown_tool_beside_a_transfer_keeps_the_guest_and_names_what_
         ["There is no sauna."],
     )
 
-    async with Conversation(hotel(), model, patience_s=3) as talk:
+    async with Conversation(hotel(), model) as talk:
         turn = await talk.hears("Bar, sauna and my money")
 
     assert turn.handoffs == []

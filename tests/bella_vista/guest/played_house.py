@@ -4,7 +4,7 @@ import asyncio
 import json
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -122,8 +122,13 @@ class House:
 
     async def notify(self, method: str, notice: dict[str, Any]) -> None:
         assert self.guest is not None
-        with suppress(rtc.RpcError):  # the guest may have left meanwhile
-            await self.client.call_text(method, json.dumps(notice), to=self.guest)
+        while True:
+            try:
+                await self.client.call_text(method, json.dumps(notice), to=self.guest)
+            except rtc.RpcError as error:
+                if error.code == rtc.RpcError.ErrorCode.CONNECTION_TIMEOUT:
+                    continue  # he is busy
+            return  # told, or he has left meanwhile
 
     async def _greet(self) -> None:
         await self.say_aloud("Good evening!")

@@ -133,7 +133,7 @@ async def test_leaving_by_signal_is_leaving(livekit: LiveKit, room_name: str) ->
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
         )
-        await until(lambda: played.guest, 20)
+        await until(lambda: played.guest, 90)
         assert running.stdout is not None
         while b"Good evening!" not in await running.stdout.readline():
             pass

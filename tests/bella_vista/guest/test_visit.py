@@ -280,7 +280,7 @@ async def test_a_server_that_is_away_for_a_moment_loses_no_words(
         going_on.set()
         await asyncio.to_thread(own_server.server.start)
 
-        assert await asyncio.wait_for(visiting, 45) == "input_ended"
+        assert await asyncio.wait_for(visiting, 120) == "input_ended"
         assert played.heard == ["before", "after"]
     told = [told["text"] for told in guest.of("told")]
     assert told[:2] == ["the connection is broken: reconnecting", "connected again"]

@@ -134,9 +134,9 @@ def test_a_long_line_takes_no_long_time() -> None:
 
 def _seconds(work: object) -> float:
     assert callable(work)
-    start = time.perf_counter()
+    start = time.thread_time()
     work()
-    return time.perf_counter() - start
+    return time.thread_time() - start
 
 
 def test_what_is_shown_has_the_form_that_scripts_rely_on() -> None:

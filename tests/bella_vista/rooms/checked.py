@@ -123,12 +123,11 @@ class Checked:
             what=f"turn {number}",
         )
 
-    async def pushed(self, version: int, seconds: float = 10) -> None:
+    async def pushed(self, version: int) -> None:
         """Wait until he was told the order of this version, or a newer one."""
         await until(
             lambda: self.client.changes and self.client.changes[-1]["version"] >= version,
-            seconds,
-            f"a push of version {version}",
+            what=f"a push of version {version}",
         )
 
     async def say(self, text: str) -> int:

@@ -1,7 +1,7 @@
-"""A house whose calls run in this process, in rooms of a real server."""
+"""A house whose calls run in this process, and a restaurant with a worker, in rooms of a real server."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -22,7 +22,8 @@ from bella_vista.rooms.media import Media
 from rpc.gateway import cap_incoming
 from state.context import OrderContext
 from state.menu import load_menu
-from tests.livekit import LiveKit
+from tests.bella_vista.rooms.working import Restaurant, Worker
+from tests.livekit import LONG_S, ROLE, Client, LiveKit
 
 NOW = datetime(2026, 11, 20, 18, tzinfo=UTC)
 
@@ -34,6 +35,11 @@ class Agent:
     call: RoomCall
     room: rtc.Room
     held: "asyncio.Task[Outcome]"
+
+    def sees(self, client: Client) -> str | None:
+        """The role that somebody's attributes give him, as it has reached the agent."""
+        there = self.room.remote_participants.get(client.identity)
+        return there.attributes.get(ROLE) if there is not None else None
 
 
 @dataclass
@@ -78,13 +84,14 @@ class Calls:
                 yield Agent(call, room, held)
             finally:
                 await call.aclose()
-                await asyncio.wait((held,), timeout=5)
+                await asyncio.wait((held,), timeout=LONG_S)
                 await room.disconnect()
 
 
 @pytest.fixture
-async def house(tmp_path: Path) -> AsyncIterator[House]:
-    """Bella Vista with the local model, a database of its own and no ears."""
+async def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[House]:
+    """Bella Vista with the local model, a database of its own, however slow the disk is, and no ears."""
+    monkeypatch.setattr("state.shared.sql.thread.ANSWER_S", LONG_S)
     menu = load_menu(menu_file(None))
 
     def now() -> datetime:
@@ -106,6 +113,26 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
 def calls(livekit: LiveKit, house: House) -> Calls:
     """Calls of this house."""
     return Calls(livekit, house)
+
+
+@pytest.fixture(scope="session")
+def restaurant(livekit: LiveKit, tmp_path_factory: pytest.TempPathFactory) -> Restaurant:
+    """A restaurant whose calls run in processes of their own."""
+    return Restaurant(livekit, tmp_path_factory.mktemp("restaurant"))
+
+
+@pytest.fixture(scope="session")
+def running(restaurant: Restaurant) -> Iterator[Worker]:
+    """The process of its worker, which waits for who is away longer than a busy machine needs to bring him back."""
+    with restaurant.starting(BELLA_VISTA_IDLE="2", BELLA_VISTA_GRACE="5") as worker:
+        yield worker
+
+
+@pytest.fixture
+async def worker(running: Worker) -> Worker:
+    """Its worker, taken in by the server."""
+    await running.registered()
+    return running
 
 
 Changed = Callable[..., House]

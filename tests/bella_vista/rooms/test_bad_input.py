@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import sqlite3
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ from tests.bella_vista.rooms.checked import (
     state,
 )
 from tests.bella_vista.rooms.conftest import Calls
-from tests.livekit import Client, LiveKit, new_identity, until
+from tests.livekit import LONG_S, Client, LiveKit, new_identity, until
 
 NOTE = {"title": "the bell", "content": "it is broken"}
 UNKNOWN_ID = "8a5f4c1e-2b3d-4e5f-8a9b-0c1d2e3f4a5b"
@@ -235,8 +236,12 @@ async def test_above_64_kib_nothing_of_it_reaches_the_agent(
                 await ada.client.call_text("get_order_state", "x" * size)
             codes.append(refused.value.code)
         assert codes == [4013, 1500, 1500]
-        seen = [vars(one)["bytes_in"] for one in caplog.records if "bytes_in" in vars(one)]
-        assert seen == [65_536]
+
+        def seen() -> list[int]:
+            return [vars(one)["bytes_in"] for one in caplog.records if "bytes_in" in vars(one)]
+
+        await until(seen)  # a line is written when its answer has left
+        assert seen() == [65_536]
         assert (await ada.order())["version"] == 0
 
 
@@ -597,10 +602,12 @@ async def test_who_does_not_stop_is_refused_then_muted_and_nobody_else_is(
         async with calls.agent(room_name):
             await client.hello()
             await staff.hello()
-            flood = [asyncio.create_task(once(client)) for _ in range(400)]
-            async with asyncio.timeout(15):
+            began = time.monotonic()
+            flood: list[asyncio.Task[None]] = []
+            async with asyncio.timeout(LONG_S):
                 while (await permission()).can_publish_data:
-                    pass
+                    under_way = sum(not one.done() for one in flood)
+                    flood += [asyncio.create_task(once(client)) for _ in range(150 - under_way)]
             muted = await permission()
             assert muted.can_publish
             assert muted.can_subscribe
@@ -609,7 +616,7 @@ async def test_who_does_not_stop_is_refused_then_muted_and_nobody_else_is(
                 assert "version" in await staff.call("get_order_state")
             assert not late.done()  # what he sends now is not even refused
             flood.append(late)
-            assert codes.count(0) <= 100 + 20 * 15
+            assert codes.count(0) <= 100 + 20 * (time.monotonic() - began)
             await until(lambda: codes.count(4029) >= 100)
             for one in flood:
                 one.cancel()

@@ -1,8 +1,7 @@
 """A job's process dies: another goes on with the same order, the same voice and the same count of turns."""
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -10,43 +9,26 @@ import pytest
 from livekit import rtc
 
 from tests.bella_vista.rooms.working import (
-    GHOST_S,
     GREETING,
     WELCOME_BACK,
+    Job,
     Restaurant,
     Worker,
+    alone_with,
+    answering,
     heard,
     hello_of_another,
     turn,
 )
+from tests.bella_vista.serving.processes import LONG_S
 from tests.livekit import Client, LiveKit, new_identity, until
 
 pytestmark = pytest.mark.timeout(300)
 
 SOON_S = 3.0
-"""How long a guest may be without an agent whose process was killed, in seconds."""
+"""How soon another agent is sent for when one is lost, in seconds: it is not waited for the end of its lease."""
 
 ADD = {"op": "add_item", "name": "Tiramisu", "quantity": 1}
-
-
-@pytest.fixture(scope="module")
-def restaurant(livekit: LiveKit, tmp_path_factory: pytest.TempPathFactory) -> Restaurant:
-    """A restaurant for all of these tests."""
-    return Restaurant(livekit, tmp_path_factory.mktemp("restaurant"))
-
-
-@pytest.fixture(scope="module")
-def running(restaurant: Restaurant) -> Iterator[Worker]:
-    """Its worker's process."""
-    with restaurant.starting(BELLA_VISTA_IDLE="2") as worker:
-        yield worker
-
-
-@pytest.fixture
-async def worker(running: Worker) -> Worker:
-    """Its worker, taken in by the server."""
-    await running.registered()
-    return running
 
 
 async def nothing(guest: Client) -> None:
@@ -78,18 +60,18 @@ async def test_who_comes_after_a_killed_agent_goes_on_where_it_was(
         job = await worker.job(room_name)
         before = await guest.hello()
         said = len(guest.said)
-        killed = job.kill()
+        job.kill()
         stored = await restaurant.order(hello["order_id"])
 
         again = await hello_of_another(guest, job)
-        took = asyncio.get_running_loop().time() - killed
-        await until(lambda: len(guest.agents()) == 1, GHOST_S, "the end of the ghost")
+        await alone_with(guest, job)
         await until(lambda: len(guest.said) > said, what="a word of the next agent")
         await guest.call("say", {"text": "what time do you close?"})
         await turn(guest, before["turn"] + 1)
         now = await restaurant.order(hello["order_id"])
 
-    assert took < SOON_S
+    assert guest.gone == {job.agent: "PARTICIPANT_REMOVED"}
+    assert worker.replaced_after_s(job) < SOON_S
     assert (again["order_id"], again["turn"]) == (hello["order_id"], before["turn"])
     assert again["version"] >= stored["version"]
     assert again["resume_code"] == hello["resume_code"]
@@ -105,12 +87,14 @@ async def test_who_comes_after_a_killed_agent_goes_on_where_it_was(
 async def test_an_agent_that_dies_before_it_has_said_a_word_is_not_missed(
     restaurant: Restaurant, worker: Worker, room_name: str
 ) -> None:
-    async with restaurant.called(room_name) as guest:
-        job = await worker.job(room_name)
-        job.kill()
+    async with restaurant.livekit.joined(room_name) as guest:
+        with restaurant.locked():
+            await restaurant.send(room_name)
+            job = await worker.job(room_name)
+            job.kill()
         hello = await hello_of_another(guest, job)
         await turn(guest, 0)
-        await until(lambda: len(guest.agents()) == 1, GHOST_S, "the end of the ghost")
+        await alone_with(guest, job)
 
     assert hello["turn"] == 0
     assert len(guest.said) == 1
@@ -167,7 +151,7 @@ async def test_a_page_is_told_what_it_missed_and_its_later_changes(
         job = await worker.job(room_name)
         job.kill()
         await hello_of_another(guest, job)
-        await until(lambda: len(guest.agents()) == 1, GHOST_S, "the end of the ghost")
+        await alone_with(guest, job)
 
         subscribed = await guest.call("order.subscribe")
         applied = await guest.call("order.apply", {"command": ADD})
@@ -207,11 +191,10 @@ async def test_an_agent_that_dies_during_a_handoff_has_handed_over_or_has_not(
             what="the handoff",
         )
         job = await handing_over.job(room_name)
-        killed = job.kill()
+        job.kill()
         again = await hello_of_another(guest, job)
-        took = asyncio.get_running_loop().time() - killed
 
-    assert took < SOON_S
+    assert handing_over.replaced_after_s(job) < SOON_S
     assert (again["order_id"], again["voice"]) == (hello["order_id"], "order_taker")
     assert again["turn"] == 1
     assert guest.said[0] == "Good evening."
@@ -224,34 +207,24 @@ async def test_a_call_whose_agents_die_again_and_again_is_given_up_with_a_word(
         hello = await guest.hello()
         await turn(guest, 0)
         await guest.call("order.apply", {"command": ADD})
-        for number in (1, 2, 3, 4):
-            job = await worker.job(room_name, number)
-            await greeted_by(guest, job.agent)
-            job.kill()
+        dead: list[Job] = []
+        for _ in range(4):
+            agent, _hello = await answering(guest, *dead)
+            dead.append(await worker.job_of(agent))
+            dead[-1].kill()
         given_up = await worker.tells("a call was given up", room_name)
         await until(lambda: heard(guest, "this call cannot go on") == 1, what="a last word")
-        last = await worker.job(room_name, 5)
         with pytest.raises(rtc.RpcError) as refused:
-            await guest.call("hello", to=last.agent)
-        await until(lambda: not guest.agents(), 15, "the end of the last agent")
+            await guest.call("hello")
+        await until(lambda: not guest.agents(), what="the end of the last agent")
         order = await restaurant.order(hello["order_id"])
 
     assert given_up["level"] == "error"
     assert refused.value.code == 4003
     assert order["person_wanted"] is True
     assert order["order_summary"].startswith("1x Tiramisu")
-    assert len(worker.logged("a lost agent is replaced", room_name)) == 3
-
-
-async def greeted_by(guest: Client, agent: str) -> None:
-    """Say hello to one agent until it is answered."""
-    while True:
-        try:
-            await guest.call("hello", to=agent, timeout_s=3)
-        except rtc.RpcError:
-            await asyncio.sleep(0.05)
-        else:
-            return
+    replaced = worker.logged("a lost agent is replaced", room_name)
+    assert {line["job_id"] for line in replaced} == {job.id for job in dead[:3]}
 
 
 async def test_a_guest_whose_call_cannot_be_stored_is_told_so(
@@ -261,8 +234,8 @@ async def test_a_guest_whose_call_cannot_be_stored_is_told_so(
     async with restaurant.worker() as worker:
         restaurant.spoil()
         async with restaurant.called(room_name) as guest:
-            await until(lambda: guest.said, 40, "a word")
-            await until(lambda: not guest.agents(), 15, "the agent's leaving")
+            await until(lambda: guest.said, LONG_S, "a word")
+            await until(lambda: not guest.agents(), what="the agent's leaving")
             replaced = worker.logged("a lost agent is replaced", room_name)
 
     assert ["this call cannot go on" in one for one in guest.said] == [True]
@@ -288,8 +261,8 @@ async def test_a_call_whose_worker_was_killed_is_continued_by_the_next_worker(
             job = await first.job(room_name)
         # It is killed, and everything with it.
         async with restaurant.worker():
-            again = await hello_of_another(guest, job, 20)
-            await until(lambda: len(guest.agents()) == 1, GHOST_S, "the end of the ghost")
+            again = await hello_of_another(guest, job)
+            await alone_with(guest, job)
             await until(lambda: heard(guest, WELCOME_BACK), what="a word of the next agent")
 
     assert (again["order_id"], again["turn"]) == (hello["order_id"], 1)

@@ -1,13 +1,14 @@
 """What the guest does on his page, the voice knows and speaks to: once, and when it is polite."""
 
 import asyncio
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from agents.testing import ScriptedLLM, says
 from tests.bella_vista.rooms.checked import LARGE, TIRAMISU, Checked, served
 from tests.bella_vista.rooms.conftest import Calls, Changed
-from tests.livekit import LiveKit, until
+from tests.livekit import LONG_S, LiveKit, until
 
 SOON_S = 0.2
 
@@ -18,6 +19,14 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bella_vista.rooms.page.QUIET_S", SOON_S)
 
 
+@pytest.fixture
+def last_one(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
+    """A page is not quiet until the test says so, right before the last change in a row."""
+    with monkeypatch.context() as patch:
+        patch.setattr("bella_vista.rooms.page.QUIET_S", LONG_S)
+        yield patch.undo
+
+
 async def quiet(ada: Checked) -> None:
     """Wait until a remark would have been made if there were one to make: until another one has been."""
     await ada.apply("add_note", title="another", content="thing")
@@ -25,12 +34,13 @@ async def quiet(ada: Checked) -> None:
 
 
 async def test_changes_in_a_row_are_spoken_to_once(
-    calls: Calls, livekit: LiveKit, room_name: str
+    calls: Calls, livekit: LiveKit, room_name: str, last_one: Callable[[], None]
 ) -> None:
     async with served(calls, livekit, room_name) as (ada, _):
         client = ada.client
         assert [one["your_turn"] for one in client.turns] == [True]
         await ada.apply(**LARGE)
+        last_one()
         await ada.apply(**TIRAMISU)
         await ada.heard("I see you added 2 large Margherita and added a Tiramisu.")
         await until(lambda: [one["your_turn"] for one in client.turns] == [True, False, True])
@@ -47,10 +57,11 @@ async def test_changes_in_a_row_are_spoken_to_once(
 
 
 async def test_what_came_to_nothing_is_not_spoken_to(
-    calls: Calls, livekit: LiveKit, room_name: str
+    calls: Calls, livekit: LiveKit, room_name: str, last_one: Callable[[], None]
 ) -> None:
     async with served(calls, livekit, room_name) as (ada, _):
         added = await ada.apply(**TIRAMISU)
+        last_one()
         await ada.apply("remove_item", line_id="L1", version=added["version"])
         await quiet(ada)
         assert len(ada.client.said) == 2

@@ -116,8 +116,8 @@ async def test_a_phone_that_acknowledges_nothing_delays_nobody(
         assert (await cook.call("order.subscribe"))["order"]["phone"] == NUMBER
         for version in (2, 3, 4):
             await cook.apply(**TIRAMISU)
-            await cook.pushed(version, 3)
-        await until(lambda: phone.client.agents()[-1].attributes.get("bella.version") == "4", 3)
+            await cook.pushed(version)
+        await until(lambda: phone.client.agents()[-1].attributes.get("bella.version") == "4")
         assert not agent.held.done()
 
 

@@ -53,11 +53,11 @@ async def test_a_guest_with_a_microphone_is_heard_and_spoken_to(
         speaking(guest.room) as ada,
         calls.agent(room_name, house=house) as agent,
     ):
-        await until(partial(answered, agent, 0), 20, "the greeting")
+        await until(partial(answered, agent, 0), what="the greeting")
         assert ada.heard_s > 0.2
         for number in range(len(LINES)):
             await ada.says(number)
-            await until(partial(answered, agent, number + 1), 20, "the answer")
+            await until(partial(answered, agent, number + 1), what="the answer")
         assert agent.call._talk is not None
         state = agent.call._talk.call.state
         if channel == "web_voice":

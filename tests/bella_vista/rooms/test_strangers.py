@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from livekit import api, rtc
+from livekit import api
 
 from tests.bella_vista.rooms.checked import (
     CONTRACT,
@@ -19,7 +19,7 @@ from tests.bella_vista.rooms.checked import (
     state,
 )
 from tests.bella_vista.rooms.conftest import Calls
-from tests.livekit import Client, LiveKit, until
+from tests.livekit import LONG_S, Client, LiveKit, until
 
 CALLS: Mapping[str, Mapping[str, Any]] = {
     "hello": {},
@@ -64,7 +64,10 @@ async def nothing_for(stranger: Client, ada: Checked) -> None:
     assert len(ada.client.said) == heard + 1
 
 
-async def test_another_guest_is_nobody(calls: Calls, livekit: LiveKit, room_name: str) -> None:
+async def test_another_guest_is_nobody(
+    calls: Calls, livekit: LiveKit, room_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bella_vista.rooms.page.QUIET_S", LONG_S)  # no voice remarks in between
     async with (
         served(calls, livekit, room_name) as (ada, agent),
         livekit.joined(room_name, grants={"can_update_own_metadata": True}) as cheat,
@@ -75,18 +78,12 @@ async def test_another_guest_is_nobody(calls: Calls, livekit: LiveKit, room_name
         await ada.call("order.subscribe")
         await cheat.room.local_participant.set_attributes({"bella.role": "staff"})
         await cheat.room.local_participant.set_metadata('{"bella.role": "staff"}')
-        await until(lambda: role(agent.room, cheat) == "staff")
+        await until(lambda: agent.sees(cheat) == "staff")
         for stranger in (eve, cheat):
             await nothing_for(stranger, ada)
         await ada.apply(**TIRAMISU)
         await until(lambda: ada.client.changes)
         assert (eve.calls, cheat.calls) == ([], [])
-
-
-def role(room: rtc.Room, client: Client) -> str | None:
-    """What the agent sees as somebody's role."""
-    there = room.remote_participants.get(client.identity)
-    return there.attributes.get("bella.role") if there is not None else None
 
 
 async def test_a_staff_token_that_can_be_rewritten_is_worth_nothing(

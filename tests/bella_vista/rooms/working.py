@@ -9,7 +9,8 @@ import os
 import signal
 import sqlite3
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, closing, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -29,8 +30,6 @@ from tests.livekit import Client, LiveKit, until
 
 GREETING = "welcome to Bella Vista"
 WELCOME_BACK = "Welcome back"
-GHOST_S = 5.0
-"""How long livekit-server 1.13.5 may take to tell that somebody has gone, and something more, in seconds."""
 
 
 class Restaurant:
@@ -115,6 +114,16 @@ class Restaurant:
         async with self.store() as store:
             return await store.lease_at(place_of(self.agent, room))
 
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Let nobody write into the database for a while: no job takes a place."""
+        with closing(sqlite3.connect(self.folder / "orders.db", isolation_level=None)) as held:
+            held.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            finally:
+                held.execute("ROLLBACK")
+
     def spoil(self) -> None:
         """Put something in the database's place that is none."""
         for file in self.folder.glob("orders.db*"):
@@ -172,7 +181,7 @@ class Worker:
         ]
 
     async def tells(
-        self, message: str, room: str | None = None, times: int = 1, seconds: float = 30
+        self, message: str, room: str | None = None, times: int = 1, seconds: float = LONG_S
     ) -> dict[str, Any]:
         """Wait for a line; returns it."""
         await until(
@@ -186,6 +195,25 @@ class Worker:
         """Wait for the job that is the first, second ... in a room."""
         line = await self.tells("a call begins", room, number)
         return Job(line["job_id"], line["pid"])
+
+    async def job_of(self, agent: str) -> "Job":
+        """Wait for the job of an agent that is in a room."""
+
+        def found() -> list[Job]:
+            begun = [Job(one["job_id"], one["pid"]) for one in self.logged("a call begins")]
+            return [job for job in begun if job.agent == agent]
+
+        await until(found, LONG_S, f"the job of {agent}")
+        return found()[0]
+
+    def replaced_after_s(self, job: "Job") -> float:
+        """How long after a job's end another one was sent for, in seconds, by the worker's own clock."""
+        over, replaced = (
+            next(line for line in self.logged(message) if line["job_id"] == job.id)
+            for message in ("a call is over", "a lost agent is replaced")
+        )
+        times = [datetime.fromisoformat(line["time"]) for line in (over, replaced)]
+        return (times[1] - times[0]).total_seconds()
 
     def signal(self, number: int) -> None:
         """Send it a signal."""
@@ -213,24 +241,34 @@ class Job:
         """Who it is in its room."""
         return f"agent-{self.id}"
 
-    def kill(self) -> float:
-        """End it as a crash does; returns when, by the loop's clock."""
+    def kill(self) -> None:
+        """End it as a crash does."""
         os.kill(self.pid, signal.SIGKILL)
-        return asyncio.get_running_loop().time()
 
 
-async def hello_of_another(client: Client, dead: Job, seconds: float = 20) -> dict[str, Any]:
-    """Say hello to whoever serves the room after a job, until it is answered; returns the answer."""
-    deadline = asyncio.get_running_loop().time() + seconds
+async def answering(client: Client, *dead: Job) -> tuple[str, dict[str, Any]]:
+    """Say hello to whoever serves the room after these jobs, until it is answered; returns who did, and what."""
+    deadline = asyncio.get_running_loop().time() + LONG_S
     while asyncio.get_running_loop().time() < deadline:
         for one in reversed(client.agents()):
-            if one.identity != dead.agent:
-                try:
-                    return await client.call("hello", to=one.identity, timeout_s=3)
-                except rtc.RpcError:
-                    break
+            if one.identity not in {job.agent for job in dead}:
+                with suppress(rtc.RpcError):
+                    return one.identity, await client.call("hello", to=one.identity, timeout_s=3)
         await asyncio.sleep(0.02)
     raise AssertionError("nobody answers the hello")
+
+
+async def hello_of_another(client: Client, dead: Job) -> dict[str, Any]:
+    """Say hello to whoever serves the room after a job, until it is answered; returns the answer."""
+    return (await answering(client, dead))[1]
+
+
+async def alone_with(client: Client, dead: Job) -> None:
+    """Wait until there is one agent in the room, and it is not that job's."""
+    await until(
+        lambda: [one.identity == dead.agent for one in client.agents()] == [False],
+        what="the end of the ghost",
+    )
 
 
 def heard(client: Client, words: str) -> int:
@@ -243,7 +281,7 @@ def your_turns(client: Client) -> Sequence[dict[str, Any]]:
     return [notice for notice in client.turns if notice["your_turn"]]
 
 
-async def turn(client: Client, number: int, seconds: float = 15) -> dict[str, Any]:
+async def turn(client: Client, number: int, seconds: float = LONG_S) -> dict[str, Any]:
     """Wait until it is the guest's turn after so many things that he has said; returns the notice."""
     await until(
         lambda: any(one["turn"] >= number for one in your_turns(client)),

@@ -1,4 +1,3 @@
-import asyncio
 import json
 import os
 import signal
@@ -11,9 +10,6 @@ from tests.livekit import until
 
 pytestmark = pytest.mark.timeout(300)
 
-# A replacement takes 0.4 s; this is for a machine that does much else meanwhile.
-SOON_S = 10
-
 
 async def test_a_killed_agent_is_replaced_and_its_ghost_is_gone(
     one_house: House, one_worker: Running, room_name: str
@@ -22,14 +18,13 @@ async def test_a_killed_agent_is_replaced_and_its_ghost_is_gone(
     await one_house.send(room_name, guest="ada", channel="web_text")
     async with one_house.livekit.joined(room_name, "ada") as guest:
         first = await answer(guest)
-        killed = asyncio.get_running_loop().time()
 
         os.kill(first["pid"], signal.SIGKILL)
         second = await answer(guest, but=first["job"])
-        took = asyncio.get_running_loop().time() - killed
-        await until(lambda: len(guest.agents()) == 1, SOON_S, "the end of the ghost")
+        await until(lambda: len(guest.agents()) == 1, LONG_S, "the end of the ghost")
 
-    assert took < SOON_S
+    # The server would have let the ghost stand for long, and told another reason.
+    assert guest.gone == {f"agent-{first['job']}": "PARTICIPANT_REMOVED"}
     assert second["metadata"] == {
         **first["metadata"],
         "supersedes": first["job"],
@@ -59,7 +54,7 @@ async def test_an_agent_that_has_left_is_not_replaced(
         told = await answer(guest)
         await guest.call("leave")
         await until(lambda: ended(one_worker, told["job"]), LONG_S, "the end of the job")
-        await until(lambda: not guest.agents(), SOON_S, "the agent's leaving")
+        await until(lambda: not guest.agents(), LONG_S, "the agent's leaving")
         with pytest.raises(AssertionError, match="nobody answers"):
             await answer(guest, but=told["job"], seconds=1)
 
@@ -98,13 +93,14 @@ async def test_what_a_dead_worker_left_is_taken_up_by_the_next(house: House) -> 
         house.worker(TEST_LOST=json.dumps(lost)) as worker,
     ):
         told = await answer(guest)
-        await until(lambda: "disconnected" in ghost.connection, 5, "the end of the ghost")
+        await until(lambda: "disconnected" in ghost.connection, what="the end of the ghost")
         served = [agent.identity for agent in other.agents()]
 
     assert told["metadata"]["supersedes"] == f"AJ_{rooms[0]}"
     assert (told["metadata"]["order_id"], told["metadata"]["tries"]) == ("abcd", 2)
     assert served == ["agent-AJ_another"]
-    assert worker.text.count("a lost agent is replaced") == 1
+    replaced = [line for line in worker.logged() if line["message"] == "a lost agent is replaced"]
+    assert {line["room"] for line in replaced} == {rooms[0]}
 
 
 async def test_a_guest_who_came_before_any_worker_is_served(house: House, room_name: str) -> None:
