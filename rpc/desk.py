@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-from rpc.gateway import GUEST, STAFF, Caller, VersionDemanded
-from rpc.gateway.history import View, Views
+from rpc.gateway import GUEST, STAFF, Caller, JsonText, VersionDemanded
+from rpc.gateway.history import View, Views, compact
 from rpc.menu_pages import MenuPages
 from state.commands import OrderCommand
 from state.context import OrderContext
@@ -109,12 +109,13 @@ class OrderDesk:
         """Follow the order no further."""
         self._unsubscribe()
 
-    def view_of(self, applied: Applied[OrderState]) -> View:
+    def view_of(self, applied: Applied[OrderState]) -> JsonText:
         """Return the order as a change left it, whatever has happened since."""
-        version, present = self.views.present()
+        version, _ = self.views.present()
         if version == applied.version:
-            return present
-        return view(applied.state, applied.version, applied.speaker or self.conversation.speaker)
+            return JsonText(self.views.text())
+        speaker = applied.speaker or self.conversation.speaker
+        return JsonText(compact(view(applied.state, applied.version, speaker)))
 
     async def write(
         self, command: OrderCommand, caller: Caller, *, version: int | None, key: str | None

@@ -6,7 +6,7 @@ from pydantic import BaseModel
 
 from rpc import objects
 from rpc.desk import Listeners, OrderDesk
-from rpc.gateway import STAFF, AnyMethod, Caller, Forbidden, Method
+from rpc.gateway import STAFF, AnyMethod, Caller, Forbidden, JsonText, Method
 from rpc.reading import read_command
 from rpc.wire import (
     AgentStateRequest,
@@ -95,13 +95,12 @@ class OrderMethods:
         self, request: GetOrderStateRequest, caller: Caller
     ) -> WholeOrder | Unchanged | OrderPatch:
         views = self._opened().views
-        version, view = views.present()
+        version, _ = views.present()
         if request.since == version:
             return Unchanged(version=version)
-        patch = views.since(request.since) if request.since is not None else None
-        if request.since is None or patch is None or any(not step["path"] for step in patch):
-            return WholeOrder(version=version, order=view)
-        return OrderPatch(version=version, base_version=request.since, patch=patch)
+        if request.since is None or (patch := views.since(request.since)) is None:
+            return WholeOrder(version=version, order=JsonText(views.text()))
+        return OrderPatch(version=version, base_version=request.since, patch=JsonText(patch))
 
     async def _get_menu(self, request: GetMenuRequest, caller: Caller) -> BaseModel:
         return self._opened().menu.answer(request)

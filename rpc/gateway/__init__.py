@@ -24,6 +24,7 @@ from rpc.gateway.notices import TurnNotices
 from rpc.gateway.params import part
 from rpc.gateway.push import Subscribers
 from rpc.gateway.streams import STREAM_BYTES, cap_incoming
+from rpc.gateway.strict_json import JsonText
 
 __all__ = [
     "GUEST",
@@ -37,6 +38,7 @@ __all__ = [
     "ErrorObject",
     "Forbidden",
     "Gateway",
+    "JsonText",
     "Limits",
     "Method",
     "Mutes",

@@ -11,8 +11,9 @@ from typing import Protocol
 
 logger = logging.getLogger(__name__)
 
-PAUSE_S = 0.1
-"""The time between two updates, in seconds: what changes meanwhile goes out as one."""
+PAUSE_S = 0.25
+"""The time between two updates, in seconds: what changes meanwhile goes out as one. livekit-server 1.13.5 tells everybody
+in the room of each, and makes this participant a new token."""
 
 _LATEST_S = 10.0
 """When an update is given up, in seconds."""

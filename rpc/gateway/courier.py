@@ -84,6 +84,7 @@ class Courier:
         newest: Makes the word that has to be told now; ``None`` when there is nothing to tell.
         response_timeout: The deadline of a call in seconds. livekit-agents 1.8.9 keeps 7 of them for the
             way: 10 leave the client's program 3 seconds.
+        pause_s: How long it is left alone after each call, in seconds.
     """
 
     def __init__(
@@ -93,8 +94,11 @@ class Courier:
         method: str,
         newest: Callable[[], Word | None],
         response_timeout: float,
+        *,
+        pause_s: float = 0.0,
     ) -> None:
         self._peer = peer
+        self._pause_s = pause_s
         self._identity = identity
         self._method = method
         self._newest = newest
@@ -138,6 +142,8 @@ class Courier:
             self._news.clear()
             while not self.resting and (word := self._next()) is not None:
                 await self._tell(*word)
+                if self._pause_s:
+                    await asyncio.sleep(self._pause_s)
 
     def _next(self) -> Word | None:
         try:

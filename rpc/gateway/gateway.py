@@ -13,7 +13,7 @@ from rpc.gateway.errors import ErrorObject, Forbidden, RateLimited, TooLarge, to
 from rpc.gateway.method import AnyMethod, Caller
 from rpc.gateway.mutes import Mutes
 from rpc.gateway.rates import Rates
-from rpc.gateway.record import CallRecord
+from rpc.gateway.record import CallLog, CallRecord
 from rpc.gateway.turnstile import Turnstile
 
 Next = Callable[[rtc.RpcInvocationData], Awaitable[str | None]]
@@ -86,6 +86,7 @@ class Gateway(rtc.RpcInterceptor):
         self._mutes = mutes
         self._find = find
         self._turnstile = Turnstile()
+        self._log = CallLog()
         self._rates = Rates(
             at_once=self._limits.at_once, per_second=self._limits.per_second, clock=clock
         )
@@ -105,7 +106,8 @@ class Gateway(rtc.RpcInterceptor):
             chain.insert(0, self)
 
     async def aclose(self) -> None:
-        """Give those who are muted their voice back."""
+        """Give those who are muted their voice back, and write all of the log."""
+        self._log.close()
         if self._mutes is not None:
             await self._mutes.aclose()
 
@@ -118,7 +120,11 @@ class Gateway(rtc.RpcInterceptor):
         if invocation.method in self._methods:
             return await self._registered(invocation)
         call = CallRecord(
-            "(not ours)", invocation.caller_identity, invocation.payload, invocation.request_id
+            self._log,
+            "(not ours)",
+            invocation.caller_identity,
+            invocation.payload,
+            invocation.request_id,
         )
 
         async def pass_on(identity: str) -> str:
@@ -149,7 +155,7 @@ class Gateway(rtc.RpcInterceptor):
             KeyError: There is no such method.
         """
         called = self._methods[method]
-        call = CallRecord(method, caller_identity, payload, request_id)
+        call = CallRecord(self._log, method, caller_identity, payload, request_id)
 
         async def answer(identity: str) -> str:
             return await self._answered(called, identity, payload, response_timeout)
@@ -246,7 +252,12 @@ class Gateway(rtc.RpcInterceptor):
         return self._find is not None and await self._find(identity) and self._is_there(identity)
 
     def _mute_who_goes_on(self, identity: str) -> None:
-        if self._mutes is not None and self._rates.refused(identity) > self._limits.refusals:
+        if self._mutes is None:
+            return
+        refused = self._rates.refused(identity)
+        if refused == 1:
+            self._mutes.foresee(identity)
+        elif refused > self._limits.refusals:
             self._mutes.mute(identity, lambda: self._rates.pardon(identity))
 
     def _too_often(self, wait_ms: int, role: str | None) -> "_Ready":

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from pydantic import JsonValue
 
-from rpc.gateway.patches import Operation, patch_between
+from rpc.gateway.patches import patch_between
 
 View = dict[str, JsonValue]
 """A state as everybody outside sees it."""
@@ -18,7 +18,7 @@ def compact(value: JsonValue) -> str:
 
 
 class Views:
-    """The views of the last versions, as JSON text, and what lies between them.
+    """The views of the last versions, as JSON text, and what lies between them, each written once for all who ask.
 
     Args:
         render: Gives the present version and the view of it.
@@ -30,11 +30,13 @@ class Views:
         self._keep = keep
         self._written: OrderedDict[int, str] = OrderedDict()
         self._present: tuple[int, View] = (-1, {})
+        self._patches: dict[int, str] = {}
         self.note()
 
     def note(self) -> None:
         """Take in the present view. Call it after each change; a version that was missed has no patch."""
         version, view = self._present = self._render()
+        self._patches.clear()
         self._written[version] = compact(view)
         self._written.move_to_end(version)
         while len(self._written) > self._keep:
@@ -44,18 +46,20 @@ class Views:
         """Return the version that was taken in last, and its view; nobody may edit it."""
         return self._present
 
-    def since(self, version: int) -> list[Operation] | None:
-        """Return the patch from a version's view to the present one; ``None`` when that is not known.
+    def text(self) -> str:
+        """Return the view that was taken in last, as JSON text."""
+        return self._written[self._present[0]]
 
-        A patch that would be longer than the view replaces it as a whole, by one step with an empty path.
+    def since(self, version: int) -> str | None:
+        """Return the patch from a version's view to the present one, as JSON text.
+
+        ``None`` when that version's view is not known any more, or the patch would be longer than the view.
         """
         before = self._written.get(version)
         if before is None:
             return None
-        present, view = self._present
-        if version == present:
-            return []
-        patch = patch_between(json.loads(before), view)
-        if len(compact([*patch])) > len(self._written[present]):
-            return [{"op": "replace", "path": "", "value": view}]
-        return patch
+        patch = self._patches.get(version)
+        if patch is None:
+            patch = compact([*patch_between(json.loads(before), self._present[1])])
+            self._patches[version] = patch
+        return patch if len(patch) <= len(self.text()) else None

@@ -74,7 +74,12 @@ def _steps(path: str, before: JsonValue, after: JsonValue) -> Iterator[Operation
 def _steps_of_list(
     path: str, before: list[JsonValue], after: list[JsonValue]
 ) -> Iterator[Operation]:
-    same = SequenceMatcher(None, [*map(_identity, before)], [*map(_identity, after)], False)
+    old, new = [*map(_identity, before)], [*map(_identity, after)]
+    if old == new:  # nearly always; the matcher costs more than the rest together
+        for place in reversed(range(len(new))):
+            yield from _steps(f"{path}/{place}", before[place], after[place])
+        return
+    same = SequenceMatcher(None, old, new, False)
     # From the end, so that the places of what is further to the front stay what they were.
     for _, from_old, to_old, from_new, to_new in reversed(same.get_opcodes()):
         both = min(to_old - from_old, to_new - from_new)

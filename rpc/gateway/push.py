@@ -7,14 +7,16 @@ it has already is dropped; any other shows a gap, and the client asks for the pr
 import asyncio
 from dataclasses import dataclass, field
 
-from pydantic import JsonValue
-
 from rpc.gateway.courier import LARGEST_PAYLOAD, Courier, Outcome, Peer, Word
 from rpc.gateway.errors import RateLimited
-from rpc.gateway.history import View, Views, compact
+from rpc.gateway.history import View, Views
 
 MOST_SUBSCRIBERS = 32
 """How many clients of one call are told changes."""
+
+PAUSE_S = 0.05
+"""How long a client is left alone between two changes, in seconds: who changes things as fast as he can would wait for
+every reply behind a push."""
 
 _ASK_AGAIN_MS = 10_000
 
@@ -121,11 +123,12 @@ class Subscribers:
             self._method,
             lambda: self._newest(identity, subscriber),
             self._response_timeout,
+            pause_s=PAUSE_S,
         )
         self._subscribers[identity] = subscriber
 
     def _newest(self, identity: str, subscriber: _Subscriber) -> Word | None:
-        version, view = self._views.present()
+        version, _ = self._views.present()
         if version <= subscriber.told:
             return None
 
@@ -135,24 +138,24 @@ class Subscribers:
             elif outcome is Outcome.DEAF and subscriber.courier.resting:
                 self.unsubscribe(identity)
 
-        return self._payload(subscriber.told, version, view), ended
+        return self._payload(subscriber.told, version), ended
 
-    def _payload(self, base: int, version: int, view: View) -> str:
+    def _payload(self, base: int, version: int) -> str:
         """Write the patch, or the whole view as a patch of one step, or, if both are too long, that there is a gap.
 
         The last is an empty patch from the present version to itself: true, and nobody's who has missed something.
         """
         patch = self._views.since(base)
-        if patch is not None and _fits(payload := _change(base, version, [*patch])):
+        if patch is not None and _fits(payload := _change(base, version, patch)):
             return payload
-        whole: JsonValue = {"op": "replace", "path": "", "value": view}
-        if _fits(payload := _change(base, version, [whole])):
+        whole = f'[{{"op":"replace","path":"","value":{self._views.text()}}}]'
+        if _fits(payload := _change(base, version, whole)):
             return payload
-        return _change(version, version, [])
+        return _change(version, version, "[]")
 
 
-def _change(base: int, version: int, patch: list[JsonValue]) -> str:
-    return compact({"base_version": base, "version": version, "patch": patch})
+def _change(base: int, version: int, patch: str) -> str:
+    return f'{{"base_version":{base},"version":{version},"patch":{patch}}}'
 
 
 def _fits(payload: str) -> bool:

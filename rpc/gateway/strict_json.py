@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, JsonValue
@@ -11,6 +12,17 @@ from rpc.gateway.errors import BadJson
 
 BLANK = " \t\r\n"
 """What counts as blank in JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class JsonText:
+    """What is written as JSON already: a field of a reply may hold it, and nothing is written twice.
+
+    Args:
+        text: One whole value, as ``write`` writes it.
+    """
+
+    text: str
 
 
 def read(text: str) -> dict[str, JsonValue]:
@@ -42,6 +54,9 @@ def read(text: str) -> dict[str, JsonValue]:
 def write(value: BaseModel | JsonValue) -> str:
     """Write compact JSON that every parser reads; a model's own settings say what is left out.
 
+    A model in which something is ``JsonText`` is written field by field, under their own names: the others are
+    plain JSON.
+
     >>> write({"total": 950, "name": "Café"})
     '{"total":950,"name":"Café"}'
 
@@ -49,10 +64,22 @@ def write(value: BaseModel | JsonValue) -> str:
         ValueError: It holds ``NaN``, an infinite number or half of a surrogate pair.
         TypeError: It holds something that JSON has no form for.
     """
-    plain = value.model_dump(mode="json", by_alias=True) if isinstance(value, BaseModel) else value
-    text = json.dumps(plain, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    if not isinstance(value, BaseModel):
+        text = _compact(value)
+    elif any(isinstance(one, JsonText) for _, one in value):
+        text = f"{{{','.join(_field(name, one) for name, one in value)}}}"
+    else:
+        text = _compact(value.model_dump(mode="json", by_alias=True))
     text.encode()  # fails for half of a surrogate pair: UnicodeEncodeError is a ValueError
     return text
+
+
+def _field(name: str, value: Any) -> str:
+    return f"{_compact(name)}:{value.text if isinstance(value, JsonText) else _compact(value)}"
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -4,12 +4,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
-from rpc.gateway import Request
+from rpc.gateway import JsonText, Request
 from rpc.wire.order_view import OrderView
 from rpc.wire.values import Fields, Key, Now, Shown, Version, WrittenAs
 from state.commands import GuestCommand, StaffCommand
 
-Order = Annotated[dict[str, JsonValue], WrittenAs(OrderView, made_here=True)]
+Order = Annotated[dict[str, JsonValue] | JsonText, WrittenAs(OrderView, made_here=True)]
 """The view of an order, as ``state.view`` wrote it."""
 
 CommandJson = Annotated[
@@ -63,7 +63,7 @@ class Replace(Shown):
 
 
 Patch = Annotated[
-    list[dict[str, JsonValue]],
+    JsonText,
     WrittenAs(
         tuple[Annotated[Add | Remove | Replace, Field(discriminator="op")], ...], made_here=True
     ),

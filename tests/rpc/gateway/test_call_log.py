@@ -1,13 +1,17 @@
 """The log says how a call went, and nothing of what was in it."""
 
+import asyncio
 import logging
+from functools import partial
 from typing import Any
 
 import pytest
 from livekit import rtc
 
 from rpc.gateway import Caller
+from rpc.gateway.record import AT_A_TIME, LATER_S, CallLog
 from tests.rpc.gateway.shop import Nothing, Text, answering, shop
+from tests.rpc.gateway.virtual_time import played
 
 CANARY = "canary-4111111111111111"
 
@@ -56,7 +60,7 @@ async def test_nothing_of_a_call_is_in_its_line(caplog: pytest.LogCaptureFixture
 
     assert len(lines(caplog)) == 7
     assert CANARY not in repr(lines(caplog)) + caplog.text
-    assert "ada" not in repr([line["caller"] for line in lines(caplog)])
+    assert "ada" not in [line["caller"] for line in lines(caplog)]
 
 
 async def test_a_failure_is_logged_by_its_type_and_its_place(
@@ -71,6 +75,36 @@ async def test_a_failure_is_logged_by_its_type_and_its_place(
     failed = next(line for line in lines(caplog) if line["levelno"] == logging.ERROR)
     assert failed["error"] == "KeyError"
     assert "test_call_log.py:" in failed["place"]
+
+
+async def test_no_answer_waits_for_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    async with shop() as place:
+        await place.call("ada", "add", '{"by":1}')
+        before = len(lines(caplog))
+
+    assert (before, len(lines(caplog))) == (0, 1)
+
+
+def test_lines_are_written_a_few_at_a_time_in_their_order() -> None:
+    async def story() -> None:
+        log, written = CallLog(), list[int]()
+        for number in range(100):
+            log.later(partial(written.append, number))
+        assert written == []
+
+        await asyncio.sleep(LATER_S * 1.5)
+        assert written == [*range(AT_A_TIME + 10)]
+        await asyncio.sleep(LATER_S * 30)
+        assert written == [*range(100)]
+
+        log.later(partial(written.append, 100))
+        await asyncio.sleep(LATER_S * 1.5)
+        log.later(partial(written.append, 101))
+        assert written == [*range(101)]
+        log.close()
+        assert written == [*range(102)]
+
+    played(story())
 
 
 async def test_a_flood_does_not_fill_the_log(caplog: pytest.LogCaptureFixture) -> None:

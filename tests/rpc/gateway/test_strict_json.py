@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from rpc.gateway import BadJson
+from rpc.gateway import BadJson, JsonText
 from rpc.gateway.strict_json import read, write
 
 
@@ -77,19 +77,19 @@ def test_what_is_no_single_strict_object_is_refused(text: str) -> None:
     "text", ["[" * 8_000, "[" * 100_000, '{"a":' * 20_000, '{"a":' + "[" * 201 + "]" * 201 + "}"]
 )
 def test_deep_nesting_is_refused_at_once(text: str) -> None:
-    start = time.perf_counter()
+    start = time.thread_time()
     with pytest.raises(BadJson):
         read(text)
 
-    assert time.perf_counter() - start < 0.005
+    assert time.thread_time() - start < 0.005
 
 
 def test_many_quotes_and_backslashes_cost_no_more_than_their_length() -> None:
-    start = time.perf_counter()
+    start = time.thread_time()
     with pytest.raises(BadJson):
         read('{"a":' + '"\\"' * 2_700)
 
-    assert time.perf_counter() - start < 0.005
+    assert time.thread_time() - start < 0.005
 
 
 JSON = st.recursive(
@@ -136,3 +136,19 @@ def test_what_is_written_is_compact_and_readable() -> None:
 def test_what_no_parser_reads_is_never_written(value: object) -> None:
     with pytest.raises(ValueError, match="JSON|surrogates"):
         write(value)  # type: ignore[arg-type]
+
+
+class Page(BaseModel):
+    number: int
+    order: JsonText
+
+
+def test_what_is_written_already_stands_in_a_model_as_it_is() -> None:
+    page = Page(number=3, order=JsonText(write({"é": [1, None]})))
+
+    assert write(page) == '{"number":3,"order":{"é":[1,null]}}'
+
+
+def test_of_what_is_written_already_half_a_pair_is_found_too() -> None:
+    with pytest.raises(ValueError, match="surrogates"):
+        write(Page(number=3, order=JsonText('"\ud800"')))
