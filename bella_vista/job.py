@@ -6,10 +6,14 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bella_vista.faults import Faulty
+from rpc.gateway.errors import BadJson
+from rpc.gateway.strict_json import read
 from state.order import Channel
 
 _SHOWN = 40
 """How much of an unknown field's name is repeated, in characters."""
+
+_NO_OBJECT = "the metadata is not a JSON object with each field once"
 
 _Id = Annotated[str, Field(min_length=1, max_length=128)]
 
@@ -53,10 +57,10 @@ class JobMetadata(BaseModel):
         Raises:
             MetadataFaults: Everything that is wrong, by field, in words for whoever wrote the dispatch.
         """
-        if not text.strip():
-            return cls()
         try:
-            return cls.model_validate_json(text)
+            return cls.model_validate(read(text))
+        except BadJson:
+            raise MetadataFaults([_NO_OBJECT]) from None
         except ValidationError as error:
             raise MetadataFaults(_readable(fault) for fault in error.errors()) from None
 
@@ -66,12 +70,10 @@ class JobMetadata(BaseModel):
 
 
 def _readable(fault: Mapping[str, Any]) -> str:
-    name = str(fault["loc"][0]) if fault["loc"] else ""
+    name = str(fault["loc"][0])
     if fault["type"] == "extra_forbidden":
         there = ", ".join(JobMetadata.model_fields)
         return f'there is no field "{_shown(name)}": there are {there}'
-    if not name:
-        return "the metadata is not a JSON object"
     return f"{name}: {str(fault['msg']).lower()}"
 
 

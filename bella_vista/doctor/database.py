@@ -1,10 +1,10 @@
 """Whether orders can be kept."""
 
-import os
 import shutil
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
+from tempfile import TemporaryFile
 
 from sqlalchemy.engine import make_url
 
@@ -56,10 +56,21 @@ def _database_file(url: str) -> Path | None:
 
 def _to_be_made(file: Path) -> Finding:
     there = next((folder for folder in file.absolute().parents if folder.exists()), Path("/"))
-    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+    if not _can_be_written_to(there):
         return fault(
             "database",
             f"{file} is not there, and {there} cannot be written to: name another file with"
             " --database, or allow it",
         )
     return ok("database", f"{file} is not there yet; the first call makes it")
+
+
+def _can_be_written_to(folder: Path) -> bool:
+    try:
+        with TemporaryFile(
+            dir=folder
+        ) as trial:  # its rights alone do not say: the file system may refuse
+            trial.write(b"doctor")
+    except OSError:
+        return False
+    return True

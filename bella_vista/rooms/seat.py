@@ -55,6 +55,7 @@ class Seat:
         self._lease: Lease | None = None
         self._renewing: asyncio.Task[None] | None = None
         self._held_until = float("inf")
+        self._renewable = True
 
     @property
     def overdue(self) -> bool:
@@ -141,7 +142,10 @@ class Seat:
             self._lost()
             return False
         except StateError as fault:  # orders cannot be stored either, and that is told
-            logger.warning("a place could not be renewed: %s", fault.message)
+            if self._renewable:
+                logger.warning("a place cannot be renewed: %s", fault.message)
+            self._renewable = False
         else:
             self._held_until = now + LASTS_S
+            self._renewable = True
         return True

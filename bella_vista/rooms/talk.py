@@ -54,7 +54,7 @@ class Talk:
         self._house = house
         self._room = room
         self._guest = guest
-        self._channel = channel
+        self._channel: Channel = channel
         self._present = present
         self._on_end = ended
         self._model: LLM[Any] = house.model()

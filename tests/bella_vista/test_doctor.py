@@ -105,6 +105,27 @@ def test_without_settings_all_else_is_looked_at(
     assert {"menu", "database", "health port"} <= marks(lines).keys()
 
 
+def test_instead_of_what_is_not_known_nothing_else_is_looked_at(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BELLA_VISTA_CALLS", "0")
+    monkeypatch.setenv("BELLA_VISTA_GRACE", "soon")
+    monkeypatch.setenv("BELLA_VISTA_HEALTH_PORT", "-1")
+
+    code, lines = run(capsys, "--model", "nobody", "--database", "sqlite://")
+
+    assert code == 1
+    told = [line.split(": ")[1] for line in lines if " settings: " in line]
+    assert sorted(told) == [
+        *("--database", "--model"),
+        *("BELLA_VISTA_CALLS", "BELLA_VISTA_GRACE", "BELLA_VISTA_HEALTH_PORT"),
+    ]
+    assert list(marks(lines)) == [
+        *("settings", "menu", "speech"),
+        *("LiveKit server", "clock", "LiveKit keys"),
+    ]
+
+
 async def test_a_server_that_is_away_is_a_fault(livekit: LiveKit) -> None:
     found = await look_at_server(serving(livekit, LIVEKIT_URL=f"ws://127.0.0.1:{free_port()}"))
 
@@ -244,6 +265,22 @@ async def test_a_database_that_cannot_be_written_to_is_a_fault(
         found = await look_at_database(Settings(database=url), None)
 
     assert found.mark is Mark.FAULT
+
+
+async def test_a_folder_in_which_no_database_can_be_made_is_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"sqlite:///{tmp_path}/away/orders.db"
+    assert (await look_at_database(Settings(database=url), None)).mark is Mark.OK
+
+    def refuses(dir: Path) -> None:
+        raise PermissionError(f"{dir} is of a kind that keeps no files, whatever its rights say")
+
+    monkeypatch.setattr(database_module, "TemporaryFile", refuses)
+    found = await look_at_database(Settings(database=url), None)
+
+    assert found.mark is Mark.FAULT
+    assert str(tmp_path) in found.found
 
 
 async def test_a_disk_that_is_nearly_full_is_warned_of(
