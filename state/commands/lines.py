@@ -2,7 +2,7 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from state.combos import PartWords
 from state.commands.base import Count, LineId, OrderCommand, ensure, line_of
@@ -132,6 +132,13 @@ class ChangeItem(OrderCommand):
     note: Annotated[
         Line | None, Field(description="The note as it is to be now; an empty text takes it away.")
     ] = None
+
+    @model_validator(mode="after")
+    def _says_something(self) -> "ChangeItem":
+        given = (self.name, self.size, self.quantity, self.modifications, self.parts, self.note)
+        if all(one is None for one in given):
+            raise ValueError("give what is to be changed")
+        return self
 
     def touches(self, state: OrderState) -> tuple[str, ...]:
         """Rely on this line."""

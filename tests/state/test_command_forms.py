@@ -100,6 +100,8 @@ def test_a_command_is_read_from_json_by_its_op(said: dict[str, Any]) -> None:
         {"op": "add_item", "name": "Cola", "note": "x" * 1_000_000},
         {"op": "set_fulfilment", "kind": "pickup", "address": "x" * 281},
         {"op": "change_item", "quantity": 2},
+        {"op": "change_item", "line_id": "L1"},
+        {"op": "set_customer"},
         {"op": "place_order", "paid": True},
     ],
 )
