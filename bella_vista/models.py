@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from livekit.agents.llm import LLM
 
-from bella_vista.settings import OPENAI, SCRIPT, Settings, read_settings
+from bella_vista.setting_values import OPENAI, SCRIPT
+from bella_vista.settings import Settings, read_settings
 from state.menu import Menu
 
 if TYPE_CHECKING:

@@ -22,7 +22,8 @@ from livekit.plugins import openai
 from pydantic import SecretStr
 
 from agents.handoff import ModelFailure, why_model_failed
-from bella_vista.settings import Settings, SettingsFaults, needs_key, variable
+from bella_vista.setting_values import needs_key
+from bella_vista.settings import Settings, SettingsFaults, variable
 
 logger = logging.getLogger(__name__)
 

@@ -26,7 +26,8 @@ from bella_vista.conversations.reading import (
 from bella_vista.faults import Faulty
 from bella_vista.menus import menu_file
 from bella_vista.models import language_model, patience_of, scripted
-from bella_vista.settings import LOCAL, SCRIPT, Settings, check_model
+from bella_vista.setting_values import LOCAL, SCRIPT, check_model
+from bella_vista.settings import Settings
 from bella_vista.terminal.logs import log_to_stderr
 from bella_vista.terminal.streams import complain, say
 from state.context import OrderContext

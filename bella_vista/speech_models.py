@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 
+from bella_vista.setting_values import check_key, needs_key
 from bella_vista.settings import (
     ServingSettings,
     Settings,
     SettingsFaults,
-    check_key,
-    needs_key,
     serving_settings,
     usable_settings,
     variable,

@@ -8,7 +8,8 @@ from pydantic import SecretStr
 
 from bella_vista.doctor.asking import time_limit
 from bella_vista.doctor.findings import Finding, fault, ok, warning
-from bella_vista.settings import LOCAL, OPENAI, SCRIPT, Settings, needs_key
+from bella_vista.setting_values import LOCAL, OPENAI, SCRIPT, needs_key
+from bella_vista.settings import Settings
 from bella_vista.speech_models import hears, missing_for_speech, speaks, speech_faults
 
 _OPENAI_URL = "https://api.openai.com/v1"

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from bella_vista.local.answers import Answers
 from bella_vista.local.english import ask
 from bella_vista.local.phrases import EXPECTS, Topic, topic
-from bella_vista.local.policy import Move, Situation
+from bella_vista.local.policy import ORDERING, Move, Situation
 from bella_vista.local.refusals import Refusals
 from bella_vista.local.reports import Reports
 from bella_vista.local.scene import Scene, Words
@@ -29,6 +29,14 @@ _TO_CHOOSE = frozenset({"ambiguous", "choice_missing", "choice_not_possible"})
 """Refusals that the guest can answer with one of what is possible."""
 _REMEMBERED = 2_000
 """How many messages are remembered over all conversations; a turn needs only its own and the one before."""
+
+_OF_THE_ORDER = frozenset(
+    {
+        *(Topic.ANYTHING_ELSE, Topic.READ_AGAIN, Topic.CONFIRM, Topic.PAYMENT, Topic.TIP),
+        *(Topic.PLACE, Topic.RATING),
+    }
+)
+"""What any voice may have asked, because the guest had gone on to there on his page."""
 
 _Key = tuple[str, str]
 
@@ -53,6 +61,7 @@ class Dialogue:
         self._reports = Reports(self._answers, Refusals(menu, self._here))
         self._understood: OrderedDict[str, Understanding] = OrderedDict()
         self._open: OrderedDict[_Key, Question] = OrderedDict()
+        self._asked: OrderedDict[str, tuple[str, Topic]] = OrderedDict()
 
     def _here(self) -> datetime:
         return self._now().astimezone(self._menu.restaurant.zone)
@@ -60,7 +69,7 @@ class Dialogue:
     def move(self, scene: Scene) -> Move:
         """Decide the next reply."""
         now = self._here()
-        asked = next((found for text in scene.said if (found := topic(text))), Topic.NOTHING)
+        asked = self._asked_before(scene)
         heard = self._heard(scene, asked, now)
         situation = Situation(
             scene=scene,
@@ -72,10 +81,25 @@ class Dialogue:
             answers=self._answers,
             reports=self._reports,
         )
-        move = policy_of(scene.voice).move(situation)
+        move = policy_of(scene.voice, situation.stage).move(situation)
         if scene.guest is not None and not move.calls:
             self._remember_question(scene, scene.guest, heard)
         return move
+
+    def _asked_before(self, scene: Scene) -> Topic:
+        """What the guest was asked before he spoke, unless the order has the answer already: from his page."""
+        asked = next((found for text in scene.said if (found := topic(text))), Topic.NOTHING)
+        if scene.guest is None:
+            return asked
+        key = scene.guest.id
+        if key not in self._asked:
+            still_open = not _answered(asked, scene.order)
+            _keep(self._asked, key, (scene.voice, asked if still_open else Topic.NOTHING))
+        voice, remembered = self._asked[key]
+        # A voice that takes over goes on from what the one before had asked about the order.
+        if voice == scene.voice or (scene.opening and remembered in _OF_THE_ORDER):
+            return remembered
+        return asked
 
     def _heard(self, scene: Scene, asked: Topic, now: datetime) -> Understanding:
         guest = scene.guest
@@ -156,6 +180,21 @@ class Dialogue:
                 )
         if question is not None:
             _keep(self._open, (scene.voice, guest.id), question)
+
+
+def _answered(asked: Topic, order: Mapping[str, Any]) -> bool:
+    """Whether there is nothing left to answer to a question about a step of the order."""
+    stage = order.get("stage", "open")
+    match asked:
+        case Topic.CONFIRM:
+            return stage != "review"
+        case Topic.TIP:
+            return "tip" in order or stage not in ORDERING
+        case Topic.PAYMENT | Topic.KEEP:
+            return stage not in ORDERING
+        case Topic.PLACE:
+            return stage != "confirmed"
+    return False
 
 
 def _may_be_a_name(text: str, understood: Understanding, scene: Scene, asked: Topic) -> bool:

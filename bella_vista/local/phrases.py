@@ -13,6 +13,7 @@ class Topic(StrEnum):
 
     NOTHING = ""
     ANYTHING_ELSE = "anything_else"
+    READ_AGAIN = "read_again"
     SUGGESTION = "suggestion"
     WANTED = "wanted"
     FULFILMENT = "fulfilment"
@@ -33,6 +34,7 @@ class Topic(StrEnum):
 _ASKS: tuple[tuple[str, Topic], ...] = (
     ("with that, or anything else?", Topic.SUGGESTION),
     ("Anything else?", Topic.ANYTHING_ELSE),
+    ("I will read it back again before we place it.", Topic.READ_AGAIN),
     ("What would you like?", Topic.WANTED),
     ("What would you like to order?", Topic.WANTED),
     ("What should I change?", Topic.WANTED),
@@ -45,10 +47,12 @@ _ASKS: tuple[tuple[str, Topic], ...] = (
     ("What name shall I put it under?", Topic.NAME),
     ("May I have your name", Topic.NAME),
     ("Is that right?", Topic.CONFIRM),
+    ("right as I read it to you?", Topic.CONFIRM),
     ("How would you like to pay", Topic.PAYMENT),
     ("Would you like to add a tip", Topic.TIP),
     ("Shall I place the order?", Topic.PLACE),
     ("from one to five stars?", Topic.RATING),
+    ("rate this call, from one to five stars.", Topic.RATING),
     ("Would you like to tell us more?", Topic.COMMENT),
     ("Shall I cancel the whole order?", Topic.KEEP),
 )
@@ -94,6 +98,7 @@ NAME = "What name shall I put it under?"
 CONFIRM = "Is that right?"
 PLACE = "Shall I place the order?"
 RATING = "How was this call, from one to five stars?"
+RATE = "If you like, you can rate this call, from one to five stars."
 STARS = "And how many stars would that be, from one to five stars?"
 COMMENT = "Would you like to tell us more?"
 NOT_UNDERSTOOD = "I am sorry, I did not follow that."
@@ -115,6 +120,8 @@ NO_SAFETY = (
 PLACED_ALREADY = (
     "Your order is with the kitchen, so I cannot change it any more. I can let our staff know."
 )
+CLOSED = "That order is closed, so I can add nothing to it. For a new one, please begin a new call."
+MORE = "Is there anything else I can do for you?"
 GOODBYE = "Thank you for calling. Goodbye!"
 
 

@@ -28,6 +28,9 @@ from bella_vista.local.understanding.meaning import Draft, Understanding
 from state.menu import Menu
 from state.redaction import CARD as CARD_MARK
 
+ORDERING = frozenset({"open", "review", "confirmed"})
+"""The stages in which the guest may change the order."""
+
 CHANGING = frozenset(
     {"add_item", "change_item", "remove_item", "set_fulfilment", "read_back", "reopen_order"}
 )
@@ -148,7 +151,7 @@ class Policy(ABC):
 
     def farewell(self, now: Situation) -> str:
         """Say goodbye, and the truth about an order that was not placed."""
-        if now.items and now.stage in ("open", "review", "confirmed"):
+        if now.items and now.stage in ORDERING:
             return f"Your order is kept, but it is not placed yet. {GOODBYE}"
         return GOODBYE
 
@@ -200,7 +203,7 @@ class Policy(ABC):
 
     def _status(self, now: Situation) -> str:
         fulfilment = now.order.get("fulfilment") or {}
-        if now.stage in ("open", "review", "confirmed"):
+        if now.stage in ORDERING:
             return joined(so_far(now.order), "It is not placed yet.")
         ready = f" It is ready {fulfilment['ready']}." if fulfilment.get("ready") else ""
         return f"Your order is {now.stage}.{ready}"
@@ -270,7 +273,7 @@ def _merged(wishes: Sequence[Draft]) -> list[Draft]:
 
 def cancel_question(now: Situation) -> str:
     """Ask before everything is called off."""
-    if now.stage in ("open", "review", "confirmed"):
+    if now.stage in ORDERING:
         return REALLY_CANCEL
     return PLACED_ALREADY
 

@@ -29,7 +29,8 @@ from bella_vista.rooms.media import Media
 from bella_vista.rooms.refusing import Why, refuse_politely
 from bella_vista.serving.replacing import replace_this_job
 from bella_vista.serving.sending import MOST_TRIES
-from bella_vista.settings import LOCAL, Settings, SettingsFaults, read_settings
+from bella_vista.setting_values import LOCAL
+from bella_vista.settings import Settings, SettingsFaults, read_settings
 from bella_vista.speech_models import Speech, missing_for_speech, speech_models
 from rpc.gateway import cap_incoming
 from state.context import OrderContext

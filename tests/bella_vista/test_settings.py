@@ -4,13 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bella_vista.settings import (
-    Settings,
-    SettingsFaults,
-    read_settings,
-    unknown_settings,
-    variable,
-)
+from bella_vista.settings import Settings, SettingsFaults, read_settings, unknown_settings, variable
 
 KEY = "sk-test-0123456789"
 
