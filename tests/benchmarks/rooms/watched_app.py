@@ -17,7 +17,7 @@ from livekit.agents import JobContext
 from agents.handoff import Call, Event, YourTurn
 from agents.roster import restaurant_call
 from bella_vista import app
-from bella_vista.rooms import call as room_calls
+from bella_vista.rooms import talk
 from bella_vista.serving.worker import make_server
 from bella_vista.settings import read_settings
 
@@ -54,7 +54,7 @@ class _Watch(rtc.RpcInterceptor):
             call.listen(self._on_event)  # before anybody else does
             return call
 
-        patch.object(room_calls, "restaurant_call", watched).start()
+        patch.object(talk, "restaurant_call", watched).start()
         self._ticking = asyncio.get_running_loop().create_task(self._tick())
 
     def _note(self, what: str, **more: object) -> None:
