@@ -2,7 +2,6 @@
 
 from agents.handoff import Opening
 from agents.restaurant import COMMON, RestaurantVoice, prompt
-from state.commands import GiveFeedback
 
 
 class Feedback(RestaurantVoice):
@@ -10,7 +9,7 @@ class Feedback(RestaurantVoice):
 
     name = "feedback"
     prompt = prompt("feedback")
-    offers = (GiveFeedback, *COMMON)
+    offers = COMMON
     opening = Opening(
         first="Thank the guest and ask how the call was, from one to five stars.",
         handed_over=(

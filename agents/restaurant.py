@@ -1,19 +1,31 @@
 """What the restaurant's four voices have in common: their state, their prompts, what all of them offer."""
 
+from collections.abc import Sequence
 from importlib.resources import files
 
 from agents.handoff import EndCall, Tool, Voice
 from agents.questions import FindOnMenu, Tell
-from state.commands import AddAllergy, AddNote, CallPerson, SetCustomer
+from state.commands import AddAllergy, AddNote, CallPerson, GiveFeedback, SetCustomer
 from state.context import OrderContext
 from state.order import OrderState
+from state.stages import can_give_feedback
 
-COMMON: tuple[Tool, ...] = (SetCustomer, AddAllergy, AddNote, CallPerson, FindOnMenu, Tell, EndCall)
-"""Any voice notes who the guest is and what he must not eat, answers questions, fetches a person, says goodbye."""
+COMMON: tuple[Tool, ...] = (
+    *(SetCustomer, AddAllergy, AddNote, GiveFeedback),
+    *(CallPerson, FindOnMenu, Tell, EndCall),
+)
+"""Any voice notes who the guest is and what he must not eat, answers questions, fetches a person, says goodbye;
+and takes the rating of a guest who has placed the order on his page."""
 
 
 class RestaurantVoice(Voice[OrderState, OrderContext]):
     """One of the restaurant's voices."""
+
+    def offers_now(self, state: OrderState) -> Sequence[Tool]:
+        """Leave out the rating while there is nothing to rate."""
+        if can_give_feedback(state) is None:
+            return self.offers
+        return [tool for tool in self.offers if tool is not GiveFeedback]
 
 
 def prompt(name: str) -> str:

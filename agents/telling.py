@@ -82,7 +82,7 @@ def quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-_NO_CHOICE = frozenset({"not_possible", "wrong_stage"})
+_NO_CHOICE = frozenset({"not_possible", "wrong_stage", "not_found"})
 """Refusals whose facts name what is possible, and none of it is an answer of the guest's."""
 
 _AT_WORK = frozenset({Stage.OPEN, Stage.REVIEW, Stage.CONFIRMED})
@@ -107,15 +107,11 @@ def expects(order: OrderState, speaker: str, refusal: Refused | None) -> str:
         return "yes_no"
     if order.stage not in _AT_WORK:
         return "open"
-    if speaker == "payment" or order.stage is Stage.CONFIRMED:
+    if order.stage is Stage.CONFIRMED:
         if order.payment_method is None:
             return "choice"
-        if order.tip is None:
-            return "amount"
-        return "yes_no" if order.stage is Stage.CONFIRMED else "open"
-    if speaker == "order_taker":
-        return "open"
-    return "open" if order.customer_name else "name"
+        return "amount" if order.tip is None else "yes_no"
+    return "name" if speaker == "greeter" and not order.customer_name else "open"
 
 
 def _changed_lines(applied: Applied[OrderState]) -> str:

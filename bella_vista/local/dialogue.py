@@ -30,6 +30,9 @@ _TO_CHOOSE = frozenset({"ambiguous", "choice_missing", "choice_not_possible"})
 _REMEMBERED = 2_000
 """How many messages are remembered over all conversations; a turn needs only its own and the one before."""
 
+_ON_A_YES = frozenset({"confirm_order", "place_order"})
+"""What is only done to the order that the guest said yes to."""
+
 _OF_THE_ORDER = frozenset(
     {
         *(Topic.ANYTHING_ELSE, Topic.READ_AGAIN, Topic.CONFIRM, Topic.PAYMENT, Topic.TIP),
@@ -70,6 +73,12 @@ class Dialogue:
         """Decide the next reply."""
         now = self._here()
         asked = self._asked_before(scene)
+        if scene.overtaken:  # the order is another one by now: what was said is looked at anew
+            if any(one.name in _ON_A_YES for one in scene.outcomes):
+                asked = Topic.NOTHING
+            scene = replace(scene, outcomes=())
+        elif any(one.code for one in scene.outcomes):
+            scene = replace(scene, outcomes=scene.last_outcomes)
         heard = self._heard(scene, asked, now)
         situation = Situation(
             scene=scene,
@@ -184,7 +193,7 @@ class Dialogue:
 
 def _answered(asked: Topic, order: Mapping[str, Any]) -> bool:
     """Whether there is nothing left to answer to a question about a step of the order."""
-    stage = order.get("stage", "open")
+    stage = str(order.get("stage", "open"))
     match asked:
         case Topic.CONFIRM:
             return stage != "review"

@@ -35,6 +35,7 @@ _ASKS: tuple[tuple[str, Topic], ...] = (
     ("with that, or anything else?", Topic.SUGGESTION),
     ("Anything else?", Topic.ANYTHING_ELSE),
     ("I will read it back again before we place it.", Topic.READ_AGAIN),
+    ("or shall I read it back to you?", Topic.READ_AGAIN),
     ("What would you like?", Topic.WANTED),
     ("What would you like to order?", Topic.WANTED),
     ("What should I change?", Topic.WANTED),

@@ -98,9 +98,31 @@ class Scene:
                 return words
         return None
 
+    @property
+    def overtaken(self) -> bool:
+        """Whether nothing could be done because the guest did something on his page meanwhile."""
+        codes = [one.code for one in self.outcomes]
+        conflicts = codes.count(_CONFLICT)
+        return 0 < conflicts <= _MOST_CONFLICTS and {*codes} <= {_CONFLICT, "sibling_failed"}
+
+    @property
+    def last_outcomes(self) -> tuple[Outcome, ...]:
+        """What tools came to, without the tries that were overtaken and made again."""
+        return tuple(
+            one
+            for place, one in enumerate(self.outcomes)
+            if one.code != _CONFLICT
+            or not any(later.name == one.name for later in self.outcomes[place + 1 :])
+        )
+
     def can(self, tool: str) -> bool:
         """Whether a tool is offered."""
         return tool in self.tools
+
+
+_CONFLICT = "version_conflict"
+_MOST_CONFLICTS = 2
+"""How often what was overtaken is decided anew, in one reply."""
 
 
 def scene_of(context: ChatContext, tools: frozenset[str]) -> Scene:
@@ -148,6 +170,8 @@ def _outcome(name: str, arguments: Mapping[str, Any], output: str, is_error: boo
     if not is_error:
         return Outcome(name, arguments, output)
     found = _REFUSAL.match(output)
+    if found is not None and (name, found["code"]) == ("remove_item", "not_found"):
+        return Outcome(name, arguments, output)  # taken off on the page meanwhile, as was wanted
     if found is None:
         return Outcome(name, arguments, output, code="internal", message=output)
     return Outcome(

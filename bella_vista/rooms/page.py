@@ -123,6 +123,9 @@ class Page:
         """
         if anew:
             self._subscribers.unsubscribe(self._guest)
+            # He sees how his order stands, and the voice that welcomes him back says it.
+            self._forget_remark()
+            self._changes.forget()
         self._notices.returned(self._guest)
         self._subscribers.returned(self._guest)
 

@@ -14,6 +14,11 @@ MOST_TOLD = 6
 """How many changes are told one by one; of more nobody listens to the list, and the page shows them all."""
 
 
+READ_AGAIN = "I will read it back again before we place it."
+RATE = "If you like, you can rate this call, from one to five stars."
+"""No question: nobody has to."""
+
+
 class PageChanges:
     """What has changed on the page and has not been spoken to yet.
 
@@ -30,6 +35,7 @@ class PageChanges:
         self._ops: list[str] = []
         self._done: list[str] = []
         self._total: int | None = None
+        self._heard = ""
 
     @property
     def waiting(self) -> bool:
@@ -43,7 +49,9 @@ class PageChanges:
         if self._total is None:
             self._total = price(applied.before).total
         self._now = applied.state
-        self._ops.extend(applied.ops)
+        self._ops.extend(
+            op for op in applied.ops if _STAGES.get(op) != applied.before.stage
+        )  # a step that had been taken before is none
 
     def note_another(self, applied: Applied[OrderState]) -> None:
         """Take in a change that somebody else made: it is not told as the guest's, nor is what it costs."""
@@ -54,17 +62,36 @@ class PageChanges:
             self._total = price(applied.state).total
 
     def said(self, text: str) -> None:
-        """Take in what a voice said: one that has named all that was added has spoken to it already."""
+        """Take in what a voice said: one that has named all that was added, or the step, has spoken to it already."""
+        if self.waiting:
+            self._heard = text
         if self._before is None or self._now is None:
             return
         old = {line.id for line in self._before.order_items}
         added = [line.name for line in self._now.order_items if line.id not in old]
-        if added and all(name.casefold() in text.casefold() for name in added):
+        told = [*added]
+        match self._now.stage:
+            case Stage.REVIEW if "read_back" in self._ops:
+                total = price(self._now).total
+                told = [line.name for line in self._now.order_items]
+                told.append(shown(total, self._now.currency))
+            case Stage.CONFIRMED if self._ops[-1:] == ["confirm_order"]:
+                told += ["like to pay"]
+            case Stage.PLACED if "place_order" in self._ops:
+                told += [f"number {self._now.order_number}"]
+            case _:
+                pass
+        if told and all(words.casefold() in text.casefold() for words in told):
             self._drop()
+
+    def forget(self) -> None:
+        """Say nothing of it: the guest has been told, or has seen, how the order stands."""
+        self._drop()
 
     def _drop(self) -> None:
         self._before = self._now = None
         self._ops, self._done, self._total = [], [], None
+        self._heard = ""
 
     def words(self, order: OrderState) -> str:
         """Say what has happened, and forget it; nothing when it has come to nothing.
@@ -73,22 +100,31 @@ class PageChanges:
             order: As it stands now.
         """
         before, ops, changes, was = self._before, self._ops, self._done, self._total
+        heard = self._heard
         self._drop()
         step = next((_STEPS[op] for op in reversed(ops) if op in _STEPS), None)
         if step is not None and (words := step(order, self._context)):
             return words
         if before is not None:
             changes = [*changes, *self._told(before, order)]
+        taken_up = (
+            before is not None and before.stage is not Stage.OPEN and order.stage is Stage.OPEN
+        )
         if not changes:
-            return ""
+            return f"Your order is open again. {READ_AGAIN}" if taken_up else ""
         told = (
             f"I see you {_and(changes) if len(changes) <= MOST_TOLD else 'changed several things'}."
         )
         if (total := price(order).total) != was:
             told += f" That makes {shown(total, order.currency)}."
-        if before is not None and before.stage is not Stage.OPEN and order.stage is Stage.OPEN:
-            told += " I will read it back again before we place it."
-        return joined(told, _next_question(order, self._context))
+        if taken_up:
+            return joined(told, READ_AGAIN)
+        if before is not None and before.stage is order.stage is Stage.OPEN:
+            question = _still_to_say(before, order)
+        else:
+            question = _next_question(order, self._context)
+        asked = any(words in question and words in heard for words in _ASKING)
+        return told if asked else joined(told, question)
 
     def _told(self, before: OrderState, after: OrderState) -> list[str]:
         return [*_lines(before, after), *_terms(before, after, self._context)]
@@ -163,7 +199,7 @@ def _placed(order: OrderState, context: OrderContext) -> str:
     when = ""
     if order.fulfilment is not None:
         when = f" It will be ready {said_time(order.fulfilment.ready_at, context.now())}."
-    return f"Your order is placed, number {order.order_number}.{when} Thank you!"
+    return f"Your order is placed, number {order.order_number}.{when} Thank you! {RATE}"
 
 
 def _cancelled(order: OrderState, context: OrderContext) -> str:
@@ -181,6 +217,14 @@ _STEPS: dict[str, Callable[[OrderState, OrderContext], str]] = {
 """What is said when the guest took a step of the order on the page."""
 
 
+_STAGES = {"confirm_order": Stage.CONFIRMED, "place_order": Stage.PLACED}
+"""The steps that change nothing when they are taken twice."""
+
+
+_ASKING = ("like to pay", "add a tip", "place the order?", "What name", "read it back")
+"""The words by which a question is known that a voice has just asked."""
+
+
 def _next_question(order: OrderState, context: OrderContext) -> str:
     """Ask for what comes next, so that the guest knows what he is expected to answer."""
     if order.stage is Stage.REVIEW:
@@ -190,9 +234,22 @@ def _next_question(order: OrderState, context: OrderContext) -> str:
     if order.payment_method is None:
         ways = " or ".join(context.menu.restaurant.payment)
         return f"How would you like to pay at handover: {ways}?"
-    if order.tip is None:
+    if order.tip is None and context.menu.restaurant.tip.maximum > 0:
         return "Would you like to add a tip?"
     return "Shall I place the order?"
+
+
+def _still_to_say(before: OrderState, order: OrderState) -> str:
+    """Ask what is still to be said before the reading, when the page has answered what came before it."""
+    if not order.order_items or order.fulfilment is None:
+        return ""
+    if (before.fulfilment, before.customer_name) == (order.fulfilment, order.customer_name):
+        return ""
+    if order.fulfilment.kind == "delivery" and not order.fulfilment.address:
+        return "What is the address, with its postcode?"
+    if not order.customer_name:
+        return "What name shall I put it under?"
+    return "Anything else, or shall I read it back to you?"
 
 
 def joined(*sentences: str) -> str:

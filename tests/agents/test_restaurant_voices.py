@@ -198,7 +198,19 @@ def test_only_the_order_taker_changes_lines_and_only_payment_places() -> None:
 
     assert [name for name, ops in offers.items() if "add_item" in ops] == ["order_taker"]
     assert [name for name, ops in offers.items() if "place_order" in ops] == ["payment"]
-    assert [name for name, ops in offers.items() if "give_feedback" in ops] == ["feedback"]
+
+
+def test_a_rating_is_offered_by_any_voice_once_there_is_something_to_rate() -> None:
+    order = restaurant().state
+
+    def offering(stage: Stage) -> list[str]:
+        at = order.model_copy(update={"stage": stage})
+        voices = [restaurant_graph().voice(voice.name) for voice in VOICES]
+        offers = {voice.name: {*map(tool_name, voice.offers_now(at))} for voice in voices}
+        return [name for name, ops in offers.items() if "give_feedback" in ops]
+
+    assert offering(Stage.CONFIRMED) == offering(Stage.CANCELLED) == []
+    assert offering(Stage.PLACED) == [voice.name for voice in VOICES]
 
 
 def test_no_tool_takes_a_price_a_total_or_a_stage() -> None:

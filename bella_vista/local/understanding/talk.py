@@ -1,5 +1,7 @@
 """Small talk: greetings, thanks, yes and no, and the few words that end or stop everything."""
 
+from itertools import pairwise
+
 from bella_vista.local.english import patterns
 from bella_vista.local.understanding.heard import Heard
 from bella_vista.local.understanding.names import Names
@@ -152,14 +154,24 @@ class Talk:
 def comment(words: Words) -> str | None:
     """Return what was said about the evening, unless it is a short answer or a question."""
     said = bare(words)
-    short = ("yes", "no", "done", "bye", "thanks", "nothing", "human", "robot", "wait", "repeat")
-    if words.tokens[-1].word == "?" or any(p.fullmatch(said) for i, p in _WHOLE if i in short):
+    stops = [index for index, token in enumerate(words.tokens) if token.stop]
+    pieces = [
+        words.part(first + 1, last)
+        for first, last in pairwise((-1, *stops, len(words.tokens)))
+        if last > first + 1
+    ]
+    if words.tokens[-1].word == "?" or _short(said) or all(_short(bare(one)) for one in pieces):
         return None
-    first = words.part(0, next((i for i, t in enumerate(words.tokens) if t.stop), len(words)))
+    first = words.part(0, stops[0] if stops else len(words))
     declines = any(pattern.fullmatch(first.said) for pattern in (patterns.NO, patterns.DONE))
     if declines and len(said.split()) < 6:
         return None
     return words.typed() or None
+
+
+def _short(said: str) -> bool:
+    short = ("yes", "no", "done", "bye", "thanks", "nothing", "human", "robot", "wait", "repeat")
+    return any(pattern.fullmatch(said) for intent, pattern in _WHOLE if intent in short)
 
 
 def bare(words: Words) -> str:

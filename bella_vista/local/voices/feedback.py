@@ -1,6 +1,8 @@
 """Feedback: the number, the time, a rating if there is one, and goodbye."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import ClassVar
 
 from bella_vista.local.phrases import (
     ANYTHING_ELSE,
@@ -13,20 +15,33 @@ from bella_vista.local.phrases import (
     joined,
 )
 from bella_vista.local.policy import CHANGING, Move, Policy, Situation, ToolCall, drafts
+from bella_vista.local.steps import placed_words
 
 
 class FeedbackPolicy(Policy):
     """Plays Feedback."""
 
+    RATING: ClassVar[str] = RATING
+    """How the rating is asked for."""
+    STARS: ClassVar[str] = STARS
+    """How it is asked for again, of who said something that is none."""
+
     def open(self, now: Situation) -> str:
         """Say how the order stands."""
-        return joined("Welcome back.", self._status(now), "" if now.order.get("rating") else RATING)
+        return joined(
+            "Welcome back.", self._status(now), "" if now.order.get("rating") else self.RATING
+        )
 
     def move(self, now: Situation) -> Move:
-        """Open with the number and the time; what the guest said before was for another voice."""
-        if now.scene.opening and now.scene.guest is not None and now.stage == "placed":
-            return Move(say=joined(placed_words(now), RATING))
-        return super().move(now)
+        """Open with the number and the time, and then go on from what the guest has said."""
+        move = super().move(now)
+        if move.say and self.opens_on_words(now):
+            return replace(move, say=joined(placed_words(now), move.say))
+        return move
+
+    def opens_on_words(self, now: Situation) -> bool:
+        """Whether another voice has left it to this one to say that the order is placed."""
+        return now.scene.opening and now.scene.guest is not None
 
     def calls(self, now: Situation) -> Sequence[ToolCall]:
         """Keep what the guest says of the call."""
@@ -36,7 +51,8 @@ class FeedbackPolicy(Policy):
         """Whether nothing is left to do."""
         if now.heard.question is not None or now.heard.answers:
             return False
-        said = now.meant("bye", "done", "nothing")
+        # "That is all, place it" was said to the voice before.
+        said = now.meant(*(("bye",) if self.opens_on_words(now) else ("bye", "done", "nothing")))
         settled = now.topic in (Topic.ANYTHING_ELSE, Topic.COMMENT) and now.meant("no", "thanks")
         return (said or settled) and not now.heard.commands
 
@@ -49,7 +65,8 @@ class FeedbackPolicy(Policy):
         """Ask for the rating once, for a word about it once, then whether anything is left."""
         if any(draft.op in CHANGING for draft in now.heard.commands) or now.meant("cancel"):
             return joined(PLACED_ALREADY, ANYTHING_ELSE)
-        if question := self.question(now):
+        opens = self.opens_on_words(now)
+        if not opens and (question := self.question(now)):
             return question
         gave = [
             one.arguments for one in now.scene.outcomes if one.name == "give_feedback" and one.done
@@ -61,13 +78,7 @@ class FeedbackPolicy(Policy):
         if now.topic is Topic.RATING and now.meant("no", "nothing"):
             return f"That is fine. {ANYTHING_ELSE}"
         if now.topic is Topic.RATING and not now.order.get("rating"):
-            return STARS if now.nothing_meant else RATING
+            return self.STARS if now.nothing_meant and not opens else self.RATING
+        if opens and not now.order.get("rating"):
+            return self.RATING
         return joined(self.confused(now), ANYTHING_ELSE)
-
-
-def placed_words(now: Situation) -> str:
-    """Say the order's number, when it is ready, and what it comes to."""
-    order = now.order
-    ready = (order.get("fulfilment") or {}).get("ready")
-    when = f" It will be ready {ready}." if ready else ""
-    return f"Your order is placed, number {order.get('number')}.{when} The total is {order.get('total')}."

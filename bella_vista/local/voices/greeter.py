@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from bella_vista.local.answers import so_far
-from bella_vista.local.phrases import NOT_UNDERSTOOD, PLACED_ALREADY, WANTED, Topic, joined
+from bella_vista.local.phrases import NOT_UNDERSTOOD, WANTED, Topic, joined
 from bella_vista.local.policy import CHANGING, Policy, Situation, ToolCall, call
+from bella_vista.local.steps import next_question, standing
 from state.hours import is_open, next_opening
 from state.times import said_time
 
@@ -19,7 +19,7 @@ class GreeterPolicy(Policy):
         known = now.order.get("version") and (now.items or now.order.get("guest"))
         if known or now.scene.welcomes_back:
             name = f", {now.order['guest']}" if now.order.get("guest") else ""
-            return joined(f"Welcome back{name}.", so_far(now.order) if now.items else "", WANTED)
+            return joined(f"Welcome back{name}.", standing(now))
         house = now.menu.restaurant
         return joined(
             f"{_daytime(now.now.hour)}, welcome to {house.name}! I am the restaurant's automatic assistant.",
@@ -34,24 +34,24 @@ class GreeterPolicy(Policy):
             or now.heard.question is not None
             or now.meant("order", "place", "cancel", "done")
             or (now.meant("yes") and not now.heard.commands)
+            # Begun on the page: a no is an answer to what comes next there, too.
+            or (bool(now.items) and now.meant("no", "nothing", "right"))
         )
         transfer = "transfer_to_order_taker"
-        if wants and now.stage in ("open", "review", "confirmed"):
-            if now.scene.can(transfer) and now.tried(transfer) is None:
-                return [call(transfer)]
+        if wants and now.scene.can(transfer) and now.tried(transfer) is None:
+            return [call(transfer)]
         return []
 
     def ask(self, now: Situation) -> str:
         """Ask what may be brought."""
-        if now.stage not in ("open", "review", "confirmed"):
-            return PLACED_ALREADY if now.heard.commands else "What else can I do for you?"
+        wanted = next_question(now) if now.stage != "open" else WANTED
         if now.nothing_meant and not now.scene.opening:
-            return joined(self.confused(now), WANTED)
+            return joined(self.confused(now), wanted)
         if now.went_wrong and not now.heard.answers:
             return ""
         if now.meant("no", "nothing") and not now.heard.answers:
             return "Take your time; tell me when you would like to order, or ask me about our menu."
-        return joined("Hello!" if now.meant("greeting") and not now.scene.outcomes else "", WANTED)
+        return joined("Hello!" if now.meant("greeting") and not now.scene.outcomes else "", wanted)
 
     def confused(self, now: Situation) -> str:
         """A card number alone is no riddle."""

@@ -21,6 +21,7 @@ from bella_vista.local.phrases import (
     topic,
 )
 from bella_vista.local.policy import (
+    CHANGING,
     Policy,
     Situation,
     ToolCall,
@@ -28,8 +29,8 @@ from bella_vista.local.policy import (
     cancel_question,
     drafts,
 )
-from bella_vista.local.reports import fulfilment_words
 from bella_vista.local.scene import Outcome
+from bella_vista.local.steps import money_question, no_tip, reading, standing
 
 _TAKEN = (
     *("set_fulfilment", "add_item", "change_item", "remove_item"),
@@ -55,6 +56,8 @@ class OrderTakerPolicy(Policy):
         )
         if now.stage == "review":
             return joined("Welcome back.", gone, reading(now))
+        if now.stage == "confirmed":
+            return joined("Welcome back.", gone, standing(now))
         if now.items:
             lines = listed([line_words(line) for line in now.items])
             so_far = f"So far you have {lines}, {now.order['total']} in all."
@@ -64,30 +67,49 @@ class OrderTakerPolicy(Policy):
     def calls(self, now: Situation) -> Sequence[ToolCall]:
         """Take down what was said; when the guest has everything, go on to the reading and beyond."""
         if not now.scene.outcomes:
-            taken = [*self.cancelling(now), *drafts(now, *_TAKEN), *_suggested(now)]
+            if now.stage == "confirmed" and self.goes_on_to_pay(now) and (away := _transfer(now)):
+                return away
+            taken = [
+                *self.cancelling(now),
+                *drafts(now, *_TAKEN),
+                *_suggested(now),
+                *(no_tip(now) if now.stage == "confirmed" else ()),
+            ]
             if taken:
                 return taken
             if now.stage == "review" and _asked_to_confirm(now) and _agrees(now):
                 return [call("confirm_order"), *_transfer(now)]
-        if now.stage == "confirmed" and not now.went_wrong and (_agrees(now) or has_all(now)):
-            return _transfer(now)
+        if now.stage == "confirmed":
+            done = now.did("confirm_order") or _agrees(now) or has_all(now)
+            return _transfer(now) if done and not now.went_wrong else []
         if self.is_complete(now):
             return _next_call(now)
         return []
 
     def ask(self, now: Situation) -> str:
         """Ask what is missing for the next step."""
-        if now.stage == "cancelled":
-            return "Is there anything else I can do for you?"
         if self.wants_to_cancel(now):
             return cancel_question(now)
         if (again := _where_to(now)) or (again := self.question(now)) or _asked_by_refusal(now):
             return again
         if now.stage == "review" and (now.did("read_back") or now.topic is Topic.CONFIRM):
             return _after_reading(self, now)
+        if now.stage == "confirmed":
+            return joined(self.confused(now), money_question(now))
         if now.items and self.is_complete(now):
             return _missing(now) or reading(now)
         return joined(self.confused(now), self._next(now))
+
+    def goes_on_to_pay(self, now: Situation) -> bool:
+        """Whether what the guest says to a confirmed order is for Payment to take up."""
+        if now.heard.question is not None or self.wants_to_cancel(now) or now.topic is Topic.KEEP:
+            return False
+        if any(draft.op in CHANGING for draft in now.heard.commands):
+            return False
+        about_paying = any(
+            draft.op in ("choose_payment", "set_tip") for draft in now.heard.commands
+        )
+        return about_paying or now.meant("yes", "no", "nothing", "done", "place", "right")
 
     def worth_saying(self, now: Situation) -> Sequence[Outcome]:
         """What the reading says anyway is not said before it."""
@@ -125,33 +147,21 @@ class OrderTakerPolicy(Policy):
             return f"Would you like {offer} with that, or anything else?"
         if now.heard.settled and now.meant("no", "nothing") and not now.heard.commands:
             return ANYTHING_ELSE  # the dish that was asked about is not wanted after all
-        if now.topic is Topic.CONFIRM or now.meant("no"):
+        if now.topic is Topic.CONFIRM or (now.meant("no") and not now.scene.opening):
             return CHANGE
         if now.topic is Topic.ANYTHING_ELSE and now.meant("yes") and not now.heard.answers:
             return WHAT_ELSE
         return ANYTHING_ELSE
 
 
-def reading(now: Situation) -> str:
-    """Read the order back, with everything the guest says yes to."""
-    order = now.order
-    allergies = order.get("allergies") or ()
-    age = [line["name"] for line in now.items if line.get("minimum_age")]
-    return joined(
-        f"So that is {listed([line_words(line) for line in now.items])}.",
-        fulfilment_words(order),
-        f"Noted: an allergy to {listed(allergies)}." if allergies else "",
-        f"For the {listed(age)} we ask for proof of age." if age else "",
-        f"The total is {order['total']}.",
-        CONFIRM,
-    )
-
-
 def has_all(now: Situation) -> bool:
     """Whether the guest said that this is all."""
     if now.meant("done"):
         return True
-    asked = topic(now.scene.last_said) in (Topic.ANYTHING_ELSE, Topic.SUGGESTION)
+    last = _last_asked(now)
+    if last is Topic.READ_AGAIN and not now.heard.commands:
+        return now.meant("yes", "right", "no", "nothing", "place")
+    asked = last in (Topic.ANYTHING_ELSE, Topic.SUGGESTION)
     more = now.scene.last_said.endswith((WHAT_ELSE, CHANGE))
     if now.heard.commands or not (asked or more):
         return False
@@ -242,7 +252,12 @@ def _after_reading(policy: OrderTakerPolicy, now: Situation) -> str:
 
 def _asked_to_confirm(now: Situation) -> bool:
     """Whether the last words asked for the yes to the order, and not which line was meant."""
-    return topic(now.scene.last_said) is Topic.CONFIRM
+    return _last_asked(now) is Topic.CONFIRM
+
+
+def _last_asked(now: Situation) -> Topic:
+    """What the last words asked, of this voice or of the one before, when this one has said nothing yet."""
+    return now.topic if now.scene.opening else topic(now.scene.last_said)
 
 
 def _agrees(now: Situation) -> bool:

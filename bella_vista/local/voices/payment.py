@@ -1,9 +1,8 @@
 """Payment: how it is paid at handover, the tip, the total, and the placing."""
 
 from collections.abc import Sequence
-from decimal import Decimal
 
-from bella_vista.local.phrases import PLACE, Topic, joined, listed
+from bella_vista.local.phrases import Topic, joined
 from bella_vista.local.policy import (
     CHANGING,
     Policy,
@@ -13,6 +12,7 @@ from bella_vista.local.policy import (
     cancel_question,
     drafts,
 )
+from bella_vista.local.steps import money_question, no_tip, standing
 
 _TO_ORDER_TAKER = "transfer_to_order_taker"
 _TO_FEEDBACK = "transfer_to_feedback"
@@ -23,7 +23,7 @@ class PaymentPolicy(Policy):
 
     def open(self, now: Situation) -> str:
         """Ask for what is still open."""
-        return joined("Welcome back." if now.scene.guest is None else "", self._next(now))
+        return joined("Welcome back.", standing(now))
 
     def calls(self, now: Situation) -> Sequence[ToolCall]:
         """Keep what was said about paying; place the order on a yes; send changes back."""
@@ -31,7 +31,7 @@ class PaymentPolicy(Policy):
             settled = [
                 *self.cancelling(now),
                 *drafts(now, "choose_payment", "set_tip", "apply_coupon", "remove_coupon"),
-                *_no_tip(now),
+                *no_tip(now),
             ]
             if not now.scene.opening and _wants_change(now) and now.scene.can(_TO_ORDER_TAKER):
                 return [*settled, call(_TO_ORDER_TAKER)]
@@ -45,10 +45,8 @@ class PaymentPolicy(Policy):
                 return [call("reopen_order"), *_transfer(now, _TO_ORDER_TAKER)]
         if now.went_wrong:
             return []
-        if now.stage == "open":
+        if now.stage != "confirmed":
             return _transfer(now, _TO_ORDER_TAKER)
-        if now.stage == "placed":
-            return _transfer(now, _TO_FEEDBACK)
         methods = now.menu.restaurant.payment
         if (
             not now.order.get("payment")
@@ -60,39 +58,13 @@ class PaymentPolicy(Policy):
 
     def ask(self, now: Situation) -> str:
         """Ask for the next thing."""
-        if now.stage == "cancelled":
-            return "Is there anything else I can do for you?"
         if self.wants_to_cancel(now):
             return cancel_question(now)
         if question := self.question(now):
             return question
         if now.topic is Topic.PLACE and now.meant("no") and not now.heard.commands:
             return "What would you like to change?"
-        return joined(self.confused(now), self._next(now))
-
-    def _next(self, now: Situation) -> str:
-        order = now.order
-        methods = now.menu.restaurant.payment
-        at = "pick it up" if (order.get("fulfilment") or {}).get("kind") == "pickup" else "get it"
-        if not order.get("payment"):
-            return f"How would you like to pay when you {at}: {listed(methods, 'or')}?"
-        rule = now.menu.restaurant.tip
-        if order.get("tip") is None and rule.maximum > 0:
-            said = [_percent(one) for one in rule.suggested]
-            hint = f", say {listed(said, 'or')} percent" if said else ""
-            return f"Would you like to add a tip{hint}?"
-        return f"That is {order.get('total')} in all, by {order['payment']} when you {at}. {PLACE}"
-
-
-def _percent(value: Decimal) -> str:
-    return f"{value.normalize():f}"
-
-
-def _no_tip(now: Situation) -> list[ToolCall]:
-    declined = now.topic is Topic.TIP and now.meant("no", "nothing", "done")
-    if declined and not any(draft.op == "set_tip" for draft in now.heard.commands):
-        return [call("set_tip", percentage=0)]
-    return []
+        return joined(self.confused(now), money_question(now))
 
 
 def _wants_change(now: Situation) -> bool:

@@ -162,6 +162,63 @@ async def test_the_voice_goes_on_from_what_was_done_on_the_page(
         assert (await ada.order())["stage"] == "placed"
 
 
+async def test_what_the_page_has_placed_the_voice_asks_nothing_more_about(
+    calls: Calls, livekit: LiveKit, room_name: str
+) -> None:
+    async with served(calls, livekit, room_name) as (ada, _):
+        for words in ("a large Margherita", "no that's all", "pickup", "Ada", "yes", "card"):
+            await ada.say(words)
+        assert ada.client.turns[-1]["expects"] == "amount"
+        placed = await ada.step("place_order")
+        await ada.heard("you can rate this call")
+        await until(lambda: ada.client.turns[-1].get("expects") == "open")
+        await ada.say("10 percent")
+        assert f"number {placed['order_number']}" in ada.client.said[-1]
+        assert "tip" not in ada.client.said[-1]
+        assert ada.client.turns[-1]["expects"] == "rating"
+        await ada.say("five stars")
+        assert (await ada.order())["feedback_rating"] == 5
+
+
+async def test_what_the_page_has_confirmed_is_paid_for_by_voice(
+    calls: Calls, livekit: LiveKit, room_name: str
+) -> None:
+    async with served(calls, livekit, room_name) as (ada, _):
+        await ada.apply(**LARGE)
+        await ada.step("set_fulfilment", kind="pickup")
+        await ada.step("read_back")
+        await ada.heard("Is that right?")
+        await ada.step("confirm_order")
+        await ada.heard("How would you like to pay")
+        await ada.say("card")
+        assert "add a tip" in ada.client.said[-1]
+        assert ada.client.turns[-1]["expects"] == "amount"
+        await ada.say("no")
+        assert ada.client.said[-1].endswith("Shall I place the order?")
+        await ada.say("yes")
+        assert (await ada.order())["stage"] == "placed"
+
+
+async def test_a_page_that_is_loaded_again_is_not_told_twice(
+    calls: Calls, livekit: LiveKit, room_name: str, last_one: Callable[[], None]
+) -> None:
+    async with calls.agent(room_name):
+        async with livekit.joined(room_name, identity="ada") as page:
+            ada = Checked(page)
+            await page.hello()
+            await ada.turn()
+            await ada.apply(**LARGE)
+            await ada.step("set_fulfilment", kind="pickup")
+        async with livekit.joined(room_name, identity="ada") as page:
+            ada = Checked(page)
+            await page.hello()
+            await ada.heard("Welcome back")
+            last_one()
+            await quiet(ada)
+            assert any("two large Margherita" in one for one in page.said)
+            assert not any("added" in one or "pickup" in one for one in page.said)
+
+
 async def test_the_kitchens_changes_are_not_the_guests(
     calls: Calls, livekit: LiveKit, room_name: str
 ) -> None:

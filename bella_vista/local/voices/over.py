@@ -1,0 +1,62 @@
+"""Any voice, once the order is placed or over: on his page the guest may have gone further than the voice had."""
+
+from collections.abc import Sequence
+
+from bella_vista.local.phrases import CLOSED, MORE, NOT_UNDERSTOOD, RATE, joined
+from bella_vista.local.policy import Policy, Situation, ToolCall, call
+from bella_vista.local.steps import placed_words
+from bella_vista.local.voices.feedback import FeedbackPolicy
+
+_TO_FEEDBACK = "transfer_to_feedback"
+
+
+class PlacedPolicy(FeedbackPolicy):
+    """Plays a voice that has nothing left to take down: hands over to Feedback, or does as it does."""
+
+    RATING = RATE
+    STARS = f"{NOT_UNDERSTOOD} {RATE}"
+
+    def calls(self, now: Situation) -> Sequence[ToolCall]:
+        """Hand over, where there is a way; but what this voice has done it says itself."""
+        own = any(one.done for one in now.scene.outcomes) or self._common(now)
+        if not own and now.scene.can(_TO_FEEDBACK) and now.tried(_TO_FEEDBACK) is None:
+            return [call(_TO_FEEDBACK)]
+        return super().calls(now)
+
+    def opens_on_words(self, now: Situation) -> bool:
+        """What the guest was told of the placing he was told by the page's remark, unless it was placed just now."""
+        return now.did("place_order")
+
+    def ask(self, now: Situation) -> str:
+        """Say the number to who asks for the placing, or gives what that would have taken."""
+        said = super().ask(now)
+        for_it = now.meant("yes", "place") or any(
+            draft.op in ("set_tip", "choose_payment") for draft in now.heard.commands
+        )
+        return joined(placed_words(now), said) if for_it and not now.did("place_order") else said
+
+
+class ClosedPolicy(Policy):
+    """Plays a voice whose order was called off, or refused by the house."""
+
+    def open(self, now: Situation) -> str:
+        """Say how the order stands."""
+        return joined("Welcome back.", self._status(now), MORE)
+
+    def calls(self, now: Situation) -> Sequence[ToolCall]:
+        """Nothing can be done to it."""
+        return []
+
+    def leaves(self, now: Situation) -> bool:
+        """Whether the guest wants nothing else."""
+        if now.heard.commands or now.heard.answers or now.scene.outcomes or now.scene.opening:
+            return False
+        return now.meant("bye", "no", "nothing", "done")
+
+    def ask(self, now: Situation) -> str:
+        """Say that it is closed to who goes on ordering."""
+        if now.scene.outcomes or now.heard.answers or now.meant("status", "thanks", "cancel"):
+            return MORE
+        wants = now.heard.commands or now.heard.question or now.meant("order", "place", "back")
+        yes = now.scene.last_said.endswith(MORE) and now.meant("yes")
+        return joined(self.confused(now), CLOSED if wants or yes else "", MORE)
