@@ -73,6 +73,7 @@ class RoomCall:
             place_of(house.agent, name),
             job,
             supersedes=metadata.supersedes,
+            tries=metadata.tries if metadata.supersedes else None,
             lost=self._withdraw,
         )
         self._attendance = Attendance(

@@ -38,7 +38,8 @@ async def lost_places(settings: Settings) -> Sequence[LostPlace]:
             lease.holder or "",
             lease.state_id,
             guest=lease.guest,
-            tries=lease.tries,
+            tries=lease.tries if lease.holder else 0,
+            lived_s=(lease.until - lease.since).total_seconds(),
             silent_s=(now - lease.until).total_seconds(),
         )
         for lease in lost

@@ -34,7 +34,8 @@ class Seat:
         store: Keeps the leases beside the orders.
         place: The place in the room, as ``place_of`` names it.
         holder: The job's id.
-        supersedes: The dead job whose place it is.
+        supersedes: The job whose place it is: dead, or leaving.
+        tries: How many were lost there before, as whoever sent this job has counted; ``None`` when it supersedes nobody.
         lost: Called when somebody else has it.
     """
 
@@ -45,12 +46,14 @@ class Seat:
         holder: str,
         *,
         supersedes: str | None,
+        tries: int | None,
         lost: Callable[[], None],
     ) -> None:
         self._store = store
         self._place = place
         self._holder = holder
         self._supersedes = supersedes
+        self._tries = tries
         self._lost = lost
         self._lease: Lease | None = None
         self._renewing: asyncio.Task[None] | None = None
@@ -89,7 +92,11 @@ class Seat:
         while True:
             try:
                 self._lease = await self._store.take_place(
-                    self._place, self._holder, seconds=LASTS_S, supersedes=self._supersedes
+                    self._place,
+                    self._holder,
+                    seconds=LASTS_S,
+                    supersedes=self._supersedes,
+                    tries=self._tries,
                 )
             except Held:
                 now = await self._store.lease_at(self._place)

@@ -13,6 +13,7 @@ from typing import Any
 
 from livekit.agents import JobContext
 from livekit.agents.job import RunningJobInfo
+from livekit.protocol.models import ParticipantInfo
 
 from bella_vista.job import JobMetadata, MetadataFaults
 from bella_vista.serving.sending import (
@@ -30,20 +31,24 @@ logger = logging.getLogger(__name__)
 _ON_ITS_WAY_S = 3.0
 """How long a dispatch may be on its way to a worker, in seconds."""
 
+_SENT_S = 5.0
+"""How long whoever was sent to a place that its agent has left may take to get there, in seconds."""
+
 _SILENT_S = 3.0
 """An agent that is in its room and not heard of may only be slow, for this long, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class LostPlace:
-    """A place in a room that an agent held until its worker died.
+    """A place in a room that an agent held until its worker died, or that it left to another.
 
     Args:
         room: The room's name.
-        job_id: The dead agent's job.
+        job_id: The dead agent's job; empty when it has left.
         order_id: The order it held.
         guest: The guest's identity, where it was known.
         tries: How many agents in a row were lost there.
+        lived_s: How long the last one had it, in seconds.
         silent_s: For how long the agent has not been heard of since it should have been, in seconds.
     """
 
@@ -52,6 +57,7 @@ class LostPlace:
     order_id: str | None = None
     guest: str | None = None
     tries: int = 0
+    lived_s: float = 0.0
     silent_s: float = 60.0
 
 
@@ -157,7 +163,7 @@ async def replace_this_job(
 async def sweep(sending: Sending, lost: Sequence[LostPlace], *, agent_name: str) -> int:
     """Send agents to the calls that dead workers have left; returns to how many.
 
-    A room that is gone needs nobody, nor does one without a guest, or where another agent is.
+    A room that is gone needs nobody, nor does one without its guest, or where another agent is.
 
     Args:
         sending: Sends the agents.
@@ -171,12 +177,14 @@ async def sweep(sending: Sending, lost: Sequence[LostPlace], *, agent_name: str)
             continue
         identity = default_identity(one.job_id)
         metadata = JobMetadata(order_id=one.order_id, guest=one.guest, tries=one.tries)
-        place = Place(one.room, one.job_id, identity, agent_name, metadata, lived_s=0)
+        place = Place(one.room, one.job_id, identity, agent_name, metadata, one.lived_s)
         try:
             there = await sending.participants(one.room)
-            if not somebody(there) or agents(there, but=identity):
+            if not _waits(one.guest, there) or agents(there, but=identity):
                 continue
             if agents(there) and one.silent_s < _SILENT_S:
+                continue
+            if not one.job_id and one.silent_s < _SENT_S:
                 continue
             await sending.replace(place)
             sent += 1
@@ -184,6 +192,11 @@ async def sweep(sending: Sending, lost: Sequence[LostPlace], *, agent_name: str)
             where = {"room": one.room, "job_id": one.job_id}
             logger.exception("a call that a dead worker left could not be taken up", extra=where)
     return sent
+
+
+def _waits(guest: str | None, there: Sequence[ParticipantInfo]) -> bool:
+    """Whether a call's guest is there; where nobody knows who he is, anybody may be he."""
+    return any(one.identity == guest for one in there) if guest else somebody(there)
 
 
 async def serve_who_waits(sending: Sending, *, agent_name: str) -> int:

@@ -82,9 +82,17 @@ class Place:
     @property
     def next_metadata(self) -> JobMetadata:
         """What the agent that comes after a lost one is sent with."""
-        tries = 0 if self.lived_s >= LIVED_S else self.metadata.tries
+        return self._metadata(lost=1)
+
+    @property
+    def metadata_when_moved(self) -> JobMetadata:
+        """What the agent is sent with that takes over from a living one."""
+        return self._metadata(lost=0)
+
+    def _metadata(self, lost: int) -> JobMetadata:
+        before = 0 if self.lived_s >= LIVED_S else self.metadata.tries
         return self.metadata.model_copy(
-            update={"supersedes": self.job_id or None, "tries": tries + 1}
+            update={"supersedes": self.job_id or None, "tries": before + lost}
         )
 
 
@@ -147,7 +155,7 @@ class Sending:
             if await self._quiet(place):
                 break
             await asyncio.sleep(_LOOK_EVERY_S)
-        await self.send(place, place.metadata.model_copy(update={"supersedes": place.job_id}))
+        await self.send(place, place.metadata_when_moved)
         logger.info("a call moves on", extra={"room": place.room, "job_id": place.job_id})
 
     async def send(self, place: Place, metadata: JobMetadata) -> None:

@@ -18,7 +18,7 @@ class Lease:
         until: When his time is over unless he renews it, aware.
         state_id: The state that is worked on there; ``None`` as long as nobody has said.
         guest: Whom it is worked on for, as the application knows him.
-        tries: How many holders in a row did not stay for long: 0 when somebody begins anew.
+        tries: How many holders in a row died soon: 0 when somebody begins anew.
     """
 
     place: str

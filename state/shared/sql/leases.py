@@ -79,7 +79,14 @@ class Leases:
         self._owner = owner
         self._now = now
 
-    def take(self, place: str, holder: str, seconds: float, supersedes: str | None) -> Lease:
+    def take(
+        self,
+        place: str,
+        holder: str,
+        seconds: float,
+        supersedes: str | None,
+        tries: int | None = None,
+    ) -> Lease:
         """Hold a place from now on, unless somebody else does whose time is not over."""
 
         def take(connection: Connection) -> Lease:
@@ -103,7 +110,7 @@ class Leases:
             if before.holder == holder:
                 row |= {"since": found["since"], "tries": before.tries}
             elif before.holder in (None, supersedes) or before.until <= now:
-                row["tries"] = _tries_after(before)
+                row["tries"] = _tries_after(before) if tries is None else tries
             else:
                 raise Held
             row |= {"state_id": before.state_id, "guest": before.guest}
@@ -206,8 +213,9 @@ class Leases:
 
 
 def _tries_after(before: Lease) -> int:
-    stayed = before.until - before.since
-    return 1 if stayed >= timedelta(seconds=STEADY_S) else before.tries + 1
+    died = before.holder is not None  # else he has left it
+    stayed = before.until - before.since >= timedelta(seconds=STEADY_S)
+    return died + (0 if stayed else before.tries)
 
 
 def _lease(row: RowMapping | Mapping[str, Any]) -> Lease:

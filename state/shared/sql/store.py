@@ -134,7 +134,13 @@ class SqlStore:
     # -- who works where ---------------------------------------------------------------------------
 
     async def take_place(
-        self, place: str, holder: str, *, seconds: float, supersedes: str | None = None
+        self,
+        place: str,
+        holder: str,
+        *,
+        seconds: float,
+        supersedes: str | None = None,
+        tries: int | None = None,
     ) -> Lease:
         """Hold a place from now on; of two who ask at once one gets it.
 
@@ -145,13 +151,14 @@ class SqlStore:
             place: Where: any name.
             holder: Who: a name that nobody else has, ever.
             seconds: How long the place is his unless he renews it.
-            supersedes: A holder who is known to be dead; his time need not be over.
+            supersedes: A holder who is known to be dead, or to leave; his time need not be over.
+            tries: How many died there before, where whoever sent this one has counted; else it is counted here.
 
         Raises:
             Held: Somebody else works there.
             JournalFault: The database cannot be used. Asking again does no harm.
         """
-        return await self._at_places(lambda at: at.take(place, holder, seconds, supersedes))
+        return await self._at_places(lambda at: at.take(place, holder, seconds, supersedes, tries))
 
     async def settle(self, place: str, holder: str, *, state_id: str, guest: str | None) -> None:
         """Write down what is worked on at a place, and for whom. Any other place where it was loses it.

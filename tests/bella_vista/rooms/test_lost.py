@@ -44,6 +44,21 @@ async def test_a_holder_who_renews_as_soon_as_he_can_is_not_lost(
     assert [(one.room, one.job_id) for one in found] == [("bar", "AJ_dead")]
 
 
+async def test_who_has_left_his_place_is_no_lost_agent(settings: Settings) -> None:
+    place = place_of("bella-vista", "hall")
+    async with orders(settings) as store:
+        for holder in ("AJ_1", "AJ_2", "AJ_3"):
+            await store.take_place(place, holder, seconds=0)
+        dead = await lost_places(settings)
+        await store.take_place(place, "AJ_4", seconds=60)
+        await store.leave_place(place, "AJ_4", done=False)
+        left = await lost_places(settings)
+
+    assert [(one.job_id, one.tries) for one in dead] == [("AJ_3", 2)]
+    assert [(one.job_id, one.tries) for one in left] == [("", 0)]
+    assert left[0].silent_s < 5
+
+
 async def test_nobody_is_lost_while_nobody_can_write(settings: Settings, tmp_path: Path) -> None:
     async with orders(settings) as store:
         await store.take_place(place_of("bella-vista", "hall"), "AJ_alive", seconds=0)

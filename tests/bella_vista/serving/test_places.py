@@ -32,6 +32,14 @@ def test_after_a_call_of_some_length_the_count_begins_anew() -> None:
     assert place.next_metadata.tries == 1
 
 
+def test_who_takes_over_from_a_living_agent_replaces_no_lost_one() -> None:
+    place = Place.of(running('{"guest": "ada", "tries": 1}'))
+    later = Place.of(running('{"tries": 3}', ago_s=LIVED_S + 1))
+
+    assert place.metadata_when_moved == JobMetadata(guest="ada", supersedes="AJ_1", tries=1)
+    assert later.metadata_when_moved.tries == 0
+
+
 def test_a_job_that_nobody_understood_had_no_call() -> None:
     with pytest.raises(MetadataFaults):
         Place.of(running("nonsense"))

@@ -80,12 +80,18 @@ async def test_a_call_that_kills_every_agent_is_given_up(
 
 
 async def test_what_a_dead_worker_left_is_taken_up_by_the_next(house: House) -> None:
-    rooms = [f"{house.agent}-{name}" for name in ("waiting", "served", "gone")]
+    rooms = [f"{house.agent}-{name}" for name in ("waiting", "served", "gone", "left", "staff")]
     lost = [
         {"room": room, "job_id": f"AJ_{room}", "order_id": "abcd", "tries": 1} for room in rooms
     ]
+    # Its agent has just left it to another, who is on his way.
+    lost[3] |= {"job_id": "", "silent_s": 0.5}
+    # Its guest has left, and somebody else is there.
+    lost[4] |= {"guest": "ada"}
 
     async with (
+        house.livekit.joined(rooms[3]),
+        house.livekit.joined(rooms[4], staff=True),
         house.livekit.joined(rooms[0]) as guest,
         house.livekit.joined(rooms[1]) as other,
         house.livekit.joined(rooms[0], f"agent-AJ_{rooms[0]}", kind="agent") as ghost,

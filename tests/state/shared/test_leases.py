@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -159,6 +160,22 @@ class TestTaking:
         tries += [(await take(store, "e")).tries, (await take(store, "f", supersedes="e")).tries]
 
         assert tries == [0, 1, 2, 3, 1, 2]
+
+    async def test_who_leaves_for_another_is_not_counted(
+        self, store: SqlStore, clock: Clock
+    ) -> None:
+        await take(store, "a")
+        clock.goes_on(LASTS)
+        await take(store, "b")
+        for holder, following in pairwise("bcdef"):
+            await store.leave_place("hall", holder, done=False)
+            assert (await take(store, following)).tries == 1
+
+        handed_over = await take(store, "g", supersedes="f", tries=1)
+        clock.goes_on(LASTS)
+
+        assert handed_over.tries == 1
+        assert (await take(store, "h")).tries == 2
 
     async def test_two_owners_may_call_their_places_the_same(
         self, store: SqlStore, address: str, clock: Clock
@@ -447,7 +464,7 @@ class TestLeaving:
         with pytest.raises(Lost):
             await store.renew("hall", "ann", seconds=LASTS)
         lease = await take(other, "bob")
-        assert (lease.state_id, lease.guest, lease.tries) == ("ann", "guest of ann", 1)
+        assert (lease.state_id, lease.guest, lease.tries) == ("ann", "guest of ann", 0)
 
     @pytest.mark.parametrize("done", [True, False])
     async def test_who_has_lost_it_leaves_it_as_it_is(
