@@ -64,8 +64,15 @@ async def other(address: str, clock: Clock) -> AsyncIterator[SqlStore]:
         yield store
 
 
-async def take(store: SqlStore, holder: str, place: str = "hall", **more: str) -> Lease:
-    return await store.take_place(place, holder, seconds=LASTS, **more)
+async def take(
+    store: SqlStore,
+    holder: str,
+    place: str = "hall",
+    *,
+    supersedes: str | None = None,
+    tries: int | None = None,
+) -> Lease:
+    return await store.take_place(place, holder, seconds=LASTS, supersedes=supersedes, tries=tries)
 
 
 async def at_work(store: SqlStore, holder: str = "ann", place: str = "hall") -> str:
