@@ -254,10 +254,7 @@ class Gateway(rtc.RpcInterceptor):
     def _mute_who_goes_on(self, identity: str) -> None:
         if self._mutes is None:
             return
-        refused = self._rates.refused(identity)
-        if refused == 1:
-            self._mutes.foresee(identity)
-        elif refused > self._limits.refusals:
+        if self._rates.refused(identity) > self._limits.refusals:
             self._mutes.mute(identity, lambda: self._rates.pardon(identity))
 
     def _too_often(self, wait_ms: int, role: str | None) -> "_Ready":

@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from enum import Enum
-from typing import Any, Protocol
+from typing import Protocol
 
 from livekit.protocol.models import ParticipantInfo, ParticipantPermission
 from livekit.protocol.room import RoomParticipantIdentity, UpdateParticipantRequest
@@ -17,9 +17,6 @@ logger = logging.getLogger(__name__)
 
 TRIES = 3
 """How often it is tried to give somebody his voice back."""
-
-FRESH_S = 1.0
-"""How long what was seen ahead is taken for what somebody may do, in seconds."""
 
 CLOSING_S = 2.0
 """How long closing waits for those who are still muted to be given their voice back, in seconds."""
@@ -70,8 +67,6 @@ class Mutes:
         self._seconds = seconds
         self._sleep = sleep
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._ahead: dict[str, asyncio.Task[ParticipantPermission | _Answer]] = {}
-        self._looking: set[asyncio.Task[ParticipantPermission | _Answer]] = set()
         self._waiting: set[asyncio.Future[None]] = set()
         self._closed = False
 
@@ -85,19 +80,6 @@ class Mutes:
     def muted(self, identity: str) -> bool:
         """Whether somebody is muted, or about to be."""
         return identity in self._tasks
-
-    def foresee(self, identity: str) -> None:
-        """Somebody may have to be muted in a moment: ask the server now what he may do; returns at once.
-
-        Muting him is one request then instead of two, while what he sends stands before its answer.
-        """
-        if self._closed or identity in self._tasks or identity in self._ahead:
-            return
-        asked = asyncio.create_task(self._permission(identity), name="look at a caller")
-        self._ahead[identity] = asked
-        self._looking.add(asked)
-        asked.add_done_callback(self._looking.discard)
-        asyncio.get_running_loop().call_later(FRESH_S, self._ahead.pop, identity, None)
 
     def mute(self, identity: str, after: Callable[[], None]) -> None:
         """Mute somebody for a while; returns at once, and does nothing for one who is muted.
@@ -122,20 +104,15 @@ class Mutes:
         self._closed = True
         for waiting in self._waiting:
             waiting.cancel()
-        for looking in self._looking:
-            looking.cancel()
-        ending: list[asyncio.Task[Any]] = [*self._tasks.values(), *self._looking]
-        if ending:
-            _, late = await asyncio.wait(ending, timeout=CLOSING_S)
+        if self._tasks:
+            _, late = await asyncio.wait(self._tasks.values(), timeout=CLOSING_S)
             for task in late:
                 task.cancel()
             if late:
                 await asyncio.wait(late)
 
     async def _spell(self, identity: str) -> None:
-        permission = await self._seen_ahead(identity)
-        if permission is _Answer.NONE:
-            permission = await self._permission(identity)
+        permission = await self._permission(identity)
         if not isinstance(permission, ParticipantPermission) or not permission.can_publish_data:
             return
         logger.warning("a caller does not stop and is muted", extra={"seconds": self._seconds})
@@ -143,13 +120,6 @@ class Mutes:
         await self._allow(identity, permission, data=False)
         await self._wait(self._seconds)
         await self._give_back(identity)
-
-    async def _seen_ahead(self, identity: str) -> ParticipantPermission | _Answer:
-        ahead = self._ahead.pop(identity, None)
-        if ahead is None:
-            return _Answer.NONE
-        await asyncio.wait((ahead,))  # closing breaks it off
-        return _Answer.NONE if ahead.cancelled() else ahead.result()
 
     async def _give_back(self, identity: str) -> None:
         for _ in range(TRIES):

@@ -26,19 +26,6 @@ def may(room: FakeRoom, identity: str = "ada") -> bool:
     return room.permission_of(identity).can_publish_data
 
 
-def asking(room: FakeRoom, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Write down whom the server is asked for."""
-    asked: list[str] = []
-    get = room.service.get_participant
-
-    async def noted(request: api.RoomParticipantIdentity) -> api.ParticipantInfo:
-        asked.append(request.identity)
-        return await get(request)
-
-    monkeypatch.setattr(room.service, "get_participant", noted)
-    return asked
-
-
 async def test_he_is_muted_for_a_while_and_then_no_more(room: FakeRoom) -> None:
     mutes, over = muting(room), []
 
@@ -212,89 +199,3 @@ async def test_warming_up_asks_and_harms_nothing(room: FakeRoom) -> None:
     await mutes.warm_up("ada")
 
     assert room.service.updates == []
-
-
-async def test_what_was_seen_ahead_is_not_asked_for_again(
-    room: FakeRoom, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = asking(room, monkeypatch)
-    mutes = muting(room)
-
-    mutes.foresee("ada")
-    mutes.foresee("ada")
-    await room.clock.advance(0)
-    mutes.mute("ada", lambda: None)
-    await room.clock.advance(1)
-    seen = [*asked], may(room)
-    await mutes.aclose()
-
-    assert seen == (["ada"], False)
-
-
-async def test_what_was_seen_long_ago_is_looked_at_anew(
-    room: FakeRoom, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("rpc.gateway.mutes.FRESH_S", 0.0)
-    asked = asking(room, monkeypatch)
-    mutes = muting(room)
-
-    mutes.foresee("ada")
-    await room.clock.advance(0)
-    room.permission_of("ada").can_publish = False
-    mutes.mute("ada", lambda: None)
-    await room.clock.advance(1)
-    seen = [*asked], may(room)
-    await mutes.aclose()
-
-    assert seen == (["ada", "ada"], False)
-    assert not room.permission_of("ada").can_publish
-
-
-async def test_a_look_ahead_that_failed_is_made_up_for(room: FakeRoom) -> None:
-    mutes = muting(room)
-    room.service.fault = RuntimeError("away")
-    mutes.foresee("ada")
-    await room.clock.advance(0)
-
-    room.service.fault = None
-    mutes.mute("ada", lambda: None)
-    await room.clock.advance(1)
-    muted = not may(room)
-    await mutes.aclose()
-
-    assert muted
-
-
-async def test_looking_ahead_mutes_nobody(room: FakeRoom) -> None:
-    mutes = muting(room)
-
-    mutes.foresee("ada")
-    mutes.foresee("nobody")
-    await room.clock.advance(20)
-
-    assert room.service.updates == []
-    assert not mutes.muted("ada")
-
-
-async def test_closing_breaks_a_look_ahead_off(
-    room: FakeRoom, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def hangs(get: object) -> api.ParticipantInfo:
-        await asyncio.Event().wait()
-        raise AssertionError
-
-    monkeypatch.setattr("rpc.gateway.mutes.CLOSING_S", 0.01)
-    monkeypatch.setattr(room.service, "get_participant", hangs)
-    before = asyncio.all_tasks()
-    mutes = muting(room)
-    mutes.foresee("ada")
-    mutes.foresee("zoe")
-    await asyncio.sleep(0)
-    mutes.mute("ada", lambda: None)
-    await asyncio.sleep(0)
-
-    await mutes.aclose()
-    mutes.foresee("ada")
-
-    assert asyncio.all_tasks() == before
-    assert not mutes.muted("ada")
