@@ -61,17 +61,7 @@ def check_address(url: str) -> str:
     Raises:
         ValueError: It is none. The message does not repeat it: people put keys into addresses.
     """
-    none = "is no address: write it like http://127.0.0.1:8000/v1"
-    try:
-        parts = urlsplit(url.strip())
-        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:
-        raise ValueError(none) from None
-    if not usable:
-        raise ValueError(none)
-    if "@" in parts.netloc or parts.query or parts.fragment:
-        raise ValueError("has more in it than an address: a key is set by itself")
-    return url.strip().rstrip("/")
+    return _address(url, ("http", "https"), "is no address: write it like http://127.0.0.1:8000/v1")
 
 
 def check_key(key: SecretStr) -> SecretStr:
@@ -103,17 +93,25 @@ def check_livekit_url(url: str) -> str:
     Raises:
         ValueError: It is none. The message does not repeat it: people put keys into addresses.
     """
-    none = "is no address of a LiveKit server: write it like wss://name.livekit.cloud"
+    return _address(
+        url,
+        ("ws", "wss"),
+        "is no address of a LiveKit server: write it like wss://name.livekit.cloud",
+    )
+
+
+def _address(url: str, schemes: tuple[str, ...], none: str) -> str:
+    url = url.strip()
     try:
-        parts = urlsplit(url.strip())
-        usable = parts.scheme in ("ws", "wss") and parts.hostname and parts.port != 0
+        parts = urlsplit(url)
+        usable = parts.scheme in schemes and parts.hostname and parts.port != 0
     except ValueError:
         raise ValueError(none) from None
-    if not usable or any(sign.isspace() for sign in url.strip()):
+    if not usable or any(sign.isspace() for sign in url):
         raise ValueError(none)
     if "@" in parts.netloc or parts.query or parts.fragment:
-        raise ValueError("has more in it than an address: the key is set by itself")
-    return url.strip().rstrip("/")
+        raise ValueError("has more in it than an address: a key is set by itself")
+    return url.rstrip("/")
 
 
 def on_this_machine(url: str) -> bool:

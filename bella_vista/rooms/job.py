@@ -113,7 +113,7 @@ class _Job:
             self._call.follow()
             cap_incoming(ctx.room)
             await ctx.connect()
-        except Exception as error:
+        except Exception as error:  # whatever it is, the guest gets another agent
             await self._broken(error)
             return
         self._holding = asyncio.create_task(self._hold())
@@ -121,7 +121,7 @@ class _Job:
     async def _hold(self) -> None:
         try:
             outcome = await self._call.hold()
-        except Exception as error:
+        except Exception as error:  # whatever it is, the guest gets another agent
             await self._broken(error)
             return
         if outcome is Outcome.FAILED:
