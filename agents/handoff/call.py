@@ -360,19 +360,20 @@ class Call(Generic[S, C]):
         """Break off what is being said, then answer, unless the next voice has taken the words along.
 
         The interruption is waited for: until then the model would not be shown what its tools have done
-        (livekit-agents 1.8.9 adds that to the history when the interrupted reply has ended).
+        (livekit-agents 1.8.9 adds that to the history when the interrupted reply has ended). Another reply
+        may have begun meanwhile; it is broken off too, as two replies at once would both act on what the
+        guest said before.
         """
         while not self.handing_over and self.late and not self.limits.over and self._ended is None:
+            speeches = self.turns.speeches
             try:
                 await self.session.interrupt()
-            except (
-                RuntimeError
-            ):  # a transfer is being decided on: livekit refuses to interrupt that
-                if (
-                    not self.turns.speaking
-                ):  # or the session is closing: nobody will answer any more
+            except RuntimeError:  # livekit refuses to interrupt a transfer that is being decided on
+                if not speeches:  # or the session is closing: nobody will answer any more
                     return
-                await asyncio.gather(*(speech.wait_for_playout() for speech in self.turns.speeches))
+                await asyncio.gather(*(speech.wait_for_playout() for speech in speeches))
+                continue
+            if set(self.turns.speeches) - set(speeches):
                 continue
             if self.transfers.being_written:  # its reply was passed over instead
                 await self.transfers.settled()

@@ -190,8 +190,8 @@ def _changed(outcome: Outcome) -> bool:
 
 
 def _joined(before: Words, words: Words) -> Words:
-    """Take what the guest said in one go, before anybody answered, as one."""
-    return Words(words.id, f"{before.text}\n{words.text}", by_guest=True)
+    """Take what the guest said in one go, before anybody answered, as one; its id tells it from its parts."""
+    return Words(f"{before.id}+{words.id}", f"{before.text}\n{words.text}", by_guest=True)
 
 
 def _arguments(text: str) -> dict[str, Any]:

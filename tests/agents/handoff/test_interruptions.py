@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from livekit.agents.voice import SpeechHandle
 
 from agents.handoff import HandedOver, HandoffRefused, Said
 from agents.testing import ScriptedLLM, calls, says, until
@@ -217,6 +218,45 @@ async def test_a_transfer_that_wins_after_another_was_refused_is_not_undone_eith
     assert [event.reason for event in talk.of(HandoffRefused)] == ["refused"]
     assert talk.call.speaker == "bar"
     assert talk.turns() == [0, 2]
+
+
+async def test_what_is_said_in_the_moment_a_reply_is_broken_off_gets_no_two_replies_at_once() -> (
+    None
+):
+    gate = asyncio.Event()
+    model = ScriptedLLM(
+        [
+            says("Good evening."),
+            says("A long story."),
+            calls(("add_nights", {"nights": 2}), until=gate),
+            calls(("add_nights", {"nights": 2})),
+            says("You have two nights."),
+        ]
+    )
+    at_once: list[int] = []
+
+    async with Aloud(model, Stay()) as talk:
+        call = talk.call
+        call.hear("Tell me")
+        await until(lambda: talk.speaker.playing)
+        (reply,) = call.turns.speeches
+
+        def says_more(_: SpeechHandle) -> None:
+            call.hear("for Ada")
+            call.hear("quickly")
+
+        reply.add_done_callback(says_more)
+        call.session.on("speech_created", lambda _: at_once.append(len(call.turns.speeches)))
+        call.hear("Two nights")
+        await until(lambda: len(model.requests) >= 4)
+        gate.set()
+        await until(lambda: len(model.requests) == 5)
+        await talk.hears_out()
+        await call.answered()
+
+    assert call.state.nights == 2
+    assert at_once == [1, 1]
+    assert talk.turns() == [0, 4]
 
 
 async def test_an_interruption_of_the_opening_is_answered_by_the_new_voice() -> None:

@@ -95,3 +95,14 @@ def test_words_that_were_acted_on_are_not_acted_on_again_though_nobody_answered(
         words = scene_of(context, frozenset()).guest
         assert words is not None
         assert words.text == left
+
+
+def test_what_is_taken_as_one_has_an_id_of_its_own() -> None:
+    cola, beer, wine = guest("a cola"), guest("a beer"), guest("a wine")
+    ids = set[str]()
+    for said in ((cola,), (beer,), (cola, beer), (cola, wine, beer)):
+        words = scene_of(seen(RULES, ORDER, *said), frozenset()).guest
+        assert words is not None
+        ids.add(words.id)
+
+    assert len(ids) == 4
