@@ -19,7 +19,7 @@ from agents.roster import restaurant_graph
 from bella_vista.clock import running_clock
 from bella_vista.faults import Faulty
 from bella_vista.job import JobMetadata, MetadataFaults
-from bella_vista.menus import menu_file
+from bella_vista.menus import served_menu
 from bella_vista.models import language_model, patience_of
 from bella_vista.orders import default_database, open_store
 from bella_vista.rooms.call import RoomCall
@@ -34,7 +34,7 @@ from bella_vista.settings import Settings, SettingsFaults, read_settings
 from bella_vista.speech_models import Speech, missing_for_speech, speech_models
 from rpc.gateway import cap_incoming
 from state.context import OrderContext
-from state.menu import Menu, load_menu
+from state.menu import Menu
 from state.shared import StateError
 
 logger = logging.getLogger(__name__)
@@ -62,7 +62,7 @@ class Prepared:
 def ready(process: JobProcess) -> None:
     """Ready a process: its call should not wait for a menu to be read."""
     settings = read_settings()
-    menu = load_menu(menu_file(settings.menu))
+    menu = served_menu(settings.menu)
     now = running_clock(ZoneInfo(menu.restaurant.timezone), settings.at)
     local = language_model(LOCAL, menu, now) if settings.model == LOCAL else None
     process.userdata[_HOUSE] = Prepared(settings, menu, now, local)

@@ -7,12 +7,11 @@ from functools import cache
 from pathlib import Path
 
 from bella_vista.job import JobMetadata
-from bella_vista.menus import menu_file
+from bella_vista.menus import served_menu
 from bella_vista.orders import default_database, open_store, wants_person
 from bella_vista.rooms.seat import RENEWED_S, place_of, room_of
 from bella_vista.serving.replacing import LostPlace
 from bella_vista.settings import Settings
-from state.menu import load_menu
 from state.shared import Lease, SqlStore
 
 TAKEN_UP_FOR = timedelta(hours=6)
@@ -82,4 +81,4 @@ def _store(settings: Settings) -> SqlStore:
 
 @cache
 def _restaurant(menu: Path | None) -> str:
-    return load_menu(menu_file(menu)).restaurant.id
+    return served_menu(menu).restaurant.id

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable
 from importlib import import_module
 
 from bella_vista.importing import uncollected
+from bella_vista.menus import good_menu_kept, menu_file
 from bella_vista.serving.logs import log_as_worker
 from bella_vista.settings import ServingSettings, Settings, SettingsFaults, usable_settings
 
@@ -42,9 +43,8 @@ def run_worker(module: str = APP, *, ready: int | None = None) -> int:
         worker = import_module(module).server
     if not isinstance(worker, Worker):
         raise TypeError(f"{module}.server was not made by make_server")
-    if ready is None:
-        return asyncio.run(serve(worker))
-    return asyncio.run(_serve_supervised(worker, ready))
+    with good_menu_kept(settings.menu):
+        return asyncio.run(serve(worker) if ready is None else _serve_supervised(worker, ready))
 
 
 def checked_settings(**options: object) -> ServingSettings:
@@ -81,7 +81,6 @@ def _voices() -> Iterable[str]:
 
 def _faults_of_calls(settings: Settings, wrong: Collection[str]) -> list[str]:
     """Say what is wrong with the menu and the database, where it is known which are meant."""
-    from bella_vista.menus import menu_file
     from bella_vista.orders import OrderFaults, default_database, list_orders, open_store
     from state.menu import MenuFaults, load_menu
 

@@ -1,0 +1,56 @@
+"""Which menu is served."""
+
+import logging
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from bella_vista.menus import OWN, good_menu_kept, served_menu
+from state.menu import MenuFaults
+
+
+@pytest.fixture
+def menu(tmp_path: Path) -> Path:
+    file = tmp_path / "menu.yaml"
+    file.write_bytes(OWN.read_bytes())
+    return file
+
+
+def test_a_menu_that_is_broken_later_is_served_as_it_was_and_mended_as_it_is(
+    menu: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    good = menu.read_text()
+    with good_menu_kept(menu):
+        menu.write_text("restaurant: 5\n")
+        served = served_menu(menu)
+        (told,) = caplog.messages
+        menu.write_text(good.replace("Margherita", "Regina"))
+        mended = served_menu(menu)
+
+    assert served.restaurant.name == "Bella Vista"
+    assert "the one from before is served" in told
+    assert f"{menu}:1" in told
+    assert mended.version != served.version
+
+
+def test_without_a_copy_a_broken_menu_is_refused(menu: Path) -> None:
+    with good_menu_kept(menu):
+        pass
+    menu.write_text("restaurant: 5\n")
+
+    with pytest.raises(MenuFaults):
+        served_menu(menu)
+
+
+def test_where_nothing_can_be_written_it_is_served_without_a_copy(
+    menu: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(menu.parent / "there is none"))
+
+    with good_menu_kept(menu), caplog.at_level(logging.WARNING):
+        assert served_menu(menu).restaurant.name == "Bella Vista"
+
+    assert caplog.messages == ["no copy of the menu is kept"]
+    assert "_BELLA_VISTA_GOOD_MENU" not in os.environ
