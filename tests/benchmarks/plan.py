@@ -47,7 +47,7 @@ FULL = Plan(
     marks=(10, 100, 1000),
     crowds=(1, 50, 200),
     commits=400,
-    rooms=Rooms(rounds=16, turns=40, flood=10_000, floods=2, rooms=50),
+    rooms=Rooms(rounds=16, turns=40, flood=10_000, floods=2, kills=10, rooms=50),
 )
 QUICK = Plan(
     rounds=1,
@@ -56,7 +56,7 @@ QUICK = Plan(
     marks=(2, 4),
     crowds=(1, 2),
     commits=8,
-    rooms=Rooms(rounds=1, turns=2, flood=300, floods=1, rooms=2),
+    rooms=Rooms(rounds=1, turns=2, flood=300, floods=1, kills=1, rooms=2),
 )
 
 GROUPS: Mapping[str, Callable[[Plan], list[Table]]] = {

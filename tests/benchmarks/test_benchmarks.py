@@ -51,6 +51,7 @@ def test_a_quick_run_in_rooms_fills_its_tables(
     assert "A call in a room, beside a bare handler" in said
     assert "From the guest's turn to its notice" in said
     assert "While one caller makes 300 calls at once" in said
+    assert "From a killed process to the next agent's answer" in said
     assert "2 rooms of one machine's worker" in said
     assert said.splitlines()[-1].endswith(" of 12")
 

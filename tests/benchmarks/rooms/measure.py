@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from bella_vista.livekit_server import HOW_TO_GET_IT, find_program
 from tests.benchmarks.report import Table
-from tests.benchmarks.rooms import calls, crowd, floods, notices
+from tests.benchmarks.rooms import calls, crowd, floods, kills, notices
 from tests.benchmarks.rooms.house import AS_IT_IS, WATCHED, House, house
 
 
@@ -19,6 +19,7 @@ class Rooms:
         turns: Of how many turns the notices are looked at.
         flood: How many calls a flooder makes.
         floods: How often the staff floods, and how often the guest.
+        kills: How many calls' processes are killed.
         rooms: How many rooms are served at once.
     """
 
@@ -26,6 +27,7 @@ class Rooms:
     turns: int
     flood: int
     floods: int
+    kills: int
     rooms: int
 
 
@@ -39,7 +41,7 @@ def measure(plan: Rooms) -> list[Table]:
     with house(program, WATCHED, BELLA_VISTA_IDLE="1") as watched:
         tables = asyncio.run(_watched(watched, plan))
     with house(program, AS_IT_IS, BELLA_VISTA_CALLS=str(plan.rooms)) as plain:
-        tables.append(asyncio.run(crowd.measure(plain, plan.rooms)))
+        tables += asyncio.run(_as_it_is(plain, plan))
     return tables
 
 
@@ -49,6 +51,10 @@ async def _watched(house: House, plan: Rooms) -> list[Table]:
         await notices.measure(house, plan.turns),
         await floods.measure(house, plan.flood, plan.floods),
     ]
+
+
+async def _as_it_is(house: House, plan: Rooms) -> list[Table]:
+    return [await kills.measure(house, plan.kills), await crowd.measure(house, plan.rooms)]
 
 
 def _allow_open_files() -> None:

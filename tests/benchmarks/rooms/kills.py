@@ -1,0 +1,72 @@
+"""How long a guest is alone whose call's process was killed."""
+
+import asyncio
+import json
+import os
+import signal
+import time
+from contextlib import suppress
+
+from livekit import rtc
+
+from tests.benchmarks.measuring import Spread
+from tests.benchmarks.report import Table, ms
+from tests.benchmarks.rooms.house import JOIN_S, House, Place
+
+MOST_MS = 3000.0
+
+_LOOK_EVERY_S = 0.01
+
+
+async def measure(house: House, kills: int) -> Table:
+    """Kill so many calls' processes, each in a room of its own, one after the other."""
+    table = Table(
+        "From a killed process to the next agent's answer, ms",
+        ("median", "quartiles", "most"),
+        note="The process of a call is killed (SIGKILL) when the guest has ordered something; it is over when `hello`"
+        " is answered by the agent that goes on with the order.",
+    )
+    spread = Spread.of([await _alone(house) for _ in range(kills)])
+    table.add(
+        "until hello is answered",
+        ms(spread.median, 0),
+        f"{ms(spread.low, 0)}-{ms(spread.high, 0)}",
+        ms(spread.most, 0),
+        measured=round(spread.most * 1000),
+        budget=MOST_MS,
+    )
+    return table
+
+
+async def _alone(house: House) -> float:
+    async with house.place() as place:
+        await place.guest.asks("one tiramisu")
+        before = await place.guest.call("hello", to=place.agent)
+        os.kill(_process(place), signal.SIGKILL)
+        start = time.monotonic()
+        after = await _hello_of_next(place)
+        taken = time.monotonic() - start
+    if after["order_id"] != before["order_id"] or after["version"] < before["version"]:
+        raise RuntimeError("another order was gone on with")
+    return taken
+
+
+def _process(place: Place) -> int:
+    for line in reversed(place.house.worker.lines):
+        with suppress(ValueError):
+            told = json.loads(line)
+            if told["message"] == "a call begins" and told.get("room") == place.name:
+                return int(told["pid"])
+    raise RuntimeError("the worker has not told of the call's process")
+
+
+async def _hello_of_next(place: Place) -> dict[str, object]:
+    guest = place.guest
+    async with asyncio.timeout(JOIN_S):
+        while True:
+            for agent in guest.agents():
+                if agent.identity != place.agent:
+                    with suppress(rtc.RpcError):
+                        answer: dict[str, object] = await guest.call("hello", to=agent.identity)
+                        return answer
+            await asyncio.sleep(_LOOK_EVERY_S)
