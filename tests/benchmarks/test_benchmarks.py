@@ -53,7 +53,7 @@ def test_a_quick_run_in_rooms_fills_its_tables(
     assert "While one caller makes 300 calls at once" in said
     assert "From a killed process to the next agent's answer" in said
     assert "2 rooms of one machine's worker" in said
-    assert said.splitlines()[-1].endswith(" of 12")
+    assert said.splitlines()[-1].endswith(" of 13")
 
 
 def test_a_group_that_is_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
