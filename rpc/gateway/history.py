@@ -5,6 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from pydantic import JsonValue
+from pydantic_core import to_json
 
 from rpc.gateway.patches import patch_between
 
@@ -13,8 +14,8 @@ View = dict[str, JsonValue]
 
 
 def compact(value: JsonValue) -> str:
-    """Write JSON as it goes over the wire: no spaces, nothing escaped that need not be."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    """Write JSON as it goes over the wire: no spaces, nothing escaped that need not be, null for what is no number."""
+    return to_json(value, inf_nan_mode="null").decode()
 
 
 class Views:

@@ -83,6 +83,12 @@ def test_a_patch_is_made_once_for_all_who_ask_and_anew_after_a_change(
     assert anew == '[{"op":"test","made":2}]'
 
 
+def test_a_number_that_json_cannot_write_is_none() -> None:
+    assert history.compact({"tip": float("nan"), "café": [1, True, None]}) == (
+        '{"tip":null,"café":[1,true,null]}'
+    )
+
+
 def test_a_patch_that_would_be_longer_than_the_view_is_none() -> None:
     shown: list[View] = [
         dict.fromkeys("abcdefgh", 1),
