@@ -39,7 +39,9 @@ class Kind(StrEnum):
     BEGAN = "began"
     HEARD = "heard"
     SPOKE = "spoke"
-    """That the guest said something, and at which version of the order, as JSON."""
+    """That the guest said something, whether or not his words are kept."""
+    ANSWERED = "answered"
+    """That nothing of what the guest had said was still to be answered."""
     KEYED = "keyed"
     """With which key a client said it, as JSON."""
     SAID = "said"
@@ -85,7 +87,10 @@ class CallRecord:
         self._dropping: asyncio.Task[None] | None = None
         self._given_up = False
         self._complained = False
+        self._answered: int | None = None
         self._note(call.turn, Kind.BEGAN, HOUSE, call.state.channel)
+        if call.turn == 0:
+            self._note_answered(0)
         self._leave = call.listen(self._tell)
 
     @property
@@ -124,17 +129,25 @@ class CallRecord:
                 cost = {one.name: getattr(event, one.name) for one in fields(Cost)}
                 self._note(event.turn, Kind.SPENT, event.voice, json.dumps(cost))
             case YourTurn():
+                self._note_answered(event.turn)
                 self._write()
             case Ended():
+                if event.reason == "voice_ended":
+                    self._note_answered(self._call.turn)
                 self._note(self._call.turn, Kind.ENDED, HOUSE, event.reason)
                 self._write()
             case _:
                 pass
 
     def _hear(self, event: Heard) -> None:
-        at = json.dumps({"version": self._call.shared.version})
-        self._note(event.turn, Kind.SPOKE, GUEST, at)
+        self._note(event.turn, Kind.SPOKE, GUEST, "")
         self._say(event.turn, Kind.HEARD, GUEST, event.text)
+
+    def _note_answered(self, turn: int) -> None:
+        """Note that everything has been answered: by a deed, a refusal or words, to the end of the reply."""
+        if turn != self._answered:
+            self._answered = turn
+            self._note(turn, Kind.ANSWERED, HOUSE, "")
 
     def _say(self, turn: int, kind: Kind, who: str, text: str) -> None:
         if self._words:

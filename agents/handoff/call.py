@@ -38,6 +38,7 @@ from agents.handoff.failures import (
 from agents.handoff.graph import Graph
 from agents.handoff.guards import (
     handler,
+    is_closing,
     keep_raw_replies_out_of_traces,
 )
 from agents.handoff.hearing import Hearing
@@ -70,7 +71,8 @@ class Call(Generic[S, C]):
         resumed: Whether it goes on with a conversation that began before it; a state that has been changed
             is taken for one when nothing is said.
         turn: The number of things the guest had said before it.
-        first_words: Said before the first voice opens, once; nothing when empty.
+        first_words: Said before anything else, once, and again by who speaks next when it was cut short; nothing
+            when empty.
     """
 
     def __init__(
@@ -93,6 +95,8 @@ class Call(Generic[S, C]):
         """The name of the voice that speaks, or that will speak first."""
         self.visited: set[str] = set()
         self.late: list[str] = []
+        self.taken_up = 0
+        """The last turn whose words a reply has been asked for, or the next voice is told."""
         self.last_refusal: Refused | None = None
         self._resumed = shared.version > 0 if resumed is None else resumed
         self._first_words = first_words
@@ -250,22 +254,18 @@ class Call(Generic[S, C]):
             self._answer()
 
     def speak(self, words: str) -> None:
-        """Have the present voice say something as it stands, whatever its model does.
+        """Have the present voice say something as it stands, or the next one when nobody is there to say it.
 
-        A session's own ``say`` needs a text-to-speech model where there is audio (livekit-agents 1.8.9);
-        this goes the way of every other reply.
+        No model is asked for it. A session's own ``say`` needs a text-to-speech model where there is audio
+        (livekit-agents 1.8.9); this goes the way of every other reply.
         """
+        if not self._entered or self.handing_over:
+            self._unsaid.append(words)
+            return
         try:
             self.session.generate_reply(instructions=f"{SAY}{words}", tool_choice="none")
         except RuntimeError:  # the session is closing: nobody is left to hear it
             logger.debug("nothing was said, and the session is closing")
-
-    def speak_soon(self, words: str) -> None:
-        """Have the present voice say something, or the next one when nobody is there to say it."""
-        if self._entered and not self.handing_over:
-            self.speak(words)
-        else:
-            self._unsaid.append(words)
 
     def speak_unsaid(self) -> None:
         """Have said what nobody was there to say."""
@@ -273,10 +273,10 @@ class Call(Generic[S, C]):
         for words in unsaid:
             self.speak(words)
 
-    def take_first_words(self) -> str:
-        """Return what has to be said before anything else, once."""
-        words, self._first_words = self._first_words, ""
-        return words
+    @property
+    def first_words(self) -> str:
+        """What has to be said before anything else, until all of it has been said."""
+        return self._first_words
 
     async def come_back(self) -> None:
         """Tell a guest who has been away where he and the present voice were, when it is his turn."""
@@ -340,8 +340,7 @@ class Call(Generic[S, C]):
         self.speaker = voice.name
         self.last_refusal = None
         self.transfers.arrived()
-        late, self.late = self.late, []
-        return late
+        return self._take_late()
 
     def ask(self, words: str, **how: Any) -> SpeechHandle:
         """Have the present voice reply, to the guest's words if there are any."""
@@ -350,30 +349,32 @@ class Call(Generic[S, C]):
         return self.session.generate_reply(user_input=without_mark(words) or NOT_GIVEN, **how)
 
     def _answer(self) -> None:
-        words, self.late = " ".join(self.late), []
         try:
-            self.ask(words)
+            self.ask(" ".join(self._take_late()))
         except RuntimeError:  # the session is closing: nobody will answer any more
             logger.warning("the guest spoke into the end of the session")
+
+    def _take_late(self) -> list[str]:
+        late, self.late = self.late, []
+        self.taken_up = self.turn
+        return late
 
     async def answer_late(self) -> None:
         """Break off what is being said, then answer, unless the next voice has taken the words along.
 
-        The interruption is waited for: until then the model would not be shown what its tools have done
-        (livekit-agents 1.8.9 adds that to the history when the interrupted reply has ended). Another reply
-        may have begun meanwhile; it is broken off too, as two replies at once would both act on what the
-        guest said before.
+        Every reply's end is waited for: until then the model would not be shown what its tools have done
+        (livekit-agents 1.8.9 adds that to the history when the reply has ended), and two replies at once would
+        both act on what the guest said before. One that livekit does not interrupt decides on a transfer; it
+        says so only while that reply is heard, and not while nothing but its tools are at work.
         """
         while not self.handing_over and self.late and not self.limits.over and self._ended is None:
-            speeches = self.turns.speeches
             try:
-                await self.session.interrupt()
-            except RuntimeError:  # livekit refuses to interrupt a transfer that is being decided on
-                if not speeches:  # or the session is closing: nobody will answer any more
+                self.session.interrupt()
+            except RuntimeError:
+                if not self.turns.speaking:  # the session is closing: nobody will answer any more
                     return
-                await asyncio.gather(*(speech.wait_for_playout() for speech in speeches))
-                continue
-            if set(self.turns.speeches) - set(speeches):
+            if self.turns.speaking:
+                await self.turns.reply_ends()
                 continue
             if self.transfers.being_written:  # its reply was passed over instead
                 await self.transfers.settled()
@@ -389,7 +390,12 @@ class Call(Generic[S, C]):
     def _on_item(self, event: ConversationItemAddedEvent) -> None:
         item = event.item
         if isinstance(item, ChatMessage) and item.role == "assistant":
-            self.tell(Said(self.turn, self.speaker, item.text_content or "", item.interrupted))
+            text = item.text_content or ""
+            if (
+                self._first_words in text
+            ):  # of a reply that was cut short only what was heard stands here
+                self._first_words = ""
+            self.tell(Said(self.turn, self.speaker, text, item.interrupted))
             self.turns.spoke(interrupted=item.interrupted)
 
     def _on_agent_state(self, event: AgentStateChangedEvent) -> None:
@@ -430,7 +436,15 @@ class Call(Generic[S, C]):
             return "open"
 
     def _break_silence(self) -> None:
-        if self._ended is None and self._session is not None:
+        session = self._session
+        if self._ended is not None or session is None:
+            return
+        if self.limits.over or is_closing(session):  # it was broken off for good
+            return
+        if self.turns.broken_off and self.closing is None:
+            # By sounds of the guest's that brought no more words: what he said before still waits.
+            self._answer()
+        else:
             self.speak(self.apology)
 
     def _release(self) -> None:

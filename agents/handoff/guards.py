@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from livekit.agents import RunContext
+from livekit.agents import AgentSession, RunContext
 from livekit.agents.telemetry import gen_ai
 
 logger = logging.getLogger(__name__)
@@ -59,3 +59,8 @@ def allow_interruptions(context: RunContext[Any], *, allow: bool) -> None:
             context.disallow_interruptions()
     except RuntimeError:  # interrupted already: the transfer is decided all the same
         logger.debug("the reply was interrupted before its transfer was decided")
+
+
+def is_closing(session: AgentSession[Any]) -> bool:
+    """Whether a session has begun to close, which livekit tells only when it has ended."""
+    return session._is_closing()

@@ -64,7 +64,7 @@ class Hearing:
             words = self._call.manners.let_in(text).strip()
         except Exception:  # what cannot be judged stays outside, and the guest is asked again
             logger.exception("words were not let in")
-            self._call.speak_soon(self._call.manners.trouble)
+            self._call.speak(self._call.manners.trouble)
             return ""
         if words:
             self._heard.append(words)
@@ -86,7 +86,7 @@ class Hearing:
         logger.error("the guest is not heard: %s", type(error.error).__name__)
         if not self._deaf:
             self._deaf = True
-            self._call.speak_soon(self._call.manners.cannot_hear)
+            self._call.speak(self._call.manners.cannot_hear)
 
     # -- taking up ---------------------------------------------------------------------------------
 
@@ -100,6 +100,7 @@ class Hearing:
             self._call.hear(text)
         else:
             self._take_in()
+            self._call.turns.look_again()  # a reply may have ended meanwhile, for want of these words
 
     def voice_changes(self) -> None:
         """Take in what was said to the voice that leaves: nobody else will say that its turn has ended."""

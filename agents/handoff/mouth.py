@@ -68,7 +68,7 @@ async def spoken(
                 "a voice is not heard: %s", type(error).__name__, extra={"voice": voice.name}
             )
             if call.mouth.failed():
-                call.speak_soon(call.manners.cannot_speak)
+                call.speak(call.manners.cannot_speak)
         else:
             return
     async for _ in text:  # all of it, so that the silence ends after the words

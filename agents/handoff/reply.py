@@ -17,10 +17,12 @@ class Reply:
     Args:
         voice: Who made it.
         seen: The version of the state its digest showed.
+        turn: The last turn whose words it was shown.
     """
 
     voice: str
     seen: int
+    turn: int
     spoke: bool = False
     cut: set[str] = field(default_factory=set)
     failed: str | None = None

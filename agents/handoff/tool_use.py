@@ -41,7 +41,9 @@ class ToolUse(Generic[S, C]):
         """Carry out one tool call, tell the truth about it, and never raise anything but ToolError."""
         call = self._call
         call_id = context.function_call.call_id
-        reply = call.replies.take(call_id) or Reply(call.speaker, call.shared.version)
+        reply = call.replies.take(call_id) or Reply(
+            call.speaker, call.shared.version, call.taken_up
+        )
         output, failure = "", "cancelled"
         # What a command did is known for sure; an action may have changed the state before it failed.
         began = call.shared.version if issubclass(tool, Action) else None
@@ -102,7 +104,9 @@ class ToolUse(Generic[S, C]):
         if isinstance(made, Command):
             self._refuse_unasked(made.op, reply.voice)
             async with call.limits.within(call.manners.tool_limit_s):
-                applied = await call.shared.apply(made, actor=reply.voice, seen=reply.seen)
+                applied = await call.shared.apply(
+                    made, actor=reply.voice, seen=reply.seen, turn=reply.turn
+                )
             call.last_refusal = None
             self._done_in[made.op] = call.turn
             return self._told(applied, made)

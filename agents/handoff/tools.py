@@ -49,7 +49,7 @@ class Action(BaseModel, ABC):
     """Something done beside the state: ending the call, asking another system.
 
     An action that also changes the state does so last, by one ``apply``: a time limit covers its work
-    and not its commit.
+    and not its commit. It says what it acts on: ``turn=call.taken_up``.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -108,7 +108,9 @@ class Transfers(Generic[S, C]):
         self, handoff: "Handoff[S]", call_id: str, speech: SpeechHandle
     ) -> "Voice[S, C]":
         call = self._call
-        reply = call.replies.take(call_id) or Reply(call.speaker, call.shared.version)
+        reply = call.replies.take(call_id) or Reply(
+            call.speaker, call.shared.version, call.taken_up
+        )
         await call.tools.after_siblings(reply, call_id)
         if call.closing is not None:
             raise CallEnding("The call is about to end.")

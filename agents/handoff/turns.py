@@ -36,7 +36,10 @@ class TurnKeeper:
     listening: bool = False
     answered: bool = False
     given: bool = False
+    broken_off: bool = False
+    """Whether the reply that ended last was interrupted."""
     _speeches: set[SpeechHandle] = field(default_factory=set)
+    _one_ended: asyncio.Event = field(default_factory=asyncio.Event)
     _cut_short: bool = False
     _later: asyncio.TimerHandle | None = None
 
@@ -49,6 +52,10 @@ class TurnKeeper:
     def speaking(self) -> bool:
         """Whether a reply is under way, heard or not."""
         return bool(self._speeches)
+
+    async def reply_ends(self) -> None:
+        """Wait until one of the replies under way has ended."""
+        await self._one_ended.wait()
 
     def guest_spoke(self) -> int:
         """Begin the guest's next turn and return its number."""
@@ -88,6 +95,9 @@ class TurnKeeper:
 
     def _speech_done(self, speech: SpeechHandle) -> None:
         self._speeches.discard(speech)
+        self.broken_off = speech.interrupted
+        self._one_ended.set()
+        self._one_ended = asyncio.Event()
         self._settle()
 
     def _settle(self) -> None:

@@ -221,9 +221,9 @@ class Voice(Agent, Generic[S, C]):
         if (words := to_be_said(chat_ctx.items)) is not None:
             yield words
             return
-        if self._opens and (first := call.take_first_words()):
+        if first := call.first_words:
             yield f"{first} "
-        reply = Reply(self.name, call.shared.version)
+        reply = Reply(self.name, call.shared.version, call.taken_up)
         outgoing = Outgoing(call.manners.let_out, call.manners.settled)
         sorter: CallSorter | None = None
         try:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from bella_vista.local.answers import Answers
 from bella_vista.local.english import ask
 from bella_vista.local.phrases import EXPECTS, Topic, topic
-from bella_vista.local.policy import ORDERING, Move, Situation
+from bella_vista.local.policy import ORDERING, Move, Situation, ToolCall
 from bella_vista.local.refusals import Refusals
 from bella_vista.local.reports import Reports
 from bella_vista.local.scene import Scene, Words
@@ -77,6 +77,8 @@ class Dialogue:
             if any(one.name in _ON_A_YES for one in scene.outcomes):
                 asked = Topic.NOTHING
             scene = replace(scene, outcomes=())
+        elif again := [one for one in scene.to_try_again if one.name not in _ON_A_YES]:
+            return Move(calls=tuple(ToolCall(one.name, one.arguments) for one in again))
         elif any(one.code for one in scene.outcomes):
             scene = replace(scene, outcomes=scene.last_outcomes)
         heard = self._heard(scene, asked, now)

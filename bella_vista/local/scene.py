@@ -106,6 +106,21 @@ class Scene:
         return 0 < conflicts <= _MOST_CONFLICTS and {*codes} <= {_CONFLICT, "sibling_failed"}
 
     @property
+    def to_try_again(self) -> tuple[Outcome, ...]:
+        """What was overtaken like that beside something that was done, which is not done twice."""
+        codes = {one.code for one in self.outcomes}
+        if not codes <= {"", _CONFLICT, "sibling_failed"} or "" not in codes:
+            return ()
+        made = [(one.name, one.arguments) for one in self.outcomes]
+        return tuple(
+            one
+            for place, one in enumerate(self.outcomes)
+            if one.code == _CONFLICT
+            and made[place] not in made[place + 1 :]
+            and made.count(made[place]) <= _MOST_CONFLICTS
+        )
+
+    @property
     def last_outcomes(self) -> tuple[Outcome, ...]:
         """What tools came to, without the tries that were overtaken and made again."""
         return tuple(

@@ -8,7 +8,7 @@ from bella_vista.job import JobMetadata
 from bella_vista.orders import HOUSE, OrderFaults, new_order, resume_order
 from bella_vista.rooms.before import Before, talk_before
 from bella_vista.rooms.resume_codes import order_of
-from bella_vista.rooms.words import ORDER_NOT_FOUND
+from bella_vista.rooms.words import ORDER_NOT_FOUND, SOMETHING_MAY_BE_MISSING
 from state.commands import SetCustomer
 from state.context import OrderContext
 from state.order import Channel, OrderState
@@ -66,13 +66,15 @@ async def open_for(
     asked = metadata.resume_code is not None or metadata.order_id is not None
     order_id = await _named(store, metadata, lease, guest, secret)
     if order_id is not None:
-        before = await talk_before(store, order_id)
         try:
             shared = await resume_order(store, context, order_id)
         except OrderFaults as fault:
             logger.info("an order could not be continued: %s", "; ".join(map(str, fault.faults)))
         else:
-            return Opened(shared, resumed=True, before=before)
+            # Not before it was taken: until then another process may still answer and write.
+            before = await talk_before(store, shared.state.order_id)
+            told = SOMETHING_MAY_BE_MISSING if before.in_doubt else ""
+            return Opened(shared, resumed=True, before=before, first_words=told)
     shared = await new_order(store, context, channel, speaker)
     return Opened(shared, first_words=ORDER_NOT_FOUND if asked else "")
 

@@ -3,6 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 ORDER_NOT_FOUND = "I am sorry, I could not find the order you wanted to go on with."
+SOMETHING_MAY_BE_MISSING = (
+    "I am sorry, we were cut off while I was still at what you said last."
+    " Please tell me if anything of it is missing."
+)
 MOVED_ON = "Your order goes on in another place now, so I leave this one. Goodbye!"
 NOT_SET_UP = "I am sorry, this call could not be set up. Please try again in a moment."
 BROKEN_OFF = (

@@ -187,10 +187,12 @@ class JournalFault(StateError):
     Args:
         what: The database or the row.
         why: What is wrong with it, in a few words that can be spoken.
+        passing: Whether it may be over in some seconds, without anybody's doing anything.
     """
 
     code = "journal_fault"
 
-    def __init__(self, what: str, why: str) -> None:
+    def __init__(self, what: str, why: str, *, passing: bool = False) -> None:
         super().__init__(f"{what} cannot be used: {why}.", what=what, why=why)
         self.why = why
+        self.passing = passing

@@ -27,6 +27,7 @@ class Entry:
         key: The writer's idempotency key, if he gave one.
         body: A fingerprint of what came with that key.
         touched: The parts that changed, so that others who read it know what it conflicts with.
+        turn: The last turn whose words it acts on, and with it all before; ``None`` when it acts on none.
     """
 
     version: int
@@ -37,6 +38,7 @@ class Entry:
     key: str | None = None
     body: str | None = None
     touched: tuple[str, ...] = (WHOLE,)
+    turn: int | None = None
 
 
 class VersionTaken(Exception):

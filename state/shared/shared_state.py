@@ -202,6 +202,7 @@ class SharedState(Generic[S, C]):
         actor: str,
         key: str | None = None,
         seen: int | None = None,
+        turn: int | None = None,
     ) -> Applied[S]:
         """Carry out all of these commands, as one change, or none of them.
 
@@ -213,6 +214,8 @@ class SharedState(Generic[S, C]):
             actor: Who writes: a voice, a client, a member of staff.
             key: Makes it safe to ask twice: the second time nothing happens and the answer is the first.
             seen: The version the writer has seen. Refused when what is touched changed after it.
+            turn: The last turn whose words this acts on; it is written in the same row, so that whoever goes
+                on after a dead process knows which words nobody had begun to act on.
 
         Raises:
             Refused: The rules say no.
@@ -233,7 +236,7 @@ class SharedState(Generic[S, C]):
                 await self._reload()
             for _ in range(TRIES):
                 try:
-                    return await self._once(commands, actor, key, body, seen)
+                    return await self._once(commands, actor, key, body, seen, turn)
                 except VersionTaken:
                     await self._reload()
                 except (Refused, Stale):
@@ -282,6 +285,7 @@ class SharedState(Generic[S, C]):
         key: str | None,
         body: str | None,
         seen: int | None,
+        turn: int | None,
     ) -> Applied[S]:
         if key is not None and (known := self._keys.get(key)) is not None:
             if known[0] != body:
@@ -289,7 +293,7 @@ class SharedState(Generic[S, C]):
             return self._answer_again(key, known[1])
         if self._lost:
             raise TakenOver
-        return await self._commit(commands, actor, key, body, seen)
+        return await self._commit(commands, actor, key, body, seen, turn)
 
     async def _commit(
         self,
@@ -298,6 +302,7 @@ class SharedState(Generic[S, C]):
         key: str | None,
         body: str | None,
         seen: int | None,
+        turn: int | None,
     ) -> Applied[S]:
         state = start = self._start()
         speaker = self._speaker
@@ -330,6 +335,7 @@ class SharedState(Generic[S, C]):
                 key=key,
                 body=body,
                 touched=tuple(sorted(touched)),
+                turn=turn,
             )
             self._writing = True
             try:

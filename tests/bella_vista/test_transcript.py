@@ -4,7 +4,9 @@ import asyncio
 from types import SimpleNamespace
 from typing import Any, cast
 
-from agents.handoff import Event, Heard
+import pytest
+
+from agents.handoff import Ended, EndReason, Event, Heard, YourTurn
 from bella_vista.transcript import CallRecord
 from rpc.desk import Spoken
 from state.shared import Moment, SqlStore
@@ -49,7 +51,7 @@ async def test_words_and_the_key_they_came_with_are_kept_both_or_neither() -> No
     call.tell(Heard(1, "one cola"))
     await record.keep(Spoken("client:1", "digest", 1))
 
-    assert store.batches == [["began", "spoke", "heard", "keyed"]]
+    assert store.batches == [["began", "answered", "spoke", "heard", "keyed"]]
     assert record.idle
 
 
@@ -60,5 +62,32 @@ async def test_words_without_a_key_are_kept_before_they_are_acknowledged() -> No
     call.tell(Heard(1, "one cola"))
     await record.keep(Spoken(None, "digest", 1))
 
-    assert store.batches == [["began", "spoke", "heard"]]
+    assert store.batches == [["began", "answered", "spoke", "heard"]]
     await record.aclose()
+
+
+async def test_what_is_answered_is_kept_once_when_it_is_the_guests_turn() -> None:
+    call, store = Talking(), Written()
+    record = CallRecord(cast(Any, call), cast(SqlStore, store))
+
+    for turn in (0, 1, 1):
+        call.tell(YourTurn(turn, "greeter", 3, "open"))
+        await record.keep(Spoken(None, "digest", 1))
+    await record.aclose()
+
+    assert store.batches == [["began", "answered"], ["answered"]]
+
+
+@pytest.mark.parametrize(
+    ("reason", "kept"),
+    [("voice_ended", ["began", "answered", "ended"]), ("guest_left", ["began", "ended"])],
+)
+async def test_a_goodbye_answers_what_it_was_said_to(reason: EndReason, kept: list[str]) -> None:
+    call, store = Talking(), Written()
+    call.turn = 4
+    record = CallRecord(cast(Any, call), cast(SqlStore, store))
+
+    call.tell(Ended(reason))
+    await record.aclose()
+
+    assert store.batches == [kept]

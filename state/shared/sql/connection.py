@@ -105,7 +105,7 @@ class Link:
         except (DBAPIError, sqlite3.Error, OSError, UnicodeError) as error:
             if not isinstance(error, UnicodeError):
                 self.close()
-            raise JournalFault(self.name, dialects.why(error)) from error
+            raise self._fault(error) from error
 
     def outside(self, *statements: str) -> list[Any]:
         """Carry out statements that allow no transaction around them; returns the last one's first row.
@@ -123,7 +123,11 @@ class Link:
                 self._begins = True
                 self.close()
         except (DBAPIError, sqlite3.Error, OSError) as error:
-            raise JournalFault(self.name, dialects.why(error)) from error
+            raise self._fault(error) from error
+
+    def _fault(self, error: Exception) -> JournalFault:
+        why = dialects.why(error)
+        return JournalFault(self.name, why, passing=why in dialects.PASSING)
 
     def break_off(self) -> None:
         """Make what is under way fail; called from another thread.
@@ -161,7 +165,7 @@ class Link:
         except DBAPIError as error:
             self.close()
             if happened is None or not self._happened(happened, error):
-                raise JournalFault(self.name, dialects.why(error)) from error
+                raise self._fault(error) from error
         except BaseException:  # no transaction may stay open for the next one to stumble over
             self.close()
             raise

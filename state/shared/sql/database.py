@@ -16,15 +16,15 @@ from state.shared.errors import JournalFault, NotStored, OtherOwner, TakenOver, 
 from state.shared.journal import Entry, Listed, Moment, VersionTaken
 from state.shared.sql.connection import Link
 from state.shared.sql.dialects import NOT_EXPECTED
+from state.shared.sql.quick import Quick
 from state.shared.sql.tables import (
     LAYOUT,
-    SEALED_ENTRY,
-    SEALED_STATE,
     encode,
     entries,
     layout_of,
     moments,
-    seal,
+    seal_of_entry,
+    seal_of_state,
     states,
     written,
 )
@@ -70,7 +70,8 @@ _IN_TURN = select(func.pg_advisory_xact_lock(_ORDINALS, func.hashtext(bindparam(
 """Lets those who begin states of one owner on a server do it one after the other."""
 _TAKE = update(states).where(states.c.state_id == bindparam("id")).values(fence=bindparam("held"))
 _BEGIN = insert(states)
-_WRITE = insert(entries)
+_WRITE = Quick(insert(entries))
+_BEFORE = Quick(_PRESENT)
 _SAID = select(moments).where(moments.c.state_id == bindparam("id")).order_by(moments.c.position)
 _SAID_AT = select(moments).where(
     moments.c.state_id == bindparam("id"), moments.c.position == bindparam("at_position")
@@ -140,7 +141,7 @@ class Database:
             "state": make(ordinal),
             "speaker": speaker,
         }
-        row |= {"fence": FIRST_FENCE, "checksum": seal(row, SEALED_STATE)}
+        row |= {"fence": FIRST_FENCE, "checksum": seal_of_state(row)}
         connection.execute(_BEGIN, row)
         return row, FIRST_FENCE
 
@@ -187,7 +188,7 @@ class Database:
     def _append(
         self, connection: Connection, state_id: str, fence: int | None, entry: Entry
     ) -> dict[str, Any]:
-        present = connection.execute(_PRESENT, {"id": state_id}).one_or_none()
+        present = _BEFORE.run(connection, {"id": state_id})
         if present is None:
             raise NotStored("it is not in the database any more")
         owner, held, latest = present
@@ -209,9 +210,10 @@ class Database:
             "schema": self._schema,
             "owner": owner,
             "at": written(self._now()),
+            "turn": entry.turn,
         }
-        row["checksum"] = seal(row, SEALED_ENTRY)
-        connection.execute(_WRITE, row)
+        row["checksum"] = seal_of_entry(row)
+        _WRITE.run(connection, row)
         return row
 
     def record(self, state_id: str, fence: int | None, said: Sequence[Moment]) -> None:
@@ -309,7 +311,7 @@ class Database:
         row = dict(found)
         if self._owner is not None and row["owner"] != self._owner:
             raise OtherOwner(state_id)
-        self._check(row, SEALED_STATE, f"The beginning of {state_id}")
+        self._check(row, seal_of_state(row), f"The beginning of {state_id}")
         return row
 
     def _entries(self, connection: Connection, state_id: str, above: int) -> tuple[Entry, ...]:
@@ -324,7 +326,7 @@ class Database:
             row = dict(found)
             if row["version"] != expected:
                 raise JournalFault(f"Version {expected} of {state_id}", "it is missing")
-            self._check(row, SEALED_ENTRY, f"Version {expected} of {state_id}")
+            self._check(row, seal_of_entry(row), f"Version {expected} of {state_id}")
             yield row
 
     def _entry(self, row: Mapping[str, Any]) -> Entry:
@@ -337,6 +339,7 @@ class Database:
             key=row["key"],
             body=row["body"],
             touched=tuple(json.loads(row["touched"])),
+            turn=row["turn"],
         )
 
     def _listed(self, row: RowMapping) -> Listed:
@@ -345,9 +348,9 @@ class Database:
         state_id, version = begun["state_id"], last["version"]
         fault = None
         try:
-            self._check(begun, SEALED_STATE, f"The beginning of {state_id}")
+            self._check(begun, seal_of_state(begun), f"The beginning of {state_id}")
             if version is not None:
-                self._check(last, SEALED_ENTRY, f"Version {version} of {state_id}")
+                self._check(last, seal_of_entry(last), f"Version {version} of {state_id}")
         except JournalFault as error:
             fault = error
         newest = begun if version is None else last
@@ -361,10 +364,10 @@ class Database:
             fault=fault,
         )
 
-    def _check(self, row: Mapping[str, Any], sealed: Sequence[str], what: str) -> None:
+    def _check(self, row: Mapping[str, Any], seal: str, what: str) -> None:
         if isinstance(row["schema"], int) and row["schema"] > self._schema:
             raise JournalFault(what, NEWER)
-        if row["checksum"] != seal(row, sealed):
+        if row["checksum"] != seal:
             raise JournalFault(what, "it is damaged")
 
 

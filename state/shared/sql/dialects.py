@@ -61,6 +61,11 @@ _POSTGRESQL_WHY = {
     "XX": "the database is damaged",
 }
 
+PASSING = frozenset(
+    {LOCKED, UNANSWERED} | {_POSTGRESQL_WHY[code] for code in ("08", "53300", "57014", "57P03")}
+)
+"""What is often over in some seconds: somebody else works long, or a server starts anew."""
+
 # What libpq says when there is no connection yet, so that no code can come with it (libpq 18, English).
 _NOT_CONNECTED = {
     "password authentication failed": _POSTGRESQL_WHY["28"],

@@ -20,13 +20,12 @@ from state.shared.command import WHOLE
 from state.shared.errors import JournalFault
 from state.shared.sql.database import Database
 from state.shared.sql.tables import (
-    SEALED_ENTRY,
-    SEALED_STATE,
     encode,
     entries,
     leases,
     moments,
-    seal,
+    seal_of_entry,
+    seal_of_state,
     states,
     written,
 )
@@ -83,7 +82,7 @@ def rewrite(database: Database, state_id: str, edit: Edit) -> None:
                 "id": state_id,
                 "new_state": row["state"],
                 "new_fence": row["fence"] + 1,
-                "new_seal": seal(row, SEALED_STATE),
+                "new_seal": seal_of_state(row),
             },
         )
         for entry in changed:
@@ -98,7 +97,7 @@ def rewrite(database: Database, state_id: str, edit: Edit) -> None:
                     "new_state": state,
                     "new_commands": entry["commands"],
                     "new_touched": entry["touched"],
-                    "new_seal": seal(entry, SEALED_ENTRY),
+                    "new_seal": seal_of_entry(entry),
                 },
             )
         connection.execute(_UNSAY, {"id": state_id})

@@ -24,7 +24,7 @@ from sqlalchemy import (
     select,
 )
 
-LAYOUT = "0003"
+LAYOUT = "0004"
 """The last migration; a database that is past it is left alone."""
 
 metadata = MetaData()
@@ -62,6 +62,7 @@ entries = Table(
     Column("owner", Text, nullable=False),
     Column("at", Text, nullable=False),
     Column("checksum", Text, nullable=False),
+    Column("turn", Integer),
     UniqueConstraint("state_id", "key"),
 )
 """What was done to each state. The primary key is what makes a second writer fail instead of forking it."""
@@ -99,8 +100,10 @@ first_layout = Table("journal_layout", metadata, Column("layout", Integer, prima
 version_table = Table("journal_version", MetaData(), Column("version_num", Text, primary_key=True))
 """Where alembic marks the last migration; a database may hold other programs' tables, and their mark."""
 
-SEALED_STATE = ("state_id", "owner", "ordinal", "schema", "opened_at", "state", "speaker")
-SEALED_ENTRY = tuple(column.name for column in entries.columns if column.name != "checksum")
+_SEALED_STATE = ("state_id", "owner", "ordinal", "schema", "opened_at", "state", "speaker")
+_SEALED_ENTRY = tuple(
+    column.name for column in entries.columns if column.name not in ("checksum", "turn")
+)
 
 encode = json.JSONEncoder(default=repr, separators=(",", ":")).encode
 """Writes JSON as it is stored: compact, ASCII."""
@@ -111,8 +114,17 @@ def written(time: datetime) -> str:
     return time.astimezone(UTC).isoformat(timespec="microseconds")
 
 
-def seal(row: Mapping[str, Any], fields: Sequence[str]) -> str:
-    """Return the checksum of some fields of a row."""
+def seal_of_state(row: Mapping[str, Any]) -> str:
+    """Return the checksum of how a state began."""
+    return _seal(row, _SEALED_STATE)
+
+
+def seal_of_entry(row: Mapping[str, Any]) -> str:
+    """Return the checksum of an entry; one without a turn is sealed as before there were any."""
+    return _seal(row, _SEALED_ENTRY if row["turn"] is None else (*_SEALED_ENTRY, "turn"))
+
+
+def _seal(row: Mapping[str, Any], fields: Sequence[str]) -> str:
     said = encode([row[field] for field in fields])
     return hashlib.blake2b(said.encode(), digest_size=16).hexdigest()
 

@@ -1,14 +1,16 @@
 """Promises 4 and 6 with audio: the guest interrupts before, during and after a handoff is decided."""
 
 import asyncio
+from typing import Any
 
 import pytest
+from livekit.agents.llm import ChatContext, LLMStream
 from livekit.agents.voice import SpeechHandle
 
 from agents.handoff import HandedOver, HandoffRefused, Said
 from agents.testing import ScriptedLLM, calls, says, until
 from tests.agents.handoff.aloud import Aloud
-from tests.agents.handoff.raw_model import RawModel
+from tests.agents.handoff.raw_model import Part, RawModel
 from tests.agents.hotel import Stay, Telephone
 
 
@@ -198,6 +200,46 @@ async def test_an_interruption_while_a_transfer_waits_for_a_tool_does_not_undo_i
     assert talk.turns() == [0, 1, 3]
 
 
+async def test_what_is_said_while_only_the_tools_before_a_transfer_are_at_work_waits_for_them() -> (
+    None
+):
+    Telephone.gate = asyncio.Event()
+    model = ScriptedLLM(
+        [
+            says("Good evening."),
+            calls("transfer_to_concierge"),
+            says("Yes?"),
+            calls("telephone", "transfer_to_reception"),
+            says("A taxi, from the reception."),
+        ]
+    )
+    at_once: list[int] = []
+
+    async with Aloud(model, Stay(nights=1)) as talk:
+        call = talk.call
+        call.hear("Out")
+        await talk.hears_out()
+        await call.answered()
+        call.session.on("speech_created", lambda _: at_once.append(len(call.turns.speeches)))
+        call.hear("Ask, then back")
+        await until(lambda: any(not one.allow_interruptions for one in call.turns.speeches))
+        await until(lambda: call.session.current_speech is None)
+        call.hear("And a taxi")
+        for _ in range(200):
+            await asyncio.sleep(0)
+        asked_meanwhile = len(model.requests)
+        Telephone.gate.set()
+        await talk.hears_out()
+        await call.answered()
+    Telephone.gate = None
+
+    assert asked_meanwhile == 4
+    assert at_once == [1, 1]
+    assert [event.target for event in talk.of(HandedOver)] == ["concierge", "reception"]
+    assert ("user", "And a taxi") in model.requests[-1].texts
+    assert talk.turns() == [0, 1, 3]
+
+
 async def test_a_transfer_that_wins_after_another_was_refused_is_not_undone_either() -> None:
     model = ScriptedLLM(
         [
@@ -223,16 +265,7 @@ async def test_a_transfer_that_wins_after_another_was_refused_is_not_undone_eith
 async def test_what_is_said_in_the_moment_a_reply_is_broken_off_gets_no_two_replies_at_once() -> (
     None
 ):
-    gate = asyncio.Event()
-    model = ScriptedLLM(
-        [
-            says("Good evening."),
-            says("A long story."),
-            calls(("add_nights", {"nights": 2}), until=gate),
-            calls(("add_nights", {"nights": 2})),
-            says("You have two nights."),
-        ]
-    )
+    model = Booking()
     at_once: list[int] = []
 
     async with Aloud(model, Stay()) as talk:
@@ -241,22 +274,34 @@ async def test_what_is_said_in_the_moment_a_reply_is_broken_off_gets_no_two_repl
         await until(lambda: talk.speaker.playing)
         (reply,) = call.turns.speeches
 
-        def says_more(_: SpeechHandle) -> None:
+        def says_more(ended: SpeechHandle) -> None:
+            if call.turns.speaking:  # the call has not been told yet
+                asyncio.get_running_loop().call_soon(says_more, ended)
+                return
             call.hear("for Ada")
             call.hear("quickly")
 
         reply.add_done_callback(says_more)
         call.session.on("speech_created", lambda _: at_once.append(len(call.turns.speeches)))
         call.hear("Two nights")
-        await until(lambda: len(model.requests) >= 4)
-        gate.set()
-        await until(lambda: len(model.requests) == 5)
-        await talk.hears_out()
+        await until(lambda: call.state.nights > 0 and talk.speaker.playing)
+        talk.speaker.heard()
         await call.answered()
 
     assert call.state.nights == 2
     assert at_once == [1, 1]
     assert talk.turns() == [0, 4]
+
+
+class Booking(RawModel):
+    """Books two nights when it is told to, unless it sees that it has."""
+
+    def chat(self, *, chat_ctx: ChatContext, **how: Any) -> LLMStream:
+        told = any("Two nights" in (item.text_content or "") for item in chat_ctx.messages())
+        done = any(item.type == "function_call_output" for item in chat_ctx.items)
+        books: Part = ("add_nights", '{"nights": 2}', "a")
+        self.replies = [(books,) if told and not done else ("A long story.",)]
+        return super().chat(chat_ctx=chat_ctx, **how)
 
 
 async def test_an_interruption_of_the_opening_is_answered_by_the_new_voice() -> None:

@@ -1,12 +1,17 @@
 """Nothing the guest says is lost, whenever he says it."""
 
 import asyncio
+from typing import Any
 
-from agents.handoff import Event, Heard, Said, YourTurn, start_text, stop
+from livekit.agents.llm import LLMStream
+from livekit.agents.voice import UserStateChangedEvent
+
+from agents.handoff import Call, Event, Heard, Said, YourTurn, start_text, stop
 from agents.testing import Conversation, ScriptedLLM, calls, says, until
-from state.shared import NotStored
+from state.shared import NotStored, SharedState
+from tests.agents.handoff.raw_model import RawModel
 from tests.agents.handoff.test_whole_writes import Gated
-from tests.agents.hotel import Stay, Telephone, hotel
+from tests.agents.hotel import Stay, Telephone, hotel, hotel_graph
 
 
 async def test_two_things_said_at_once_are_both_answered() -> None:
@@ -245,3 +250,86 @@ async def test_everybody_who_waits_for_the_turn_is_told() -> None:
         await asyncio.gather(*waiting)
 
     assert gone.cancelled()
+
+
+async def test_what_is_said_unasked_during_a_handoff_is_said_by_the_next_voice() -> None:
+    model = ScriptedLLM([says("Good evening."), calls("transfer_to_bar"), says("A beer?")])
+
+    async with Conversation(hotel(), model) as talk:
+        turn = talk.say("I am thirsty")
+        await until(lambda: talk.call.handing_over)
+        talk.call.speak("The kitchen closes in ten minutes.")
+        talk.call.hear("Quickly")
+        await talk.answered()
+        await talk.answered()
+
+    assert sorted(turn.said) == ["A beer?", "The kitchen closes in ten minutes."]
+    assert {event.voice for event in turn.events if isinstance(event, Said)} == {"bar"}
+    assert len(model.requests) == 3
+
+
+async def test_words_whose_reply_was_broken_off_by_no_new_words_are_answered_all_the_same() -> None:
+    model = ScriptedLLM(
+        [says("Good evening."), says("Broken off.", until=asyncio.Event()), says("It is 120.")]
+    )
+
+    async with Conversation(hotel(), model) as talk:
+        turn = talk.say("What does a night cost?")
+        await until(lambda: len(model.requests) == 2)
+        await talk.call.session.interrupt()
+        await talk.answered()
+
+    assert turn.said == ["It is 120."]
+    assert [notice.turn for notice in turn.your_turns] == [1]
+
+
+async def test_a_turn_that_ends_without_new_words_has_those_before_it_answered() -> None:
+    model = ScriptedLLM(
+        [says("Good evening."), says("Broken off.", until=asyncio.Event()), says("It is 120.")]
+    )
+
+    async with Conversation(hotel(), model) as talk:
+        turn, hearing = talk.say("What does a night cost?"), talk.call.hearing
+        await until(lambda: len(model.requests) == 2)
+        hearing.in_passing("Hm")
+        hearing.state_changed(UserStateChangedEvent(old_state="listening", new_state="speaking"))
+        await talk.call.session.interrupt()
+        hearing.state_changed(UserStateChangedEvent(old_state="speaking", new_state="listening"))
+        hearing.turn_ended("")
+        await talk.answered()
+
+    assert turn.said == ["It is 120."]
+    assert [notice.turn for notice in turn.your_turns] == [1]
+
+
+async def test_first_words_that_were_cut_short_lead_the_next_answer() -> None:
+    first = "The line was cut."
+    call = Call(SharedState(Stay(), None), hotel_graph(), first_words=first)
+    model = Hasty(call)
+
+    async with Conversation(call, model) as talk:
+        await talk.answered()
+        call.hear("And for two?")
+        await talk.answered()
+
+    assert [
+        event.text for turn in talk.turns for event in turn.events if isinstance(event, Said)
+    ] == [
+        f"{first} It is 120.",
+        "It is 120.",
+    ]
+
+
+class Hasty(RawModel):
+    """A model at whose first request the guest speaks on."""
+
+    def __init__(self, call: Call[Stay, None]) -> None:
+        super().__init__(["Where were we?"])
+        self._call = call
+
+    def chat(self, **asked: Any) -> LLMStream:
+        if self._call.turn == 0:
+            self._call.hear("What does it cost?")
+        else:
+            self.replies = [("It is 120.",)]
+        return super().chat(**asked)

@@ -181,8 +181,7 @@ async def test_what_is_said_while_a_handoff_waits_for_a_tool_is_answered() -> No
         [
             says("Good evening."),
             calls("telephone", "transfer_to_reception"),
-            says("Two nights, one moment."),
-            says("Here is the reception."),
+            says("Two nights, here at the reception."),
         ]
     )
     try:
@@ -194,7 +193,6 @@ async def test_what_is_said_while_a_handoff_waits_for_a_tool_is_answered() -> No
             await so(lambda: [s for s in call.turns.speeches if not s.allow_interruptions])
             talk.say("For two nights")
             await talk.counted(2)
-            await so(lambda: of(talk, Said)[-1].text == "Two nights, one moment.")
             Telephone.gate.set()
             await talk.answered()
     finally:

@@ -332,6 +332,7 @@ async def test_a_rating_on_the_page_is_not_asked_for_again() -> None:
         (TO_TIP, "10 percent", PlaceOrder(), Stage.PLACED, NUMBER),
         ((*TO_TIP, "no"), "yes", PlaceOrder(), Stage.PLACED, NUMBER),
         (TO_READING[:2], "pickup", PICKUP, Stage.OPEN, "What name"),
+        (TO_READING[:2], "pickup, my name is Ada", PICKUP, Stage.REVIEW, RIGHT),
         ((TO_READING[0], "a Tiramisu"), "no Tiramisu", RemoveItem(line_id="L2"), Stage.OPEN, "off"),
         ((TO_READING[0], "cancel my order"), "yes", CancelOrder(), Stage.CANCELLED, "else"),
         (TO_READING, "yes", TIRAMISU, Stage.OPEN, "read it back again"),

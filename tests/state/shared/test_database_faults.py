@@ -43,7 +43,7 @@ async def begun(store: SqlStore, state_id: str = "a") -> SharedState[Board, None
     """A held board with two versions."""
     shared = going_on(await store.create(state_id, lambda ordinal: EMPTY))
     await shared.apply(Score(name="ann"), actor="judge")
-    await shared.apply(Score(name="ann"), actor="judge")
+    await shared.apply(Score(name="ann"), actor="judge", turn=2)
     return shared
 
 
@@ -209,6 +209,8 @@ class TestDamage:
             "fence = 9",
             "owner = 'eve'",
             "at = '2020-01-01T00:00:00.000000+00:00'",
+            "turn = 1",
+            "turn = NULL",
             "checksum = 'x'",
         ],
     )

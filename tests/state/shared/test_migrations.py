@@ -23,7 +23,7 @@ KEPT = (
 )
 LAYOUT = "SELECT max(layout) FROM journal_layout"
 MARK = "SELECT version_num FROM journal_version"
-HEAD = "0003"
+HEAD = "0004"
 
 
 def store(address: str, *, create: bool = True) -> SqlStore:
@@ -66,12 +66,13 @@ async def test_what_the_first_release_wrote_is_all_there(old: str, create: bool)
 async def test_a_state_of_the_first_release_goes_on(old: str) -> None:
     async with store(old) as now:
         shared = SharedState.restored(await now.take("a"), Board, None)
-        await shared.apply(Score(name="ann"), actor="judge")
+        await shared.apply(Score(name="ann"), actor="judge", turn=1)
         await now.record("a", Moment(1, "heard", "guest", "Hello"))
         stored, said = await now.read("a"), await now.said("a")
 
     assert (stored.version, shared.speaker) == (3, "bob")
     assert [entry.key for entry in stored.entries] == ["k", None, None]
+    assert [entry.turn for entry in stored.entries] == [None, None, 1]
     assert Board.model_validate_json(stored.state).scores == {"ann": 2}
     assert [moment.text for moment in said] == ["Hello"]
 
@@ -82,7 +83,7 @@ async def test_the_first_release_refuses_what_was_brought_up_to_date(old: str) -
 
     with by_hand(old) as hand:
         # It reads this number, and refuses every one but 1.
-        assert hand(LAYOUT) == [(3,)]
+        assert hand(LAYOUT) == [(4,)]
 
 
 @pytest.mark.parametrize("begins", ["empty", "old"])
@@ -118,7 +119,12 @@ def test_the_last_script_is_the_one_the_program_waits_for() -> None:
     config.set_main_option("script_location", str(ROOT / "state/shared/sql/migrations"))
     scripts = ScriptDirectory.from_config(config)
     assert scripts.get_heads() == [LAYOUT]
-    assert [script.revision for script in scripts.walk_revisions()] == ["0003", "0002", "0001"]
+    assert [script.revision for script in scripts.walk_revisions()] == [
+        "0004",
+        "0003",
+        "0002",
+        "0001",
+    ]
 
 
 @pytest.mark.parametrize("begins", ["empty", "old"])
@@ -135,7 +141,7 @@ async def test_many_who_come_at_once_find_it_done_once(
         await one.create(f"new {number}", lambda ordinal: EMPTY)
         await one.close()
     with by_hand(address) as hand:
-        assert (hand(MARK), hand(LAYOUT)) == ([(HEAD,)], [(3,)])
+        assert (hand(MARK), hand(LAYOUT)) == ([(HEAD,)], [(4,)])
         assert len(hand("SELECT 1 FROM states")) == (4 if begins == "empty" else 6)
 
 
@@ -154,7 +160,7 @@ def test_processes_that_come_at_once_find_it_done_once(old: str) -> None:
 
     assert ends == [("left\n", "")] * 2
     with by_hand(old) as hand:
-        assert (hand(MARK), hand(LAYOUT)) == ([(HEAD,)], [(3,)])
+        assert (hand(MARK), hand(LAYOUT)) == ([(HEAD,)], [(4,)])
 
 
 KILLED = """
@@ -221,7 +227,7 @@ async def test_what_was_said_under_the_second_layout_is_there_and_places_can_be_
 
     with by_hand(address) as hand:
         assert [hand(everything) for everything in KEPT] == before
-        assert (hand(MARK), hand(LAYOUT)) == ([(HEAD,)], [(3,)])
+        assert (hand(MARK), hand(LAYOUT)) == ([(HEAD,)], [(4,)])
         assert hand("SELECT owner, place, holder, state_id FROM leases") == [
             ("club", "hall", "ann", "a")
         ]

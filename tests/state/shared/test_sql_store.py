@@ -142,6 +142,15 @@ class TestReading:
         )
         assert stored.entries[1].touched == ()
 
+    async def test_what_was_said_last_of_what_a_change_acts_on_comes_back_with_it(
+        self, store: SqlStore
+    ) -> None:
+        shared = going_on(await store.create("a", lambda ordinal: EMPTY))
+        await shared.apply(Score(name="ann"), actor="page")
+        await shared.apply(Score(name="ann"), actor="ann", turn=3)
+
+        assert [entry.turn for entry in (await store.read("a")).entries] == [None, 3]
+
     async def test_a_state_that_is_not_there_is_unknown(self, store: SqlStore) -> None:
         for ask in (store.take, store.read):
             with pytest.raises(UnknownState) as refusal:

@@ -1,0 +1,182 @@
+"""A talk in a process of its own that is killed on its way to the disk: what ``test_killed_between.py`` starts.
+
+Its guest says the first thing at once. What else happens, and where it dies, comes as JSON in ``Plan``'s form.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import threading
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+from agents.handoff import Call, Said, start_text, stop
+from agents.roster import restaurant_call, restaurant_graph
+from bella_vista.job import JobMetadata
+from bella_vista.menus import menu_file
+from bella_vista.models import language_model
+from bella_vista.orders import open_store
+from bella_vista.rooms.opening import Opened, open_for
+from bella_vista.transcript import CallRecord
+from rpc.desk import OrderDesk
+from rpc.gateway import GUEST, Caller
+from state.commands import AddNote
+from state.context import OrderContext
+from state.menu import load_menu
+from state.order import OrderState
+from state.shared import Entry, Lease, SqlStore
+
+NOW = datetime(2026, 11, 20, 18, tzinfo=UTC)
+ADA = Caller(identity="ada", role=GUEST)
+NOBODYS = Lease("room", "bella-vista", None, NOW, NOW)
+LONG_S = 50
+
+
+@dataclass
+class Plan:
+    """What happens in the talk.
+
+    Args:
+        first: What the guest says.
+        meanwhile: What he says while the first dish is on its way to the disk; acknowledged before it is there.
+        note: Whether he writes a note on his page then, too.
+        dies: The dish that is never written: the process is killed when it would be.
+        after: The dish after which the process is killed at once, when it has been written.
+    """
+
+    first: str
+    meanwhile: str = ""
+    note: bool = False
+    dies: str = ""
+    after: str = ""
+
+
+class Talking:
+    """One talk about an order, as a room holds it, in text."""
+
+    def __init__(self, store: SqlStore, opened: Opened) -> None:
+        self.call: Call[OrderState, OrderContext] = restaurant_call(
+            opened.shared,
+            resumed=opened.resumed,
+            turn=opened.before.turn,
+            first_words=opened.first_words,
+        )
+        if opened.before.unanswered:
+            self.call.late.append(opened.before.unanswered)
+        self._record = CallRecord(self.call, store)
+        self.desk = OrderDesk(
+            self.call.shared,
+            self.call,
+            agent="bella-vista",
+            spoken=opened.before.spoken,
+            keep=self._record.keep,
+        )
+        self.said: list[str] = []
+        self.call.listen(self._listen)
+
+    def _listen(self, event: object) -> None:
+        if isinstance(event, Said):
+            self.said.append(event.text)
+
+    async def start(self) -> None:
+        """Let the first voice open."""
+        model = language_model("local", self.call.shared.context.menu, lambda: NOW)
+        await start_text(self.call, model)
+
+    async def say(self, text: str) -> int:
+        """Say something as a client does, under a key; returns when it is acknowledged."""
+        turn = self.desk.say(text, ADA, text)
+        await self.desk.kept(text, ADA, text, turn)
+        return turn
+
+    async def aclose(self) -> None:
+        """End it."""
+        await stop(self.call)
+        await self._record.aclose()
+
+
+def orders_of(address: str) -> tuple[SqlStore, OrderContext]:
+    """Return where the orders are kept, and the restaurant."""
+    menu = load_menu(menu_file(None))
+    context = OrderContext(menu=menu, now=lambda: NOW, new_id=lambda: str(uuid4()))
+    return open_store(address, menu.restaurant.id), context
+
+
+async def opened(store: SqlStore, context: OrderContext, order_id: str | None) -> Opened:
+    """Open an order as a room does, for Ada."""
+    return await open_for(
+        store,
+        context,
+        JobMetadata(order_id=order_id),
+        NOBODYS,
+        guest="ada",
+        channel="web_text",
+        speaker=restaurant_graph().start,
+        secret="a-secret-of-the-tests-that-is-long-enough",
+    )
+
+
+async def _be_killed(address: str, plan: Plan) -> None:
+    store, context = orders_of(address)
+    talking = Talking(store, await opened(store, context, None))
+    _tell(talking.call.state.order_id)
+    loop = asyncio.get_running_loop()
+    heard, kept = threading.Event(), threading.Event()
+
+    async def meanwhile() -> None:
+        turn = talking.desk.say(plan.meanwhile, ADA, plan.meanwhile) if plan.meanwhile else 0
+        heard.set()
+        if plan.note:
+            note = AddNote(title="door", content="left")
+            await talking.desk.write(note, ADA, version=None, key="note")
+        if turn:
+            await talking.desk.kept(plan.meanwhile, ADA, plan.meanwhile, turn)
+            _tell("kept")
+            kept.set()
+
+    from state.shared.sql.database import Database
+
+    append = Database.append
+
+    def watched(database: Database, state_id: str, fence: int | None, entry: Entry) -> None:
+        dishes = [command.get("name") for command in entry.commands]
+        if plan.dies in dishes:
+            if plan.meanwhile:
+                kept.wait(LONG_S)
+            os.kill(os.getpid(), signal.SIGKILL)
+        if "add_item" in [command.get("op") for command in entry.commands] and not heard.is_set():
+            asyncio.run_coroutine_threadsafe(meanwhile(), loop)
+            heard.wait()
+        append(database, state_id, fence, entry)
+        if plan.after in dishes:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    # Nothing else sees every row before it is one.
+    setattr(Database, "append", watched)  # noqa: B010
+    await talking.start()
+    await talking.say(plan.first)
+    await asyncio.Event().wait()
+
+
+def _tell(what: str) -> None:
+    sys.stdout.write(f"{what}\n")
+    sys.stdout.flush()
+
+
+def written(plan: Plan) -> str:
+    """Return a plan as ``main`` reads it."""
+    return json.dumps(asdict(plan))
+
+
+def main(address: str, plan: str) -> None:
+    """Hold a talk until it is killed."""
+    known: dict[str, Any] = json.loads(plan)
+    asyncio.run(_be_killed(address, Plan(**known)))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
