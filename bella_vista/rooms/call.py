@@ -371,6 +371,11 @@ class RoomCall:
         if closed:
             self._gone_for_good()
         self._result(Outcome.CUT_OFF)
+        if self._talk is not None:
+            # Nobody hears us. A session that closes would apologise for a reply that it breaks off, and the next
+            # agent would take the guest's words for answered.
+            self._talk.call.hang_up()
+            self._talk.call.end("guest_left")
 
     def _withdraw(self) -> None:
         self._result(Outcome.WITHDRAWN)

@@ -4,12 +4,15 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from state.shared import Held, Lease, Lost, SqlStore, StateError
+from state.shared import Held, JournalFault, Lease, Lost, SqlStore, StateError
 
 logger = logging.getLogger(__name__)
 
 LASTS_S, RENEWED_S = 2.0, 0.5
 """How long a place is held unless it is renewed, and how often it is, in seconds."""
+
+PATIENCE_S = 20.0
+"""How long a place is waited for whose database is locked or does not answer, in seconds."""
 
 
 def place_of(agent: str, room: str) -> str:
@@ -81,13 +84,15 @@ class Seat:
         """Take the place; returns whether it could be had.
 
         One who holds it and is alive renews it: so it is looked at again for as long as a lease lasts, and
-        a place whose holder has died without anybody's noticing is had after that.
+        a place whose holder has died without anybody's noticing is had after that. A database that cannot be used
+        for the moment is waited for: it would be no other agent's sooner.
 
         Raises:
             JournalFault: The database cannot be used.
         """
         loop = asyncio.get_running_loop()
         until = loop.time() + LASTS_S + RENEWED_S
+        patient_until = loop.time() + PATIENCE_S
         seen = None
         while True:
             try:
@@ -105,6 +110,11 @@ class Seat:
                     return False
                 seen = now.until if now is not None else None
                 await asyncio.sleep(RENEWED_S / 2)
+            except JournalFault as fault:
+                if not fault.passing or loop.time() > patient_until:
+                    raise
+                logger.warning("the room's place cannot be taken yet: %s", fault.message)
+                await asyncio.sleep(RENEWED_S)
             else:
                 self._held_until = loop.time() + LASTS_S
                 self._renewing = loop.create_task(self._renew())

@@ -246,6 +246,20 @@ async def test_a_guest_whose_call_cannot_be_stored_is_told_so(
     )
 
 
+async def test_a_new_guest_waits_for_a_database_that_is_locked_and_is_served(
+    restaurant: Restaurant, worker: Worker, room_name: str
+) -> None:
+    async with restaurant.livekit.joined(room_name) as guest:
+        with restaurant.locked():
+            await restaurant.send(room_name)
+            await worker.tells("the room's place cannot be taken yet", room_name, times=4)
+        assert (await guest.hello())["turn"] == 0
+        await turn(guest, 0)
+
+    assert len(guest.said) == 1
+    assert not worker.logged("a lost agent is replaced", room_name)
+
+
 async def test_a_call_whose_worker_was_killed_is_continued_by_the_next_worker(
     livekit: LiveKit, tmp_path: Path, room_name: str
 ) -> None:
