@@ -46,7 +46,7 @@ from agents.handoff.limits import Limits
 from agents.handoff.manners import Manners
 from agents.handoff.mouth import Mouth
 from agents.handoff.outgoing import without_mark, without_tag
-from agents.handoff.reply import Replies
+from agents.handoff.reply import Replies, Reply
 from agents.handoff.request import SAY, one_line
 from agents.handoff.spending import Spending
 from agents.handoff.tool_use import ToolUse
@@ -382,6 +382,14 @@ class Call(Generic[S, C]):
             if not self.handing_over and self.late and not self.limits.over:
                 self._answer()
 
+    def reply_of(self, call_id: str) -> Reply:
+        """Return the reply that a tool call was made in; of one that no voice has seen, what holds now."""
+        return self.replies.take(call_id) or self.new_reply(self.speaker)
+
+    def new_reply(self, voice: str) -> Reply:
+        """Begin a reply of a voice: it is shown the state and the guest's words as they are now."""
+        return Reply(voice, self.shared.version, self.taken_up)
+
     # -- livekit's events -------------------------------------------------------------------------
 
     def _on_speech_created(self, event: SpeechCreatedEvent) -> None:
@@ -391,9 +399,8 @@ class Call(Generic[S, C]):
         item = event.item
         if isinstance(item, ChatMessage) and item.role == "assistant":
             text = item.text_content or ""
-            if (
-                self._first_words in text
-            ):  # of a reply that was cut short only what was heard stands here
+            # Of a reply that was cut short only what was heard stands here.
+            if self._first_words in text:
                 self._first_words = ""
             self.tell(Said(self.turn, self.speaker, text, item.interrupted))
             self.turns.spoke(interrupted=item.interrupted)

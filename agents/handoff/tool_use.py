@@ -41,9 +41,7 @@ class ToolUse(Generic[S, C]):
         """Carry out one tool call, tell the truth about it, and never raise anything but ToolError."""
         call = self._call
         call_id = context.function_call.call_id
-        reply = call.replies.take(call_id) or Reply(
-            call.speaker, call.shared.version, call.taken_up
-        )
+        reply = call.reply_of(call_id)
         output, failure = "", "cancelled"
         # What a command did is known for sure; an action may have changed the state before it failed.
         began = call.shared.version if issubclass(tool, Action) else None

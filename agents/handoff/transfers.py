@@ -19,7 +19,6 @@ from agents.handoff.failures import (
     code_of,
 )
 from agents.handoff.guards import allow_interruptions, is_cancelled
-from agents.handoff.reply import Reply
 from state.shared import HandOver, Refused, StateError
 
 if TYPE_CHECKING:
@@ -108,9 +107,7 @@ class Transfers(Generic[S, C]):
         self, handoff: "Handoff[S]", call_id: str, speech: SpeechHandle
     ) -> "Voice[S, C]":
         call = self._call
-        reply = call.replies.take(call_id) or Reply(
-            call.speaker, call.shared.version, call.taken_up
-        )
+        reply = call.reply_of(call_id)
         await call.tools.after_siblings(reply, call_id)
         if call.closing is not None:
             raise CallEnding("The call is about to end.")

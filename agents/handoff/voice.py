@@ -22,7 +22,6 @@ from agents.handoff.failures import why_model_failed
 from agents.handoff.hooks import guarded
 from agents.handoff.mouth import spoken
 from agents.handoff.outgoing import Outgoing
-from agents.handoff.reply import Reply
 from agents.handoff.request import ends_with_guest, recent, to_be_said, with_digest
 from agents.handoff.sorting import CallSorter, Sorts
 from agents.handoff.tools import Action, Read, Tool, tool_name, tool_of
@@ -223,7 +222,7 @@ class Voice(Agent, Generic[S, C]):
             return
         if first := call.first_words:
             yield f"{first} "
-        reply = Reply(self.name, call.shared.version, call.taken_up)
+        reply = call.new_reply(self.name)
         outgoing = Outgoing(call.manners.let_out, call.manners.settled)
         sorter: CallSorter | None = None
         try:
