@@ -216,7 +216,7 @@ def dev(
 
 
 @app.command()
-def guest(
+def join(
     room: Annotated[
         str | None,
         typer.Option("--room", metavar="NAME", help="Join this room; a fresh one without it."),
@@ -238,7 +238,7 @@ def guest(
         bool, typer.Option("--events", help="Write one JSON object per line, and nothing else.")
     ] = False,
 ) -> None:
-    """Join a room of the LiveKit server as a guest: type, or pipe one guest turn per line."""
+    """Join a room of the LiveKit server as a user: type, or pipe one user turn per line."""
     from bella_vista.settings import serving_settings
 
     settings = serving_settings()
@@ -254,7 +254,7 @@ def guest(
             identity=identity,
             resume_code=resume,
             events=events,
-            again=_command("guest"),
+            again=_command("join"),
         )
     _leave_at_once(code)
 

@@ -96,7 +96,7 @@ class Talk:
         while self.call.ended is None:
             line = await self.lines.following()
             if line is None:
-                self.call.end("guest_left" if self.typed or self.lines.left else "input_ended")
+                self.call.end("user_left" if self.typed or self.lines.left else "input_ended")
                 return
             self.call.hear(line)
             await self.call.answered()
@@ -109,7 +109,7 @@ class Talk:
             logger.warning("the call did not stop in time")
 
     def _leave(self) -> None:
-        self.call.end("guest_left")
+        self.call.end("user_left")
         self.lines.leave()
 
     def _tell(self, event: Event) -> None:

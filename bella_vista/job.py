@@ -30,7 +30,7 @@ class JobMetadata(BaseModel):
         resume_code: The code its guest was given, which proves that it is his.
         channel: How the guest talks to the house.
         locale: The guest's language and region, as in ``en-US``.
-        guest: The guest's identity in the room; without it he is found among who comes.
+        user: The user's identity in the room; without it the user is found among those who come.
         supersedes: The job, dead or on its way out, whose call this one goes on with; set by ourselves.
         tries: How many jobs in a row were lost with this call; set by ourselves.
     """
@@ -43,7 +43,7 @@ class JobMetadata(BaseModel):
     locale: Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8}){0,3}$")] | None = (
         None
     )
-    guest: Annotated[str, Field(min_length=1, max_length=256)] | None = None
+    user: Annotated[str, Field(min_length=1, max_length=256)] | None = None
     supersedes: _Id | None = None
     tries: Annotated[int, Field(ge=0, le=100)] = 0
 

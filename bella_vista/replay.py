@@ -130,12 +130,12 @@ async def _faults(
             for fault in _untrue(said.greeting, talk.greeting, call):
                 yield file.fault("greeting", f"the greeting: {fault}")
             for number, (turn, line) in enumerate(zip(said.turns, file.turn_lines, strict=True), 1):
-                reached = f'turn {number} ("{_short(turn.guest)}")'
+                reached = f'turn {number} ("{_short(turn.user)}")'
                 if call.ended is not None:
                     ended = f"{reached}: the call had ended before ({call.ended})"
                     yield Fault(str(file.path), line, ended)
                     break
-                answer = await talk.hears(turn.guest)
+                answer = await talk.hears(turn.user)
                 for fault in _untrue(turn, answer, call):
                     yield Fault(str(file.path), line, f"{reached}: {fault}")
             for fault in _differences(said.end, call):
@@ -148,8 +148,8 @@ async def _faults(
 
 def _untrue(facts: Facts, turn: Turn, call: Call[OrderState, OrderContext]) -> Iterator[str]:
     yield from _differences(facts.state, call)
-    if facts.voice is not None and call.speaker != facts.voice:
-        yield f"{call.speaker} speaks, not {facts.voice}"
+    if facts.agent is not None and call.speaker != facts.agent:
+        yield f"{call.speaker} speaks, not {facts.agent}"
     if facts.tools is not None:
         yield from _sequence("tools", facts.tools, [tool.name for tool in turn.tools])
     if facts.handoff is not None:

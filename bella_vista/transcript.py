@@ -132,7 +132,7 @@ class CallRecord:
                 self._note_answered(event.turn)
                 self._write()
             case Ended():
-                if event.reason == "voice_ended":
+                if event.reason == "agent_ended":
                     self._note_answered(self._call.turn)
                 self._note(self._call.turn, Kind.ENDED, HOUSE, event.reason)
                 self._write()

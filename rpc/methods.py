@@ -78,7 +78,7 @@ class OrderMethods:
             agent=desk.agent,
             order_id=desk.shared.state.order_id,
             version=desk.shared.version,
-            voice=desk.conversation.speaker,
+            active_agent=desk.conversation.speaker,
             turn=desk.conversation.turn,
             resume_code=None if caller.role == STAFF else desk.resume_code,
         )

@@ -15,5 +15,5 @@ class EndCall(Action):
 
     async def run(self, call: Call[Any, Any]) -> str:
         """Let the goodbye be the last thing said."""
-        call.close_after_reply("voice_ended")
+        call.close_after_reply("agent_ended")
         return "The call ends after your next sentence: say goodbye."

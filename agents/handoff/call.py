@@ -344,7 +344,7 @@ class Call(Generic[S, C]):
 
     def ask(self, words: str, **how: Any) -> SpeechHandle:
         """Have the present voice reply, to the guest's words if there are any."""
-        if words and self.closing == "voice_ended":
+        if words and self.closing == "agent_ended":
             self.closing = None
         return self.session.generate_reply(user_input=without_mark(words) or NOT_GIVEN, **how)
 
@@ -413,7 +413,7 @@ class Call(Generic[S, C]):
         self.transfers.tools_executed(event)
 
     def _on_close(self, event: CloseEvent) -> None:
-        self.end("failed" if event.error is not None else self.closing or "guest_left")
+        self.end("failed" if event.error is not None else self.closing or "user_left")
         self.hang_up()
 
     # -- telling ----------------------------------------------------------------------------------

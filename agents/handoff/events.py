@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 logger = logging.getLogger(__name__)
 
-EndReason = Literal["input_ended", "guest_left", "voice_ended", "failed"]
+EndReason = Literal["input_ended", "user_left", "agent_ended", "failed"]
 """Why a call is over: nothing more to read, the guest hung up, a voice said goodbye, or it broke."""
 
 

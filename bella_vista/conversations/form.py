@@ -165,7 +165,7 @@ class Facts(_Part):
 
     Args:
         state: Fields of the order.
-        voice: Who speaks at the end of the turn.
+        agent: The agent that speaks at the end of the turn.
         tools: The tools used, by name and in order, transfers left out.
         said: Texts that the voices' words contain, capitals or not.
         not_said: Texts that they do not contain.
@@ -173,7 +173,7 @@ class Facts(_Part):
     """
 
     state: OrderFields | None = None
-    voice: str | None = None
+    agent: str | None = None
     tools: Texts | None = None
     said: Texts = ()
     not_said: Texts = ()
@@ -183,7 +183,7 @@ class Facts(_Part):
 class GuestTurn(Facts):
     """Something the guest says, and what must be true after the answer."""
 
-    guest: Annotated[str, Field(min_length=1)]
+    user: Annotated[str, Field(min_length=1)]
 
 
 def _at_least_one(turns: tuple[GuestTurn, ...]) -> tuple[GuestTurn, ...]:

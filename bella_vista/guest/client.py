@@ -9,8 +9,8 @@ from typing import Any
 
 from livekit import rtc
 
-VOICE = "bella.voice"
-"""The agent's attribute that says which voice speaks."""
+ACTIVE_AGENT = "bella.active_agent"
+"""The attribute that names the agent that speaks."""
 
 LINK_BROKEN = (1401, 1501, 1502, 1503, 1505)
 """What livekit 1.1.21 answers when a call did not get to the agent, or its reply not to us."""
@@ -240,7 +240,7 @@ class RoomClient:
         except Exception:  # livekit 1.1.21 raises several kinds when a stream breaks off
             return
         speaker = self.room.remote_participants.get(identity)
-        voice = speaker.attributes.get(VOICE) if speaker is not None else None
+        voice = speaker.attributes.get(ACTIVE_AGENT) if speaker is not None else None
         if text.strip():
             self._tell(Said(voice, text))
 

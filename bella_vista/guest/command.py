@@ -1,4 +1,4 @@
-"""``python -m bella_vista guest``: a visit to a room, or one call there."""
+"""``python -m bella_vista join``: a visit to a room, or one call there."""
 
 import asyncio
 import logging

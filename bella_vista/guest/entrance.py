@@ -114,7 +114,7 @@ class Entrance:
             Unreachable: The server is not there.
             KeysRefused: It does not know the keys.
         """
-        metadata = {"guest": identity}
+        metadata = {"user": identity}
         if resume_code is not None:
             metadata["resume_code"] = resume_code
         agent_name = self.settings.agent_name

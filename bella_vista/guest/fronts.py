@@ -14,7 +14,7 @@ from bella_vista.terminal.json_lines import json_line
 from bella_vista.terminal.receipt import as_text
 from state.text import clean
 
-Reason = Literal["input_ended", "guest_left", "voice_ended", "failed"]
+Reason = Literal["input_ended", "user_left", "agent_ended", "failed"]
 
 _RECEIPT = 46
 _NARROWEST = 24
@@ -130,7 +130,7 @@ class PlainFront:
             return
         text = notice.get("text")
         if not isinstance(text, str) or not text.strip():
-            text = f"Your turn: {_name(str(notice.get('voice') or 'the house'))} listens"
+            text = f"Your turn: {_name(str(notice.get('active_agent') or 'the house'))} listens"
         self._write(fill(f"[{clean(text)}]", self._columns()))
 
     def told(self, what: str) -> None:
@@ -185,7 +185,7 @@ class JsonFront:
 
     def said(self, voice: str | None, text: str) -> None:
         """Write down what a voice says."""
-        self._write("said", voice=voice, text=text)
+        self._write("said", agent=voice, text=text)
 
     def order(self, view: Mapping[str, Any]) -> None:
         """Write down how the order is now."""

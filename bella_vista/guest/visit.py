@@ -104,7 +104,7 @@ class Visit:
             NoAgent: No agent came.
             rtc.RpcError: The agent does not talk to this guest.
         """
-        with on_signals(lambda: self._end("guest_left")):
+        with on_signals(lambda: self._end("user_left")):
             if fresh:
                 await self._entrance.open(self.place.room)
             await self._entrance.join(self._client.room, self.place.room, self.place.identity)
@@ -141,7 +141,7 @@ class Visit:
             self._show(self._front.typing)
             line = await self._lines.following()
             if line is None:
-                self._end("guest_left" if self._typed or self._lines.left else "input_ended")
+                self._end("user_left" if self._typed or self._lines.left else "input_ended")
                 return
             self._show(partial(self._front.heard, line))
             if not await self._say(line):
@@ -263,7 +263,7 @@ class Visit:
             case AgentGone():
                 if not news.by_itself:
                     self._tell("the house is gone from the room, and nobody else came")
-                self._end("voice_ended" if news.by_itself else "failed")
+                self._end("agent_ended" if news.by_itself else "failed")
             case Link(state="reconnecting"):
                 self._tell("the connection is broken: reconnecting")
             case Link(state="back"):
@@ -273,7 +273,7 @@ class Visit:
             case Link():
                 if not news.closed:
                     self._tell("the connection is lost")
-                self._end("voice_ended" if news.closed else "failed")
+                self._end("agent_ended" if news.closed else "failed")
         self._happened.set()
 
     def _known_voice(self) -> str | None:
@@ -312,7 +312,7 @@ class Visit:
             show()
         except OSError as error:
             self.unheard = error
-            self._end("guest_left")
+            self._end("user_left")
 
 
 def _worth_another(error: Exception) -> float | None:

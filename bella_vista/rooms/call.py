@@ -79,7 +79,7 @@ class RoomCall:
         self._attendance = Attendance(
             room,
             rooms,
-            expected=metadata.guest,
+            expected=metadata.user,
             left=self._guest_left,
             came_back=self._guest_back,
             joined=self._somebody_joined,
@@ -171,7 +171,7 @@ class RoomCall:
         if self._talk is not None:
             await self._talk.aclose()
         await self._gateway.aclose()
-        said_goodbye = self._talk is not None and self._talk.call.ended == "voice_ended"
+        said_goodbye = self._talk is not None and self._talk.call.ended == "agent_ended"
         over = outcome is Outcome.NOBODY or (outcome is Outcome.OVER and said_goodbye)
         await self._seat.leave(done=over)
 
@@ -184,8 +184,8 @@ class RoomCall:
     def metadata_of_successor(self) -> JobMetadata:
         """What a job is told that goes on with this call."""
         order_id = self._talk.call.state.order_id if self._talk else self._metadata.order_id
-        guest = self._attendance.guest or self._metadata.guest
-        return self._metadata.model_copy(update={"order_id": order_id, "guest": guest})
+        guest = self._attendance.guest or self._metadata.user
+        return self._metadata.model_copy(update={"order_id": order_id, "user": guest})
 
     async def _be_seen(self) -> None:
         """Have the others told of us: livekit-server 1.13.5 does it at once when an attribute changes."""
@@ -305,7 +305,7 @@ class RoomCall:
 
     def _gone_for_good(self) -> None:
         if self._talk is not None:
-            self._talk.call.end("guest_left")
+            self._talk.call.end("user_left")
         self._result(Outcome.OVER)
 
     def _somebody_joined(self, identity: str) -> None:
@@ -375,7 +375,7 @@ class RoomCall:
             # Nobody hears us. A session that closes would apologise for a reply that it breaks off, and the next
             # agent would take the guest's words for answered.
             self._talk.call.hang_up()
-            self._talk.call.end("guest_left")
+            self._talk.call.end("user_left")
 
     def _withdraw(self) -> None:
         self._result(Outcome.WITHDRAWN)

@@ -32,7 +32,7 @@ from state.context import OrderContext
 from state.order import OrderState
 from state.shared import Applied
 
-VOICE, STAGE, VERSION = "bella.voice", "bella.stage", "bella.version"
+ACTIVE_AGENT, STAGE, VERSION = "bella.active_agent", "bella.stage", "bella.version"
 """The agent's attributes, for clients that only look."""
 
 QUIET_S = 1.2
@@ -89,7 +89,7 @@ class Page:
         self._attributes.show(
             {
                 # Who speaks next is known as soon as it is written down, before his first word.
-                VOICE: call.shared.speaker or call.speaker,
+                ACTIVE_AGENT: call.shared.speaker or call.speaker,
                 STAGE: call.state.stage.value,
                 VERSION: str(call.shared.version),
             }
@@ -198,7 +198,7 @@ class Page:
         return {
             "turn": event.turn,
             "your_turn": True,
-            "voice": event.voice,
+            "active_agent": event.voice,
             "version": event.version,
             "expects": event.expects,
             **({"choices": [*named]} if named else {}),

@@ -101,7 +101,7 @@ class Talk:
     async def aclose(self) -> None:
         """Stop what runs, and keep what was said."""
         await self.page.aclose()
-        self.call.end("guest_left")
+        self.call.end("user_left")
         try:
             async with asyncio.timeout(STOP_LIMIT_S):
                 await stop(self.call)
@@ -132,5 +132,5 @@ class Talk:
         self.call.speak(STILL_THERE)
 
     def _nobody_there(self) -> None:
-        self.call.close_after_reply("guest_left")
+        self.call.close_after_reply("user_left")
         self.call.speak(NOBODY_THERE)

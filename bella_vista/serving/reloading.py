@@ -268,7 +268,7 @@ async def _run_dev(module: str, server: Path | None, watched: Watched | None) ->
             words = " ".join(f"{name}={value}" for name, value in local.environment.items())
             complain(
                 f"A LiveKit server runs at {local.url}, on this machine only. To join as a guest:",
-                f"  {words} {_python()} -m bella_vista guest",
+                f"  {words} {_python()} -m bella_vista join",
             )
         settings = serving_settings()
         if watched is None:

@@ -176,7 +176,7 @@ async def sweep(sending: Sending, lost: Sequence[LostPlace], *, agent_name: str)
         if one.room not in rooms or one.job_id in sending.given_up:
             continue
         identity = default_identity(one.job_id)
-        metadata = JobMetadata(order_id=one.order_id, guest=one.guest, tries=one.tries)
+        metadata = JobMetadata(order_id=one.order_id, user=one.guest, tries=one.tries)
         place = Place(one.room, one.job_id, identity, agent_name, metadata, one.lived_s)
         try:
             there = await sending.participants(one.room)

@@ -40,14 +40,14 @@ def event_data(event: Event, speaker: str) -> dict[str, Any] | None:
             return {
                 "type": "said",
                 "turn": event.turn,
-                "voice": event.voice,
+                "agent": event.voice,
                 "text": event.text,
             }
         case ToolUsed():
             return {
                 "type": "tool",
                 "turn": event.turn,
-                "voice": event.voice,
+                "agent": event.voice,
                 "name": event.name,
                 "arguments": dict(event.arguments),
                 "output": event.output,
@@ -80,7 +80,7 @@ def event_data(event: Event, speaker: str) -> dict[str, Any] | None:
             return {
                 "type": "usage",
                 "turn": event.turn,
-                "voice": event.voice,
+                "agent": event.voice,
                 "model_calls": event.model_calls,
                 "prompt_tokens": event.prompt_tokens,
                 "completion_tokens": event.completion_tokens,
@@ -90,7 +90,7 @@ def event_data(event: Event, speaker: str) -> dict[str, Any] | None:
             return {
                 "type": "your_turn",
                 "turn": event.turn,
-                "voice": event.voice,
+                "agent": event.voice,
                 "version": event.version,
                 "expects": event.expects,
             }
@@ -120,7 +120,7 @@ class EventLines:
                 "type": "ready",
                 "order_id": shared.state.order_id,
                 "version": shared.version,
-                "voice": self._call.speaker,
+                "agent": self._call.speaker,
             }
         )
 

@@ -130,7 +130,7 @@ class Screen:
         self._show()
         self._console.print()
         order = self._call.state
-        if order.order_items and reason != "voice_ended":
+        if order.order_items and reason != "agent_ended":
             panel = self._order_panel(receipt(order))
             self._console.print(panel, width=min(self._width(), _ORDER_WIDTH + 6))
         for line in farewell(self._call, reason, self._to_go_on):

@@ -42,7 +42,7 @@ class HelloReply(Shown):
     features: tuple[str, ...] = FEATURES
     order_id: str
     version: Now
-    voice: Annotated[str, Field(description="Who speaks.")]
+    active_agent: Annotated[str, Field(description="The agent that speaks.")]
     turn: Annotated[int, Field(description="How many things the guest has said.")]
     resume_code: Annotated[
         str | None, Field(description="Goes on with this order in another room; the guest's only.")

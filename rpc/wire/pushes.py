@@ -27,7 +27,7 @@ class YourTurnToSpeak(Shown):
 
     turn: int
     your_turn: Literal[True]
-    voice: str
+    active_agent: str
     version: int
     expects: Literal["open", "yes_no", "choice", "rating", "amount", "name", "contact"]
     choices: Annotated[

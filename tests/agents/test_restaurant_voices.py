@@ -61,7 +61,7 @@ async def test_a_whole_order_goes_through_four_voices() -> None:
     assert order.stage is Stage.PLACED
     assert (order.payment_method, order.feedback_rating) == ("card", 5)
     assert placed.handoffs == [("payment", "feedback")]
-    assert end.ended == Ended("voice_ended")
+    assert end.ended == Ended("agent_ended")
     assert [turn.handoffs for turn in talk.turns if turn.handoffs] == [
         [("greeter", "order_taker")],
         [("order_taker", "payment")],

@@ -133,8 +133,8 @@ def test_replay_tells_what_holds_and_what_does_not(
 ) -> None:
     holds, fails = tmp_path / "holds.yaml", tmp_path / "fails.yaml"
     script = "script: [{say: Good evening}, {say: Hello}]\n"
-    holds.write_text(script + "turns: [{guest: hello, said: hello}]\n")
-    fails.write_text(script + "turns: [{guest: hello, said: goodbye}]\n")
+    holds.write_text(script + "turns: [{user: hello, said: hello}]\n")
+    fails.write_text(script + "turns: [{user: hello, said: goodbye}]\n")
 
     assert run("replay", "holds.yaml") == 0
     assert out(capsys) == "ok holds.yaml\n"
@@ -151,7 +151,7 @@ def test_a_faulty_conversation_outweighs_one_that_does_not_hold(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "faulty.yaml").write_text("turn: []\n")
-    (tmp_path / "fails.yaml").write_text("turns: [{guest: hello}]\nscript: [{say: hi}]\n")
+    (tmp_path / "fails.yaml").write_text("turns: [{user: hello}]\nscript: [{say: hi}]\n")
 
     assert run("replay", "faulty.yaml", "fails.yaml") == 2
 

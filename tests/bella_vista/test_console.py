@@ -50,7 +50,7 @@ async def test_the_whole_story_goes_from_ready_to_end() -> None:
         "end",
     ]
     assert [event["turn"] for event in events if event["type"] == "your_turn"] == [0, 1, 2]
-    assert events[0]["voice"] == "greeter"
+    assert events[0]["agent"] == "greeter"
     assert events[-1]["reason"] == "input_ended"
     assert events[-1]["order"]["active_agent"] == "order_taker"
     assert events[-1]["order"]["order_summary"] == "1x Tiramisu (Total: $7.08)"
@@ -59,7 +59,7 @@ async def test_the_whole_story_goes_from_ready_to_end() -> None:
 async def test_a_guest_who_hangs_up_has_left() -> None:
     events, _ = await held([says("Good evening.")], typed=True)
 
-    assert events[-1]["reason"] == "guest_left"
+    assert events[-1]["reason"] == "user_left"
 
 
 async def test_after_the_goodbye_nothing_more_is_heard() -> None:
@@ -68,7 +68,7 @@ async def test_after_the_goodbye_nothing_more_is_heard() -> None:
     events, _ = await held(script, "bye", "wait", "are you there?")
 
     assert kinds(events) == ["ready", "said", "your_turn", "heard", "tool", "said", "end"]
-    assert events[-1]["reason"] == "voice_ended"
+    assert events[-1]["reason"] == "agent_ended"
 
 
 async def test_a_card_number_is_heard_as_a_mark() -> None:
@@ -92,7 +92,7 @@ async def test_ctrl_c_while_a_voice_thinks_ends_politely(number: signal.Signals)
 
     signal.raise_signal(number)
 
-    assert await talk == "guest_left"
+    assert await talk == "user_left"
     events = [json.loads(line) for line in out.getvalue().splitlines()]
     assert kinds(events) == ["ready", "said", "your_turn", "heard", "end"]
 
@@ -117,7 +117,7 @@ async def test_ctrl_c_while_the_guest_types_ends_politely() -> None:
 
     signal.raise_signal(signal.SIGINT)
 
-    assert await talk == "guest_left"
+    assert await talk == "user_left"
     assert '"type": "end"' in out.getvalue()
     typing.set()
 
@@ -148,6 +148,6 @@ async def test_when_nobody_reads_any_more_the_call_ends(after: int) -> None:
     lines = Lines(lambda: next(guest, None))
     talk = Talk(restaurant(), ScriptedLLM(EVENING), front, lines, typed=False)
 
-    assert await talk.hold() == "guest_left"
+    assert await talk.hold() == "user_left"
     assert isinstance(talk.unheard, BrokenPipeError)
     assert front.told == after + 1

@@ -15,22 +15,20 @@ def test_a_dispatch_need_say_nothing(text: str) -> None:
 
 
 def test_what_a_dispatch_says_is_read_and_written_again() -> None:
-    text = (
-        '{"order_id":"abcd","resume_code":"x.y","channel":"phone","locale":"en-US","guest":"ada"}'
-    )
+    text = '{"order_id":"abcd","resume_code":"x.y","channel":"phone","locale":"en-US","user":"ada"}'
 
     metadata = JobMetadata.parse(text)
 
-    assert (metadata.channel, metadata.guest, metadata.tries) == ("phone", "ada", 0)
+    assert (metadata.channel, metadata.user, metadata.tries) == ("phone", "ada", 0)
     assert metadata.text() == text
 
 
 def test_everything_that_is_wrong_is_said_and_nothing_of_it_repeated() -> None:
-    said = faults('{"channel": "SECRET", "tries": "SECRET", "guest": 7, "ordr_id": "SECRET"}')
+    said = faults('{"channel": "SECRET", "tries": "SECRET", "user": 7, "ordr_id": "SECRET"}')
 
     assert [line.partition(":")[0] for line in said] == [
         "channel",
-        "guest",
+        "user",
         "tries",
         'there is no field "ordr_id"',
     ]
@@ -41,7 +39,7 @@ def test_everything_that_is_wrong_is_said_and_nothing_of_it_repeated() -> None:
     "text",
     [
         *("[]", "null", "5", '"order"', "{", "{} {}", "order=abcd"),
-        *('{"guest": "\\ud800"}', "[" * 9000, '{"guest": "ada", "guest": "eve"}'),
+        *('{"user": "\\ud800"}', "[" * 9000, '{"user": "ada", "user": "eve"}'),
     ],
 )
 def test_what_is_no_object_is_refused(text: str) -> None:
@@ -53,7 +51,7 @@ def test_what_is_no_object_is_refused(text: str) -> None:
     [
         '{"locale": "english"}',
         '{"locale": "en-US; drop"}',
-        '{"guest": ""}',
+        '{"user": ""}',
         '{"order_id": ""}',
         '{"tries": -1}',
         '{"tries": true}',

@@ -93,9 +93,9 @@ def test_a_killed_console_loses_nothing_that_was_said_to_be_done(folder: Path) -
         "type": "ready",
         "order_id": order_id,
         "version": acknowledged["version"],
-        "voice": "order_taker",
+        "agent": "order_taker",
     }
-    assert again[1]["voice"] == "order_taker"
+    assert again[1]["agent"] == "order_taker"
     assert again[-1] == {"type": "end", "reason": "input_ended", "order": acknowledged}
 
 
@@ -109,7 +109,7 @@ def test_ctrl_c_ends_with_the_order_as_it_stands(folder: Path) -> None:
         end, err = json.loads(left.stdout.read()), left.stderr.read()
 
         assert left.wait() == 0
-    assert (end["type"], end["reason"]) == ("end", "guest_left")
+    assert (end["type"], end["reason"]) == ("end", "user_left")
     assert end["order"]["item_count"] == 2
     assert err == ""
 
@@ -122,7 +122,7 @@ def test_what_is_said_is_kept_unless_that_is_switched_off(
     events, err = said(console(folder), "Ada, two tiramisu")
 
     order_id = events[0]["order_id"]
-    talk = [(event.get("voice", "guest"), event["text"]) for event in events if "text" in event]
+    talk = [(event.get("agent", "guest"), event["text"]) for event in events if "text" in event]
 
     async def written() -> list[tuple[str, str]]:
         async with open_store(f"sqlite:///{folder}/orders.db", None) as store:

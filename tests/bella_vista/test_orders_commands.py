@@ -166,7 +166,7 @@ def said_about(order_id: str) -> None:
                 Moment(1, "heard", "guest", "a [red]\x1b[2Jpizza", at + timedelta(seconds=9)),
                 Moment(1, "cut_short", "order_taker", "One", at + timedelta(seconds=10)),
                 Moment(1, "spent", "order_taker", '{"model_calls": 2, "prompt_tokens": 1500}', at),
-                Moment(1, "ended", "house", "guest_left", at + timedelta(seconds=11)),
+                Moment(1, "ended", "house", "user_left", at + timedelta(seconds=11)),
             )
 
     asyncio.run(record())

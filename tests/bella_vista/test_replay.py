@@ -22,7 +22,7 @@ async def held(tmp_path: Path, text: str) -> list[str]:
 
 
 async def test_what_holds_leaves_nothing_to_tell(tmp_path: Path) -> None:
-    text = SCRIPT + "turns: [{guest: I am Ada, said: hello ADA, state: {customer_name: Ada}}]\n"
+    text = SCRIPT + "turns: [{user: I am Ada, said: hello ADA, state: {customer_name: Ada}}]\n"
 
     assert await held(tmp_path, text) == []
 
@@ -30,7 +30,7 @@ async def test_what_holds_leaves_nothing_to_tell(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("facts", "told"),
     [
-        ("voice: payment", "greeter speaks, not payment"),
+        ("agent: payment", "greeter speaks, not payment"),
         ("tools: []", "tools is [set_customer], not []"),
         ("handoff: payment", "handoff is [], not [payment]"),
         ("said: goodbye", 'nobody says "goodbye"; said is "Hello Ada."'),
@@ -41,13 +41,13 @@ async def test_what_holds_leaves_nothing_to_tell(tmp_path: Path) -> None:
 async def test_what_does_not_hold_is_told_with_its_turn(
     tmp_path: Path, facts: str, told: str
 ) -> None:
-    text = f"{SCRIPT}turns:\n- guest: I am Ada\n  {facts}\n"
+    text = f"{SCRIPT}turns:\n- user: I am Ada\n  {facts}\n"
 
     assert await held(tmp_path, text) == [f'c.yaml:7: turn 1 ("I am Ada"): {told}']
 
 
 async def test_greeting_and_end_have_facts_of_their_own(tmp_path: Path) -> None:
-    text = SCRIPT + "greeting: {said: bonsoir}\nturns: [{guest: I am Ada}]\nend: {stage: placed}\n"
+    text = SCRIPT + "greeting: {said: bonsoir}\nturns: [{user: I am Ada}]\nend: {stage: placed}\n"
 
     assert await held(tmp_path, text) == [
         'c.yaml:6: the greeting: nobody says "bonsoir"; said is "Good evening."',
@@ -56,7 +56,7 @@ async def test_greeting_and_end_have_facts_of_their_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "turns", ["[{guest: a}, {guest: b}]", "[{guest: a}, {guest: b}, {guest: c}, {guest: d}]"]
+    "turns", ["[{user: a}, {user: b}]", "[{user: a}, {user: b}, {user: c}, {user: d}]"]
 )
 async def test_a_script_that_does_not_fit_fails(tmp_path: Path, turns: str) -> None:
     script = "script: [{say: hi}, {say: a}, {say: b}, {say: c}]\n"
@@ -70,9 +70,9 @@ async def test_a_script_that_does_not_fit_fails(tmp_path: Path, turns: str) -> N
 async def test_a_call_that_has_ended_takes_no_further_turn(tmp_path: Path) -> None:
     script = "script: [{say: hi}, {calls: [{name: end_call}], say: Goodbye.}]\n"
 
-    lines = await held(tmp_path, script + "turns:\n- guest: bye\n- guest: wait\n")
+    lines = await held(tmp_path, script + "turns:\n- user: bye\n- user: wait\n")
 
-    assert lines == ['c.yaml:4: turn 2 ("wait"): the call had ended before (voice_ended)']
+    assert lines == ['c.yaml:4: turn 2 ("wait"): the call had ended before (agent_ended)']
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ async def test_a_call_that_has_ended_takes_no_further_turn(tmp_path: Path) -> No
     ],
 )
 async def test_an_order_that_cannot_be_is_a_fault(tmp_path: Path, order: str, why: str) -> None:
-    text = f"{SCRIPT}turns: [{{guest: hello}}]\norder: {order}\n"
+    text = f"{SCRIPT}turns: [{{user: hello}}]\norder: {order}\n"
 
     with pytest.raises(ConversationFaults) as caught:
         await held(tmp_path, text)
@@ -118,7 +118,7 @@ order:
   notes: [{{title: bell, content: please ring twice}}]
   person_wanted: true
   active_agent: feedback
-turns: [{{guest: hello, voice: feedback}}]
+turns: [{{user: hello, agent: feedback}}]
 end: {{stage: {stage}, subtotal: 1800, tip: 180, active_agent: feedback, person_wanted: true}}
 """
 
@@ -127,12 +127,12 @@ end: {{stage: {stage}, subtotal: 1800, tip: 180, active_agent: feedback, person_
 
 async def test_a_model_that_is_not_there_is_a_fault(tmp_path: Path) -> None:
     with pytest.raises(ConversationFaults, match=":2: there is no model"):
-        await held(tmp_path, "turns: [{guest: hello}]\nmodel: oracle\n")
+        await held(tmp_path, "turns: [{user: hello}]\nmodel: oracle\n")
 
 
 async def test_a_script_may_stand_in_a_file_beside_the_conversation(tmp_path: Path) -> None:
     (tmp_path / "steps.yaml").write_text("[{say: Good evening}, {say: Hello there}]\n")
 
-    text = "turns: [{guest: hello, said: hello there}]\nmodel: script:steps.yaml\n"
+    text = "turns: [{user: hello, said: hello there}]\nmodel: script:steps.yaml\n"
 
     assert await held(tmp_path, text) == []

@@ -80,7 +80,7 @@ async def test_what_is_answered_is_kept_once_when_it_is_the_guests_turn() -> Non
 
 @pytest.mark.parametrize(
     ("reason", "kept"),
-    [("voice_ended", ["began", "answered", "ended"]), ("guest_left", ["began", "ended"])],
+    [("agent_ended", ["began", "answered", "ended"]), ("user_left", ["began", "ended"])],
 )
 async def test_a_goodbye_answers_what_it_was_said_to(reason: EndReason, kept: list[str]) -> None:
     call, store = Talking(), Written()

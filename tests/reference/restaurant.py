@@ -193,7 +193,7 @@ def events_page() -> str:
         if data is None:
             raise LookupError(f"{type(event).__name__} has no line")
         shown.append((summary(type(event).__doc__ or ""), _short(data)))
-    lines.closes("voice_ended")
+    lines.closes("agent_ended")
     ended = written.getvalue().removeprefix(opened)
     shown.append(("The last line.", _short(json.loads(ended))))
     return "\n\n".join(

@@ -25,7 +25,7 @@ async def test_the_guest_is_told_where_the_call_stands_and_how_to_come_back() ->
         "features": [*FEATURES],
         "order_id": "o-1",
         "version": 1,
-        "voice": "greeter",
+        "active_agent": "greeter",
         "turn": 1,
         "resume_code": "abcd-efgh-jkmn",
     }
@@ -183,7 +183,7 @@ async def test_a_call_hears_what_is_said_without_a_card_number() -> None:
 
     assert desk.say("my card is 4111 1111 1111 1111", GUEST_CALLER, "k") == 1
     assert call.late == ["my card is [card]"]
-    call.end("voice_ended")
+    call.end("agent_ended")
     with pytest.raises(Exception, match="over"):
         desk.say("hello?", GUEST_CALLER, None)
     assert desk.views.present()[1]["active_agent"] == call.speaker

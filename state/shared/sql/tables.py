@@ -24,7 +24,7 @@ from sqlalchemy import (
     select,
 )
 
-LAYOUT = "0004"
+LAYOUT = "0005"
 """The last migration; a database that is past it is left alone."""
 
 metadata = MetaData()

@@ -33,7 +33,7 @@ async def test_closing_in_the_middle_of_a_hanging_tool_gives_it_up() -> None:
 
     assert time.monotonic() - began < AT_ONCE_S
     assert ["timeout" in tool.output for tool in turn.tools] == [True] or turn.tools == []
-    assert talk.call.ended == "guest_left"
+    assert talk.call.ended == "user_left"
 
 
 async def test_closing_while_a_transfer_waits_for_a_hanging_tool_hands_nobody_over() -> None:
@@ -113,7 +113,7 @@ async def test_closing_while_the_model_thinks_and_the_guest_speaks_ends_everythi
         began = time.monotonic()
 
     assert time.monotonic() - began < AT_ONCE_S
-    assert talk.call.ended == "guest_left"
+    assert talk.call.ended == "user_left"
 
 
 @pytest.mark.parametrize("how", ["the session closes", "the call is ended"])
@@ -152,11 +152,11 @@ async def test_words_at_any_moment_of_the_closing_hurt_nobody(steps: int) -> Non
         talk.call.hear("Wait!")
         await closing
 
-    assert talk.call.ended == "guest_left"
+    assert talk.call.ended == "user_left"
 
 
 async def test_closing_twice_is_closing_once() -> None:
     async with Conversation(hotel(), ScriptedLLM([says("Good evening.")])) as talk:
         await talk.call.session.aclose()
 
-    assert talk.call.ended == "guest_left"
+    assert talk.call.ended == "user_left"

@@ -43,7 +43,7 @@ async def test_of_an_end_and_a_transfer_in_one_reply_one_happens_and_the_other_i
 
     if made[0] == "end_call":
         assert turn.handoffs == []
-        assert turn.ended == Ended("voice_ended")
+        assert turn.ended == Ended("agent_ended")
         assert [one.reason for one in turn.refused] == ["call_ending"]
     else:
         assert turn.handoffs == [("reception", "bar")]
@@ -87,7 +87,7 @@ async def test_a_write_beside_an_end_is_kept() -> None:
     assert talk.state.nights == 2
     assert [tool.name for tool in turn.tools] == ["add_nights", "end_call"]
     assert turn.said == ["Bye!"]
-    assert turn.ended == Ended("voice_ended")
+    assert turn.ended == Ended("agent_ended")
 
 
 async def test_two_ends_in_one_reply_are_one() -> None:
@@ -97,7 +97,7 @@ async def test_two_ends_in_one_reply_are_one() -> None:
         turn = await talk.hears("Goodbye")
 
     assert turn.said == ["Bye!"]
-    assert [event for event in turn.events if isinstance(event, Ended)] == [Ended("voice_ended")]
+    assert [event for event in turn.events if isinstance(event, Ended)] == [Ended("agent_ended")]
 
 
 async def test_who_speaks_on_before_the_goodbye_was_said_is_answered_and_the_call_goes_on() -> None:
@@ -122,7 +122,7 @@ async def test_who_speaks_on_before_the_goodbye_was_said_is_answered_and_the_cal
     assert turn.said == ["Breakfast is at eight."]
     assert len(turn.your_turns) == 1
     assert turn.ended is None
-    assert last.ended == Ended("voice_ended")
+    assert last.ended == Ended("agent_ended")
 
 
 async def test_a_model_that_fails_in_its_goodbye_does_not_ask_to_say_that_again() -> None:
@@ -132,7 +132,7 @@ async def test_a_model_that_fails_in_its_goodbye_does_not_ask_to_say_that_again(
         turn = await talk.hears("Goodbye")
 
     assert turn.said == [FAREWELL]
-    assert turn.ended == Ended("voice_ended")
+    assert turn.ended == Ended("agent_ended")
 
 
 @pytest.mark.parametrize("made", [("add_nights", {"nights": 2}), "transfer_to_bar"], ids=str)
@@ -176,7 +176,7 @@ async def test_words_after_the_state_was_lost_do_not_keep_the_call_alive() -> No
     assert turn.events[-1] == Ended("failed")
 
 
-@pytest.mark.parametrize("reason", ["input_ended", "guest_left"])
+@pytest.mark.parametrize("reason", ["input_ended", "user_left"])
 async def test_nothing_is_told_after_the_end(reason: EndReason) -> None:
     gate = asyncio.Event()
     model = ScriptedLLM([says("Good evening."), calls(("add_nights", {"nights": 1}), until=gate)])
@@ -252,7 +252,7 @@ async def test_who_is_told_of_the_end_may_end_it_again() -> None:
 
     call.listen(leave)
     async with Conversation(call, ScriptedLLM([says("Good evening.")])) as talk:
-        call.end("guest_left")
+        call.end("user_left")
 
-    assert seen == ["guest_left"]
-    assert [event for event in talk.events if isinstance(event, Ended)] == [Ended("guest_left")]
+    assert seen == ["user_left"]
+    assert [event for event in talk.events if isinstance(event, Ended)] == [Ended("user_left")]

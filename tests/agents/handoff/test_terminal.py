@@ -48,7 +48,7 @@ async def test_nothing_is_read_after_a_voice_has_ended_the_call() -> None:
     model = ScriptedLLM([says("Good evening!"), calls("end_call"), says("Goodbye!")])
     lines = iter(["bye", "are you still there?"])
 
-    assert await talk(hotel(), model, lines=lines, out=io.StringIO()) == "voice_ended"
+    assert await talk(hotel(), model, lines=lines, out=io.StringIO()) == "agent_ended"
     assert next(lines) == "are you still there?"
 
 

@@ -80,6 +80,6 @@ async def test_what_was_spent_when_the_guest_hangs_up_is_told() -> None:
     async with Conversation(hotel(), model) as talk:
         turn = talk.say("what is a night?")
         await until(lambda: len(model.requests) == 3)
-        talk.call.end("guest_left")
+        talk.call.end("user_left")
 
-    assert turn.events[-2:] == [Spent(1, "reception", 1, 200, 9, 0), Ended("guest_left")]
+    assert turn.events[-2:] == [Spent(1, "reception", 1, 200, 9, 0), Ended("user_left")]

@@ -107,7 +107,7 @@ async def test_after_the_voice_ended_the_call_there_is_no_turn() -> None:
 
     assert turn.said == ["Goodbye!"]
     assert turn.your_turns == []
-    assert turn.ended == Ended("voice_ended")
+    assert turn.ended == Ended("agent_ended")
 
 
 async def test_a_goodbye_said_beside_the_end_is_not_said_twice() -> None:
@@ -117,7 +117,7 @@ async def test_a_goodbye_said_beside_the_end_is_not_said_twice() -> None:
         turn = await talk.hears("Goodbye")
 
     assert turn.said == ["Goodbye!"]
-    assert turn.ended == Ended("voice_ended")
+    assert turn.ended == Ended("agent_ended")
 
 
 async def test_what_is_said_after_the_end_is_ignored() -> None:

@@ -75,7 +75,7 @@ async def test_a_call_closes_at_any_moment_soon_once_and_whole(
                 await closes(talk)
 
                 assert loop.time() - began < SOON_S, (steps, loop.time() - began)
-                assert talk.call.ended == "guest_left"
+                assert talk.call.ended == "user_left"
                 whole(talk)
                 after = len(talk.events)
                 talk.call.hear("Hello?")
@@ -148,7 +148,7 @@ async def test_a_journal_that_never_answers_does_not_keep_a_call_from_closing() 
         began = loop.time()
 
     assert loop.time() - began < 20.0
-    assert talk.call.ended == "guest_left"
+    assert talk.call.ended == "user_left"
 
 
 async def test_closing_waits_for_a_commit_that_is_on_its_way_and_keeps_it() -> None:

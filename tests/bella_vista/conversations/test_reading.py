@@ -24,9 +24,9 @@ def faults(tmp_path: Path, text: str) -> list[str]:
 
 
 def test_the_guests_words_stay_as_they_are_written(tmp_path: Path) -> None:
-    said = read(tmp_path, "turns:\n- guest: yes\n- guest: 17:30\n- guest: no # thanks\n")
+    said = read(tmp_path, "turns:\n- user: yes\n- user: 17:30\n- user: no # thanks\n")
 
-    assert [turn.guest for turn in said.turns] == ["yes", "17:30", "no"]
+    assert [turn.user for turn in said.turns] == ["yes", "17:30", "no"]
 
 
 def test_fields_of_the_order_have_their_own_types(tmp_path: Path) -> None:
@@ -34,7 +34,7 @@ def test_fields_of_the_order_have_their_own_types(tmp_path: Path) -> None:
         tmp_path,
         """
 turns:
-- guest: hello
+- user: hello
   state: {phone: +12125550142, total: 900, person_wanted: no, email: null, tip_percentage: 7.5}
 """,
     )
@@ -70,7 +70,7 @@ def test_a_tools_arguments_are_read_as_json_would(tmp_path: Path) -> None:
 
 def test_a_script_may_stand_in_a_conversation(tmp_path: Path) -> None:
     path = tmp_path / "c.yaml"
-    path.write_text("turns: [{guest: hello}]\nscript: [{say: Good evening}]\n")
+    path.write_text("turns: [{user: hello}]\nscript: [{say: Good evening}]\n")
 
     assert [step.say for step in load_script(path)] == ["Good evening"]
 
@@ -79,7 +79,7 @@ def test_every_fault_is_told_with_its_line(tmp_path: Path) -> None:
     text = """\
 meny: x.yaml
 turns:
-- guest: hello
+- user: hello
   stat: {total: 1}
 - state:
     totl: 900
@@ -93,7 +93,7 @@ at: tomorrow
     assert faults(tmp_path, text) == [
         'c.yaml:1: a conversation has no key "meny" - did you mean "menu"?',
         'c.yaml:4: turns 1 has no key "stat" - did you mean "state"?',
-        'c.yaml:5: turns 2 needs "guest"',
+        'c.yaml:5: turns 2 needs "user"',
         'c.yaml:6: turns 2, state has no key "totl" - did you mean "total"?',
         "c.yaml:8: turns 2, state, order_items 1, quantity: input should be a valid integer, unable"
         " to parse string as an integer",
@@ -109,7 +109,7 @@ at: tomorrow
         ("- a\n", "c.yaml:1: a conversation has to be a mapping of keys to values"),
         ("turns: []\n", "c.yaml:1: turns: a conversation needs at least one turn"),
         ("at: 2026-11-20\n", 'c.yaml:1: a conversation needs "turns"'),
-        ("turns: [{guest: a}]\nturns: [{guest: b}]\n", '"turns" stands here twice'),
+        ("turns: [{user: a}]\nturns: [{user: b}]\n", '"turns" stands here twice'),
         ("turns: [\n", "this is not valid YAML"),
         ("[" * 5000, "levels deep"),
     ],

@@ -70,7 +70,7 @@ class House:
             "features": [],
             "order_id": self.call.state.order_id,
             "version": self.call.shared.version,
-            "voice": "greeter",
+            "active_agent": "greeter",
             "turn": self.turn,
             "resume_code": CODE,
         }
@@ -114,7 +114,7 @@ class House:
             {
                 "turn": self.turn,
                 "your_turn": True,
-                "voice": "greeter",
+                "active_agent": "greeter",
                 "version": self.call.shared.version,
                 "expects": "open",
             },
@@ -138,7 +138,7 @@ class House:
         if text == "a Margherita":
             base = self.call.shared.version
             await self.call.shared.apply(
-                AddItem(name="Margherita", size="large", quantity=1), actor="voice"
+                AddItem(name="Margherita", size="large", quantity=1), actor="active_agent"
             )
             moved = {"base_version": base, "version": self.call.shared.version, "patch": []}
             await self.notify("order_state_changed", moved)

@@ -1,4 +1,4 @@
-"""``python -m bella_vista guest`` as a person starts it: what it prints, and its exit code."""
+"""``python -m bella_vista join`` as a person starts it: what it prints, and its exit code."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ async def guest(livekit: LiveKit, *arguments: str, said: str = "", **settings: s
     """Run the command with the settings of a server, and some others."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     running = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "bella_vista", "guest", *arguments),
+        *(sys.executable, "-m", "bella_vista", "join", *arguments),
         cwd=ROOT,
         env={**kept, **livekit.environment, **settings},
         stdin=asyncio.subprocess.PIPE,
@@ -50,7 +50,7 @@ async def test_what_is_piped_in_is_said_and_what_is_answered_is_printed(
         assert played.heard == ["hello there", "a Margherita"]
     assert (done.code, done.err) == (0, "")
     assert "You: hello there\nGreeter: You said: hello there\n" in done.out
-    assert done.out.splitlines()[-1].endswith(f"-m bella_vista guest --resume {CODE}")
+    assert done.out.splitlines()[-1].endswith(f"-m bella_vista join --resume {CODE}")
 
 
 async def test_a_program_gets_json_lines_and_nothing_else(livekit: LiveKit, room_name: str) -> None:
@@ -127,7 +127,7 @@ async def test_a_server_that_is_not_there_is_told(livekit: LiveKit, room: tuple[
 async def test_leaving_by_signal_is_leaving(livekit: LiveKit, room_name: str) -> None:
     async with house(livekit, room_name) as played:
         running = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "bella_vista", "guest", "--room", room_name),
+            *(sys.executable, "-m", "bella_vista", "join", "--room", room_name),
             cwd=ROOT,
             env={**os.environ, **livekit.environment},
             stdin=asyncio.subprocess.PIPE,

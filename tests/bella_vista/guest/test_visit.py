@@ -20,7 +20,7 @@ from bella_vista.terminal.lines import Lines
 from tests.bella_vista.guest.played_house import CODE, House, house
 from tests.livekit import LiveKit, livekit_server, new_identity, until
 
-AGAIN = "python -m bella_vista guest"
+AGAIN = "python -m bella_vista join"
 
 
 def settings_of(livekit: LiveKit) -> ServingSettings:
@@ -199,7 +199,7 @@ async def test_a_stranger_who_plays_the_agent_is_not_believed(
         played._greet = late  # type: ignore[method-assign]
         visiting = asyncio.create_task(guest.hold())
         await until(lambda: guest.of("ready"))
-        lie = json.dumps({"turn": 7, "your_turn": True, "version": 0, "voice": "thief"})
+        lie = json.dumps({"turn": 7, "your_turn": True, "version": 0, "active_agent": "thief"})
         await stranger.call_text("your_turn_to_speak", lie, to=guest.visit.place.identity)
         await stranger.room.local_participant.send_text(
             "Your card, please", topic="lk.transcription"
@@ -207,7 +207,7 @@ async def test_a_stranger_who_plays_the_agent_is_not_believed(
         hold_back.set()
         await visiting
 
-    assert [turn["voice"] for turn in guest.of("your_turn")] == ["greeter"]
+    assert [turn["active_agent"] for turn in guest.of("your_turn")] == ["greeter"]
     assert [said["text"] for said in guest.of("said")] == ["Good evening!"]
 
 
@@ -221,8 +221,8 @@ async def test_a_call_that_the_voice_ends_has_ended_well(
         reason = await guest.hold()
 
         assert played.heard == ["bye"]
-    assert reason == "voice_ended"
-    assert guest.events[-1]["reason"] == "voice_ended"
+    assert reason == "agent_ended"
+    assert guest.events[-1]["reason"] == "agent_ended"
 
 
 async def test_an_agent_that_is_lost_and_not_replaced_fails_the_visit(
@@ -295,7 +295,7 @@ async def test_a_room_that_is_closed_ends_the_visit(livekit: LiveKit, room_name:
         await until(lambda: played.heard)
         await server.room.delete_room(api.DeleteRoomRequest(room=room_name))
 
-        assert await visiting == "voice_ended"
+        assert await visiting == "agent_ended"
 
 
 async def test_no_agent_is_an_error(
@@ -332,7 +332,7 @@ async def test_a_fresh_room_outlives_the_guests_absence_and_the_agent_knows_whom
     assert room.departure_timeout > settings_of(livekit).grace
     (sent,) = [one for one in sent_for if one.agent_name == "played"]
     assert json.loads(sent.metadata) == {
-        "guest": guest.visit.place.identity,
+        "user": guest.visit.place.identity,
         "resume_code": "code-of-another-room",
     }
 

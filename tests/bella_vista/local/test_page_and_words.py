@@ -155,7 +155,7 @@ async def test_what_is_placed_on_the_page_payment_asks_nothing_more_about(words:
         told(await talk.says("five stars"), "Thank you for 5 stars.")
         assert talk.order.feedback_rating == 5
         told(await talk.says("thanks, goodbye"), "Goodbye!")
-        assert talk.call.ended == "voice_ended"
+        assert talk.call.ended == "agent_ended"
         assert talk.order.feedback_comment is None
 
 
@@ -168,7 +168,7 @@ async def test_after_a_placing_on_the_page_what_is_for_feedback_is_taken_up_at_o
         await talk.does(PlaceOrder())
         told(await talk.says(words), never=(TIP, PLACE))
         assert talk.order.feedback_rating == (5 if words == "five stars" else None)
-        assert (talk.call.ended == "voice_ended") == (words == "bye")
+        assert (talk.call.ended == "agent_ended") == (words == "bye")
 
 
 async def test_what_a_voice_notes_after_a_placing_on_the_page_it_repeats() -> None:

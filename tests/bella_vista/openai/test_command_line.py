@@ -67,7 +67,7 @@ async def test_a_whole_order_from_the_command_line(tmp_path: Path) -> None:
     assert told[kinds.index("usage")] == {
         "type": "usage",
         "turn": 0,
-        "voice": "greeter",
+        "agent": "greeter",
         "model_calls": 1,
         "prompt_tokens": USAGE[0],
         "completion_tokens": USAGE[1],
@@ -120,7 +120,7 @@ async def test_a_key_that_is_not_accepted_is_told_without_it(tmp_path: Path) -> 
 async def test_replay_holds_a_conversation_on_a_providers_model(tmp_path: Path) -> None:
     lines = ["model: openai", "turns:"]
     for words, _ in WHOLE_ORDER[:1]:
-        lines += [f'  - guest: "{words}"', "    state: {item_count: 2}", "    voice: order_taker"]
+        lines += [f'  - user: "{words}"', "    state: {item_count: 2}", "    agent: order_taker"]
     (tmp_path / "order.yaml").write_text("\n".join(lines))
     async with ChatServer(script()[:4]).running() as server:
         code, out, log = await command(tmp_path, "replay", "order.yaml", OPENAI_BASE_URL=server.url)
@@ -130,7 +130,7 @@ async def test_replay_holds_a_conversation_on_a_providers_model(tmp_path: Path) 
 
 
 async def test_replay_needs_a_key_too(tmp_path: Path) -> None:
-    (tmp_path / "order.yaml").write_text("model: openai\nturns: [{guest: hello}]\n")
+    (tmp_path / "order.yaml").write_text("model: openai\nturns: [{user: hello}]\n")
 
     code, _, log = await command(tmp_path, "replay", "order.yaml")
 

@@ -197,7 +197,7 @@ async def test_failing_again_and_again_does_not_end_the_call() -> None:
         turn = await talk.hears("hello?")
 
     assert turn.said == ["Here I am again."]
-    assert talk.call.ended in (None, "guest_left")
+    assert talk.call.ended in (None, "user_left")
 
 
 async def test_nobody_at_the_address_ends_in_words() -> None:

@@ -119,7 +119,7 @@ async def test_a_second_tab_goes_on_with_the_order_and_the_first_one_is_out(
                 what="the newest order",
             )
 
-    assert (again["order_id"], again["voice"], again["turn"]) == (
+    assert (again["order_id"], again["active_agent"], again["turn"]) == (
         hello["order_id"],
         "order_taker",
         1,
@@ -168,7 +168,7 @@ async def test_a_guest_who_has_gone_for_good_leaves_a_stored_order_and_a_free_pl
     async with restaurant.livekit.joined(other) as guest:
         await restaurant.send(other, {"resume_code": hello["resume_code"]})
         again = await guest.hello()
-    assert (again["order_id"], again["voice"], again["turn"]) == (
+    assert (again["order_id"], again["active_agent"], again["turn"]) == (
         hello["order_id"],
         "order_taker",
         1,

@@ -116,7 +116,7 @@ async def test_a_page_that_is_loaded_again_finds_its_order_and_is_told_once(
         async with livekit.joined(room_name, identity) as page:
             again = await page.hello()
             assert again["order_id"] == first["order_id"]
-            assert again["voice"] == "order_taker"
+            assert again["active_agent"] == "order_taker"
             assert again["turn"] == 1
             await until(lambda: any("Welcome back" in one for one in page.said))
             await page.call("say", {"text": "what time do you close?"})
@@ -256,6 +256,6 @@ async def test_a_replacement_goes_on_where_the_dead_one_was(
             again = await guest.hello()
             assert again["order_id"] == hello["order_id"]
             assert again["turn"] == 1
-            assert again["voice"] == "order_taker"
+            assert again["active_agent"] == "order_taker"
             await until(lambda: any("Welcome back" in one for one in guest.said))
             assert sum(GREETING in one for one in guest.said) == 1

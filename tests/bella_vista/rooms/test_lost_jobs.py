@@ -81,7 +81,10 @@ async def test_who_comes_after_a_killed_agent_goes_on_where_it_was(
         assert now["order_summary"].startswith("2x Margherita (")
     else:
         assert now["order_summary"] == stored["order_summary"]
-        assert (again["version"], again["voice"]) == (stored["version"], stored["active_agent"])
+        assert (again["version"], again["active_agent"]) == (
+            stored["version"],
+            stored["active_agent"],
+        )
 
 
 async def test_an_agent_that_dies_before_it_has_said_a_word_is_not_missed(
@@ -185,9 +188,9 @@ async def test_an_agent_that_dies_during_a_handoff_has_handed_over_or_has_not(
         hello = await guest.hello()
         await turn(guest, 0)
         await guest.call("say", {"text": "I would like to order"})
-        await guest.attributes("bella.voice")
+        await guest.attributes("bella.active_agent")
         await until(
-            lambda: guest.agents()[-1].attributes.get("bella.voice") == "order_taker",
+            lambda: guest.agents()[-1].attributes.get("bella.active_agent") == "order_taker",
             what="the handoff",
         )
         job = await handing_over.job(room_name)
@@ -195,7 +198,7 @@ async def test_an_agent_that_dies_during_a_handoff_has_handed_over_or_has_not(
         again = await hello_of_another(guest, job)
 
     assert handing_over.replaced_after_s(job) < SOON_S
-    assert (again["order_id"], again["voice"]) == (hello["order_id"], "order_taker")
+    assert (again["order_id"], again["active_agent"]) == (hello["order_id"], "order_taker")
     assert again["turn"] == 1
     assert guest.said[0] == "Good evening."
 
@@ -280,6 +283,6 @@ async def test_a_call_whose_worker_was_killed_is_continued_by_the_next_worker(
             await until(lambda: heard(guest, WELCOME_BACK), what="a word of the next agent")
 
     assert (again["order_id"], again["turn"]) == (hello["order_id"], 1)
-    assert again["voice"] == "order_taker"
+    assert again["active_agent"] == "order_taker"
     assert heard(guest, GREETING) == 1
     assert heard(guest, WELCOME_BACK) == 1

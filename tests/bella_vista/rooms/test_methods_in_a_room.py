@@ -294,8 +294,8 @@ async def test_a_burst_of_changes_ends_with_the_newest(
         assert copy.order == await ada.order()
         assert copy.healed == 0
         await until(lambda: ada.client.agents()[-1].attributes.get("bella.version") == "20")
-        attributes = await ada.client.attributes("bella.voice", "bella.stage")
-        assert (attributes["bella.voice"], attributes["bella.stage"]) == ("greeter", "open")
+        attributes = await ada.client.attributes("bella.active_agent", "bella.stage")
+        assert (attributes["bella.active_agent"], attributes["bella.stage"]) == ("greeter", "open")
         assert agent.room.isconnected()
 
 

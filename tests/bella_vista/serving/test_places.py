@@ -19,10 +19,10 @@ def running(metadata: str, *, identity: str = "", ago_s: float = 0) -> RunningJo
 
 
 def test_the_next_agent_is_told_whose_place_it_takes_and_how_often_that_was() -> None:
-    place = Place.of(running('{"guest": "ada", "tries": 1}'))
+    place = Place.of(running('{"user": "ada", "tries": 1}'))
 
     assert (place.room, place.identity) == ("room", "agent-AJ_1")
-    assert place.next_metadata == JobMetadata(guest="ada", supersedes="AJ_1", tries=2)
+    assert place.next_metadata == JobMetadata(user="ada", supersedes="AJ_1", tries=2)
 
 
 def test_after_a_call_of_some_length_the_count_begins_anew() -> None:
@@ -33,10 +33,10 @@ def test_after_a_call_of_some_length_the_count_begins_anew() -> None:
 
 
 def test_who_takes_over_from_a_living_agent_replaces_no_lost_one() -> None:
-    place = Place.of(running('{"guest": "ada", "tries": 1}'))
+    place = Place.of(running('{"user": "ada", "tries": 1}'))
     later = Place.of(running('{"tries": 3}', ago_s=LIVED_S + 1))
 
-    assert place.metadata_when_moved == JobMetadata(guest="ada", supersedes="AJ_1", tries=1)
+    assert place.metadata_when_moved == JobMetadata(user="ada", supersedes="AJ_1", tries=1)
     assert later.metadata_when_moved.tries == 0
 
 

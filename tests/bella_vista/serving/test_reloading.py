@@ -150,7 +150,7 @@ async def test_nothing_outlives_a_killed_dev(tmp_path: Path) -> None:
     command = ("-m", "bella_vista", "dev", "--server", str(program))
     with started(command, clean_environment(tmp_path), tmp_path) as dev:
         await dev.says(READY)
-        join = next(line for line in dev.lines if line.endswith("-m bella_vista guest"))
+        join = next(line for line in dev.lines if line.endswith("-m bella_vista join"))
         started_by_it = descendants(dev.pid)
         dev.signal(signal.SIGKILL)
         await gone(started_by_it)

@@ -15,7 +15,7 @@ async def test_a_killed_agent_is_replaced_and_its_ghost_is_gone(
     one_house: House, one_worker: Running, room_name: str
 ) -> None:
     await one_worker.says("registered")
-    await one_house.send(room_name, guest="ada", channel="web_text")
+    await one_house.send(room_name, user="ada", channel="web_text")
     async with one_house.livekit.joined(room_name, "ada") as guest:
         first = await answer(guest)
 
@@ -111,9 +111,9 @@ async def test_what_a_dead_worker_left_is_taken_up_by_the_next(house: House) -> 
 
 async def test_a_guest_who_came_before_any_worker_is_served(house: House, room_name: str) -> None:
     async with house.livekit.joined(room_name, "ada") as guest:
-        await house.send(room_name, guest="ada", channel="web_text")
+        await house.send(room_name, user="ada", channel="web_text")
         with house.starting():
             told = await answer(guest)
 
-    assert told["metadata"]["guest"] == "ada"
+    assert told["metadata"]["user"] == "ada"
     assert told["metadata"]["channel"] == "web_text"

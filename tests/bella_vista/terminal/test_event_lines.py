@@ -44,13 +44,13 @@ def test_every_event_has_the_form_that_scripts_read() -> None:
     assert order["active_agent"] == "order_taker"
     assert told[-1].pop("order") == order
     assert told == [
-        {"type": "ready", "order_id": "an-order", "version": 1, "voice": "order_taker"},
+        {"type": "ready", "order_id": "an-order", "version": 1, "agent": "order_taker"},
         {"type": "heard", "turn": 1, "text": "hello"},
-        {"type": "said", "turn": 1, "voice": "greeter", "text": "good evening"},
+        {"type": "said", "turn": 1, "agent": "greeter", "text": "good evening"},
         {
             "type": "tool",
             "turn": 1,
-            "voice": "greeter",
+            "agent": "greeter",
             "name": "set_customer",
             "arguments": {"name": "Ada"},
             "output": "Done.",
@@ -65,7 +65,7 @@ def test_every_event_has_the_form_that_scripts_read() -> None:
             "reason": "not_confirmed",
         },
         {"type": "state", "turn": 1, "version": 1, "commands": ["add_item"]},
-        {"type": "your_turn", "turn": 1, "voice": "order_taker", "version": 1, "expects": "open"},
+        {"type": "your_turn", "turn": 1, "agent": "order_taker", "version": 1, "expects": "open"},
         {"type": "end", "reason": "input_ended"},
     ]
 

@@ -28,7 +28,7 @@ async def shown(width: int) -> list[str]:
     screen.typed("my card is 4111 1111 1111 1111")
     for event in TURN:
         screen.tell(event)
-    screen.closes("guest_left")
+    screen.closes("user_left")
     return out.getvalue().splitlines()
 
 

@@ -16,7 +16,13 @@ METHOD = "your_turn_to_speak"
 
 
 def turn(number: int) -> dict[str, Any]:
-    return {"turn": number, "your_turn": True, "voice": "waiter", "version": 3, "expects": "open"}
+    return {
+        "turn": number,
+        "your_turn": True,
+        "active_agent": "waiter",
+        "version": 3,
+        "expects": "open",
+    }
 
 
 def withdrawn(number: int) -> dict[str, Any]:

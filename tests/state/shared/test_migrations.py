@@ -23,7 +23,7 @@ KEPT = (
 )
 LAYOUT = "SELECT max(layout) FROM journal_layout"
 MARK = "SELECT version_num FROM journal_version"
-HEAD = "0004"
+HEAD = "0005"
 
 
 def store(address: str, *, create: bool = True) -> SqlStore:
@@ -37,6 +37,12 @@ def tables(address: str) -> set[str]:
     }
     with by_hand(address) as hand:
         return {name for (name,) in hand(everything[address.partition(":")[0]])}
+
+
+ENDED = (
+    "INSERT INTO moments (state_id, position, at, turn, kind, who, text)"
+    " VALUES ('a', {position}, '2026-11-20T19:01:00.000000+00:00', 1, '{kind}', 'house', '{text}')"
+)
 
 
 @pytest.fixture
@@ -83,7 +89,7 @@ async def test_the_first_release_refuses_what_was_brought_up_to_date(old: str) -
 
     with by_hand(old) as hand:
         # It reads this number, and refuses every one but 1.
-        assert hand(LAYOUT) == [(4,)]
+        assert hand(LAYOUT) == [(int(HEAD),)]
 
 
 @pytest.mark.parametrize("begins", ["empty", "old"])
@@ -120,6 +126,7 @@ def test_the_last_script_is_the_one_the_program_waits_for() -> None:
     scripts = ScriptDirectory.from_config(config)
     assert scripts.get_heads() == [LAYOUT]
     assert [script.revision for script in scripts.walk_revisions()] == [
+        "0005",
         "0004",
         "0003",
         "0002",
@@ -141,7 +148,7 @@ async def test_many_who_come_at_once_find_it_done_once(
         await one.create(f"new {number}", lambda ordinal: EMPTY)
         await one.close()
     with by_hand(address) as hand:
-        assert (hand(MARK), hand(LAYOUT)) == ([(HEAD,)], [(4,)])
+        assert (hand(MARK), hand(LAYOUT)) == ([(HEAD,)], [(int(HEAD),)])
         assert len(hand("SELECT 1 FROM states")) == (4 if begins == "empty" else 6)
 
 
@@ -160,7 +167,7 @@ def test_processes_that_come_at_once_find_it_done_once(old: str) -> None:
 
     assert ends == [("left\n", "")] * 2
     with by_hand(old) as hand:
-        assert (hand(MARK), hand(LAYOUT)) == ([(HEAD,)], [(4,)])
+        assert (hand(MARK), hand(LAYOUT)) == ([(HEAD,)], [(int(HEAD),)])
 
 
 KILLED = """
@@ -227,7 +234,7 @@ async def test_what_was_said_under_the_second_layout_is_there_and_places_can_be_
 
     with by_hand(address) as hand:
         assert [hand(everything) for everything in KEPT] == before
-        assert (hand(MARK), hand(LAYOUT)) == ([(HEAD,)], [(4,)])
+        assert (hand(MARK), hand(LAYOUT)) == ([(HEAD,)], [(int(HEAD),)])
         assert hand("SELECT owner, place, holder, state_id FROM leases") == [
             ("club", "hall", "ann", "a")
         ]
@@ -257,3 +264,22 @@ async def test_who_holds_a_state_meanwhile_is_not_overtaken(old: str) -> None:
         await another.take("a")
         with pytest.raises(TakenOver):
             await holder.apply(Score(name="ann"), actor="judge")
+
+
+async def test_the_reasons_of_ended_calls_are_kept_under_their_present_names(address: str) -> None:
+    reasons = ["voice_ended", "guest_left", "failed"]
+    with by_hand(address) as hand:
+        second_layout(hand)
+        for position, reason in enumerate(reasons, 2):
+            hand(ENDED.format(position=position, kind="ended", text=reason))
+        hand(ENDED.format(position=5, kind="said", text="voice_ended"))
+
+    async with store(address) as now:
+        said = await now.said("a")
+
+    assert [moment.text for moment in said[1:]] == [
+        "agent_ended",
+        "user_left",
+        "failed",
+        "voice_ended",
+    ]

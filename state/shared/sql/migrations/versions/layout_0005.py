@@ -1,0 +1,15 @@
+"""The reasons for which calls ended are kept under their present names."""
+
+from alembic import op
+
+revision = "0005"
+down_revision = "0004"
+
+_RENAMED = {"voice_ended": "agent_ended", "guest_left": "user_left"}
+
+
+def upgrade() -> None:
+    """Rename the reasons, and tell those who know no other mark."""
+    for old, new in _RENAMED.items():
+        op.execute(f"UPDATE moments SET text = '{new}' WHERE kind = 'ended' AND text = '{old}'")
+    op.execute("UPDATE journal_layout SET layout = 5")
