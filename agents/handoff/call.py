@@ -53,12 +53,14 @@ from agents.handoff.tool_use import ToolUse
 from agents.handoff.transfers import Transfers
 from agents.handoff.turns import TurnKeeper
 from agents.handoff.voice import Voice
-from state.shared import Applied, Refused, SharedState, TakenOver
+from state.shared import Applied, HandOver, Refused, SharedState, TakenOver
 
 logger = logging.getLogger(__name__)
 
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
+
+HAND_OVER = HandOver.model_fields["op"].default
 
 
 class Call(Generic[S, C]):
@@ -98,6 +100,8 @@ class Call(Generic[S, C]):
         self.taken_up = 0
         """The last turn whose words a reply has been asked for, or the next voice is told."""
         self.last_refusal: Refused | None = None
+        self.changes = 0
+        """How often the state has changed in this call, handoffs not counted."""
         self._resumed = shared.version > 0 if resumed is None else resumed
         self._first_words = first_words
         self._session: AgentSession[Call[S, C]] | None = None
@@ -419,6 +423,8 @@ class Call(Generic[S, C]):
     # -- telling ----------------------------------------------------------------------------------
 
     def _state_changed(self, applied: Applied[S]) -> None:
+        if applied.ops != (HAND_OVER,):
+            self.changes += 1
         self.tell(StateChanged(self.turn, applied.version, applied.ops, applied.state))
 
     def _give_turn(self) -> None:

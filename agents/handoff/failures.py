@@ -6,6 +6,7 @@ from typing import Any
 from livekit.agents import APIConnectionError, APIError, APIStatusError, APITimeoutError
 from pydantic import ValidationError
 
+from agents.handoff.limits import StillRunning
 from agents.handoff.tools import refusal_text
 from state.shared import OutcomeUnknown, Refused, Stale, StateError
 
@@ -70,6 +71,9 @@ def failure_text(error: BaseException, lead: str, tool: str) -> str:
             logger.warning("%s was not done: %s", tool, message)
     elif isinstance(error, ValidationError):
         message = _what_is_wrong(error)
+    elif isinstance(error, StillRunning):
+        message = "It took too long and was given up, and has not ended: what it does elsewhere may still happen."
+        facts = {"tool": tool}
     elif isinstance(error, TimeoutError):
         message, facts = "It took too long and was given up.", {"tool": tool}
     else:

@@ -48,8 +48,6 @@ def _leaving(own: Hook) -> Hook:
 async def _harmless(own: Hook, voice: "Voice[Any, Any]") -> None:
     try:
         call = voice.call
-        await call.limits.carried_out(
-            own(voice), call.manners.tool_limit_s, lambda: call.shared.writing
-        )
+        await call.limits.carried_out(own(voice), call.manners.tool_limit_s)
     except Exception:  # the handoff stands, and the guest is spoken to all the same
         logger.exception("a voice's own hook failed", extra={"voice": voice.name})

@@ -26,24 +26,22 @@ class Reply:
     spoke: bool = False
     cut: set[str] = field(default_factory=set)
     failed: str | None = None
+    wrote: set[int] = field(default_factory=set)
+    """The versions its tools have made."""
     _running: set[str] = field(default_factory=set)
-    _quiet: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def __post_init__(self) -> None:
-        self._quiet.set()
+    _one_answered: asyncio.Event = field(default_factory=asyncio.Event)
 
     def expects(self, call_id: str) -> None:
         """Remember a call whose tool will answer."""
         self._running.add(call_id)
-        self._quiet.clear()
 
     def answered(self, call_id: str, failure: str | None = None) -> None:
         """Take note that a call's tool has ended, and how it failed if it did."""
         if failure is not None and call_id in self._running:
             self.failed = failure
         self._running.discard(call_id)
-        if not self._running:
-            self._quiet.set()
+        self._one_answered.set()
+        self._one_answered = asyncio.Event()
 
     def refuse_cut(self, call_id: str) -> None:
         """Refuse a call whose arguments were cut off.
@@ -54,9 +52,14 @@ class Reply:
         if call_id in self.cut:
             raise Refused("The arguments did not arrive whole. Make the call again.")
 
-    async def siblings(self) -> None:
-        """Wait until every tool of this reply that is no transfer has answered."""
-        await self._quiet.wait()
+    @property
+    def at_work(self) -> bool:
+        """Whether a tool of this reply that does not go last has yet to answer."""
+        return bool(self._running)
+
+    async def one_answers(self) -> None:
+        """Wait until another tool of this reply has answered."""
+        await self._one_answered.wait()
 
 
 def whole_arguments(raw: str) -> bool:

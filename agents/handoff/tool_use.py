@@ -9,11 +9,17 @@ from livekit.agents.llm import ToolResult
 from pydantic import BaseModel
 
 from agents.handoff.events import ToolUsed
-from agents.handoff.failures import NOT_DONE, NOT_FINISHED, HandoffTaken, NotAnswered, SiblingFailed
+from agents.handoff.failures import (
+    NOT_DONE,
+    NOT_FINISHED,
+    HandoffTaken,
+    NotAnswered,
+    SiblingFailed,
+)
 from agents.handoff.guards import is_cancelled
 from agents.handoff.reply import Reply
 from agents.handoff.tools import Action, Read, Tool, given, tool_name
-from state.shared import Applied, Command
+from state.shared import Applied, Basis, Command, Refused
 
 if TYPE_CHECKING:
     from agents.handoff.call import Call
@@ -44,14 +50,17 @@ class ToolUse(Generic[S, C]):
         reply = call.reply_of(call_id)
         output, failure = "", "cancelled"
         # What a command did is known for sure; an action may have changed the state before it failed.
-        began = call.shared.version if issubclass(tool, Action) else None
+        began = call.changes
         try:
             output = await self._carry_out(tool, raw, reply, call_id)
             failure = ""
-        except (Exception, asyncio.CancelledError) as error:
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:  # whatever a tool raises, its model is told
             if is_cancelled(error):
                 raise
-            lead = NOT_DONE if began in (None, call.shared.version) else NOT_FINISHED
+            changed = issubclass(tool, Action) and began != call.changes
+            lead = NOT_FINISHED if changed else NOT_DONE
             failure = call.failure(error, lead, tool_name(tool))
         finally:
             reply.answered(call_id, failure or None)
@@ -79,8 +88,10 @@ class ToolUse(Generic[S, C]):
         """
         call = self._call
         try:
-            async with call.limits.within(call.manners.tool_limit_s):
-                await reply.siblings()
+            while reply.at_work:
+                # Each by itself: on a slow disk twelve changes may take longer than one tool may.
+                async with call.limits.within(call.manners.tool_limit_s):
+                    await reply.one_answers()
         except TimeoutError:
             raise SiblingFailed(
                 "Something else in this reply has not ended. Tell the guest."
@@ -100,40 +111,51 @@ class ToolUse(Generic[S, C]):
         reply.refuse_cut(call_id)
         made = tool.model_validate({"op": tool_name(tool), **given(raw, tool)})
         if isinstance(made, Command):
-            self._refuse_unasked(made.op, reply.voice)
-            async with call.limits.within(call.manners.tool_limit_s):
+            op = made.op
+            # A command has no work of its own to be limited: only others' changes, which the state limits.
+            async with call.limits.within(None):
                 applied = await call.shared.apply(
-                    made, actor=reply.voice, seen=reply.seen, turn=reply.turn
+                    made,
+                    actor=reply.voice,
+                    seen=reply.seen,
+                    turn=reply.turn,
+                    provided=lambda state: self._unasked(op, reply.voice),
                 )
+            reply.wrote.add(applied.version)
             call.last_refusal = None
             self._done_in[made.op] = call.turn
             return self._told(applied, made)
         if isinstance(made, Read):
             return made.answer(call.shared.state, call.shared.context)
         if not made.goes_last:
-            return await self._run(made)
+            basis = Basis(reply.seen, reply.turn)
+            try:
+                return await self._run(made, basis)
+            finally:
+                reply.wrote |= basis.own
         async with self.last_things:
             await self.after_siblings(reply, call_id)
-            return await self._run(made)
+            # It is meant to follow what the others of its reply have done.
+            return await self._run(made, Basis(reply.seen, reply.turn, own=reply.wrote))
 
-    async def _run(self, action: Action) -> str:
+    async def _run(self, action: Action, basis: Basis) -> str:
         call = self._call
-        return await call.limits.carried_out(
-            action.run(call), call.manners.tool_limit_s, lambda: call.shared.writing
-        )
+        return await call.limits.carried_out(action.run(call), call.manners.tool_limit_s, basis)
 
     def _told(self, applied: Applied[S], command: Command[S, C]) -> str:
         try:
-            return self._call.manners.told(applied, command)
+            told: object = self._call.manners.told(applied, command)
         except Exception:  # it has been done: whatever fails now must not say that it was not
             logger.exception("a change could not be told", extra={"op": command.op})
             return "Done."
+        return told if isinstance(told, str) and told.strip() else "Done."
 
-    def _refuse_unasked(self, op: str, voice: str) -> None:
-        """Refuse what is an answer of the guest's while the guest has not been asked."""
+    def _unasked(self, op: str, voice: str) -> Refused | None:
+        """Refuse what is an answer of the user's while the user has not been asked."""
         for told in self._call.graph.voices[voice].needs_answer.get(op, ()):
             if self._done_in.get(told) == self._call.turn:
-                raise NotAnswered(
+                return NotAnswered(
                     f"The guest has not answered yet to what {told} brought. Tell it, and wait.",
                     needs=told,
                 )
+        return None

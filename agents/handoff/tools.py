@@ -49,7 +49,9 @@ class Action(BaseModel, ABC):
     """Something done beside the state: ending the call, asking another system.
 
     An action that also changes the state does so last, by one ``apply``: a time limit covers its work
-    and not its commit. It says what it acts on: ``turn=call.taken_up``.
+    and not its commit. ``apply`` takes the version that the reply was shown and the turn it answers as
+    defaults, so an action that reads, waits and writes is refused when the state has changed meanwhile.
+    An action that looks at the state again before it writes passes ``seen=call.shared.version``.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -171,5 +173,10 @@ def refusal_text(lead: str, code: str, message: str, facts: dict[str, Any]) -> s
     >>> refusal_text("Nothing was changed.", "sold_out", "No lemonade today.", {"name": "Lemonade"})
     'Nothing was changed. sold_out: No lemonade today. {"name": "Lemonade"}'
     """
-    tail = f" {json.dumps(facts, ensure_ascii=False, default=str)}" if facts else ""
+    tail = ""
+    if facts:
+        try:
+            tail = f" {json.dumps(facts, ensure_ascii=False, default=str)}"
+        except Exception:  # an application's own facts: the reason counts without them
+            logger.exception("the facts of a refusal cannot be written as JSON")
     return f"{lead} {code}: {message}{tail}"

@@ -23,7 +23,7 @@ from state.shared import HandOver, Refused, StateError
 
 if TYPE_CHECKING:
     from agents.handoff.call import Call
-    from agents.handoff.graph import Handoff
+    from agents.handoff.graph import Condition, Handoff
     from agents.handoff.voice import Voice
 
 logger = logging.getLogger(__name__)
@@ -114,6 +114,7 @@ class Transfers(Generic[S, C]):
         if handoff.source != call.speaker:
             raise HandoffTaken(f"The guest is with {call.speaker} now.")
         if handoff.condition is not None:
+            # Asked first without waiting, and once more when it is written down.
             missing = handoff.condition(call.shared.state)
             if missing is not None:
                 raise missing
@@ -132,7 +133,9 @@ class Transfers(Generic[S, C]):
     async def _take(
         self, voice: "Voice[S, C]", handoff: "Handoff[S]", call_id: str, speech: SpeechHandle
     ) -> "Voice[S, C]":
-        await self._write_down(handoff.source, handoff.target, actor=handoff.source)
+        await self._write_down(
+            handoff.source, handoff.target, actor=handoff.source, provided=handoff.condition
+        )
         if speech.done():  # interrupted by force, and livekit has stopped waiting for its tools
             self.correct_speaker()
             raise Interrupted("The guest spoke on meanwhile.")
@@ -141,10 +144,14 @@ class Transfers(Generic[S, C]):
         speech.add_done_callback(lambda _: self._drop_untaken(pending))
         return voice
 
-    async def _write_down(self, source: str, target: str, *, actor: str) -> None:
+    async def _write_down(
+        self, source: str, target: str, *, actor: str, provided: "Condition[S] | None" = None
+    ) -> None:
         call = self._call
-        async with call.limits.within(call.manners.tool_limit_s):
-            await call.shared.apply(HandOver(source=source, target=target), actor=actor)
+        async with call.limits.within(None):
+            await call.shared.apply(
+                HandOver(source=source, target=target), actor=actor, provided=provided
+            )
 
     def arrived(self) -> None:
         """The next voice has entered: nothing is pending any more."""

@@ -3,6 +3,7 @@
 Knows no restaurant and no livekit: any pydantic model can be the state.
 """
 
+from state.shared.basis import Basis
 from state.shared.command import WHOLE, Command, HandOver, overlap
 from state.shared.errors import (
     Busy,
@@ -27,6 +28,7 @@ from state.shared.sql import SqlStore
 __all__ = [
     "WHOLE",
     "Applied",
+    "Basis",
     "Busy",
     "Command",
     "Entry",

@@ -3,10 +3,11 @@
 import hashlib
 import json
 import logging
-from collections.abc import Sequence
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from operator import is_
+from typing import Any, TypeVar, cast
 
-from pydantic import BaseModel, JsonValue, ValidationError
+from pydantic import BaseModel, JsonValue, RootModel, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from state.shared.command import Command
@@ -16,6 +17,9 @@ from state.shared.shapes import shape_of
 logger = logging.getLogger(__name__)
 
 N = TypeVar("N", bound=BaseModel)
+
+_LONGEST_BITS = 14_000
+"""Longer whole numbers are written as JSON and not read again (CPython 3.11 reads 4,300 digits)."""
 
 
 def fingerprint(commands: Sequence[Command[Any, Any]]) -> str:
@@ -37,35 +41,119 @@ def as_json(commands: Sequence[Command[Any, Any]]) -> tuple[dict[str, JsonValue]
 
 
 def written(state: BaseModel) -> str:
-    """Write a state as the journal keeps it, if it is the same when it is read again.
+    """Write a state as the journal keeps it, by its fields' own names, if it is the same when it is read again.
 
     Raises:
-        NotStored: It would not be.
+        NotStored: It would come back as another one, or not at all.
     """
     kind = type(state)
     try:
-        written = state.model_dump_json()
-        if shape_of(kind).survives or kind.model_validate_json(written) == state:
-            return written
-    except (ValidationError, PydanticSerializationError) as error:
+        text = state.model_dump_json(by_alias=False, round_trip=True, warnings=False)
+        if shape_of(kind).survives or _read(kind, text) == state:
+            return text
+    except (ValueError, RecursionError) as error:  # pydantic's own errors are of the first kind
         logger.warning("a state cannot be kept: %s", type(error).__name__)
     raise NotStored("it would not come back from the journal as it is")
 
 
-def valid(before: N, state: N) -> N:
-    """Return the state a command made as its model would have it: ``model_copy`` checks nothing.
+def settled(state: N, before: N) -> N:
+    """Return the state that a command made as its models would have it: ``model_copy`` checks nothing.
+
+    What is the same object as before is not looked at again.
+
+    Args:
+        state: What the command returned.
+        before: A valid state of the kind that is wanted.
 
     Raises:
-        ValidationError: It is no such state. Nothing has been written.
+        ValidationError: It is no such state, or a model in it is not valid.
         TypeError: It is of another kind, or has a field that its kind does not have.
+        NotStored: It holds what JSON has no form for.
     """
     kind = type(before)
     if not isinstance(state, kind):
         raise TypeError(f"a command made a {type(state).__name__} of a {kind.__name__}")
-    valid = kind.model_validate(state.__dict__, by_alias=False, by_name=True)
-    if valid.__dict__.keys() != state.__dict__.keys():
+    return cast(N, _settled_fields(state, before.__dict__))
+
+
+def _settled(value: Any, before: Any) -> Any:
+    """Return the same object when nothing about it had to change."""
+    kind = type(value)
+    if kind is str:
+        if not value.isascii():
+            _refuse_surrogates(value)
+    elif kind is int:
+        if value.bit_length() > _LONGEST_BITS:
+            raise NotStored("it holds a number that is too long")
+    elif kind is dict:
+        for name in value:
+            if name.__class__ is str and not name.isascii():
+                _refuse_surrogates(name)
+        return _settled_dict(value, before if type(before) is dict else {})
+    elif kind in (tuple, list, set, frozenset):
+        # By identity: of ten lines of which one has changed, nine are known to be valid.
+        was = before if type(before) is kind and kind in (tuple, list) else ()
+        if len(was) == len(value):
+            parts = [
+                one if one is old else _settled(one, old)
+                for one, old in zip(value, was, strict=True)
+            ]
+        else:
+            known = set(map(id, was))
+            parts = [one if id(one) in known else _settled(one, None) for one in value]
+        return value if all(map(is_, parts, value)) else kind(parts)
+    elif isinstance(value, BaseModel):
+        if kind is not type(before):
+            return _settled_fields(value, {})
+        if before.__dict__ == value.__dict__ and value.__pydantic_extra__ is None:
+            return before  # a copy of what is known need not be asked again
+        return _settled_fields(value, before.__dict__)
+    return value
+
+
+def _settled_dict(value: dict[Any, Any], before: dict[Any, Any]) -> dict[Any, Any]:
+    changed = {
+        name: made
+        for name, one in value.items()
+        if one is not before.get(name) and (made := _settled(one, before.get(name))) is not one
+    }
+    return {**value, **changed} if changed else value
+
+
+def _settled_fields(value: BaseModel, before: Mapping[str, Any]) -> BaseModel:
+    made = _validated(value, value.__dict__)
+    # Pydantic takes the models in a model as they are: each is asked itself.
+    parts = _settled_dict(made.__dict__, cast(dict[Any, Any], before))
+    return made if parts is made.__dict__ else _validated(value, parts)
+
+
+def _validated(value: BaseModel, fields: Mapping[str, Any]) -> BaseModel:
+    kind = type(value)
+    extra = value.__pydantic_extra__
+    made = _made(kind, fields, extra)
+    found = made.__dict__
+    if found.keys() != fields.keys():
         raise TypeError(f"a command gave a {kind.__name__} a field that it does not have")
-    return state if valid.__dict__ == state.__dict__ else valid
+    if found == fields and all(map(is_, map(type, found.values()), map(type, fields.values()))):
+        if fields is value.__dict__:
+            return value
+    else:  # pydantic 2.14 takes an Enum of a text for a whole number: asked twice it does not
+        made = _made(kind, found, extra)
+    return made if value.__pydantic_private__ is None else value.model_copy(update=made.__dict__)
+
+
+def _made(
+    kind: type[BaseModel], fields: Mapping[str, Any], extra: dict[str, Any] | None
+) -> BaseModel:
+    given: Any = fields["root"] if issubclass(kind, RootModel) else fields
+    return kind.model_validate({**given, **extra} if extra else given, by_alias=False, by_name=True)
+
+
+def _refuse_surrogates(text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise NotStored("it holds characters that cannot be written") from None
 
 
 def read(kind: type[N], state: str, what: str) -> N:
@@ -75,10 +163,14 @@ def read(kind: type[N], state: str, what: str) -> N:
         JournalFault: It is no such state; ``what`` names it.
     """
     try:
-        return kind.model_validate_json(state)
+        return _read(kind, state)
     except ValidationError as error:
         # The values stay out of it: they are a guest's.
         places = {".".join(map(str, fault["loc"])) or "the whole" for fault in error.errors()}
         raise JournalFault(
             what, f"it does not fit this program ({', '.join(sorted(places))})"
         ) from None
+
+
+def _read(kind: type[N], text: str) -> N:
+    return kind.model_validate_json(text, by_alias=True, by_name=True)

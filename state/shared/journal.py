@@ -150,9 +150,11 @@ class Listed:
     fault: JournalFault | None = None
 
 
+ANSWER_S = 20.0
+"""How long a journal may take to say what became of a row, in seconds: longer than one with a deadline needs."""
+
 PATIENCE_S = 10.0
-"""How long one who was cancelled waits on for a journal's answer, in seconds: longer than a journal with a
-deadline needs."""
+"""How long one who was cancelled waits on for that answer, in seconds."""
 
 
 async def to_the_end(future: "asyncio.Future[T]") -> T:
@@ -163,19 +165,19 @@ async def to_the_end(future: "asyncio.Future[T]") -> T:
     ``asyncio.timeout`` around it does not raise (CPython 3.11).
 
     Raises:
-        OutcomeUnknown: The one who waits was cancelled, and no answer came for a long time after that.
+        OutcomeUnknown: No answer came for a long time, or for some time after a cancellation.
     """
     loop = asyncio.get_running_loop()
-    deadline: float | None = None
+    deadline = loop.time() + ANSWER_S
     while not future.done():
-        left = None if deadline is None else deadline - loop.time()
-        if left is not None and left <= 0:
+        left = deadline - loop.time()
+        if left <= 0:
             future.add_done_callback(_ignore)
             raise OutcomeUnknown
         try:
             await asyncio.wait((future,), timeout=left)
         except asyncio.CancelledError:
-            deadline = deadline or loop.time() + PATIENCE_S
+            deadline = min(deadline, loop.time() + PATIENCE_S)
     return future.result()
 
 

@@ -1,22 +1,23 @@
-"""What the types of a state's model tell before there is any state: can it be edited, does it survive JSON?"""
+"""What the types of a state's model tell before there is any state: what can be edited, and what JSON keeps."""
 
+import copy
 import types
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from functools import cache
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
 from uuid import UUID
 
 from pydantic import BaseModel
 
+T = TypeVar("T")
+
 _PLAIN = (str, int, Decimal, date, datetime, time, timedelta, UUID, Enum, types.NoneType)
-_FIXED = (tuple, frozenset, Mapping, Sequence, Set)
-"""Containers that nobody can edit whom a type checker watches."""
-_OWN_WRITING = ("PlainSerializer", "WrapSerializer", "SerializeAsAny")
-"""Pydantic's annotations that write a value in another way; not all of them are classes to type checkers."""
+_OWN_WAYS = frozenset({"__init__", "__eq__", "__get_pydantic_core_schema__", "model_post_init"})
+"""What a model may define to be made, compared or validated in its own way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +28,17 @@ class Shape:
         fixed: Nothing in it can be edited in place.
         faithful: Written as JSON and read again it is the same, if nothing in it is of a subclass.
         models: The models in it.
+        editable: The fields of a model that hold something that can be edited in place.
+        mappings: The fields of a model that hold a ``Mapping``: fixed to a type checker, a dict in memory.
     """
 
     fixed: bool
     faithful: bool
     models: frozenset[type[BaseModel]] = frozenset()
+    editable: tuple[str, ...] = ()
+    mappings: tuple[str, ...] = ()
+    mapping: bool = False
+    """Whether there is a ``Mapping`` in it."""
 
     @property
     def survives(self) -> bool:
@@ -49,48 +56,142 @@ def shape_of(kind: type[BaseModel]) -> Shape:
     return _model(kind, frozenset())
 
 
+def separate(value: T) -> T:
+    """Return a copy that shares nothing with the original that is declared as editable."""
+    return cast(T, _separate(value))
+
+
+def _separate(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        kind = type(value)
+        shape = shape_of(kind)
+        if shape.fixed:
+            return value
+        if value.__pydantic_private__ is not None or value.__pydantic_extra__ is not None:
+            return value.model_copy(deep=True)
+        return value.model_copy(
+            update={name: _separate(value.__dict__[name]) for name in shape.editable}
+        )
+    if isinstance(value, _PLAIN):
+        return value
+    kind = type(value)
+    if kind is dict:
+        return {name: _separate(one) for name, one in value.items()}
+    if kind in (list, tuple):
+        return kind(_separate(one) for one in value)
+    return copy.deepcopy(value)
+
+
+class Guard:
+    """The mappings of a state as they are, for noticing that something edited them in place.
+
+    Args:
+        state: The state.
+    """
+
+    def __init__(self, state: BaseModel) -> None:
+        found: list[dict[Any, Any]] = []
+        _find_mappings(state, found)
+        self._known = [(one, dict(one)) for one in found]
+
+    def mended(self) -> bool:
+        """Undo what was edited; returns whether anything was."""
+        edited = [(one, known) for one, known in self._known if one != known]
+        for one, known in edited:
+            one.clear()
+            one.update(known)
+        return bool(edited)
+
+
+def _find_mappings(value: Any, found: list[dict[Any, Any]]) -> None:
+    if isinstance(value, BaseModel):
+        for name in shape_of(type(value)).mappings:
+            _find_mappings(value.__dict__[name], found)
+    elif type(value) is dict:
+        found.append(value)
+        for one in value.values():
+            if not isinstance(one, BaseModel) or shape_of(type(one)).mappings:
+                _find_mappings(one, found)
+    elif type(value) is tuple:
+        for one in value:
+            _find_mappings(one, found)
+
+
 def _model(kind: type[BaseModel], above: frozenset[type]) -> Shape:
     if kind in above:  # it holds others of its kind: the rest of it decides
         return _GOOD
-    parts = _all(
-        _annotation(field.annotation, (*field.metadata,), above | {kind})
-        for field in kind.model_fields.values()
-    )
+    fields = {
+        name: _annotation(one.annotation, (*one.metadata,), above | {kind})
+        for name, one in kind.model_fields.items()
+    }
+    parts = _all(fields.values())
     config, found = kind.model_config, kind.__pydantic_decorators__
     renamed_or_left_out = any(
-        field.alias or field.validation_alias or field.serialization_alias or field.exclude
-        for field in kind.model_fields.values()
+        one.alias
+        or one.validation_alias
+        or one.serialization_alias
+        or one.exclude
+        or getattr(one, "exclude_if", None)
+        for one in kind.model_fields.values()
     )
     by_its_own_rules = (
-        found.field_serializers
+        found.validators
+        or found.field_validators
+        or found.root_validators
+        or found.model_validators
+        or found.field_serializers
         or found.model_serializers
-        or (found.computed_fields and config.get("extra") == "forbid")
+        or found.computed_fields
         or config.get("extra") == "allow"
         or config.get("alias_generator")
+        or config.get("strict")
+        or any(name.startswith(("ser_json", "val_json")) for name in config)
         or kind.__private_attributes__
+        or _has_own_ways(kind)
     )
+    holds_more = config.get("extra") == "allow" or kind.__private_attributes__
     return Shape(
-        fixed=parts.fixed and bool(config.get("frozen")) and not kind.__private_attributes__,
+        fixed=parts.fixed and bool(config.get("frozen")) and not holds_more,
         faithful=parts.faithful and not renamed_or_left_out and not by_its_own_rules,
         models=parts.models | {kind},
+        editable=tuple(name for name, one in fields.items() if not one.fixed),
+        mappings=tuple(name for name, one in fields.items() if one.mapping),
+        mapping=parts.mapping,
     )
+
+
+def _has_own_ways(kind: type[BaseModel]) -> bool:
+    inherited = ("pydantic.main", "builtins", "typing", "abc")
+    own = (one for one in kind.__mro__ if one.__module__ not in inherited)
+    return any(_OWN_WAYS & vars(one).keys() for one in own)
 
 
 def _annotation(kind: Any, metadata: tuple[Any, ...], above: frozenset[type]) -> Shape:
-    if any(type(one).__name__ in _OWN_WRITING for one in metadata):
+    if any(
+        hasattr(one, "__get_pydantic_core_schema__") or getattr(one, "strict", None)
+        for one in metadata
+    ):  # a validator or serializer of its own, or values that JSON has no form for
         return replace(_annotation(kind, (), above), faithful=False)
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
         return _annotation(arguments[0], arguments[1:], above)
     if origin is Literal:
-        return _GOOD
+        return replace(_GOOD, faithful=_of_one_kind(arguments))
     if origin in (Union, types.UnionType):
         inside = _all(_annotation(one, (), above) for one in arguments)
         several = len([one for one in arguments if one is not types.NoneType]) > 1
         return replace(inside, faithful=inside.faithful and not several)
     if origin is not None:
         inside = _all(_annotation(one, (), above) for one in arguments if one is not ...)
-        return replace(inside, fixed=inside.fixed and origin in _FIXED)
+        known = origin in (tuple, frozenset, list, set) or (
+            origin in (dict, Mapping) and arguments[0] is str
+        )
+        return replace(
+            inside,
+            fixed=inside.fixed and origin in (tuple, frozenset, Mapping),
+            mapping=inside.mapping or origin is Mapping,
+            faithful=inside.faithful and known,
+        )
     return _single(kind, above)
 
 
@@ -104,7 +205,16 @@ def _single(kind: Any, above: frozenset[type]) -> Shape:
         return _model(kind, above)
     if kind in (float, bytes):  # infinity becomes null, and bytes have to be UTF-8
         return Shape(fixed=True, faithful=False)
-    return _GOOD if issubclass(kind, _PLAIN) else _ANYTHING
+    if issubclass(kind, Enum):
+        return replace(_GOOD, faithful=_of_one_kind([one.value for one in kind]))
+    return _GOOD if kind in _PLAIN or kind is bool else _ANYTHING
+
+
+def _of_one_kind(values: Sequence[object]) -> bool:
+    """Whether JSON tells these values apart: all texts, or all whole numbers."""
+    return all(isinstance(one, str) and not isinstance(one, Enum) for one in values) or all(
+        type(one) is int for one in values
+    )
 
 
 def _all(shapes: Iterable[Shape]) -> Shape:
@@ -113,4 +223,5 @@ def _all(shapes: Iterable[Shape]) -> Shape:
         fixed=all(one.fixed for one in found),
         faithful=all(one.faithful for one in found),
         models=frozenset().union(*(one.models for one in found)),
+        mapping=any(one.mapping for one in found),
     )

@@ -5,10 +5,11 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
+from state.shared.basis import Basis
 from state.shared.command import WHOLE, C, Command, HandOver, S, overlap
 from state.shared.errors import (
     Busy,
@@ -21,9 +22,9 @@ from state.shared.errors import (
     TakenOver,
     UnknownState,
 )
-from state.shared.forms import as_json, fingerprint, read, valid, written
+from state.shared.forms import as_json, fingerprint, read, settled, written
 from state.shared.journal import Entry, Journal, Stored, VersionTaken, to_the_end
-from state.shared.shapes import shape_of
+from state.shared.shapes import Guard, separate, shape_of
 
 if TYPE_CHECKING:
     from state.shared.sql import SqlStore
@@ -35,7 +36,10 @@ N = TypeVar("N", bound=BaseModel)
 X = TypeVar("X")
 
 TRIES = 5
-"""How often a change is made anew on what others wrote first, before it is given up."""
+"""How often the journal may say that a version is taken, and have nothing new to read, before it is given up."""
+
+WAIT_S = 10.0
+"""How long a writer waits for those before it, in seconds, unless it is told otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,24 @@ class Applied(Generic[S]):
     speaker: str | None
     ops: tuple[str, ...]
     actor: str
+
+
+Condition: TypeAlias = Callable[[S], Refused | None]
+"""What has to hold before a change: returns what to refuse it with, or nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Change(Generic[S]):
+    """A change that is asked for."""
+
+    commands: Sequence[Command[Any, Any]]
+    actor: str
+    key: str | None
+    body: str | None
+    seen: int | None
+    turn: int | None
+    provided: Condition[S] | None
+    basis: Basis | None = None
 
 
 Subscriber = Callable[[Applied[S]], None]
@@ -80,18 +102,19 @@ class SharedState(Generic[S, C]):
         speaker: str | None = None,
         journal: Journal | None = None,
         past: Iterable[Entry] = (),
-        wait_s: float = 5.0,
+        wait_s: float = WAIT_S,
     ) -> None:
         self._state = state
+        self._guard = Guard(state)
         self._version = version
         self._speaker = speaker
-        self._shape = shape_of(type(state))
         self._lost = False
         self._writing = False
         self._unsure = False
         self._journal = journal
         self._wait_s = wait_s
         self._lock = asyncio.Lock()
+        self._waiting = 0
         self._subscribers: list[Subscriber[S]] = []
         past = tuple(past)
         self._keys: dict[str, tuple[str, Applied[S] | Entry]] = {
@@ -105,7 +128,7 @@ class SharedState(Generic[S, C]):
 
     @staticmethod
     def restored(
-        stored: Stored, kind: type[N], context: X, *, wait_s: float = 5.0
+        stored: Stored, kind: type[N], context: X, *, wait_s: float = WAIT_S
     ) -> "SharedState[N, X]":
         """Go on with a state as a journal gave it back.
 
@@ -130,7 +153,7 @@ class SharedState(Generic[S, C]):
 
     @staticmethod
     async def kept(
-        store: "SqlStore", state_id: str, new: N, context: X, *, wait_s: float = 5.0
+        store: "SqlStore", state_id: str, new: N, context: X, *, wait_s: float = WAIT_S
     ) -> "SharedState[N, X]":
         """Hold the state of this id: the one that is stored, or a new one when there is none yet.
 
@@ -203,6 +226,7 @@ class SharedState(Generic[S, C]):
         key: str | None = None,
         seen: int | None = None,
         turn: int | None = None,
+        provided: Condition[S] | None = None,
     ) -> Applied[S]:
         """Carry out all of these commands, as one change, or none of them.
 
@@ -211,18 +235,22 @@ class SharedState(Generic[S, C]):
 
         Args:
             commands: At least one.
-            actor: Who writes: a voice, a client, a member of staff.
+            actor: Who writes: an agent, a client, a member of staff.
             key: Makes it safe to ask twice: the second time nothing happens and the answer is the first.
-            seen: The version the writer has seen. Refused when what is touched changed after it.
+            seen: The version the writer has seen. Refused when what is touched changed after it. Within a
+                tool the version that its reply was shown is the default.
             turn: The last turn whose words this acts on; it is written in the same row, so that whoever goes
-                on after a dead process knows which words nobody had begun to act on.
+                on after a dead process knows which words nobody had begun to act on. Within a tool the turn
+                of its reply is the default.
+            provided: Asked of the state under the writer's lock, before the commands; what it returns is
+                raised.
 
         Raises:
             Refused: The rules say no.
             ValidationError: What a command made of the state does not fit the state's model.
             Stale: What is touched has changed after ``seen``.
             KeyReused: The key came with other commands before.
-            Busy: Another writer did not finish within the limit.
+            Busy: Other writers did not finish within the limit.
             NotStored: The journal could not write it, or not read what others wrote first.
             OutcomeUnknown: The journal was writing it and does not answer any more.
             TakenOver: Another process holds the state.
@@ -230,19 +258,43 @@ class SharedState(Generic[S, C]):
         if not commands:
             raise ValueError("apply needs a command")
         body = fingerprint(commands) if key is not None else None
+        basis = Basis.present()
+        if basis is None:
+            return await self._apply(_Change(commands, actor, key, body, seen, turn, provided))
+        change = _Change(
+            commands,
+            actor,
+            key,
+            body,
+            basis.seen if seen is None else seen,
+            basis.turn if turn is None else turn,
+            provided,
+            basis,
+        )
+        with basis.waiting():
+            return await self._apply(change)
+
+    async def _apply(self, change: "_Change[S]") -> Applied[S]:
+        loop = asyncio.get_running_loop()
+        until = loop.time() + self._wait_s
         await self._take_turn()
+        stuck = 0
         try:
             if self._unsure:
                 await self._reload()
-            for _ in range(TRIES):
+            while True:
                 try:
-                    return await self._once(commands, actor, key, body, seen, turn)
+                    return await self._once(change)
                 except VersionTaken:
+                    # Others may be quicker again and again; each time the journal has moved on.
+                    before = self._version
                     await self._reload()
+                    stuck = stuck + 1 if self._version == before else 0
+                    if stuck == TRIES or loop.time() >= until:
+                        raise Busy(self._wait_s) from None
                 except (Refused, Stale):
-                    if key is None or not await self._learned_of(key):
+                    if change.key is None or not await self._learned_of(change.key):
                         raise
-            raise Busy(self._wait_s)
         except JournalFault as fault:
             raise NotStored(fault.why) from fault
         except TakenOver:
@@ -257,7 +309,7 @@ class SharedState(Generic[S, C]):
     async def refresh(self) -> int:
         """Take in what others have written under our own hold; returns the present version.
 
-        Writing does it by itself. This is for who only looks.
+        Writing does it by itself. This is for readers.
 
         Raises:
             Busy: A writer did not finish within the limit.
@@ -271,71 +323,59 @@ class SharedState(Generic[S, C]):
         return self._version
 
     async def _take_turn(self) -> None:
-        # Always timed: a lock that is free for a moment may be promised to those who wait for it.
+        # A lock that is free for a moment may be promised to those who wait for it.
+        if not self._waiting and not self._lock.locked():
+            await self._lock.acquire()
+            return
+        self._waiting += 1
         try:
             async with asyncio.timeout(self._wait_s):
                 await self._lock.acquire()
         except TimeoutError:
             raise Busy(self._wait_s) from None
+        finally:
+            self._waiting -= 1
 
-    async def _once(
-        self,
-        commands: Sequence[Command[Any, Any]],
-        actor: str,
-        key: str | None,
-        body: str | None,
-        seen: int | None,
-        turn: int | None,
-    ) -> Applied[S]:
+    async def _once(self, change: "_Change[S]") -> Applied[S]:
+        key = change.key
         if key is not None and (known := self._keys.get(key)) is not None:
-            if known[0] != body:
+            if known[0] != change.body:
                 raise KeyReused
             return self._answer_again(key, known[1])
         if self._lost:
             raise TakenOver
-        return await self._commit(commands, actor, key, body, seen, turn)
+        if change.basis is not None:
+            change.basis.check()
+        return await self._commit(change)
 
-    async def _commit(
-        self,
-        commands: Sequence[Command[Any, Any]],
-        actor: str,
-        key: str | None,
-        body: str | None,
-        seen: int | None,
-        turn: int | None,
-    ) -> Applied[S]:
-        state = start = self._start()
-        speaker = self._speaker
-        touched: set[str] = set()
-        for command in commands:
-            parts = command.touches(state)
-            if seen is not None:
-                self._refuse_stale(parts, seen)
-            before, state = state, command.apply(state, self.context)
-            touched.update(command.changes(before, state))
-            if isinstance(command, HandOver):
-                speaker = command.target
-        if state is not self._state:
-            state = valid(start, state)
+    async def _commit(self, change: "_Change[S]") -> Applied[S]:
+        commands = change.commands
+        state, speaker, touched = self._fold(change)
         applied = Applied(
             before=self._state,
             state=state,
             version=self._version + 1,
             speaker=speaker,
             ops=tuple(command.op for command in commands),
-            actor=actor,
+            actor=change.actor,
         )
-        if self._journal is not None:
+        # Without a journal the same is refused: what cannot be stored cannot be shown as JSON either.
+        if self._journal is None:
+            if not all(shape_of(type(command)).survives for command in commands):
+                as_json(commands)
+            if not shape_of(type(state)).survives:
+                written(state)
+        else:
             entry = Entry(
                 version=applied.version,
                 commands=as_json(commands),
                 state=written(state),
                 speaker=speaker,
-                actor=actor,
-                key=key,
-                body=body,
+                actor=change.actor,
+                key=change.key,
+                body=change.body,
                 touched=tuple(sorted(touched)),
-                turn=turn,
+                turn=change.turn,
             )
             self._writing = True
             try:
@@ -343,14 +383,39 @@ class SharedState(Generic[S, C]):
             finally:
                 self._writing = False
         # From here to the end nothing waits: journal and state cannot come apart.
-        if key is not None:
-            self._keys[key] = (body or "", applied)
+        if change.key is not None:
+            self._keys[change.key] = (change.body or "", applied)
+        if change.basis is not None:
+            change.basis.own.add(applied.version)
         self._swap(applied, touched)
         return applied
 
-    def _start(self) -> S:
-        """Return what the commands are folded over: a copy, if one of them could edit it in place."""
-        return self._state if self._shape.fixed else self._state.model_copy(deep=True)
+    def _fold(self, change: "_Change[S]") -> tuple[S, str | None, set[str]]:
+        """Return the state after a change, the agent that is active then, and the parts that changed."""
+        state: Any = separate(self._state)
+        speaker = self._speaker
+        touched: set[str] = set()
+        try:
+            if (
+                change.provided is not None
+                and (missing := change.provided(self._state)) is not None
+            ):
+                raise missing
+            for command in change.commands:
+                parts = command.touches(state)
+                if change.seen is not None:
+                    self._refuse_stale(parts, change.seen, change.basis)
+                before, state = state, command.apply(state, self.context)
+                touched.update(command.changes(before, state))
+                if isinstance(command, HandOver):
+                    speaker = command.target
+        finally:
+            edited = self._guard.mended()
+        if edited:
+            raise TypeError("a command edited the state it was given")
+        if state is not self._state:
+            state = settled(state, self._state)
+        return state, speaker, touched
 
     async def _learned_of(self, key: str) -> bool:
         """Whether the journal knows a key that was not known here: then its answer is the first one's."""
@@ -359,17 +424,20 @@ class SharedState(Generic[S, C]):
             await self._reload()
         return not known and key in self._keys
 
-    def _refuse_stale(self, parts: Iterable[str], seen: int) -> None:
+    def _refuse_stale(self, parts: Iterable[str], seen: int, basis: Basis | None) -> None:
         if seen == self._version:
             return
         if seen > self._version:
             raise Stale(seen, self._version)
+        expected = basis.own if basis is not None else ()
         for part in parts:
             for changed, version in self._changed.items():
-                if version > seen and overlap(part, changed):
+                if version > seen and version not in expected and overlap(part, changed):
                     raise Stale(seen, self._version)
 
     def _swap(self, applied: Applied[S], touched: Iterable[str]) -> None:
+        if applied.state is not self._state:
+            self._guard = Guard(applied.state)
         self._state, self._version, self._speaker = applied.state, applied.version, applied.speaker
         for part in touched:
             self._changed[part] = applied.version

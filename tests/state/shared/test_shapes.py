@@ -84,6 +84,7 @@ class Anything(Frozen):
     ("kind", "shape"),
     [
         (Order, Shape(fixed=True, faithful=True)),
+        (Line, Shape(fixed=True, faithful=True)),
         (Loose, Shape(fixed=False, faithful=True)),
         (Renamed, Shape(fixed=True, faithful=False)),
         (Hidden, Shape(fixed=True, faithful=False)),
@@ -142,7 +143,6 @@ class Scribble(Command[Loose, Any]):
     [
         (Heavy(), "kg", inf),
         (Heavy(), "kg", nan),
-        (Renamed(), "name", "ann"),
         (Hidden(), "name", "ann"),
         (Secret(), "key", SecretStr("s")),
         (Either(), "value", "2026-11-20"),
@@ -173,12 +173,25 @@ async def test_a_beginning_that_would_not_come_back_is_not_stored(tmp_path: Path
         assert await store.list() == []
 
 
-async def test_what_comes_back_is_stored_though_its_types_promise_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("state", "field", "value"),
+    [
+        (Heavy(), "kg", 1.5),
+        (Renamed(), "name", "ann"),
+        (Summed(), "one", 2),
+        (Either(), "value", "a day"),
+        (Anything(), "value", [1, {"a": None}]),
+    ],
+)
+async def test_what_comes_back_is_stored_though_its_types_promise_nothing(
+    tmp_path: Path, state: BaseModel, field: str, value: object
+) -> None:
     async with SqlStore(f"sqlite:///{tmp_path}/a.db", owner="club", schema=1) as store:
-        shared = await SharedState.kept(store, "a", Heavy(), None)
-        await shared.apply(Put(field="kg", value=1.5), actor="judge")
+        shared = await SharedState.kept(store, "a", state, None)
+        await shared.apply(Put(field=field, value=value), actor="judge")
 
-        assert (await SharedState.kept(store, "a", Heavy(), None)).state == Heavy(kg=1.5)
+        again = (await SharedState.kept(store, "a", state, None)).state
+        assert (again, getattr(again, field)) == (shared.state, value)
 
 
 async def test_a_refused_command_that_edited_the_state_leaves_it_as_it_was() -> None:
