@@ -111,7 +111,7 @@ def _settled(value: Any, before: Any) -> Any:
     return value
 
 
-def _settled_dict(value: dict[Any, Any], before: dict[Any, Any]) -> dict[Any, Any]:
+def _settled_dict(value: Mapping[Any, Any], before: Mapping[Any, Any]) -> Mapping[Any, Any]:
     changed = {
         name: made
         for name, one in value.items()
@@ -123,7 +123,7 @@ def _settled_dict(value: dict[Any, Any], before: dict[Any, Any]) -> dict[Any, An
 def _settled_fields(value: BaseModel, before: Mapping[str, Any]) -> BaseModel:
     made = _validated(value, value.__dict__)
     # Pydantic takes the models in a model as they are: each is asked itself.
-    parts = _settled_dict(made.__dict__, cast(dict[Any, Any], before))
+    parts = _settled_dict(made.__dict__, before)
     return made if parts is made.__dict__ else _validated(value, parts)
 
 

@@ -134,6 +134,13 @@ class Disk:
             raise VersionTaken
         self.rows.append(entry)
 
+    def others_write(self, state: str, *, touched: tuple[str, ...]) -> None:
+        """Put the next version there, as staff do beside a call."""
+        last = self.rows[-1] if self.rows else None
+        version = last.version + 1 if last else 1
+        speaker = last.speaker if last else None
+        self.rows.append(Entry(version, (), state, speaker, "staff", touched=touched))
+
     async def after(self, version: int) -> list[Entry]:
         return [row for row in self.rows if row.version > version]
 

@@ -123,7 +123,7 @@ def grown(inner: st.SearchStrategy[Kind]) -> st.SearchStrategy[Kind]:
         inner.map(lambda one: Kind(one.annotation | None, st.none() | one.values)),
         st.tuples(inner, inner).map(
             lambda two: Kind(
-                Union[two[0].annotation, two[1].annotation],  # noqa: UP007
+                of(Union, two[0].annotation, two[1].annotation),
                 two[0].values | two[1].values,
             )
         ),
@@ -133,7 +133,7 @@ def grown(inner: st.SearchStrategy[Kind]) -> st.SearchStrategy[Kind]:
 
 def of(origin: Any, *arguments: Any) -> Any:
     """Make a container's type of types that are known only now."""
-    return origin[arguments if len(arguments) > 1 else arguments[0]]
+    return origin[arguments[0] if arguments[1:] == () else arguments]
 
 
 def few(kind: Kind) -> st.SearchStrategy[list[Any]]:

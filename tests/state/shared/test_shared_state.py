@@ -271,6 +271,41 @@ class TestOthersWriteToo:
 
         assert (shared.version, points(shared)) == (0, 0)
 
+    @pytest.mark.parametrize("races", [6, 40])
+    async def test_races_that_are_lost_are_run_again_as_long_as_others_get_ahead(
+        self, races: int
+    ) -> None:
+        paper = Paper()
+
+        def overtaken(entry: Entry) -> Exception | None:
+            if len(paper.entries) == races:
+                return None
+            paper.somebody_wrote(Board(title=str(len(paper.entries))), touched=("title",))
+            return VersionTaken()
+
+        paper.trouble = overtaken
+        shared = board(journal=paper)
+
+        await shared.apply(Score(name="ann"), actor="judge")
+
+        assert (shared.version, points(shared)) == (races + 1, 1)
+
+    async def test_a_writer_that_is_overtaken_until_its_time_is_over_is_told_so(self) -> None:
+        paper = Paper()
+
+        def overtaken(entry: Entry) -> Exception | None:
+            paper.somebody_wrote(Board(title=str(len(paper.entries))), touched=("title",))
+            return VersionTaken()
+
+        paper.trouble = overtaken
+        shared = board(journal=paper, wait_s=0.02)
+
+        with pytest.raises(Busy):
+            await shared.apply(Score(name="ann"), actor="judge")
+
+        assert points(shared) == 0
+        assert shared.version > 5
+
     async def test_who_only_looks_can_take_it_in_too(self) -> None:
         paper = Paper()
         shared = board(journal=paper)
