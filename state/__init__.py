@@ -1,135 +1,176 @@
-"""The order of a restaurant and what may happen to it: pure rules, without a conversation."""
+"""The order of a restaurant and what may happen to it: pure rules, without a conversation.
 
-from state.commands import (
-    GUEST_COMMANDS,
-    ORDER_COMMANDS,
-    STAFF_COMMANDS,
-    AcceptOrder,
-    AddAllergy,
-    AddItem,
-    AddNote,
-    ApplyCoupon,
-    CallPerson,
-    CancelOrder,
-    ChangeItem,
-    ChangeNote,
-    ChoosePayment,
-    CompleteOrder,
-    ConfirmOrder,
-    GiveFeedback,
-    GuestCommand,
-    MarkReady,
-    OrderCommand,
-    Part,
-    PlaceOrder,
-    ReadBack,
-    RefuseOrder,
-    RemoveCoupon,
-    RemoveItem,
-    RemoveNote,
-    ReopenOrder,
-    Reprice,
-    SetCustomer,
-    SetFulfilment,
-    SetTip,
-    StaffCommand,
-    StartPreparing,
-)
-from state.context import OrderContext
-from state.digest import digest
-from state.errors import (
-    Ambiguous,
-    ChoiceMissing,
-    ChoiceNotPossible,
-    CouponNotValid,
-    Missing,
-    NotFound,
-    NotOnMenu,
-    NotPossible,
-    NotServed,
-    NotValid,
-    OrderError,
-    OverLimit,
-    SoldOut,
-    WrongStage,
-)
-from state.menu import Menu, load_menu, read_menu
-from state.money import Cents, shown, spoken
-from state.opening import open_order
-from state.order import Channel, Fulfilment, Note, OrderLine, OrderState, Stage
-from state.pricing import Bill, Charge, price
-from state.redaction import redact
-from state.stages import needs
-from state.view import summary, view
+A name is imported when it is first asked for, so that ``state.shared`` loads nothing of the restaurant.
+"""
 
-__all__ = [
-    "GUEST_COMMANDS",
-    "ORDER_COMMANDS",
-    "STAFF_COMMANDS",
-    "AcceptOrder",
-    "AddAllergy",
-    "AddItem",
-    "AddNote",
-    "Ambiguous",
-    "ApplyCoupon",
-    "Bill",
-    "CallPerson",
-    "CancelOrder",
-    "Cents",
-    "ChangeItem",
-    "ChangeNote",
-    "Channel",
-    "Charge",
-    "ChoiceMissing",
-    "ChoiceNotPossible",
-    "ChoosePayment",
-    "CompleteOrder",
-    "ConfirmOrder",
-    "CouponNotValid",
-    "Fulfilment",
-    "GiveFeedback",
-    "GuestCommand",
-    "MarkReady",
-    "Menu",
-    "Missing",
-    "NotFound",
-    "NotOnMenu",
-    "NotPossible",
-    "NotServed",
-    "NotValid",
-    "Note",
-    "OrderCommand",
-    "OrderContext",
-    "OrderError",
-    "OrderLine",
-    "OrderState",
-    "OverLimit",
-    "Part",
-    "PlaceOrder",
-    "ReadBack",
-    "RefuseOrder",
-    "RemoveCoupon",
-    "RemoveItem",
-    "RemoveNote",
-    "ReopenOrder",
-    "Reprice",
-    "SetCustomer",
-    "SetFulfilment",
-    "SetTip",
-    "SoldOut",
-    "StaffCommand",
-    "Stage",
-    "StartPreparing",
-    "WrongStage",
-    "digest",
-    "load_menu",
-    "needs",
-    "open_order",
-    "price",
-    "read_menu",
-    "redact",
-    "shown",
-    "spoken",
-    "summary",
-    "view",
-]
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from state.commands import GUEST_COMMANDS as GUEST_COMMANDS
+    from state.commands import ORDER_COMMANDS as ORDER_COMMANDS
+    from state.commands import STAFF_COMMANDS as STAFF_COMMANDS
+    from state.commands import AcceptOrder as AcceptOrder
+    from state.commands import AddAllergy as AddAllergy
+    from state.commands import AddItem as AddItem
+    from state.commands import AddNote as AddNote
+    from state.commands import ApplyCoupon as ApplyCoupon
+    from state.commands import CallPerson as CallPerson
+    from state.commands import CancelOrder as CancelOrder
+    from state.commands import ChangeItem as ChangeItem
+    from state.commands import ChangeNote as ChangeNote
+    from state.commands import ChoosePayment as ChoosePayment
+    from state.commands import CompleteOrder as CompleteOrder
+    from state.commands import ConfirmOrder as ConfirmOrder
+    from state.commands import GiveFeedback as GiveFeedback
+    from state.commands import GuestCommand as GuestCommand
+    from state.commands import MarkReady as MarkReady
+    from state.commands import OrderCommand as OrderCommand
+    from state.commands import Part as Part
+    from state.commands import PlaceOrder as PlaceOrder
+    from state.commands import ReadBack as ReadBack
+    from state.commands import RefuseOrder as RefuseOrder
+    from state.commands import RemoveCoupon as RemoveCoupon
+    from state.commands import RemoveItem as RemoveItem
+    from state.commands import RemoveNote as RemoveNote
+    from state.commands import ReopenOrder as ReopenOrder
+    from state.commands import Reprice as Reprice
+    from state.commands import SetCustomer as SetCustomer
+    from state.commands import SetFulfilment as SetFulfilment
+    from state.commands import SetTip as SetTip
+    from state.commands import StaffCommand as StaffCommand
+    from state.commands import StartPreparing as StartPreparing
+    from state.context import OrderContext as OrderContext
+    from state.errors import Ambiguous as Ambiguous
+    from state.errors import ChoiceMissing as ChoiceMissing
+    from state.errors import ChoiceNotPossible as ChoiceNotPossible
+    from state.errors import CouponNotValid as CouponNotValid
+    from state.errors import Missing as Missing
+    from state.errors import NotFound as NotFound
+    from state.errors import NotOnMenu as NotOnMenu
+    from state.errors import NotPossible as NotPossible
+    from state.errors import NotServed as NotServed
+    from state.errors import NotValid as NotValid
+    from state.errors import OrderError as OrderError
+    from state.errors import OverLimit as OverLimit
+    from state.errors import SoldOut as SoldOut
+    from state.errors import WrongStage as WrongStage
+    from state.menu import Menu as Menu
+    from state.menu import load_menu as load_menu
+    from state.menu import read_menu as read_menu
+    from state.money import Cents as Cents
+    from state.money import shown as shown
+    from state.money import spoken as spoken
+    from state.opening import open_order as open_order
+    from state.order import Channel as Channel
+    from state.order import Fulfilment as Fulfilment
+    from state.order import Note as Note
+    from state.order import OrderLine as OrderLine
+    from state.order import OrderState as OrderState
+    from state.order import Stage as Stage
+    from state.pricing import Bill as Bill
+    from state.pricing import Charge as Charge
+    from state.pricing import price as price
+    from state.redaction import redact as redact
+    from state.stages import needs as needs
+    from state.view import summary as summary
+
+_HOMES: dict[str, tuple[str, ...]] = {
+    "state.commands": (
+        "AcceptOrder",
+        "AddAllergy",
+        "AddItem",
+        "AddNote",
+        "ApplyCoupon",
+        "CallPerson",
+        "CancelOrder",
+        "ChangeItem",
+        "ChangeNote",
+        "ChoosePayment",
+        "CompleteOrder",
+        "ConfirmOrder",
+        "GUEST_COMMANDS",
+        "GiveFeedback",
+        "GuestCommand",
+        "MarkReady",
+        "ORDER_COMMANDS",
+        "OrderCommand",
+        "Part",
+        "PlaceOrder",
+        "ReadBack",
+        "RefuseOrder",
+        "RemoveCoupon",
+        "RemoveItem",
+        "RemoveNote",
+        "ReopenOrder",
+        "Reprice",
+        "STAFF_COMMANDS",
+        "SetCustomer",
+        "SetFulfilment",
+        "SetTip",
+        "StaffCommand",
+        "StartPreparing",
+    ),
+    "state.context": ("OrderContext",),
+    "state.errors": (
+        "Ambiguous",
+        "ChoiceMissing",
+        "ChoiceNotPossible",
+        "CouponNotValid",
+        "Missing",
+        "NotFound",
+        "NotOnMenu",
+        "NotPossible",
+        "NotServed",
+        "NotValid",
+        "OrderError",
+        "OverLimit",
+        "SoldOut",
+        "WrongStage",
+    ),
+    "state.menu": (
+        "Menu",
+        "load_menu",
+        "read_menu",
+    ),
+    "state.money": (
+        "Cents",
+        "shown",
+        "spoken",
+    ),
+    "state.opening": ("open_order",),
+    "state.order": (
+        "Channel",
+        "Fulfilment",
+        "Note",
+        "OrderLine",
+        "OrderState",
+        "Stage",
+    ),
+    "state.pricing": (
+        "Bill",
+        "Charge",
+        "price",
+    ),
+    "state.redaction": ("redact",),
+    "state.stages": ("needs",),
+    "state.view": ("summary",),
+}
+"""The names of this package, by the module that each is defined in."""
+
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+__all__ = sorted(_HOME_OF)
+
+
+if not TYPE_CHECKING:  # a type checker would take every name for one that exists
+
+    def __getattr__(name: str) -> object:
+        home = _HOME_OF.get(name)
+        if home is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = globals()[name] = getattr(import_module(home), name)
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

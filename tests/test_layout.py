@@ -1,6 +1,7 @@
 """The repository as a whole: whose packages these are, what is pinned, what must not lie about."""
 
 import importlib
+import json
 import re
 import subprocess
 import sys
@@ -60,6 +61,41 @@ def test_nothing_starts_on_somebody_elses_packages(tmp_path: Path) -> None:
     assert done.stderr == (
         f"the package agents is not this project's own: {(tmp_path / 'agents').resolve()}\n"
     )
+
+
+FRAMEWORK = ("state.shared", "agents.handoff", "rpc.gateway", "agents.testing", "rpc.testing")
+
+STRANGERS_OF = """
+import importlib, json, sys
+found = {}
+for package in json.loads(sys.argv[1]):
+    importlib.import_module(package)
+    ours = [name for name in sys.modules if name.split(".")[0] in json.loads(sys.argv[2])]
+    allowed = json.loads(sys.argv[1])
+    found[package] = [
+        name for name in ours
+        if "." in name and not any(f"{name}.".startswith(f"{one}.") for one in allowed)
+    ]
+print(json.dumps(found))
+"""
+
+
+def test_the_framework_loads_nothing_of_the_restaurant() -> None:
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            STRANGERS_OF,
+            json.dumps(FRAMEWORK),
+            json.dumps(["bella_vista", *OURS]),
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert json.loads(done.stdout) == {package: [] for package in FRAMEWORK}
 
 
 def test_a_package_that_is_nowhere_is_told_so() -> None:
