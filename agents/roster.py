@@ -1,5 +1,7 @@
 """The restaurant's graph: who hands to whom, and on what condition."""
 
+from functools import cache
+
 from agents.feedback import Feedback
 from agents.greeter import Greeter
 from agents.handoff import Call, Graph, Handoff, Manners
@@ -19,8 +21,9 @@ from state.text import clean
 VOICES = (Greeter, OrderTaker, Payment, Feedback)
 
 
+@cache
 def restaurant_graph() -> Graph[OrderState]:
-    """Join the four voices.
+    """Join the four voices; made and checked once for all calls of a process.
 
     Only two edges are guarded: nobody pays for what was not confirmed, nobody rates what was not placed.
     """
