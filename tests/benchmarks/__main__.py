@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from tests.benchmarks.plan import FULL, GROUPS, QUICK
-from tests.benchmarks.report import Table, as_text, machine, tally, write_page
+from tests.benchmarks.report import Table, as_text, budgets, machine, tally, write_page
 
 
 def main(arguments: list[str]) -> None:
@@ -39,6 +39,7 @@ def main(arguments: list[str]) -> None:
         sys.stdout.flush()
     if asked.markdown is not None:
         write_page(asked.markdown, tables)
+    sys.stdout.write(f"{as_text(budgets(tables))}\n")
     if asked.quick:
         sys.stdout.write(
             "A quick run shows that everything runs; its figures and verdicts mean nothing.\n"

@@ -23,6 +23,9 @@ from tests.benchmarks.sides import ByHand, GuestTurn, Ours, script
 EACH = 6
 """How many turns of each kind one measured call has."""
 
+WARM = "warm"
+"""The kind of the turns that a call begins with: what is done for the first time in it counts for nothing."""
+
 
 @dataclass(frozen=True)
 class Application:
@@ -82,11 +85,25 @@ def tool(words: str, called: str, answer: str, /, **given: Any) -> GuestTurn:
     return GuestTurn("tool", words, (calls((called, given)), says(answer)))
 
 
-def handoff(words: str, target: str, opening: str, kind: str = "handoff") -> GuestTurn:
+def handoff(words: str, target: str, opening: str) -> GuestTurn:
     """A turn in which the guest is handed over."""
-    return GuestTurn(kind, words, (calls(f"transfer_to_{target}"), says(opening)))
+    return GuestTurn("handoff", words, (calls(f"transfer_to_{target}"), says(opening)))
 
 
+def warm(*turns: GuestTurn) -> tuple[GuestTurn, ...]:
+    """Take turns that nothing is measured by."""
+    return tuple(GuestTurn(WARM, turn.words, turn.steps) for turn in turns)
+
+
+def _there_and_back(there: str, back: str) -> tuple[GuestTurn, ...]:
+    return tuple(handoff("And now?", target, "Here I am.") for target in (there, back))
+
+
+_HOTEL_TALK = (
+    text("How is the weather?", "It is sunny."),
+    long_text("Tell me everything"),
+    tool("I am Ada", "set_guest", "Noted.", name="Ada"),
+)
 HOTEL = Application(
     name="hotel",
     call=lambda journal: hotel(journal=journal),
@@ -94,19 +111,19 @@ HOTEL = Application(
     data=hotel_by_hand.Stay,
     greeting=says("Good evening."),
     turns=(
-        *(text("How is the weather?", "It is sunny.") for _ in range(EACH)),
-        *(long_text("Tell me everything") for _ in range(EACH)),
-        *(tool("I am Ada", "set_guest", "Noted.", name="Ada") for _ in range(EACH)),
-        *(
-            handoff("And now?", "bar" if at % 2 == 0 else "reception", "Here I am.")
-            for at in range(EACH)
-        ),
+        *warm(*_HOTEL_TALK, *_there_and_back("bar", "reception")),
+        *(turn for _ in range(EACH) for turn in _HOTEL_TALK),
+        *(turn for _ in range(EACH // 2) for turn in _there_and_back("bar", "reception")),
     ),
     endless=lambda number: tool("I am somebody else", "set_guest", "Noted.", name=f"Ada {number}"),
 )
 
+_TALK = (
+    text("Is the Diavola hot?", "It has hot peppers, yes."),
+    long_text("Tell me everything"),
+)
 _ORDERED = (
-    tool("My name is Ada", "set_customer", "Thank you, Ada.", name="Ada"),
+    tool("My name is Ada Byron", "set_customer", "Thank you, Ada.", name="Ada Byron"),
     tool(
         "Two large Margheritas without basil",
         "add_item",
@@ -133,15 +150,11 @@ RESTAURANT = Application(
     data=restaurant_by_hand.Order,
     greeting=says("Good evening, this is Bella Vista. What can I do for you?"),
     turns=(
-        handoff("I would like to order", "order_taker", "What may it be?", kind="other"),
-        *(text("Is the Diavola hot?", "It has hot peppers, yes.") for _ in range(EACH)),
-        *(long_text("Tell me everything") for _ in range(EACH)),
-        *_ORDERED,
-        *(GuestTurn("other", turn.words, turn.steps) for turn in _CONFIRMED),
-        *(
-            handoff("And now?", "payment" if at % 2 == 0 else "order_taker", "Here I am.")
-            for at in range(EACH)
-        ),
+        *warm(handoff("I would like to order", "order_taker", "What may it be?")),
+        *warm(*_TALK, tool("It is Ada", "set_customer", "Hello, Ada.", name="Ada")),
+        *(turn for ordered in _ORDERED for turn in (*_TALK, ordered)),
+        *warm(*_CONFIRMED, *_there_and_back("payment", "order_taker")),
+        *(turn for _ in range(EACH // 2) for turn in _there_and_back("payment", "order_taker")),
     ),
     endless=lambda number: tool(
         "I am somebody else", "set_customer", "Noted.", name=f"Ada {number}"

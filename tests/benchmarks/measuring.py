@@ -1,12 +1,45 @@
 """How figures are taken: rounds that alternate, medians, quartiles, and a ratio with its spread."""
 
 import statistics
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 Samples: TypeAlias = dict[str, list[float]]
-"""Seconds by what was done."""
+"""Seconds by what was done; what the processor worked of them stands beside, under ``processor``."""
+
+
+def processor(what: str) -> str:
+    """Return the name under which the processor time of something is kept, all threads together."""
+    return f"{what}: processor"
+
+
+class Watch:
+    """Times something: what passed on the clock, and what this process worked of it.
+
+    The difference was spent waiting: for the disk, for another process, for a processor that was busy.
+
+    Args:
+        times: Where it is kept.
+        what: What was done.
+    """
+
+    def __init__(self, times: Samples, what: str) -> None:
+        self._times = times
+        self._what = what
+        self._begin = (0.0, 0.0)
+
+    def __enter__(self) -> "Watch":
+        self._begin = (time.process_time(), time.perf_counter())
+        return self
+
+    def __exit__(self, failed: type[BaseException] | None, *_: object) -> None:
+        passed = time.perf_counter() - self._begin[1]
+        worked = time.process_time() - self._begin[0]
+        if failed is None:
+            self._times.setdefault(self._what, []).append(passed)
+            self._times.setdefault(processor(self._what), []).append(worked)
 
 
 @dataclass(frozen=True)
@@ -88,6 +121,8 @@ async def alternate(
     for number in range(rounds):
         shift = number % len(names)
         order = [*names[shift:], *names[:shift]]
+        if number % 2:  # else each side would always come after the same one
+            order.reverse()
         measured: dict[str, Samples] = {}
         for name in order:
             measured[name] = await sides[name]()

@@ -13,6 +13,8 @@ from tests.benchmarks.memory import GIB, installed
 BEGIN, END = "<!-- figures -->", "<!-- /figures -->"
 """Between these a page holds the figures of the last run."""
 
+LIMIT = "the machine's own limit, where a budget was missed"
+
 PACKAGES = ("livekit-agents", "pydantic", "sqlalchemy")
 
 
@@ -25,12 +27,17 @@ class Row:
         cells: What it came to, as text.
         measured: The figure that has a budget.
         budget: The most it may be.
+        limit: What this machine allows at best, in the unit of the budget and measured in the same run; nothing
+            where the machine sets no limit.
+        limit_is: What that limit is made of, or what else the same run says about the machine.
     """
 
     name: str
     cells: tuple[str, ...]
     measured: float | None = None
     budget: float | None = None
+    limit: float | None = None
+    limit_is: str = ""
 
     @property
     def met(self) -> bool | None:
@@ -46,6 +53,16 @@ class Row:
             return "", ""
         return f"{self.budget:,g}", "met" if self.met else "missed"
 
+    @property
+    def excuse(self) -> str:
+        """For a budget that was missed, the machine's own limit, and whether it left room to keep it."""
+        if self.met or self.budget is None:
+            return ""
+        if self.limit is None:
+            return self.limit_is
+        room = "no room" if self.limit > self.budget else "room"
+        return f"{self.limit:,.3g} ({self.limit_is}): {room}"
+
 
 @dataclass
 class Table:
@@ -56,12 +73,15 @@ class Table:
         columns: The heading of each cell of a row.
         rows: The lines.
         note: What a reader has to know of them.
+        subject: Stands before a line's name where the lines of several tables stand together; the title when
+            there is none.
     """
 
     title: str
     columns: Sequence[str]
     rows: list[Row] = field(default_factory=list)
     note: str = ""
+    subject: str = ""
 
     def add(
         self,
@@ -69,9 +89,11 @@ class Table:
         *cells: str,
         measured: float | None = None,
         budget: float | None = None,
+        limit: float | None = None,
+        limit_is: str = "",
     ) -> None:
         """Add a line."""
-        self.rows.append(Row(name, cells, measured, budget))
+        self.rows.append(Row(name, cells, measured, budget, limit, limit_is))
 
     def lines(self) -> list[tuple[str, ...]]:
         """Heading and rows as cells, with the budgets where there are any."""
@@ -81,6 +103,23 @@ class Table:
         return [heading, *body]
 
 
+def budgets(tables: Sequence[Table]) -> Table:
+    """Put everything that has a budget into one table."""
+    summary = Table(
+        "Budgets",
+        ("measured", "budget", "", LIMIT),
+        note="A limit is what the machine took in the same run for the part that is not ours. Where it leaves no"
+        " room, no program could have kept the budget.",
+    )
+    for table in tables:
+        for row in table.rows:
+            if row.met is not None:
+                budget, verdict = row.verdict
+                name = f"{table.subject or table.title.removesuffix(', ms')}: {row.name}"
+                summary.add(name, f"{row.measured:,g}", budget, verdict, row.excuse)
+    return summary
+
+
 def as_text(table: Table) -> str:
     """Set a table for a terminal."""
     lines = table.lines()
@@ -88,7 +127,10 @@ def as_text(table: Table) -> str:
     said = [table.title, "-" * len(table.title)]
     for line in lines:
         cells = [line[0].ljust(widths[0])]
-        cells += [cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)]
+        cells += [
+            cell.ljust(width) if heading == LIMIT else cell.rjust(width)
+            for cell, width, heading in zip(line[1:], widths[1:], lines[0][1:], strict=True)
+        ]
         said.append("  ".join(cells).rstrip())
     return "\n".join([*said, *([table.note] if table.note else []), ""])
 
@@ -104,7 +146,8 @@ def as_markdown(table: Table) -> str:
 
 def write_page(file: Path, tables: Sequence[Table]) -> None:
     """Write the tables as Markdown: between the marks of a page that has them, else as the whole file."""
-    said = [f"{machine()}.", "", *map(as_markdown, tables), f"`{tally(tables)}`"]
+    shown = [budgets(tables), *tables]
+    said = [f"{machine()}.", "", *map(as_markdown, shown), f"`{tally(tables)}`"]
     figures = "\n".join([BEGIN, *said, END])
     page = file.read_text(encoding="utf-8") if file.exists() else ""
     before, begin, rest = page.partition(BEGIN)

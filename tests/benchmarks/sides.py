@@ -5,8 +5,7 @@ detection. A turn is over when the session listens and everything that belongs t
 """
 
 import asyncio
-import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -14,8 +13,11 @@ from livekit.agents import Agent, AgentSession
 
 from agents.handoff import Call, start_text, stop
 from agents.testing import Step
-from tests.benchmarks.measuring import Samples
+from tests.benchmarks.measuring import Samples, Watch
 from tests.benchmarks.played import PlayedLLM
+
+OPENING = "opening"
+"""The kind under which the opening of a call is timed."""
 
 
 @dataclass(frozen=True)
@@ -123,18 +125,30 @@ def script(greeting: Step, turns: Sequence[GuestTurn]) -> list[Step]:
     return [greeting, *(step for turn in turns for step in turn.steps)]
 
 
-async def timed(side: Side, turns: Sequence[GuestTurn]) -> Samples:
-    """Hold a call to its end and time each turn, by kind.
+async def timed(
+    opened: Callable[[], Awaitable[Side]],
+    turns: Sequence[GuestTurn],
+    after: Callable[[str, Samples], Awaitable[None]] | None = None,
+) -> Samples:
+    """Hold a call to its end and time its opening and each turn, by kind.
+
+    Args:
+        opened: Makes the side: what that takes belongs to the opening, which ends when the greeting was said.
+        turns: What is said.
+        after: Done after each turn, and no part of its time; told the turn's kind.
 
     Raises:
         RuntimeError: The model was not asked for all of its script.
     """
     times: Samples = {}
-    await side.open()
+    with Watch(times, OPENING):
+        side = await opened()
+        await side.open()
     for turn in turns:
-        start = time.perf_counter()
-        await side.hears(turn.words)
-        times.setdefault(turn.kind, []).append(time.perf_counter() - start)
+        with Watch(times, turn.kind):
+            await side.hears(turn.words)
+        if after is not None:
+            await after(turn.kind, times)
     if not side.model.over():
         raise RuntimeError("the model was not asked for all of its script")
     await side.close()

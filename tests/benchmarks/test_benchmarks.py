@@ -1,16 +1,27 @@
 """The benchmarks run, and a figure that misses its budget is said to. No time is judged here."""
 
+import select
+import sqlite3
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from state import OrderState, Stage
+from state.shared import Journal, SqlStore
+from tests.agents.hotel import Stay
 from tests.benchmarks import crowds, long_calls
 from tests.benchmarks.__main__ import main
-from tests.benchmarks.applications import TWELVE_TURNS
+from tests.benchmarks.applications import APPLICATIONS, EACH, HOTEL, TWELVE_TURNS, WARM, Application
+from tests.benchmarks.by_hand import hotel as hotel_by_hand
+from tests.benchmarks.by_hand import restaurant as restaurant_by_hand
+from tests.benchmarks.driver import HANDOFF, Driver
 from tests.benchmarks.fresh import measured_code
-from tests.benchmarks.measuring import ratio
-from tests.benchmarks.report import Table, as_markdown, as_text, tally, write_page
+from tests.benchmarks.measuring import Samples, Watch, processor, ratio
+from tests.benchmarks.report import LIMIT, Table, as_markdown, as_text, budgets, tally, write_page
 from tests.benchmarks.rooms import measure as rooms
+from tests.benchmarks.sides import OPENING, ByHand, Ours, Side, timed
 from tests.livekit import LiveKit
 
 
@@ -26,7 +37,7 @@ def test_a_quick_run_fills_its_tables_and_counts_the_budgets(
     assert "A turn of the restaurant" in said
     assert "One change of a ten-line order" in said
     assert said.splitlines()[-1].startswith("budgets met: ")
-    assert "| handoff, journal |" in page.read_text()
+    assert "| handoff, journal on disk |" in page.read_text()
 
 
 def test_without_a_livekit_server_the_rooms_are_left_out_and_it_is_said(
@@ -95,6 +106,149 @@ def test_a_missed_budget_is_said_to_be_missed() -> None:
     assert "missed" in as_text(table)
     assert "| a slow one | 1.30 | 1.25 | missed |" in as_markdown(table)
     assert tally([table]) == "budgets met: 1 of 2"
+
+
+def test_a_missed_budget_stands_beside_what_the_machine_allowed() -> None:
+    table = Table("Writes, ms", ("",), subject="a write")
+    table.add("slow disk", "9", measured=9.0, budget=3.0, limit=8.0, limit_is="the bare commit")
+    table.add("slow program", "9", measured=9.0, budget=3.0, limit=1.0, limit_is="the bare commit")
+    table.add("busy", "9", measured=9.0, budget=3.0, limit_is="plain beside itself: 2.00")
+    table.add("quick", "2", measured=2.0, budget=3.0, limit=1.0, limit_is="the bare commit")
+    table.add("no budget", "2")
+
+    heading, *lines = budgets([table]).lines()
+
+    assert heading == ("", "measured", "budget", "", LIMIT)
+    assert lines == [
+        ("a write: slow disk", "9", "3", "missed", "8 (the bare commit): no room"),
+        ("a write: slow program", "9", "3", "missed", "1 (the bare commit): room"),
+        ("a write: busy", "9", "3", "missed", "plain beside itself: 2.00"),
+        ("a write: quick", "2", "3", "met", ""),
+    ]
+
+
+@pytest.mark.parametrize("application", APPLICATIONS, ids=lambda one: one.name)
+async def test_both_sides_do_the_same_work(application: Application) -> None:
+    said: dict[str, list[str]] = {}
+    sides: dict[str, Side] = {}
+    asked: dict[str, list[int]] = {}
+    for name, make in (("ours", application.ours), ("plain", application.by_hand)):
+        sides[name] = side = make(application.script())
+        await side.open()
+        asked[name] = [side.model.asked]
+        for turn in application.turns:
+            await side.hears(turn.words)
+            asked[name].append(side.model.asked)
+        said[name] = spoken(side)
+        assert side.model.over()
+        await side.close()
+
+    assert asked["ours"] == asked["plain"]
+    assert (
+        said["ours"]
+        == said["plain"]
+        == [step.say.strip() for step in application.script() if step.say]
+    )
+    assert isinstance(sides["ours"], Ours)
+    assert isinstance(sides["plain"], ByHand)
+    assert kept(sides["ours"].call.state) == kept(sides["plain"].userdata)
+
+
+def spoken(side: Side) -> list[str]:
+    """What the voices of a call have said."""
+    session = side.call.session if isinstance(side, Ours) else side._session
+    messages = [item for item in session.history.items if item.type == "message"]
+    return [one.text_content.strip() for one in messages if one.role == "assistant"]
+
+
+def kept(data: object) -> object:
+    """What a call knows in the end, whoever kept it."""
+    match data:
+        case Stay() | hotel_by_hand.Stay():
+            return data.guest, data.nights, tuple(data.tickets)
+        case OrderState():
+            return (
+                data.customer_name,
+                [
+                    (one.name, one.size, one.quantity, *one.modifications)
+                    for one in data.order_items
+                ],
+                data.fulfilment and data.fulfilment.kind,
+                [*data.allergies],
+                data.stage is Stage.CONFIRMED,
+            )
+        case restaurant_by_hand.Order():
+            return (
+                data.customer_name,
+                [(one.name, one.size, one.quantity, *one.modifications) for one in data.lines],
+                data.fulfilment,
+                data.allergies,
+                data.confirmed,
+            )
+    raise TypeError(type(data))
+
+
+async def test_opening_and_every_turn_are_timed_and_what_comes_between_them_is_not() -> None:
+    between: list[str] = []
+
+    async def opened() -> Side:
+        return HOTEL.by_hand(HOTEL.script())
+
+    async def after(kind: str, times: Samples) -> None:
+        between.append(kind)
+
+    times = await timed(opened, HOTEL.turns, after)
+
+    assert between == [turn.kind for turn in HOTEL.turns]
+    counted = {kind: between.count(kind) for kind in {*between}} | {OPENING: 1}
+    assert {kind: len(taken) for kind, taken in times.items()} == {
+        name: count for kind, count in counted.items() for name in (kind, processor(kind))
+    }
+    assert min(counted[kind] for kind in ("text", "long reply", "tool", "handoff")) == EACH
+
+
+def test_what_is_done_for_the_first_time_in_a_call_is_not_measured() -> None:
+    for application in APPLICATIONS:
+        kinds = [turn.kind for turn in application.turns]
+
+        assert kinds[:4] == [WARM] * 4
+
+
+async def test_the_bare_driver_commits_the_rows_that_a_journal_wrote(tmp_path: Path) -> None:
+    file = tmp_path / "journal.db"
+    async with SqlStore(f"sqlite:///{file}", owner="bench", schema=1) as store:
+        made = await store.create("call", lambda ordinal: "{}")
+        await timed(partial(_opened, HOTEL, made.journal), HOTEL.turns)
+    driver, times = Driver(file), Samples()
+
+    driver.commit("tool", times)
+    driver.commit("handoff", times)
+    await driver.commit_in_thread("tool", times)
+    driver.close()
+
+    with closing(sqlite3.connect(file)) as ours, closing(sqlite3.connect(driver.file)) as bare:
+        columns = "commands, state, speaker, at, checksum"
+        written = set(ours.execute(f"SELECT {columns} FROM entries"))
+        copied = list(bare.execute(f"SELECT {columns} FROM entries ORDER BY state_id"))
+    assert set(copied) <= written
+    assert [HANDOFF in row[0] for row in copied] == [False, True, False]
+    assert {*times} == {
+        name
+        for what in ("tool: bare commit", "handoff: bare commit", "tool: bare commit in a thread")
+        for name in (what, processor(what))
+    }
+
+
+async def _opened(application: Application, journal: Journal) -> Side:
+    return application.ours(application.script(), journal)
+
+
+def test_waiting_is_no_work() -> None:
+    times = Samples()
+    with Watch(times, "waiting"):
+        select.select([], [], [], 0.02)
+
+    assert times["waiting"][0] > times[processor("waiting")][0]
 
 
 def test_a_page_gets_new_figures_and_keeps_its_words(tmp_path: Path) -> None:
