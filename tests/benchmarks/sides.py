@@ -46,6 +46,9 @@ class Side(Protocol):
     async def hears(self, words: str) -> None:
         """Say something and wait until everything has been answered."""
 
+    def said(self) -> list[str]:
+        """Return what the voices have said so far."""
+
     async def close(self) -> None:
         """Let go of everything."""
 
@@ -69,6 +72,9 @@ class Ours:
     async def hears(self, words: str) -> None:
         self.call.hear(words)
         await self.call.answered()
+
+    def said(self) -> list[str]:
+        return _said(self.call.session)
 
     async def close(self) -> None:
         await stop(self.call)
@@ -109,6 +115,9 @@ class ByHand:
         self._session.generate_reply(user_input=words)
         await self._answered
 
+    def said(self) -> list[str]:
+        return _said(self._session)
+
     async def close(self) -> None:
         await self._session.aclose()
 
@@ -118,6 +127,14 @@ class ByHand:
     def _on_state(self, event: Any) -> None:
         if event.new_state == "listening" and self._spoken and not self._answered.done():
             self._answered.set_result(None)
+
+
+def _said(session: AgentSession[Any]) -> list[str]:
+    return [
+        (item.text_content or "").strip()
+        for item in session.history.items
+        if item.type == "message" and item.role == "assistant"
+    ]
 
 
 def script(greeting: Step, turns: Sequence[GuestTurn]) -> list[Step]:

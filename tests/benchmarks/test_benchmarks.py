@@ -139,7 +139,7 @@ async def test_both_sides_do_the_same_work(application: Application) -> None:
         for turn in application.turns:
             await side.hears(turn.words)
             asked[name].append(side.model.asked)
-        said[name] = spoken(side)
+        said[name] = side.said()
         assert side.model.over()
         await side.close()
 
@@ -152,13 +152,6 @@ async def test_both_sides_do_the_same_work(application: Application) -> None:
     assert isinstance(sides["ours"], Ours)
     assert isinstance(sides["plain"], ByHand)
     assert kept(sides["ours"].call.state) == kept(sides["plain"].userdata)
-
-
-def spoken(side: Side) -> list[str]:
-    """What the voices of a call have said."""
-    session = side.call.session if isinstance(side, Ours) else side._session
-    messages = [item for item in session.history.items if item.type == "message"]
-    return [one.text_content.strip() for one in messages if one.role == "assistant"]
 
 
 def kept(data: object) -> object:
