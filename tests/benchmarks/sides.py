@@ -48,6 +48,7 @@ class Side(Protocol):
 
     def said(self) -> list[str]:
         """Return what the voices have said so far."""
+        ...
 
     async def close(self) -> None:
         """Let go of everything."""

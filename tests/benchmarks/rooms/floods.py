@@ -10,7 +10,9 @@ from typing import Any
 
 from tests.benchmarks.measuring import Spread
 from tests.benchmarks.report import Table, ms
+from tests.benchmarks.rooms import bare as bare_handler
 from tests.benchmarks.rooms import flood
+from tests.benchmarks.rooms.bare import BARE
 from tests.benchmarks.rooms.house import Guest, House, Place
 from tests.benchmarks.rooms.processes import Running
 from tests.livekit import ROLE, STAFF, new_identity
@@ -28,6 +30,15 @@ ASK_EVERY_S = 0.5
 METHOD, PAYLOAD = "get_order_state", "{}"
 
 
+@dataclass(frozen=True)
+class _Target:
+    """Who is flooded, and called by the others meanwhile."""
+
+    identity: str
+    method: str
+    notes: str = ""
+
+
 @dataclass
 class _Seen:
     """What the others have seen during a while, in seconds."""
@@ -42,22 +53,32 @@ async def measure(house: House, calls: int, times: int) -> Table:
     table = Table(
         f"While one caller makes {calls:,} calls at once, ms",
         ("median", "p99", "most"),
-        note="The flooder is a process of his own that waits for no answer. The others are who is not the flooder:"
-        " the guest, who calls and asks, or a member of the staff, who calls.",
+        note="The flooder is a process of their own that waits for no answer. The others are those who do not flood:"
+        " the guest, who calls and asks, or a member of the staff, who calls. The bare handler is in the same room,"
+        " refuses nobody, and is flooded and called in the same way.",
+        subject="flood",
     )
-    quiet, others, told = _Seen(), {STAFF: _Seen(), "guest": _Seen()}, []
+    quiet, others, told = _Seen(), {STAFF: _Seen(), "guest": _Seen(), BARE: _Seen()}, []
     for _ in range(times):
         told.append(await _by_staff(house, calls, quiet, others[STAFF]))
+        told.append(await _of_bare(house, calls, others[BARE]))
         told.append(await _by_guest(house, calls, others["guest"]))
+    bare = others.pop(BARE)
     flooded = others.values()
     _add(table, "nobody floods: a call", quiet.calls)
     _add(table, "nobody floods: the voice's answer", quiet.answers)
     _add(table, "nobody floods: the event loop late", quiet.late)
-    _add(table, "staff floods: a guest's call", others[STAFF].calls, OTHERS_MS)
-    _add(table, "staff floods: the voice's answer", others[STAFF].answers, OTHERS_MS)
-    _add(table, "the guest floods: a call of the staff", others["guest"].calls, OTHERS_MS)
-    _add(table, "the event loop late", [one for seen in flooded for one in seen.late], LATE_MS)
-    for name, one in zip(["staff", "the guest"] * times, told, strict=True):
+    answer, late = max(bare.calls), max(bare.late)
+    _add(table, "staff floods: a guest's call", others[STAFF].calls, OTHERS_MS, answer)
+    _add(table, "staff floods: the voice's answer", others[STAFF].answers, OTHERS_MS, answer)
+    _add(table, "the guest floods: a call of the staff", others["guest"].calls, OTHERS_MS, answer)
+    seen_late = [one for seen in flooded for one in seen.late]
+    _add(table, "the event loop late", seen_late, LATE_MS, late)
+    _add(table, "the bare handler is flooded: a call", bare.calls)
+    _add(table, "the bare handler is flooded: the event loop late", bare.late)
+    for name, one in zip(
+        ["staff", "staff the bare handler", "the guest"] * times, told, strict=True
+    ):
         table.note += f" {_sentence(name, one)}"
     return table
 
@@ -66,9 +87,22 @@ async def _by_staff(house: House, calls: int, quiet: _Seen, seen: _Seen) -> dict
     async with house.place() as place:
         identity = new_identity("staff")
         token = house.livekit.token(place.name, identity, attributes={ROLE: STAFF})
-        async with _flooder(place, token, calls) as flooder:
-            await _watched(place, place.guest, quiet, asyncio.sleep(QUIET_S), asks=True)
-            return await _flooded(place, place.guest, flooder, identity, seen, asks=True)
+        agent = _Target(place.agent, METHOD)
+        async with _flooder(place, agent, token, calls) as flooder:
+            await _watched(place, agent, place.guest, quiet, asyncio.sleep(QUIET_S), asks=True)
+            return await _flooded(place, agent, place.guest, flooder, identity, seen, asks=True)
+
+
+async def _of_bare(house: House, calls: int, seen: _Seen) -> dict[str, Any]:
+    """Flood a bare handler in the same way, in a room in which our agent is called by nobody."""
+    async with house.place() as place, house.bare(place.name) as identity:
+        handler = _Target(identity, BARE, notes=bare_handler.IDENTITY)
+        reply = await place.guest.call_text(METHOD, PAYLOAD, to=place.agent)
+        await place.guest.call_text(bare_handler.KEEP, reply, to=identity)
+        flooding = new_identity("staff")
+        token = house.livekit.token(place.name, flooding, attributes={ROLE: STAFF})
+        async with _flooder(place, handler, token, calls) as flooder:
+            return await _flooded(place, handler, place.guest, flooder, flooding, seen, asks=False)
 
 
 async def _by_guest(house: House, calls: int, seen: _Seen) -> dict[str, Any]:
@@ -78,34 +112,44 @@ async def _by_guest(house: House, calls: int, seen: _Seen) -> dict[str, Any]:
         identity = place.guest.identity
         await place.guest.leave()
         token = house.livekit.token(place.name, identity)
-        async with _flooder(place, token, calls) as flooder:
-            return await _flooded(place, staff, flooder, identity, seen, asks=False)
+        agent = _Target(place.agent, METHOD)
+        async with _flooder(place, agent, token, calls) as flooder:
+            return await _flooded(place, agent, staff, flooder, identity, seen, asks=False)
 
 
 @asynccontextmanager
-async def _flooder(place: Place, token: str, calls: int) -> AsyncIterator[Running]:
-    given = (place.house.livekit.url, token, place.agent, METHOD, PAYLOAD, str(calls))
+async def _flooder(place: Place, target: _Target, token: str, calls: int) -> AsyncIterator[Running]:
+    given = (place.house.livekit.url, token, target.identity, target.method, PAYLOAD, str(calls))
     with place.house.started(flood.__name__, *given) as running:
         await running.says("ready")
         yield running
 
 
 async def _flooded(
-    place: Place, other: Guest, flooder: Running, identity: str, seen: _Seen, *, asks: bool
+    place: Place,
+    target: _Target,
+    other: Guest,
+    flooder: Running,
+    identity: str,
+    seen: _Seen,
+    *,
+    asks: bool,
 ) -> dict[str, Any]:
     async def ended() -> None:
         await other.call_text(flood.GO, to=identity)
         await flooder.ends(ENDED_S)
 
-    await _watched(place, other, seen, ended(), asks=asks)
+    await _watched(place, target, other, seen, ended(), asks=asks)
     told: dict[str, Any] = json.loads(flooder.lines[-1])
     return told
 
 
-async def _watched(place: Place, other: Guest, seen: _Seen, work: Any, *, asks: bool) -> None:
+async def _watched(
+    place: Place, target: _Target, other: Guest, seen: _Seen, work: Any, *, asks: bool
+) -> None:
     """Call, and ask, for as long as something else lasts."""
     begin = time.monotonic()
-    busy = [asyncio.create_task(_calls(place, other, seen.calls))]
+    busy = [asyncio.create_task(_calls(target, other, seen.calls))]
     if asks:
         busy.append(asyncio.create_task(_asks(other, seen.answers)))
     try:
@@ -116,13 +160,15 @@ async def _watched(place: Place, other: Guest, seen: _Seen, work: Any, *, asks: 
         for task in busy:
             with suppress(asyncio.CancelledError):
                 await task
-    seen.late += [one["late"] for one in place.noted("tick", begin, time.monotonic())]
+    seen.late += [
+        one["late"] for one in place.noted("tick", begin, time.monotonic(), of=target.notes)
+    ]
 
 
-async def _calls(place: Place, caller: Guest, taken: list[float]) -> None:
+async def _calls(target: _Target, caller: Guest, taken: list[float]) -> None:
     while True:
         start = time.monotonic()
-        await caller.call_text(METHOD, PAYLOAD, to=place.agent, timeout_s=20)
+        await caller.call_text(target.method, PAYLOAD, to=target.identity, timeout_s=20)
         taken.append(time.monotonic() - start)
         await asyncio.sleep(max(0.0, start + CALL_EVERY_S - time.monotonic()))
 
@@ -146,7 +192,13 @@ def _sentence(name: str, told: dict[str, Any]) -> str:
     )
 
 
-def _add(table: Table, name: str, taken: list[float], budget: float | None = None) -> None:
+def _add(
+    table: Table,
+    name: str,
+    taken: list[float],
+    budget: float | None = None,
+    bare: float | None = None,
+) -> None:
     spread = Spread.of(taken)
     table.add(
         name,
@@ -155,4 +207,6 @@ def _add(table: Table, name: str, taken: list[float], budget: float | None = Non
         ms(spread.most, 1),
         measured=round(spread.most * 1000, 1),
         budget=budget,
+        limit=None if bare is None else round(bare * 1000, 1),
+        limit_is="the bare handler, flooded as much",
     )

@@ -109,9 +109,11 @@ class Place:
     guest: Guest
     agent: str
 
-    def noted(self, what: str, begin: float = 0.0, end: float = float("inf")) -> list[Noted]:
-        """Return what the watch has noted of this call between two seconds."""
-        lines = (self.house.folder / f"{self.name}.jsonl").read_text().splitlines()
+    def noted(
+        self, what: str, begin: float = 0.0, end: float = float("inf"), *, of: str = ""
+    ) -> list[Noted]:
+        """Return what was noted between two seconds of this call, or of the bare handler in its room."""
+        lines = self.house.notes(self.name, of).read_text().splitlines()
         notes: list[Noted] = [json.loads(line) for line in lines if line.endswith("}")]
         return [one for one in notes if one["what"] == what and begin <= one["at"] <= end]
 
@@ -123,6 +125,10 @@ class House:
     livekit: LiveKit
     worker: Running
     folder: Path
+
+    def notes(self, room: str, of: str = "") -> Path:
+        """Return the file with what was noted in a room, of our agent or of another one."""
+        return self.folder / f"{room}{of and f'-{of}'}.jsonl"
 
     @asynccontextmanager
     async def client(self, room: str, *, staff: bool = False) -> AsyncIterator[Guest]:
@@ -160,7 +166,8 @@ class House:
     async def bare(self, room: str) -> AsyncIterator[str]:
         """Have a bare handler in a room, in a process of its own; gives its identity."""
         token = self.livekit.token(room, bare.IDENTITY, grants={"can_update_own_metadata": True})
-        with self.started(bare.__name__, self.livekit.url, token) as running:
+        notes = str(self.notes(room, bare.IDENTITY))
+        with self.started(bare.__name__, self.livekit.url, token, notes) as running:
             await running.says("ready")
             yield bare.IDENTITY
 

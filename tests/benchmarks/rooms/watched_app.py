@@ -6,7 +6,6 @@ Each call writes what is seen of it into a file of its own, in the folder that `
 import asyncio
 import json
 import os
-import time
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -20,9 +19,9 @@ from bella_vista import app
 from bella_vista.rooms import talk
 from bella_vista.serving.worker import make_server
 from bella_vista.settings import read_settings
+from tests.benchmarks.rooms.lateness import note, ticks
 
 WATCH = "BENCH_WATCH"
-TICK_S = 0.005
 
 _settings = read_settings()
 
@@ -55,27 +54,17 @@ class _Watch(rtc.RpcInterceptor):
             return call
 
         patch.object(talk, "restaurant_call", watched).start()
-        self._ticking = asyncio.get_running_loop().create_task(self._tick())
-
-    def _note(self, what: str, **more: object) -> None:
-        self._file.write(json.dumps({"what": what, "at": time.monotonic(), **more}) + "\n")
+        self._ticking = asyncio.get_running_loop().create_task(ticks(self._file))
 
     def _on_event(self, event: Event) -> None:
         if isinstance(event, YourTurn):
-            self._note("true", turn=event.turn)
+            note(self._file, "true", turn=event.turn)
 
     async def intercept_outgoing(self, call: rtc.RpcCallInfo, next: Any) -> str:
         """Note when a notice leaves."""
         if call.method == "your_turn_to_speak":
             payload = json.loads(call.payload)
             if payload["your_turn"]:
-                self._note("told", turn=payload["turn"])
+                note(self._file, "told", turn=payload["turn"])
         told: str = await next(call)
         return told
-
-    async def _tick(self) -> None:
-        """Ask to be woken again and again, and note how late it comes."""
-        while True:
-            due = time.monotonic() + TICK_S
-            await asyncio.sleep(TICK_S)
-            self._note("tick", late=time.monotonic() - due)
