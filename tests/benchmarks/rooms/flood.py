@@ -34,7 +34,9 @@ async def flood(url: str, token: str, agent: str, method: str, payload: str, cou
 
     await room.connect(url, token)
     room.local_participant.register_rpc_method(GO, go)
-    while True:  # the agent may not know of this caller yet
+    while (
+        room.local_participant.permissions.can_publish_data
+    ):  # the agent may not know of this caller yet
         try:
             await room.local_participant.perform_rpc(
                 destination_identity=agent, method="hello", payload="{}"
