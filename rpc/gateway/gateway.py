@@ -199,7 +199,7 @@ class Gateway(rtc.RpcInterceptor):
                     bytes=call.bytes_in,
                     limit=self._limits.payload_bytes,
                 )
-            await self._turnstile.passed()
+            await self._turnstile.passed(call.identity)
             reply = await work(call.identity)
         except asyncio.CancelledError as cancelled:
             task = asyncio.current_task()

@@ -8,9 +8,10 @@ AT_A_TIME = 4
 
 
 class Turnstile:
-    """Begins work a few at a time, in the order in which it came.
+    """Begins work a few at a time: callers take turns, and each caller's calls begin in the order in which they came.
 
-    Work that is on its way holds nobody up: only beginnings are counted.
+    So a caller with one call does not wait for another's hundred. Work that is on its way holds nobody up: only
+    beginnings are counted.
 
     Args:
         at_a_time: How many begin in one round of the event loop.
@@ -19,17 +20,22 @@ class Turnstile:
     def __init__(self, at_a_time: int = AT_A_TIME) -> None:
         self._at_a_time = at_a_time
         self._left = at_a_time
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
+        """By caller; whose turn it is next comes first."""
         self._opens = False
 
-    async def passed(self) -> None:
-        """Wait until it is one's turn to begin; at once, unless many have begun in this round."""
+    async def passed(self, identity: str) -> None:
+        """Wait until a call may begin; at once, unless many have begun in this round.
+
+        Args:
+            identity: Who calls.
+        """
         if self._left > 0 and not self._waiting:
             self._left -= 1
             self._open_soon()
             return
         turn = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
+        self._waiting.setdefault(identity, deque()).append(turn)
         self._open_soon()
         await turn
 
@@ -42,7 +48,11 @@ class Turnstile:
         self._opens = False
         self._left = self._at_a_time
         while self._left > 0 and self._waiting:
-            turn = self._waiting.popleft()
+            identity = next(iter(self._waiting))
+            turns = self._waiting.pop(identity)
+            turn = turns.popleft()
+            if turns:
+                self._waiting[identity] = turns  # behind the others
             if not turn.done():  # whoever was cancelled meanwhile takes nobody's place
                 turn.set_result(None)
                 self._left -= 1

@@ -8,7 +8,7 @@ from rpc.gateway.turnstile import Turnstile
 async def test_one_at_a_time_waits_for_nothing() -> None:
     turnstile = Turnstile(2)
     for _ in range(5):
-        task = asyncio.ensure_future(turnstile.passed())
+        task = asyncio.ensure_future(turnstile.passed("ada"))
         await asyncio.sleep(0)
         assert task.done()
         await asyncio.sleep(0)
@@ -19,7 +19,7 @@ async def test_many_begin_in_their_order_and_others_come_between() -> None:
     most_between = 0
 
     async def call(number: int) -> None:
-        await turnstile.passed()
+        await turnstile.passed("ada")
         begun.append(number)
 
     tasks = [asyncio.ensure_future(call(number)) for number in range(50)]
@@ -32,10 +32,27 @@ async def test_many_begin_in_their_order_and_others_come_between() -> None:
     assert most_between <= 6
 
 
+async def test_a_caller_with_one_call_does_not_wait_for_anothers_hundred() -> None:
+    turnstile, begun = Turnstile(4), list[str]()
+
+    async def call(identity: str) -> None:
+        await turnstile.passed(identity)
+        begun.append(identity)
+
+    tasks = [asyncio.ensure_future(call("zoe")) for _ in range(100)]
+    tasks += [asyncio.ensure_future(call(one)) for one in ("ada", "bob", "ada")]
+    await asyncio.gather(*tasks)
+
+    # Four had begun before anybody waited; then each has a turn before anybody has a second one.
+    assert begun[:4] == ["zoe"] * 4
+    assert begun[4:9] == ["zoe", "ada", "bob", "zoe", "ada"]
+    assert begun[9:] == ["zoe"] * 94
+
+
 async def test_who_gives_up_takes_nobodys_place() -> None:
     turnstile = Turnstile(1)
-    await turnstile.passed()
-    turns = [asyncio.ensure_future(turnstile.passed()) for _ in range(3)]
+    await turnstile.passed("ada")
+    turns = [asyncio.ensure_future(turnstile.passed("ada")) for _ in range(3)]
     await asyncio.sleep(0)  # one of them has passed by now, the others wait
     _, first, second = turns
     first.cancel()
