@@ -8,7 +8,6 @@ import json
 import logging
 import statistics
 import sys
-import time
 from collections.abc import Iterator, Sequence
 
 from livekit.agents.llm import ChatContext, Tool
@@ -16,11 +15,13 @@ from livekit.agents.llm import ChatContext, Tool
 from agents.testing import Step
 from tests.benchmarks.applications import RESTAURANT, handoff, text
 from tests.benchmarks.fresh import measured
+from tests.benchmarks.measuring import Samples, Watch, processor
 from tests.benchmarks.memory import KIB, resident
 from tests.benchmarks.played import characters
 from tests.benchmarks.report import Table
 from tests.benchmarks.sides import GuestTurn
 
+TURN = "turn"
 AROUND = 10
 """How many turns before a mark are measured."""
 
@@ -31,7 +32,9 @@ def measure(marks: tuple[int, ...]) -> list[Table]:
         "A turn late in one call of the restaurant",
         (
             "plain, ms",
+            "processor",
             "ours, ms",
+            "processor",
             "ratio",
             "plain, characters",
             "ours",
@@ -48,7 +51,9 @@ def measure(marks: tuple[int, ...]) -> list[Table]:
         table.add(
             f"turn {mark:,}",
             f"{one['ms']:.2f}",
+            f"{one['processor']:.2f}",
             f"{other['ms']:.2f}",
+            f"{other['processor']:.2f}",
             f"{other['ms'] / one['ms']:.2f}",
             f"{one['characters']:,}",
             f"{other['characters']:,}",
@@ -71,18 +76,18 @@ async def hold(side_name: str, marks: list[int]) -> list[dict[str, float]]:
     await side.open()
     await side.hears(opening.words)
     found: list[dict[str, float]] = []
-    taken: list[float] = []
+    times: Samples = {}
     before, since = resident(), 0
     for number in range(1, marks[-1] + 1):
         side.model.watch = watch if number in marks else None
-        start = time.perf_counter()
-        await side.hears(_turn(number).words)
-        taken.append(time.perf_counter() - start)
+        with Watch(times, TURN):
+            await side.hears(_turn(number).words)
         if number in marks:
             now = resident()
             found.append(
                 {
-                    "ms": statistics.median(taken[-AROUND:]) * 1000,
+                    "ms": statistics.median(times[TURN][-AROUND:]) * 1000,
+                    "processor": statistics.median(times[processor(TURN)][-AROUND:]) * 1000,
                     "characters": asked[0],
                     "kib": (now - before) / KIB / (number - since),
                 }

@@ -12,6 +12,7 @@ from tests.benchmarks import (
     transactions,
     turns,
 )
+from tests.benchmarks.limits import limited
 from tests.benchmarks.report import Table
 from tests.benchmarks.rooms import measure as rooms
 from tests.benchmarks.rooms.measure import Rooms
@@ -62,7 +63,7 @@ QUICK = Plan(
 GROUPS: Mapping[str, Callable[[Plan], list[Table]]] = {
     "turns": lambda plan: turns.measure(plan.rounds),
     "prompts": lambda plan: prompts.measure(),
-    "transactions": lambda plan: transactions.measure(plan.changes),
+    "transactions": lambda plan: limited(transactions.measure(plan.changes), plan.changes),
     "imports": lambda plan: imports.measure(plan.imports),
     "long-calls": lambda plan: long_calls.measure(plan.marks),
     "crowds": lambda plan: crowds.measure(plan.crowds),

@@ -4,14 +4,17 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, closing
 from functools import partial
 from itertools import count, cycle
+from statistics import mean
 
-from tests.benchmarks.measuring import Samples, Spread, all_of, alternate
+from tests.benchmarks.driver import IN_LOOP, Driver
+from tests.benchmarks.measuring import Samples, Spread, all_of, alternate, processor
 from tests.benchmarks.report import Table, ms
-from tests.benchmarks.rooms.bare import BARE, KEEP
+from tests.benchmarks.rooms.bare import BARE, IDENTITY, KEEP
 from tests.benchmarks.rooms.house import Guest, House, Place
+from tests.benchmarks.rooms.processes import worked
 from tests.benchmarks.transactions import TEN_LINES
 
 READ_MS, WRITE_MS = 1.0, 3.0
@@ -31,6 +34,8 @@ ALL, UNCHANGED, PATCH = "ten lines, all of it", "ten lines, unchanged", "ten lin
 SMALL, WRITE = "no line yet", "a quantity, ten lines"
 PACED = "a quantity, ten lines, every 0.1 s"
 
+COMMIT = f"tool: {IN_LOOP}"
+
 Ask = Callable[[], tuple[str, str]]
 """Gives the next call: a method and its payload."""
 
@@ -39,10 +44,12 @@ async def measure(house: House, rounds: int) -> Table:
     """Read and write on both sides, in turn."""
     table = Table(
         "A call in a room, beside a bare handler, ms",
-        ("bare", "quartiles", "ours", "quartiles", "p99", "more"),
+        ("bare", "processor", "quartiles", "ours", "processor", "quartiles", "p99", "more"),
         note="The bare handler is in the same room, in a process of its own, checks nothing, and answers with a"
         " text of the same size. More is the difference of the two medians; that is what the budgets"
-        " are for. The writes go through the journal, and the guest's client is told of each.",
+        " are for. The writes go through the journal, and the guest's client is told of each. The processor's"
+        " time is that of the process that answers, for each call, with what it does after it has answered.",
+        subject="a call in a room",
     )
     async with AsyncExitStack() as stack:
         place = await stack.enter_async_context(house.place())
@@ -53,7 +60,8 @@ async def measure(house: House, rounds: int) -> Table:
         ]
         for one in staff:
             await one.hello()
-        desk = _Desk(place, bare, staff)
+        driver = stack.enter_context(closing(Driver(house.folder / "orders.db")))
+        desk = _Desk(place, bare.pid, staff, driver)
         await desk.warm_up()
         await desk.compare(table, {SMALL: _whole}, READ_MS, rounds)
         for command in TEN_LINES:
@@ -82,10 +90,12 @@ def _since(version: int) -> tuple[str, str]:
 class _Desk:
     """The two sides of a comparison in one room."""
 
-    def __init__(self, place: Place, bare: str, staff: Sequence[Guest]) -> None:
+    def __init__(self, place: Place, bare: int, staff: Sequence[Guest], driver: Driver) -> None:
         self._place = place
         self._bare = bare
+        self._agent = place.process
         self._staff = staff
+        self._driver = driver
         self._quantities = count()
         self.version = 0
 
@@ -93,7 +103,7 @@ class _Desk:
         """Call the bare handler: the first hundred calls of a connection take three times as long."""
         for caller in (self._place.guest, *self._staff):
             for _ in range(WARM):
-                await caller.call_text(BARE, "{}", to=self._bare)
+                await caller.call_text(BARE, "{}", to=IDENTITY)
 
     async def apply(self, command: Mapping[str, object]) -> None:
         """Change the order, as the guest."""
@@ -114,28 +124,32 @@ class _Desk:
         ways = cycle(self._staff), cycle(self._staff)
         replies = {name: await self._reply(self._place.guest, ask) for name, ask in asks.items()}
 
-        async def bare() -> Samples:
+        async def ask_bare() -> Samples:
             return await self._ask_bare(next(ways[0]), asks, replies)
 
-        async def ours() -> Samples:
+        async def ask_ours() -> Samples:
             return await self._ask_ours(next(ways[1]), asks)
 
-        results = await alternate(rounds, {"bare": bare, "ours": ours})
+        results = await alternate(rounds, {"bare": ask_bare, "ours": ask_ours})
+        bare, ours = (
+            {what: all_of(results, side, what) for what in results[0][side]}
+            for side in ("bare", "ours")
+        )
         for name in asks:
-            _add(table, name, all_of(results, "bare", name), all_of(results, "ours", name), budget)
+            _add(table, name, bare, ours, budget)
 
     async def paced(self, table: Table, times: int) -> None:
         """Change the order as a guest does it who clicks on and on, both sides in turn."""
         guest = self._place.guest
         ask = {PACED: self.quantity}
         reply = await self._reply(guest, self.quantity)
-        bare: list[float] = []
-        ours: list[float] = []
+        bare: Samples = {}
+        ours: Samples = {}
         for _ in range(times):
             await asyncio.sleep(PACE_S)
-            ours += (await self._ask_ours(guest, ask, 1))[PACED]
+            _gather(ours, await self._ask_ours(guest, ask, 1))
             await asyncio.sleep(PACE_S)
-            bare += (await self._ask_bare(guest, ask, {PACED: reply}, 1))[PACED]
+            _gather(bare, await self._ask_bare(guest, ask, {PACED: reply}, 1))
         _add(table, PACED, bare, ours, WRITE_MS)
 
     async def _reply(self, caller: Guest, ask: Ask) -> str:
@@ -147,12 +161,14 @@ class _Desk:
     async def _ask_ours(self, caller: Guest, asks: Mapping[str, Ask], times: int = EACH) -> Samples:
         taken: Samples = {name: [] for name in asks}
         for name, ask in asks.items():
+            before = worked(self._agent)
             for _ in range(times):
                 method, payload = ask()
                 start = time.perf_counter()
                 reply = await caller.call_text(method, payload, to=self._place.agent)
                 taken[name].append(time.perf_counter() - start)
                 self.version = json.loads(reply)["version"]
+            taken[processor(name)] = [(worked(self._agent) - before) / times] * times
         return taken
 
     async def _ask_bare(
@@ -164,26 +180,43 @@ class _Desk:
     ) -> Samples:
         taken: Samples = {name: [] for name in asks}
         for name, ask in asks.items():
-            await caller.call_text(KEEP, replies[name], to=self._bare)
+            await caller.call_text(KEEP, replies[name], to=IDENTITY)
+            before = worked(self._bare)
             for _ in range(times):
                 _, payload = ask()
                 start = time.perf_counter()
-                await caller.call_text(BARE, payload, to=self._bare)
+                await caller.call_text(BARE, payload, to=IDENTITY)
                 taken[name].append(time.perf_counter() - start)
+                if name in (WRITE, PACED):
+                    self._driver.commit("tool", taken)
+            taken[processor(name)] = [(worked(self._bare) - before) / times] * times
         return taken
 
 
-def _add(table: Table, name: str, bare: list[float], ours: list[float], budget: float) -> None:
-    plain, spread = Spread.of(bare), Spread.of(ours)
+def _gather(into: Samples, taken: Samples) -> None:
+    for name, times in taken.items():
+        into.setdefault(name, []).extend(times)
+
+
+def _add(table: Table, name: str, bare: Samples, ours: Samples, budget: float) -> None:
+    plain, spread = Spread.of(bare[name]), Spread.of(ours[name])
     more = spread.median - plain.median
+    limit, limit_is = None, f"half of the bare calls took {ms(plain.low)}-{ms(plain.high)}"
+    if commits := bare.get(COMMIT):
+        limit = round(Spread.of(commits).median * 1000, 2)
+        limit_is = f"the bare commit of the same rows; {limit_is}"
     table.add(
         name,
         ms(plain.median),
+        ms(mean(bare[processor(name)])),
         f"{ms(plain.low)}-{ms(plain.high)}",
         ms(spread.median),
+        ms(mean(ours[processor(name)])),
         f"{ms(spread.low)}-{ms(spread.high)}",
         ms(spread.p99),
         ms(more),
         measured=round(more * 1000, 2),
         budget=budget,
+        limit=limit,
+        limit_is=limit_is,
     )

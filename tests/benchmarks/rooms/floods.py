@@ -113,8 +113,9 @@ async def _by_staff(house: House, calls: int, quiet: _Seen, seen: _Seen) -> dict
 
 async def _of_bare(house: House, calls: int, seen: _Seen) -> dict[str, Any]:
     """Flood a bare handler in the same way, in a room in which our agent is called by nobody."""
-    async with house.place() as place, house.bare(place.name) as identity:
-        handler = _Target(identity, BARE, notes=bare_handler.IDENTITY)
+    async with house.place() as place, house.bare(place.name):
+        identity = bare_handler.IDENTITY
+        handler = _Target(identity, BARE, notes=identity)
         reply = await place.guest.call_text(METHOD, PAYLOAD, to=place.agent)
         await place.guest.call_text(bare_handler.KEEP, reply, to=identity)
         flooding = new_identity("staff")

@@ -5,7 +5,7 @@ import json
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
@@ -109,6 +109,20 @@ class Place:
     guest: Guest
     agent: str
 
+    @property
+    def process(self) -> int:
+        """The number of the process that holds the call.
+
+        Raises:
+            RuntimeError: The worker has not told of it.
+        """
+        for line in reversed(self.house.worker.lines):
+            with suppress(ValueError):
+                told = json.loads(line)
+                if told["message"] == "a call begins" and told.get("room") == self.name:
+                    return int(told["pid"])
+        raise RuntimeError("the worker has not told of the call's process")
+
     def noted(
         self, what: str, begin: float = 0.0, end: float = float("inf"), *, of: str = ""
     ) -> list[Noted]:
@@ -163,13 +177,13 @@ class House:
             yield Place(self, name, guest, await guest.agent())
 
     @asynccontextmanager
-    async def bare(self, room: str) -> AsyncIterator[str]:
-        """Have a bare handler in a room, in a process of its own; gives its identity."""
+    async def bare(self, room: str) -> AsyncIterator[Running]:
+        """Have a bare handler in a room, in a process of its own, known there by ``bare.IDENTITY``."""
         token = self.livekit.token(room, bare.IDENTITY, grants={"can_update_own_metadata": True})
         notes = str(self.notes(room, bare.IDENTITY))
         with self.started(bare.__name__, self.livekit.url, token, notes) as running:
             await running.says("ready")
-            yield bare.IDENTITY
+            yield running
 
     @contextmanager
     def started(self, module: str, *given: str) -> Iterator[Running]:

@@ -1,7 +1,6 @@
 """How long a guest is alone whose call's process was killed."""
 
 import asyncio
-import json
 import os
 import signal
 import time
@@ -42,22 +41,13 @@ async def _alone(house: House) -> float:
     async with house.place() as place:
         await place.guest.asks("one tiramisu")
         before = await place.guest.call("hello", to=place.agent)
-        os.kill(_process(place), signal.SIGKILL)
+        os.kill(place.process, signal.SIGKILL)
         start = time.monotonic()
         after = await _hello_of_next(place)
         taken = time.monotonic() - start
     if after["order_id"] != before["order_id"] or after["version"] < before["version"]:
         raise RuntimeError("another order was gone on with")
     return taken
-
-
-def _process(place: Place) -> int:
-    for line in reversed(place.house.worker.lines):
-        with suppress(ValueError):
-            told = json.loads(line)
-            if told["message"] == "a call begins" and told.get("room") == place.name:
-                return int(told["pid"])
-    raise RuntimeError("the worker has not told of the call's process")
 
 
 async def _hello_of_next(place: Place) -> dict[str, object]:
