@@ -40,7 +40,9 @@ def measure(plan: Rooms) -> list[Table]:
     _allow_open_files()
     with house(program, WATCHED, BELLA_VISTA_IDLE="1") as watched:
         tables = asyncio.run(_watched(watched, plan))
-    with house(program, AS_IT_IS, BELLA_VISTA_CALLS=str(plan.rooms)) as plain:
+    # The calls of the kills are still there when the crowd comes: their agents wait for guests who may return.
+    room_for = str(plan.rooms + 2 * plan.kills)
+    with house(program, AS_IT_IS, BELLA_VISTA_CALLS=room_for) as plain:
         tables += asyncio.run(_as_it_is(plain, plan))
     return tables
 
