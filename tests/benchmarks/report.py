@@ -108,8 +108,8 @@ def budgets(tables: Sequence[Table]) -> Table:
     summary = Table(
         "Budgets",
         ("measured", "budget", "", LIMIT),
-        note="A limit is what the machine took in the same run for the part that is not ours. Where it leaves no"
-        " room, no program could have kept the budget.",
+        note="A limit is what the same run took without the part that has the budget: the machine's share, and for a"
+        " turn with a journal our own turn in memory with it. With no room, that alone was more than the budget.",
     )
     for table in tables:
         for row in table.rows:

@@ -166,7 +166,7 @@ def _add(table: Table, results: Results, kind: str, side: str, budget: float | N
         measured=round(beside.overall, 2),
         budget=budget,
         limit=limit,
-        limit_is=limit_is,
+        limit_is=f"{limit_is}; the processor's ratio: {worked_beside.overall:.2f}",
     )
 
 
