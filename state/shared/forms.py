@@ -105,8 +105,8 @@ def _settled(value: Any, before: Any) -> Any:
     elif isinstance(value, BaseModel):
         if kind is not type(before):
             return _settled_fields(value, {})
-        if before.__dict__ == value.__dict__ and value.__pydantic_extra__ is None:
-            return before  # a copy of what is known need not be asked again
+        if _same(before.__dict__, value.__dict__) and value.__pydantic_extra__ is None:
+            return value  # a copy of what is known need not be asked again
         return _settled_fields(value, before.__dict__)
     return value
 
@@ -134,7 +134,7 @@ def _validated(value: BaseModel, fields: Mapping[str, Any]) -> BaseModel:
     found = made.__dict__
     if found.keys() != fields.keys():
         raise TypeError(f"a command gave a {kind.__name__} a field that it does not have")
-    if found == fields and all(map(is_, map(type, found.values()), map(type, fields.values()))):
+    if _same(found, fields):
         if fields is value.__dict__:
             return value
     else:  # pydantic 2.14 takes an Enum of a text for a whole number: asked twice it does not
@@ -147,6 +147,10 @@ def _made(
 ) -> BaseModel:
     given: Any = fields["root"] if issubclass(kind, RootModel) else fields
     return kind.model_validate({**given, **extra} if extra else given, by_alias=False, by_name=True)
+
+
+def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    return one == other and all(map(is_, map(type, one.values()), map(type, other.values())))
 
 
 def _refuse_surrogates(text: str) -> None:
