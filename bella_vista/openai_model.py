@@ -7,17 +7,12 @@ reply ends, a second model, and an end to everything they keep running.
 import asyncio
 import logging
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import httpx2 as httpx
-from livekit.agents import (
-    DEFAULT_API_CONNECT_OPTIONS,
-    APIConnectOptions,
-    APITimeoutError,
-)
-from livekit.agents.llm import LLM, ChatChunk, FallbackAdapter, LLMError, LLMStream
+from livekit.agents import APIConnectOptions, APITimeoutError
+from livekit.agents.llm import LLM, ChatChunk, FallbackAdapter, LLMError
 from livekit.plugins import openai
 from pydantic import SecretStr
 
@@ -29,8 +24,6 @@ logger = logging.getLogger(__name__)
 
 RETRIES = 2
 """How often a single model is asked again after a failure that came quickly: after 0.1 s, then after 1 s."""
-
-RETRY_INTERVAL_S = 1.0
 
 _LOCAL_SHARE = 0.5
 
@@ -70,12 +63,11 @@ class OpenAIModel(openai.LLM):
             timeout=httpx.Timeout(attempt_s),
         )
         self.patience_s = attempt_s
-        self._connect = APIConnectOptions(
-            max_retry=retries, retry_interval=RETRY_INTERVAL_S, timeout=attempt_s
-        )
+        self.retries = retries
+        self._connect = APIConnectOptions(max_retry=0, timeout=attempt_s)
 
     def chat(self, **how: Any) -> Any:  # as the plugin declares it; only one argument is ours
-        """Answer, within this model's own limits."""
+        """Answer, within this model's own limits; a voice asks again, ``retries`` times."""
         stream = super().chat(**{**how, "conn_options": self._connect})
         _watch(stream, self._connect.timeout)
         return stream
@@ -93,16 +85,10 @@ class OpenAIModels(FallbackAdapter):
     def __init__(self, models: Sequence[LLM[Any]], *, attempt_s: float, patience_s: float) -> None:
         super().__init__(list(models), attempt_timeout=attempt_s, max_retry_per_llm=0)
         self.patience_s = patience_s
+        self.retries = 0  # nothing is left of a guest's patience when all of them have been asked
         self._models = tuple(models)
         for model in self._models:
             model.on("error", partial(_tell, model))
-
-    def chat(
-        self, **how: Any
-    ) -> LLMStream:  # as the adapter declares it; only one argument is ours
-        """Answer with the first model that can; all of them are asked once."""
-        connect = how.get("conn_options", DEFAULT_API_CONNECT_OPTIONS)
-        return super().chat(**{**how, "conn_options": replace(connect, max_retry=0)})
 
     async def aclose(self) -> None:
         """Close every model and give up looking whether one has recovered."""

@@ -4,9 +4,11 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
-from livekit.agents import AgentSession, RunContext
+from livekit.agents import AgentSession, APIConnectOptions, RunContext
+from livekit.agents.llm import LLM, ChatContext, FallbackAdapter, LLMStream, Tool
 from livekit.agents.telemetry import gen_ai
 
 logger = logging.getLogger(__name__)
@@ -64,3 +66,43 @@ def allow_interruptions(context: RunContext[Any], *, allow: bool) -> None:
 def is_closing(session: AgentSession[Any]) -> bool:
     """Whether a session has begun to close, which livekit tells only when it has ended."""
     return session._is_closing()
+
+
+def asked_once(
+    model: LLM[Any],
+    context: ChatContext,
+    tools: list[Tool],
+    options: APIConnectOptions,
+    again: Callable[[Exception], bool],
+) -> LLMStream:
+    """Ask a model, and never again inside the stream once a part of its answer has arrived.
+
+    livekit-agents 1.8.9 repeats a request inside its stream and sends the parts of both answers: a tool
+    is called twice, words are said twice. Whoever asks can tell whether a part has been used.
+
+    Args:
+        model: What is asked. One that decides itself how often it asks, and a fallback adapter, may do so
+            as long as nothing has arrived.
+        context: What it is shown.
+        tools: What it is offered.
+        options: How it is asked, without what they say about asking again.
+        again: Whether it is asked again after a failure; livekit closes a session after some that are final.
+    """
+    _keep_what_arrived(model)
+    once = replace(options, max_retry=0)
+    stream = model.chat(chat_ctx=context, tools=tools, conn_options=once)
+    stream._retry_on_chunk_sent = False
+    emit = stream._emit_error
+
+    def tell(api_error: Exception, recoverable: bool) -> None:
+        emit(api_error, recoverable=recoverable or again(api_error))
+
+    stream._emit_error = tell  # type: ignore[method-assign]  # its task has not begun yet
+    return stream
+
+
+def _keep_what_arrived(model: LLM[Any]) -> None:
+    if isinstance(model, FallbackAdapter):
+        model._retry_on_chunk_sent = False
+        for one in model._llm_instances:
+            _keep_what_arrived(one)

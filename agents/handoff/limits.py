@@ -5,7 +5,8 @@ import contextlib
 import logging
 import weakref
 from collections.abc import Coroutine
-from typing import Any, TypeVar
+from types import TracebackType
+from typing import Any, Self, TypeVar
 
 from state.shared import Basis, StateError
 
@@ -37,6 +38,59 @@ class Broken(Exception):
     """Work raised what is no ``Exception``, such as ``SystemExit``: that ends the work and nothing else."""
 
 
+class Silence:
+    """Limits how long something may be silent, again and again, with one timer: an async context manager.
+
+    An ``asyncio.timeout`` for each of a reply's pieces costs more than all else that is done with them.
+
+    Args:
+        limit: What is expired when the silence has lasted too long; without a time of its own.
+        seconds: How long it may last.
+
+    Raises:
+        TimeoutError: On leaving it: it lasted too long, or the call has been hung up.
+    """
+
+    def __init__(self, limit: asyncio.Timeout, seconds: float) -> None:
+        self._limit = limit
+        self._seconds = seconds
+        self._loop = asyncio.get_running_loop()
+        self._since: float | None = None
+
+    async def __aenter__(self) -> Self:
+        """Begin to wait."""
+        await self._limit.__aenter__()
+        self.begins()
+        self._timer = self._loop.call_later(self._seconds, self._look)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop waiting."""
+        self._timer.cancel()
+        await self._limit.__aexit__(kind, error, trace)
+
+    def begins(self) -> None:
+        """Count from now on."""
+        self._since = self._loop.time()
+
+    def ends(self) -> None:
+        """Something came: do not count while it is dealt with."""
+        self._since = None
+
+    def _look(self) -> None:
+        now = self._loop.time()
+        until = (now if self._since is None else self._since) + self._seconds
+        if until > now:
+            self._timer = self._loop.call_at(until, self._look)
+        elif not self._limit.expired():
+            self._limit.reschedule(now)
+
+
 class Limits:
     """The time limits that run in one call."""
 
@@ -53,6 +107,13 @@ class Limits:
         Raises:
             TimeoutError: On leaving it: the time is over, or the call has been hung up.
         """
+        return self._limit(seconds)
+
+    def silence(self, seconds: float) -> Silence:
+        """Limit how long something may be silent that goes on for as long as it is not."""
+        return Silence(self._limit(None), seconds)
+
+    def _limit(self, seconds: float | None) -> asyncio.Timeout:
         limit = asyncio.timeout(0 if self.over else seconds)
         self._running.add(limit)
         return limit

@@ -9,8 +9,6 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from pydantic_core import from_json
-
 _MARK = re.compile(r"\[\s*(data\s*,\s*not\s+instructions)\s*\]", re.IGNORECASE)
 
 _TAG = re.compile(r"<\s*(/?\s*instructions)\s*>", re.IGNORECASE)
@@ -94,13 +92,20 @@ class Outgoing:
         return piece
 
 
-def arguments_out(raw: str, let_out: Callable[[str], str]) -> str:
-    """Take out of a tool's arguments, one JSON object as text, what must not leave.
+def arguments_out(raw: str, given: dict[str, Any], let_out: Callable[[str], str]) -> str:
+    """Take out of a tool's arguments what must not leave.
 
-    >>> arguments_out('{"name": "secret", "by": 2}', lambda text: text.replace("secret", "[x]"))
+    >>> raw = '{"name": "secret", "by": 2}'
+    >>> arguments_out(raw, {"name": "secret", "by": 2}, lambda text: text.replace("secret", "[x]"))
     '{"name": "[x]", "by": 2}'
+
+    Args:
+        raw: They as one JSON object.
+        given: They as they were read.
+        let_out: What may leave of a text.
     """
-    given = from_json(raw)
+    if let_out is str:
+        return raw
     kept = _kept(given, let_out)
     return raw if kept == given else json.dumps(kept, ensure_ascii=False)
 

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from pydantic_core import from_json
 
@@ -62,24 +63,32 @@ class Reply:
         await self._one_answered.wait()
 
 
-def whole_arguments(raw: str) -> bool:
-    """Whether a model's arguments arrived whole: one JSON object that gives nothing twice.
+def read_arguments(raw: str) -> dict[str, Any] | None:
+    """Read a model's arguments, if they arrived whole: one JSON object that gives nothing twice.
 
     livekit-agents 1.8.9 repairs what was cut off and runs the tool with it; this is asked before, of
     the same parser.
 
-    >>> [whole_arguments(raw) for raw in ("{}", '{"by": 12', '[1]', '{"by":1}{"by":2}')]
-    [True, False, False, False]
-    >>> whole_arguments('{"by": 1, "by": 2}')
-    False
+    >>> [read_arguments(raw) for raw in ("{}", '{"by": 12', '[1]', '{"by":1}{"by":2}')]
+    [{}, None, None, None]
+    >>> read_arguments('{"by": 1, "at": "7:30"}'), read_arguments('{"by": 1, "by": 2}')
+    ({'by': 1, 'at': '7:30'}, None)
     """
     try:
-        if not isinstance(from_json(raw, allow_inf_nan=False), dict):
-            return False
-        json.loads(raw, object_pairs_hook=_once_each)
+        read = from_json(raw, allow_inf_nan=False)
+        if not isinstance(read, dict):
+            return None
+        if raw.count(":") != _names(read):  # one stands in a text, or a name is given twice
+            json.loads(raw, object_pairs_hook=_once_each)
     except ValueError:
-        return False
-    return True
+        return None
+    return read
+
+
+def _names(value: object) -> int:
+    if isinstance(value, dict):
+        return len(value) + sum(map(_names, value.values()))
+    return sum(map(_names, value)) if isinstance(value, list) else 0
 
 
 def _once_each(pairs: list[tuple[str, object]]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from livekit.agents.llm import ChoiceDelta, FunctionToolCall
 
 from agents.handoff.outgoing import arguments_out
-from agents.handoff.reply import Replies, Reply, whole_arguments
+from agents.handoff.reply import Replies, Reply, read_arguments
 
 logger = logging.getLogger(__name__)
 
@@ -46,13 +46,13 @@ class CallSorter:
             return False
         made.call_id = self._replies.own_id(made.call_id)
         self._replies.add(made.call_id, self._reply)
-        made.arguments = (made.arguments or "").strip()
-        if made.arguments in ("", "null"):
-            made.arguments = "{}"
-        elif not whole_arguments(made.arguments):
+        raw = (made.arguments or "").strip()
+        raw = "{}" if raw in ("", "null") else raw
+        given = read_arguments(raw)
+        if given is None:
             self._reply.cut.add(made.call_id)
-            made.arguments = "{}"
-        made.arguments = arguments_out(made.arguments, self._let_out)
+            raw, given = "{}", {}
+        made.arguments = arguments_out(raw, given, self._let_out)
         if made.name in self._sorts.last:
             self.last.append(made)
             return False

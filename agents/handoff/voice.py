@@ -1,27 +1,24 @@
 """A voice: instructions, tools, and how it opens. Everything else is the framework's."""
 
+import asyncio
 import logging
-from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
 from livekit.agents import NOT_GIVEN, Agent, APIError, FlushSentinel, ModelSettings, StopResponse
-from livekit.agents.llm import (
-    LLM,
-    ChatChunk,
-    ChatContext,
-    ChatItem,
-    ChatMessage,
-    ChoiceDelta,
-)
+from livekit.agents.llm import LLM, ChatChunk, ChatContext, ChatItem, ChatMessage, ChoiceDelta
 from livekit.agents.llm import Tool as LivekitTool
 from livekit.rtc import AudioFrame
 from pydantic import BaseModel
 
 from agents.handoff.failures import why_model_failed
+from agents.handoff.guards import asked_once
 from agents.handoff.hooks import guarded
 from agents.handoff.mouth import spoken
 from agents.handoff.outgoing import Outgoing
+from agents.handoff.reply import Reply
 from agents.handoff.request import ends_with_guest, recent, to_be_said, with_digest
 from agents.handoff.sorting import CallSorter, Sorts
 from agents.handoff.tools import Action, Read, Tool, tool_name, tool_of
@@ -229,14 +226,14 @@ class Voice(Agent, Generic[S, C]):
             offered, sorts = self._offered(call, tools, model_settings)
             sorter = CallSorter(call.replies, reply, sorts, call.manners.let_out)
             shown = with_digest(recent(chat_ctx.items, call.manners.remembers), call.digest)
-            async for chunk in self._ask(call, shown, offered):
-                if isinstance(chunk, ChatChunk) and chunk.usage is not None:
-                    call.spending.report(chunk.usage)
-                if isinstance(chunk, ChatChunk) and chunk.delta is not None:
-                    sorter.sort(chunk.delta)
-                    reply.spoke = reply.spoke or bool((chunk.delta.content or "").strip())
-                    _let_out(chunk.delta, outgoing)
-                yield chunk
+            async with aclosing(self._ask(call, shown, offered)) as chunks:
+                async for chunk in chunks:
+                    if chunk.usage is not None:
+                        call.spending.report(chunk.usage)
+                    delta = chunk.delta
+                    let_out = delta is not None and _take(delta, reply, sorter, outgoing)
+                    if let_out or chunk.usage is not None:
+                        yield chunk
             if rest := outgoing.rest():
                 yield rest
         except Exception as error:  # every failure of a model ends in words, never in silence
@@ -258,20 +255,45 @@ class Voice(Agent, Generic[S, C]):
 
     async def _ask(
         self, call: "Call[S, C]", context: ChatContext, offered: list[LivekitTool]
-    ) -> AsyncIterator[ChatChunk | str]:
+    ) -> AsyncGenerator[ChatChunk]:
+        """Ask the model, and ask it again after a failure as long as nothing of its answer has arrived.
+
+        A model that has ``retries`` says by them how often that is done; for any other the session does.
+        """
         model = call.session.llm
         if not isinstance(model, LLM):
             raise TypeError("a voice needs a language model that answers in text")
         options = call.session.conn_options.llm_conn_options
-        async with model.chat(chat_ctx=context, tools=offered, conn_options=options) as stream:
-            chunks = stream.__aiter__()
+        most: int = getattr(model, "retries", options.max_retry)
+        turn, failed = call.turn, 0
+
+        def again(error: Exception) -> bool:
+            # A guest who has spoken on is answered by another reply.
+            retryable = isinstance(error, APIError) and error.retryable
+            return retryable and failed < most and call.turn == turn
+
+        # All attempts together: what counts is how long the guest hears nothing.
+        async with call.limits.silence(call.manners.think_limit_s) as silence:
             while True:
-                async with call.limits.within(call.manners.think_limit_s):
-                    try:
-                        chunk = await chunks.__anext__()
-                    except StopAsyncIteration:
-                        return
-                yield chunk
+                arrived = False
+                try:
+                    async with asked_once(model, context, offered, options, again) as stream:
+                        async for chunk in stream:
+                            arrived = arrived or chunk.has_response()
+                            silence.ends()
+                            yield chunk
+                            silence.begins()
+                    return
+                except APIError as error:
+                    if arrived or not again(error):
+                        raise
+                    logger.warning(
+                        "the model %s failed and is asked again: %s",
+                        model.model,
+                        why_model_failed(error),
+                    )
+                await asyncio.sleep(options._interval_for_retry(failed))
+                failed += 1
 
     def _offered(
         self, call: "Call[S, C]", tools: list[LivekitTool], settings: ModelSettings
@@ -317,12 +339,18 @@ class _Taken:
     late: str = ""
 
 
-def _let_out(delta: ChoiceDelta, outgoing: Outgoing) -> None:
-    """Let a piece of a reply out as far as it can be judged, and all of it before tools are called."""
-    if delta.content:
-        delta.content = outgoing(delta.content)
-    if delta.tool_calls and (rest := outgoing.rest()):
-        delta.content = (delta.content or "") + rest
+def _take(delta: ChoiceDelta, reply: Reply, sorter: CallSorter, outgoing: Outgoing) -> bool:
+    """Sort a part of a reply and let out of it what can be judged; returns whether anything is left of it."""
+    words = delta.content or ""
+    let_out = outgoing(words) if words else ""
+    reply.spoke = reply.spoke or bool(words.strip())
+    if delta.tool_calls:
+        sorter.sort(delta)
+        if delta.tool_calls:  # all words before a tool is called
+            let_out += outgoing.rest()
+    if let_out != words:
+        delta.content = let_out
+    return bool(let_out or delta.tool_calls or delta.extra)
 
 
 def _last_words(outgoing: Outgoing) -> str:

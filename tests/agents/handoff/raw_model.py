@@ -10,25 +10,33 @@ from livekit.agents.llm import (
     ChatChunk,
     ChatContext,
     ChoiceDelta,
+    CompletionUsage,
     FunctionToolCall,
     LLMStream,
     Tool,
     ToolChoice,
 )
 
-Part = str | tuple[str, str | None, str | None] | Exception | asyncio.Event | float
-"""Words; a call as name, arguments and id; what the stream raises there; what it waits for; or how long, in
-seconds of the loop's clock."""
+Part = (
+    str | tuple[str, str | None, str | None] | CompletionUsage | Exception | asyncio.Event | float
+)
+"""Words; a call as name, arguments and id; what it says it cost; what the stream raises there; what it waits
+for; or how long, in seconds of the loop's clock."""
 
 
 class RawModel(LLM[Any]):
-    """Streams each reply's parts one by one; the last reply is given again when asked for more."""
+    """Streams each reply's parts one by one; the last reply is given again when asked for more.
+
+    A request that livekit repeats inside its stream gets the next reply, as it would from a provider.
+    """
 
     def __init__(self, *replies: Iterable[Part]) -> None:
         super().__init__()
         self.replies = [tuple(reply) for reply in replies]
         self.asked: list[ChatContext] = []
         self.offered: list[list[str]] = []
+        self.repeated = 0
+        """How often livekit repeated a request inside a stream."""
 
     def chat(
         self,
@@ -40,12 +48,19 @@ class RawModel(LLM[Any]):
         tool_choice: NotGivenOr[ToolChoice] = NOT_GIVEN,
         extra_kwargs: NotGivenOr[dict[str, Any]] = NOT_GIVEN,
     ) -> LLMStream:
-        parts = self.replies[min(len(self.asked), len(self.replies) - 1)]
         self.asked.append(chat_ctx.copy())
         self.offered.append([tool.id for tool in tools or ()])
         return _RawStream(
-            self, parts, chat_ctx=chat_ctx, tools=tools or [], conn_options=conn_options
+            self,
+            self.next_reply(chat_ctx),
+            chat_ctx=chat_ctx,
+            tools=tools or [],
+            conn_options=conn_options,
         )
+
+    def next_reply(self, chat_ctx: ChatContext) -> tuple[Part, ...]:
+        """Choose what the last request is answered with."""
+        return self.replies[min(len(self.asked) + self.repeated, len(self.replies)) - 1]
 
     def outputs(self, asked: int = -1) -> list[str]:
         """What tools had answered when the model was asked."""
@@ -65,9 +80,15 @@ class _RawStream(LLMStream):
         conn_options: APIConnectOptions,
     ) -> None:
         super().__init__(llm, chat_ctx=chat_ctx, tools=tools, conn_options=conn_options)
+        self._model = llm
         self._parts = parts
+        self._ran = False
 
     async def _run(self) -> None:
+        if self._ran:
+            self._model.repeated += 1
+            self._parts = self._model.next_reply(self._chat_ctx)
+        self._ran = True
         for part in self._parts:
             if isinstance(part, Exception):
                 raise part
@@ -76,6 +97,9 @@ class _RawStream(LLMStream):
                 continue
             if isinstance(part, int | float):
                 await asyncio.sleep(part)
+                continue
+            if isinstance(part, CompletionUsage):
+                self._event_ch.send_nowait(ChatChunk(id="raw", usage=part))
                 continue
             if isinstance(part, str):
                 delta = ChoiceDelta(role="assistant", content=part)

@@ -297,13 +297,13 @@ MODEL = (
     ),
     Row(
         "a provider that cannot be reached, retries and all",
-        replies=((APIConnectionError("down"),),),
+        replies=((APIConnectionError("down"),),) * 2,
         said=(TROUBLE,),
         plain=OnPlain(said=(), asked=2),
     ),
     Row(
         "a provider that takes too long, retries and all",
-        replies=((APITimeoutError("slow"),),),
+        replies=((APITimeoutError("slow"),),) * 2,
         said=(TROUBLE,),
         plain=OnPlain(said=(), asked=2),
     ),

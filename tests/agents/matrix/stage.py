@@ -24,6 +24,7 @@ from agents.handoff import (
     start_text,
     stop,
 )
+from agents.handoff.text import CONNECT
 from state.shared import Entry, NotStored, SharedState
 from state.shared.journal import VersionTaken
 from tests.agents.handoff.raw_model import Part, RawModel
@@ -192,6 +193,8 @@ class Talk:
         self.disk = disk or Disk()
         self.model = RawModel(greeting, *numbered(replies))
         self.planned = 1 + len(replies)
+        self.asks = CONNECT
+        """How the session asks its models, where it is aloud."""
         self.channel = channel
         self.speaks_up = False
         """Whether a voice may speak up again unasked."""
@@ -221,6 +224,7 @@ class Talk:
             turn_handling={"turn_detection": None},
             user_away_timeout=None,
             max_tool_steps=8,
+            conn_options=self.asks,
         )
         session.output.audio = self.speaker
         self.call.attach(session)
