@@ -49,7 +49,7 @@ _ZEROS = {"hundred": "00", "thousand": "000"}
 _TIMES = {"double": 2, "triple": 3, "treble": 3, "quadruple": 4}
 DIGIT_TIMES = frozenset(_TIMES)
 """The words for the same digit several times."""
-_FILLERS = frozenset(
+DIGIT_FILLERS = frozenset(
     ("and", "then", "uh", "um", "er", "erm", "dash", "hyphen", "space", "comma", "dot", "slash")
 )
 """What people say between the groups of a number."""
@@ -158,7 +158,7 @@ def _word(run: _Open, word: str, start: int, end: int) -> Generator[Run, None, _
     elif word in _ZEROS and run.pieces:
         run.pieces[-1] += _ZEROS[word]
         run.end, run.tens, run.fillers, run.round = end, False, 0, True
-    elif word in _FILLERS and run.pieces and run.fillers < _MOST_FILLERS:
+    elif word in DIGIT_FILLERS and run.pieces and run.fillers < _MOST_FILLERS:
         run.fillers += 1
         run.tens = False
     else:

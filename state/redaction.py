@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal
 
-from state.digits import DIGIT_TIMES, NUMBER_WORDS, Run, plain_digits, runs_in
+from state.digits import DIGIT_FILLERS, DIGIT_TIMES, NUMBER_WORDS, Run, plain_digits, runs_in
 from state.telephones import (
     CALL_WORDS,
     NEAR,
@@ -76,6 +76,7 @@ _PIECE = 3
 _MOST_STRANGERS = 2
 _WORD = re.compile(r"[^\W\d_]+")
 _SAID = re.compile(r"\d+|[^\W\d_]+")
+_DIGIT = re.compile(r"\d")
 _LONGEST_TOLD = 400
 """So many characters a number takes at most, however it is told."""
 _TELLING = frozenset(
@@ -87,6 +88,18 @@ _TELLING = frozenset(
     one two three four five six eight ten sixteen""".split()
 )
 """What people say around the pieces of a number; after any other word it is about something else."""
+_OF_A_CODE = frozenset(
+    ("cvv", "cvc", "cvn", "csc", "code", "value", "digit", "digits", "number", "numbers")
+)
+"""Whatever a security code is called has one of these in it."""
+_MORE_DIGITS = DIGIT_TIMES | {"hundred", "thousand"}
+_BESIDE_DIGITS = _OF_A_CODE | _MORE_DIGITS
+_DIGITS_SAID = NUMBER_WORDS | {"o", "oh"}
+_BETWEEN_DIGITS = _TELLING | DIGIT_FILLERS | _OF_A_CODE | {"o", "security", "verification"}
+"""Words after which a number, or the name of what it is, may still go on."""
+_LETTERS = {place: chr(place).lower() if chr(place).isalpha() else " " for place in range(128)}
+_NEAR_THE_END = 48
+"""So many characters nearly always hold a word that is about something else."""
 _TIME_BEFORE = re.compile(r"\b(?:at|around|about|until|till|before|from)\s*$", re.IGNORECASE)
 _ISSUED = re.compile(
     r"3[47]\d{13}|3[0689]\d{12}|35\d{14}|2[2-7]\d{14}|4(?:\d{12}|\d{15}|\d{18})|5\d{15}|6\d{12,18}"
@@ -141,17 +154,30 @@ def settled(text: str) -> int:
     >>> settled("That is fine. Four two"), settled("Four two, and a cola "), settled("Noted: o")
     (14, 21, 7)
     """
-    words = list(_SAID.finditer(text))
+    text, near = plain_digits(text), _NEAR_THE_END
+    while (found := _settled(text, max(0, len(text) - near))) is None:
+        near *= 4
+    return found
+
+
+def _settled(text: str, start: int) -> int | None:
+    """Look at no more than what stands from some place on; ``None`` when it depends on what stands before."""
+    words = list(_SAID.finditer(text, start))
     whole = len(text) if not words or words[-1].end() < len(text) else words[-1].start()
     at = whole
     for word in reversed(words):
+        if 0 < start == word.start():  # it may have been cut in two
+            return None
         if word.end() > whole:
             continue
         said = word[0].casefold()
-        if said[0].isdigit() or said in NUMBER_WORDS or said in DIGIT_TIMES:
+        if said[0].isdigit() or said in NUMBER_WORDS or said in _MORE_DIGITS:
             at = word.start()
-        elif said not in _TELLING:
+        elif said not in _BETWEEN_DIGITS:
             break
+    else:
+        if start > 0:
+            return None
     return at if whole - at < _LONGEST_TOLD else whole
 
 
@@ -253,28 +279,31 @@ class Redactor:
             self._told = (last,)
 
 
-_OF_A_CODE = frozenset(
-    ("cvv", "cvc", "cvn", "csc", "code", "value", "digit", "digits", "number", "numbers")
-)
-"""Whatever a security code is called has one of these in it."""
-_MORE_DIGITS = DIGIT_TIMES | {"hundred", "thousand"}
-
-
 def _harmless(text: str) -> bool:
     """Whether a text has too few digits for a whole card and calls nothing a code: found out quickly.
 
     A voice's words are judged while they stream, and nearly all of them are like that.
     """
+    text = plain_digits(text)
+    if text.isascii():  # quicker, and nearly every text
+        words = text.translate(_LETTERS).split()
+        if _BESIDE_DIGITS.isdisjoint(words):
+            said = sum(map(_DIGITS_SAID.__contains__, words))
+            if len(_DIGIT.findall(text)) + 2 * said < _SHORTEST:
+                return True
     digits = 0
-    for token in _SAID.findall(plain_digits(text)):
-        word = token.casefold()
+    for word in _SAID.findall(text.casefold()):
         if word[0].isdigit():
             digits += len(word)
-        elif word in NUMBER_WORDS or word in ("o", "oh"):
-            digits += 2
-        elif word in _OF_A_CODE or word in _MORE_DIGITS:
+        elif word in _BESIDE_DIGITS:
             return False
-    return digits < _SHORTEST
+        elif word in _DIGITS_SAID:
+            digits += 2
+        elif word not in _BETWEEN_DIGITS:  # a number that is told does not go on after it
+            digits = 0
+        if digits >= _SHORTEST:
+            return False
+    return True
 
 
 def _runs(text: str) -> list[Run]:
@@ -291,9 +320,6 @@ def _runs(text: str) -> list[Run]:
         if any(_luhn_within(run.digits) for run in together):
             return together
     return runs
-
-
-_DIGIT = re.compile(r"\d")
 
 
 def _may_hold_digits(text: str) -> bool:

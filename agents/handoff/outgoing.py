@@ -34,9 +34,12 @@ def without_mark(words: str) -> str:
     return without_tag(_MARK.sub(r"\1", words))
 
 
-STEP = 64
+STEP = 24
 """So many characters come together before they are judged: judging looks at what stands around them, and a
 model sends four at a time."""
+
+SOON = 8
+"""So many more do, when what came together may begin something that must not leave."""
 
 CONTEXT = 160
 """At least so much of what has left is looked at again when the next part is judged."""
@@ -54,7 +57,7 @@ class Outgoing:
         self._let_out = let_out
         self._settled = settled
         self._said = ""
-        self._judged = 0
+        self._due = STEP
         self._left = 0
         self._shown = ""
 
@@ -63,11 +66,12 @@ class Outgoing:
         if self._let_out is str:  # everything may leave
             return piece
         self._said += piece
-        if len(self._said) - self._judged < STEP:
+        if len(self._said) < self._due:
             return ""
         self._forget()
-        self._judged = len(self._said)
-        return self._until(self._settled(self._said))
+        words = self._until(self._settled(self._said))
+        self._due = max(self._left + STEP, len(self._said) + SOON)
+        return words
 
     def rest(self) -> str:
         """Return what was held back, when nothing follows any more."""

@@ -230,10 +230,8 @@ class Voice(Agent, Generic[S, C]):
                 async for chunk in chunks:
                     if chunk.usage is not None:
                         call.spending.report(chunk.usage)
-                    delta = chunk.delta
-                    let_out = delta is not None and _take(delta, reply, sorter, outgoing)
-                    if let_out or chunk.usage is not None:
-                        yield chunk
+                    if let_out := _let_out(chunk, reply, sorter, outgoing):
+                        yield let_out
             if rest := outgoing.rest():
                 yield rest
         except Exception as error:  # every failure of a model ends in words, never in silence
@@ -339,18 +337,28 @@ class _Taken:
     late: str = ""
 
 
-def _take(delta: ChoiceDelta, reply: Reply, sorter: CallSorter, outgoing: Outgoing) -> bool:
-    """Sort a part of a reply and let out of it what can be judged; returns whether anything is left of it."""
-    words = delta.content or ""
-    let_out = outgoing(words) if words else ""
-    reply.spoke = reply.spoke or bool(words.strip())
-    if delta.tool_calls:
-        sorter.sort(delta)
-        if delta.tool_calls:  # all words before a tool is called
-            let_out += outgoing.rest()
-    if let_out != words:
-        delta.content = let_out
-    return bool(let_out or delta.tool_calls or delta.extra)
+def _let_out(
+    chunk: ChatChunk, reply: Reply, sorter: CallSorter, outgoing: Outgoing
+) -> ChatChunk | str | None:
+    """Sort a part of a reply and let out of it what can be judged, if that is anything.
+
+    Words leave by themselves: livekit-agents 1.8.9 looks for more in a chunk, and at an empty one too.
+    """
+    delta, words = chunk.delta, ""
+    if delta is not None:
+        if content := delta.content:
+            reply.spoke = reply.spoke or not content.isspace()
+            words = outgoing(content)
+        if delta.tool_calls:
+            sorter.sort(delta)
+            if delta.tool_calls:  # all words before a tool is called
+                words += outgoing.rest()
+        if delta.tool_calls or delta.extra:
+            delta.content = words
+            return chunk
+        if chunk.usage is not None:
+            delta.content = words
+    return words if chunk.usage is None else chunk
 
 
 def _last_words(outgoing: Outgoing) -> str:

@@ -1,8 +1,10 @@
 """A reply that streams by: what leaves is what would have left in one piece, at a cost that stays in bounds."""
 
+import random
+
 import pytest
 
-from agents.handoff.outgoing import Outgoing
+from agents.handoff.outgoing import SOON, STEP, Outgoing
 from state.redaction import redact_whole, settled
 
 CHAT = "We bake all day, and the terrace is open until late. "
@@ -21,6 +23,82 @@ def test_a_card_is_taken_out_wherever_it_stands_in_a_long_reply(size: int, befor
     text = f"{CHAT * before}It is {CARD}, thanks. {CHAT * 12}And again {CARD}"
 
     assert streamed(text, size) == redact_whole(text)
+
+
+FOURS = [CARD[at : at + 4] for at in range(0, len(CARD), 5)]
+SAID = "four two " * 8
+TOLD = (
+    CARD,
+    CARD.replace(" ", ""),
+    " dash ".join(FOURS),
+    " hyphen ".join(FOURS),
+    ", then ".join(FOURS),
+    f"the first four digits {FOURS[0]}, then {FOURS[1]}, then {FOURS[2]}, and the last {FOURS[3]}",
+    SAID,
+    SAID.replace(" ", ", "),
+    "forty-two hundred and forty-two " * 4,
+    "four two double four " * 6,
+    "three o five six nine three oh nine o two five nine o four",
+    "٤٢٤٢ ٤٢٤٢ ٤٢٤٢ ٤٢٤٢",
+    "④②④② ④②④② ④②④② ④②④②",
+    "四二四二四二四二四二四二四二四二",
+    "The security code is 123",
+    "123 is the security code",
+    "321 is my verification code",
+    "123 is the CVV",
+)
+"""Card numbers and codes as they are told."""
+
+
+@pytest.mark.parametrize("size", [1, 4, 7])
+@pytest.mark.parametrize("told", TOLD)
+def test_no_part_of_a_number_leaves_before_all_of_it_has_come(told: str, size: int) -> None:
+    for before in range(0, STEP, 3):
+        text = f"{CHAT}{'x' * before} {told}. {CHAT}"
+
+        assert "[card]" in redact_whole(text)
+        assert streamed(text, size) == redact_whole(text)
+
+
+def test_whatever_is_said_leaves_as_it_would_in_one_piece() -> None:
+    chance = random.Random(7)
+    harmless = (
+        CHAT,
+        "At 7:20 pm, $51.17 in all. ",
+        "Call 212 555 0142. ",
+        "one ",
+        "60607, 60608, 60612. ",
+        "C\u2019est tr\u00e8s bien \u2014 voil\u00e0. ",
+    )
+    for _ in range(400):
+        said = chance.choices(harmless, k=5)
+        said.insert(chance.randrange(6), f"{chance.choice(TOLD)}. ")
+        text = "".join(said)
+
+        assert streamed(text, chance.choice((1, 3, 4, 7, 24))) == redact_whole(text), text
+
+
+@pytest.mark.parametrize("size", [1, 4, 7])
+def test_words_leave_after_a_few_characters(size: int) -> None:
+    text = CHAT * 10
+    outgoing = Outgoing(redact_whole, settled)
+    left = 0
+    for at in range(0, len(text), size):
+        left += len(outgoing(text[at : at + size]))
+
+        assert min(at + size, len(text)) - left < STEP
+
+
+def test_words_after_a_number_leave_soon_after_it() -> None:
+    outgoing = Outgoing(redact_whole, settled)
+    number = "four two " * 6
+    left = "".join(outgoing(letter) for letter in f"It is {number}")
+    assert left == "It is "
+
+    after = "percent of the guests "
+    left += "".join(outgoing(letter) for letter in after[: len("percent ") + SOON])
+
+    assert left.startswith(f"It is {number}percent ")
 
 
 @pytest.mark.parametrize("size", [1, 4, 64])
@@ -59,3 +137,19 @@ def test_a_long_reply_is_not_judged_from_its_beginning_again_and_again() -> None
     outgoing.rest()
 
     assert looked_at < 25 * len(text)
+
+
+def test_a_number_that_goes_on_and_on_is_not_looked_at_again_at_every_piece() -> None:
+    looked_at = 0
+
+    def where(text: str) -> int:
+        nonlocal looked_at
+        looked_at += 1
+        return settled(text)
+
+    text = "four two " * 200
+    outgoing = Outgoing(redact_whole, where)
+    left = "".join(outgoing(letter) for letter in text) + outgoing.rest()
+
+    assert looked_at <= len(text) / SOON
+    assert "four two four two four two four two four" not in left

@@ -5,7 +5,7 @@ asks again by itself, after a part of the answer has been said and done.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 import pytest
@@ -18,10 +18,13 @@ from livekit.agents import (
     APIError,
     APIStatusError,
     APITimeoutError,
+    FlushSentinel,
+    ModelSettings,
     NotGivenOr,
 )
 from livekit.agents.llm import (
     LLM,
+    ChatChunk,
     ChatContext,
     CompletionUsage,
     FallbackAdapter,
@@ -30,10 +33,10 @@ from livekit.agents.llm import (
     ToolChoice,
 )
 
-from agents.handoff import stop
+from agents.handoff import Graph, stop
 from agents.testing import Conversation, Turn, until
 from tests.agents.handoff.raw_model import Part, RawModel
-from tests.agents.hotel import Bar, Stay, hotel
+from tests.agents.hotel import Bar, Concierge, Reception, Stay, hotel, hotel_graph
 from tests.agents.matrix.stage import CANNED, TROUBLE
 
 USAGE = CompletionUsage(prompt_tokens=9, completion_tokens=1, total_tokens=10)
@@ -355,3 +358,25 @@ async def test_a_model_may_be_silent_again_and_again_but_never_for_longer_than_i
 
     assert turn.said == ["Well, let me see. ", AFTER]
     assert talk.state.nights == 1
+
+
+class Slow(Reception):
+    """An application's own voice, which takes its time over each piece."""
+
+    async def llm_node(
+        self, chat_ctx: ChatContext, tools: list[Tool], model_settings: ModelSettings
+    ) -> AsyncIterator[ChatChunk | str | FlushSentinel]:
+        async for piece in super().llm_node(chat_ctx, tools, model_settings):
+            await asyncio.sleep(40.0)
+            yield piece
+
+
+async def test_what_is_done_with_a_piece_is_no_silence_of_the_model() -> None:
+    graph = Graph((Slow, Concierge, Bar), hotel_graph().handoffs, start="reception")
+    model = RawModel(["Good evening."], ["It is ", 20.0, "five."])
+    async with Conversation(
+        hotel(graph=graph, think_limit_s=30.0), model, patience_s=600.0
+    ) as talk:
+        turn = await talk.hears("A taxi?")
+
+    assert turn.said == ["It is five."]
