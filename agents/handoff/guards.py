@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import logging
+import weakref
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -92,10 +93,13 @@ def asked_once(
     once = replace(options, max_retry=0)
     stream = model.chat(chat_ctx=context, tools=tools, conn_options=once)
     stream._retry_on_chunk_sent = False
-    emit = stream._emit_error
+    emit, itself = (
+        type(stream)._emit_error,
+        weakref.proxy(stream),
+    )  # no cycle: it is gone at its end
 
     def tell(api_error: Exception, recoverable: bool) -> None:
-        emit(api_error, recoverable=recoverable or again(api_error))
+        emit(itself, api_error, recoverable=recoverable or again(api_error))
 
     stream._emit_error = tell  # type: ignore[method-assign]  # its task has not begun yet
     return stream

@@ -33,14 +33,18 @@ def _instructs(item: ChatItem) -> bool:
     return item.type == "message" and item.role in ("system", "developer")
 
 
-def with_digest(items: list[ChatItem], digest: str) -> ChatContext:
+def as_data(digest: str) -> ChatMessage:
+    """Write a state's digest as the message that shows it."""
+    return ChatMessage(role="user", content=[f"{DATA_MARK} {digest}"])
+
+
+def with_digest(items: list[ChatItem], shown: ChatMessage) -> ChatContext:
     """Show the state once, as data before the guest's last words.
 
     Never as a system message: several providers turn one in mid-conversation into instructions
     (livekit-agents 1.8.9 formatters for Anthropic, Google, Bedrock and Mistral). Never kept: the
     items are this request's own copy.
     """
-    shown = ChatMessage(role="user", content=[f"{DATA_MARK} {digest}"])
     at = next((i for i in range(len(items) - 1, -1, -1) if _is_guest(items[i])), len(items))
     items.insert(at, shown)
     return ChatContext(items)

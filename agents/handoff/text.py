@@ -23,8 +23,9 @@ CONNECT = SessionConnectOptions(
     # A voice speaks for a model that fails, so failures in a row are no reason to hang up.
     max_unrecoverable_errors=1_000_000,
 )
-"""How a model is asked that does not decide it itself: livekit-agents 1.8.9 would try four times with ten
-seconds each, 44 seconds of silence, and close the session at the fourth failure in a row."""
+"""How models are asked: a voice repeats a request so often while nothing of its answer has arrived, unless the
+model says how often by ``retries``. livekit-agents 1.8.9 would try four times with ten seconds each, 44 seconds
+of silence, and close the session at the fourth failure in a row."""
 
 
 async def start_text(

@@ -19,7 +19,7 @@ from agents.handoff.hooks import guarded
 from agents.handoff.mouth import spoken
 from agents.handoff.outgoing import Outgoing
 from agents.handoff.reply import Reply
-from agents.handoff.request import ends_with_guest, recent, to_be_said, with_digest
+from agents.handoff.request import as_data, ends_with_guest, recent, to_be_said, with_digest
 from agents.handoff.sorting import CallSorter, Sorts
 from agents.handoff.tools import Action, Read, Tool, tool_name, tool_of
 from state.shared import Command
@@ -85,6 +85,12 @@ class Voice(Agent, Generic[S, C]):
         self._opens = False
         self._opened = False
         self._taken: _Taken | None = None
+        # What decides a request's tools changes with the stage at most, and they are many.
+        self._known: list[LivekitTool] = []
+        self._sorted: dict[
+            tuple[tuple[Tool, ...] | None, bool], tuple[list[LivekitTool], Sorts]
+        ] = {}
+        self._data: tuple[str, ChatMessage] | None = None
         super().__init__(
             id=self.name,
             instructions=self.prompt,
@@ -225,7 +231,8 @@ class Voice(Agent, Generic[S, C]):
         try:
             offered, sorts = self._offered(call, tools, model_settings)
             sorter = CallSorter(call.replies, reply, sorts, call.manners.let_out)
-            shown = with_digest(recent(chat_ctx.items, call.manners.remembers), call.digest)
+            items = recent(chat_ctx.items, call.manners.remembers)
+            shown = with_digest(items, self._as_data(call.digest))
             async with aclosing(self._ask(call, shown, offered)) as chunks:
                 async for chunk in chunks:
                     if chunk.usage is not None:
@@ -250,6 +257,11 @@ class Voice(Agent, Generic[S, C]):
             )
         elif not reply.spoke and not sorter.passed_on:
             yield self._trouble(call)
+
+    def _as_data(self, digest: str) -> ChatMessage:
+        if self._data is None or self._data[0] != digest:
+            self._data = (digest, as_data(digest))
+        return self._data[1]
 
     async def _ask(
         self, call: "Call[S, C]", context: ChatContext, offered: list[LivekitTool]
@@ -297,14 +309,24 @@ class Voice(Agent, Generic[S, C]):
         self, call: "Call[S, C]", tools: list[LivekitTool], settings: ModelSettings
     ) -> tuple[list[LivekitTool], Sorts]:
         """Choose what a request offers, and say which calls are which in its reply."""
-        known = {tool.id: tool for tool in tools}
         # tool_choice "none" would still send the tools, and a call made anyway is dropped in silence.
-        if settings is not None and settings.tool_choice == "none":
-            offered = {}
-        else:
-            shown = {tool_name(tool) for tool in self.offers_now(call.state)}
-            if not self._opens and call.transfers.hops < call.manners.handoffs_per_turn:
-                shown |= self._transfers
+        none = settings is not None and settings.tool_choice == "none"
+        offers = None if none else tuple(self.offers_now(call.state))
+        transfers = not self._opens and call.transfers.hops < call.manners.handoffs_per_turn
+        if tools != self._known:
+            self._known, self._sorted = tools.copy(), {}
+        if (found := self._sorted.get((offers, transfers))) is None:
+            found = self._sorted[offers, transfers] = self._sort(tools, offers, transfers=transfers)
+        offered, sorts = found
+        return offered.copy(), sorts
+
+    def _sort(
+        self, tools: list[LivekitTool], offers: tuple[Tool, ...] | None, *, transfers: bool
+    ) -> tuple[list[LivekitTool], Sorts]:
+        known = {tool.id: tool for tool in tools}
+        offered = {}
+        if offers is not None:
+            shown = {tool_name(tool) for tool in offers} | (self._transfers if transfers else set())
             hidden = self._own - shown
             offered = {name: tool for name, tool in known.items() if name not in hidden}
         return list(offered.values()), Sorts(

@@ -71,7 +71,7 @@ def test_whatever_is_said_leaves_as_it_would_in_one_piece() -> None:
         "C\u2019est tr\u00e8s bien \u2014 voil\u00e0. ",
     )
     for _ in range(400):
-        said = chance.choices(harmless, k=5)
+        said: list[str] = chance.choices(harmless, k=5)
         said.insert(chance.randrange(6), f"{chance.choice(TOLD)}. ")
         text = "".join(said)
 

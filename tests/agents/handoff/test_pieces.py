@@ -1,12 +1,14 @@
 """What a reply's pieces cost on their way: one timer for all of them, and nothing that is empty."""
 
 import asyncio
+import gc
+import weakref
 from collections.abc import AsyncIterable, AsyncIterator
 from typing import Any
 
 import pytest
 from livekit.agents import FlushSentinel, ModelSettings
-from livekit.agents.llm import ChatChunk, ChatContext, CompletionUsage, Tool
+from livekit.agents.llm import ChatChunk, ChatContext, CompletionUsage, LLMStream, Tool
 
 from agents.handoff import Graph
 from agents.testing import Conversation
@@ -41,7 +43,7 @@ def empty(piece: ChatChunk | str | FlushSentinel) -> bool:
 @pytest.mark.parametrize("redacted", [False, True])
 async def test_nothing_empty_is_passed_on(redacted: bool) -> None:
     Watched.passed = []
-    manners = {"let_out": redact_whole, "settled": settled} if redacted else {}
+    manners: dict[str, Any] = {"let_out": redact_whole, "settled": settled} if redacted else {}
     graph = Graph((Watched, Concierge, Bar), hotel_graph().handoffs, start="reception")
     replies: list[list[Part]] = [
         ["Good evening."],
@@ -80,3 +82,33 @@ async def test_a_long_reply_sets_no_more_timers_than_a_short_one(
 
     assert turn.said == ["".join(WORDS) * 50]
     assert long == short
+
+
+async def test_a_stream_is_gone_when_it_has_ended() -> None:
+    """Without the collector, which comes late in a process with many calls."""
+    model = Counted(["Good evening."], ["Yes."])
+    gc.collect()
+    gc.disable()
+    try:
+        async with Conversation(hotel(), model) as talk:
+            for _ in range(5):
+                await talk.hears("Are you open?")
+            left = [stream for stream in model.streams if stream() is not None]
+    finally:
+        gc.enable()
+
+    assert len(model.streams) == 6
+    assert left == []
+
+
+class Counted(RawModel):
+    """Knows its streams as long as somebody else does."""
+
+    def __init__(self, *replies: list[Part]) -> None:
+        super().__init__(*replies)
+        self.streams: list[weakref.ref[LLMStream]] = []
+
+    def chat(self, *, chat_ctx: ChatContext, **how: Any) -> LLMStream:
+        stream = super().chat(chat_ctx=chat_ctx, **how)
+        self.streams.append(weakref.ref(stream))
+        return stream
