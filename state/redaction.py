@@ -94,10 +94,12 @@ _OF_A_CODE = frozenset(
 """Whatever a security code is called has one of these in it."""
 _MORE_DIGITS = DIGIT_TIMES | {"hundred", "thousand"}
 _BESIDE_DIGITS = _OF_A_CODE | _MORE_DIGITS
+"""Words that make a few digits a secret, or many."""
 _DIGITS_SAID = NUMBER_WORDS | {"o", "oh"}
 _BETWEEN_DIGITS = _TELLING | DIGIT_FILLERS | _OF_A_CODE | {"o", "security", "verification"}
 """Words after which a number, or the name of what it is, may still go on."""
-_LETTERS = {place: chr(place).lower() if chr(place).isalpha() else " " for place in range(128)}
+_BLANKED = {place: chr(place).lower() if chr(place).isalpha() else " " for place in range(128)}
+"""Leaves the letters of a text, small, and a blank for everything else."""
 _NEAR_THE_END = 48
 """So many characters nearly always hold a word that is about something else."""
 _TIME_BEFORE = re.compile(r"\b(?:at|around|about|until|till|before|from)\s*$", re.IGNORECASE)
@@ -280,13 +282,13 @@ class Redactor:
 
 
 def _harmless(text: str) -> bool:
-    """Whether a text has too few digits for a whole card and calls nothing a code: found out quickly.
+    """Whether a text has nowhere enough digits for a whole card and calls nothing a code: found out quickly.
 
     A voice's words are judged while they stream, and nearly all of them are like that.
     """
     text = plain_digits(text)
     if text.isascii():  # quicker, and nearly every text
-        words = text.translate(_LETTERS).split()
+        words = text.translate(_BLANKED).split()
         if _BESIDE_DIGITS.isdisjoint(words):
             said = sum(map(_DIGITS_SAID.__contains__, words))
             if len(_DIGIT.findall(text)) + 2 * said < _SHORTEST:

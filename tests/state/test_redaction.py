@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from state import redaction
 from state.digits import digits_said
-from state.redaction import Redactor, is_card, redact
+from state.redaction import Redactor, is_card, redact, redact_whole
 
 SECRETS = [
     "4242 4242 4242 4242",
@@ -260,3 +261,62 @@ def test_nothing_makes_it_stumble(text: str) -> None:
 
     assert redact(once) == once
     Redactor(lambda: "US")(text)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            (
+                *(
+                    "4242",
+                    "42",
+                    "424242424242",
+                    "7:20",
+                    "$51.17",
+                    "60607,",
+                    "212",
+                    "L1",
+                    "④",
+                    "四",
+                    "٤",
+                ),
+                *(
+                    "four",
+                    "two",
+                    "o",
+                    "oh",
+                    "double",
+                    "hundred",
+                    "and",
+                    "then",
+                    "dash",
+                    "the",
+                    "is",
+                ),
+                *(
+                    "code",
+                    "CVV",
+                    "security",
+                    "Margherita",
+                    "at",
+                    "for",
+                    ".",
+                    "!",
+                    ",",
+                    "-",
+                    "’s",
+                    "ß",
+                ),
+            )
+        ),
+        max_size=40,
+    )
+)
+def test_a_text_that_is_found_harmless_quickly_is(said: list[str]) -> None:
+    text = " ".join(said)
+    quickly = redact_whole(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(redaction, "_harmless", lambda _: False)
+
+        assert quickly == redact_whole(text)

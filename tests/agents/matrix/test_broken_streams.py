@@ -35,6 +35,7 @@ from livekit.agents.llm import (
 
 from agents.handoff import Graph, stop
 from agents.testing import Conversation, Turn, until
+from state.redaction import redact_whole, settled
 from tests.agents.handoff.raw_model import Part, RawModel
 from tests.agents.hotel import Bar, Concierge, Reception, Stay, hotel, hotel_graph
 from tests.agents.matrix.stage import CANNED, TROUBLE
@@ -211,12 +212,13 @@ async def held(
     times: int,
     way_in: str = "by itself",
     talks: type[Conversation[Stay, None]] = Conversation,
+    **manners: Any,
 ) -> tuple[Turn, Repeating, Stay]:
     """Hold a call over a stream that breaks, and look at all that must be true of it."""
     where = (arrived, breaks, times, way_in)
     model = Repeating(ARRIVED[arrived], BREAKS[breaks], times)
     asked = WAYS_IN[way_in](model)
-    async with talks(hotel(), asked, patience_s=600.0) as talk:
+    async with talks(hotel(**manners), asked, patience_s=600.0) as talk:
         model.calm = False
         turn = await talk.hears("A night, and a beer")
         state = talk.state
@@ -298,6 +300,38 @@ async def test_in_a_session_of_the_applications_own(arrived: str) -> None:
             assert model.attempts == (1 if arrived in SOMETHING else min(times + 1, 4))
             if arrived not in SOMETHING:
                 assert turn.said == ([TROUBLE] if times == 9 else [" A taxi is five.", AFTER])
+
+
+@pytest.mark.parametrize("arrived", ARRIVED)
+async def test_words_that_were_held_back_to_be_judged_are_said_once(arrived: str) -> None:
+    for breaks in ("a connection that may be tried again", "a fault in the client"):
+        turn, model, _ = await held(arrived, breaks, 1, let_out=redact_whole, settled=settled)
+
+        assert model.attempts == (1 if arrived in SOMETHING or breaks not in PASSING else 2)
+        if "It costs " in ARRIVED[arrived]:
+            assert turn.said[0].startswith("It costs ten." if "ten." in ARRIVED[arrived] else "It")
+
+
+@pytest.mark.parametrize("arrived", ["nothing", "words", "words and a call", "a transfer"])
+async def test_who_speaks_on_at_any_moment_of_a_broken_stream_is_answered_once(
+    arrived: str,
+) -> None:
+    for steps in range(0, 60, 3):
+        model = Repeating(ARRIVED[arrived], BREAKS["a connection that may be tried again"], 1)
+        async with Conversation(hotel(), model, patience_s=600.0) as talk:
+            model.calm = False
+            first = talk.say("A night, and a beer")
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            model.calm = True
+            turn = await talk.hears("Hello?")
+            left = talk.call.replies.at_work, talk.call.late, talk.call.turns.speeches
+            nights = talk.state.nights
+
+        assert turn.said.count(LISTENS) == 1, steps
+        assert len(turn.your_turns) == 1, steps
+        assert nights == len([tool for tool in (*first.tools, *turn.tools) if not tool.is_error])
+        assert left == (0, [], ()), steps
 
 
 async def test_who_speaks_on_while_a_model_is_about_to_be_asked_again_is_answered_at_once() -> None:
