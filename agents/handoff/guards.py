@@ -93,10 +93,8 @@ def asked_once(
     once = replace(options, max_retry=0)
     stream = model.chat(chat_ctx=context, tools=tools, conn_options=once)
     stream._retry_on_chunk_sent = False
-    emit, itself = (
-        type(stream)._emit_error,
-        weakref.proxy(stream),
-    )  # no cycle: it is gone at its end
+    emit = type(stream)._emit_error
+    itself = weakref.proxy(stream)  # no cycle: it is gone when it has ended
 
     def tell(api_error: Exception, recoverable: bool) -> None:
         emit(itself, api_error, recoverable=recoverable or again(api_error))

@@ -107,16 +107,13 @@ class Limits:
         Raises:
             TimeoutError: On leaving it: the time is over, or the call has been hung up.
         """
-        return self._limit(seconds)
-
-    def silence(self, seconds: float) -> Silence:
-        """Limit how long something may be silent that goes on for as long as it is not."""
-        return Silence(self._limit(None), seconds)
-
-    def _limit(self, seconds: float | None) -> asyncio.Timeout:
         limit = asyncio.timeout(0 if self.over else seconds)
         self._running.add(limit)
         return limit
+
+    def silence(self, seconds: float) -> Silence:
+        """Limit how long something may be silent that goes on for as long as it is not."""
+        return Silence(self.within(None), seconds)
 
     async def carried_out(
         self, work: Coroutine[Any, Any, T], seconds: float, basis: Basis | None = None
