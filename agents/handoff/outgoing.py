@@ -41,7 +41,7 @@ model sends four at a time."""
 SOON = 8
 """So many more do, when what came together may begin something that must not leave."""
 
-CONTEXT = 160
+CONTEXT = 96
 """At least so much of what has left is looked at again when the next part is judged."""
 
 
