@@ -4,8 +4,11 @@ import hashlib
 import json
 import logging
 from collections.abc import Mapping, Sequence
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from operator import is_
 from typing import Any, TypeVar, cast
+from uuid import UUID
 
 from pydantic import BaseModel, JsonValue, RootModel, ValidationError
 from pydantic_core import PydanticSerializationError
@@ -17,6 +20,9 @@ from state.shared.shapes import shape_of
 logger = logging.getLogger(__name__)
 
 N = TypeVar("N", bound=BaseModel)
+
+_ATOMS = frozenset({bool, type(None), Decimal, datetime, date, time, timedelta, UUID})
+"""What JSON has a form for, whatever the value."""
 
 _LONGEST_BITS = 14_000
 """Longer whole numbers are written as JSON and not read again (CPython 3.11 reads 4,300 digits)."""
@@ -112,11 +118,15 @@ def _settled(value: Any, before: Any) -> Any:
 
 
 def _settled_dict(value: Mapping[Any, Any], before: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    changed = {
-        name: made
-        for name, one in value.items()
-        if one is not before.get(name) and (made := _settled(one, before.get(name))) is not one
-    }
+    changed: dict[Any, Any] = {}
+    for name, one in value.items():
+        kind = one.__class__
+        # What most fields hold is looked at here: this is on the way of every change.
+        if kind in _ATOMS or (kind is str and one.isascii()):
+            continue
+        old = before.get(name)
+        if one is not old and (made := _settled(one, old)) is not one:
+            changed[name] = made
     return {**value, **changed} if changed else value
 
 

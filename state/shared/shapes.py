@@ -109,8 +109,9 @@ def _find_mappings(value: Any, found: list[dict[Any, Any]]) -> None:
             _find_mappings(value.__dict__[name], found)
     elif type(value) is dict:
         found.append(value)
-        for one in value.values():
-            if not isinstance(one, BaseModel) or shape_of(type(one)).mappings:
+        kinds = set(map(type, value.values()))
+        if any(not issubclass(kind, BaseModel) or shape_of(kind).mappings for kind in kinds):
+            for one in value.values():
                 _find_mappings(one, found)
     elif type(value) is tuple:
         for one in value:
