@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 from agents.handoff.failures import why_model_failed
 from agents.handoff.guards import asked_once
+from agents.handoff.history import History
 from agents.handoff.hooks import guarded
 from agents.handoff.mouth import spoken
 from agents.handoff.outgoing import Outgoing
@@ -117,6 +118,16 @@ class Voice(Agent, Generic[S, C]):
     def offers_now(self, state: S) -> Sequence[Tool]:
         """Which of its tools the model is shown in this state; all of them unless overridden."""
         return self.offers
+
+    # livekit-agents 1.8.9 keeps an agent's history here, and replaces it when the agent's tools or its history
+    # are set: whatever it is given becomes a history of ours.
+    @property
+    def _chat_ctx(self) -> ChatContext:
+        return self._history
+
+    @_chat_ctx.setter
+    def _chat_ctx(self, given: ChatContext) -> None:
+        self._history = History(given.items)
 
     # -- opening ----------------------------------------------------------------------------------
 
