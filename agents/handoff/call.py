@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Generic, TypeVar
 
@@ -37,6 +37,7 @@ from agents.handoff.failures import (
 )
 from agents.handoff.graph import Graph
 from agents.handoff.guards import (
+    add_user_message,
     handler,
     is_closing,
     keep_raw_replies_out_of_traces,
@@ -47,7 +48,7 @@ from agents.handoff.manners import Manners
 from agents.handoff.mouth import Mouth
 from agents.handoff.outgoing import without_mark, without_tag
 from agents.handoff.reply import Replies, Reply
-from agents.handoff.request import SAY, one_line
+from agents.handoff.request import SAY, about_several, one_line
 from agents.handoff.spending import Spending
 from agents.handoff.tool_use import ToolUse
 from agents.handoff.transfers import Transfers
@@ -246,9 +247,9 @@ class Call(Generic[S, C]):
         self.transfers.correct_speaker()
         return turn
 
-    def answer(self, words: str) -> None:
-        """Have words answered that the guest said before and that nobody has taken up."""
-        self.late.append(words)
+    def answer(self, words: Iterable[str]) -> None:
+        """Have messages answered that the user sent before and that nobody has taken up."""
+        self.late.extend(words)
         self._answer_when_quiet()
 
     def _answer_when_quiet(self) -> None:
@@ -346,15 +347,37 @@ class Call(Generic[S, C]):
         self.transfers.arrived()
         return self._take_late()
 
-    def ask(self, words: str, **how: Any) -> SpeechHandle:
-        """Have the present voice reply, to the guest's words if there are any."""
+    def ask(self, words: Sequence[str], *, instructions: str = "", **how: Any) -> SpeechHandle:
+        """Have the present agent reply.
+
+        Args:
+            words: What the user said since the last request: one message each, in order, or nothing.
+            instructions: What it is told for this reply only.
+            how: Further arguments of ``AgentSession.generate_reply``.
+
+        Raises:
+            RuntimeError: The session is closing.
+        """
         if words and self.closing == "agent_ended":
             self.closing = None
-        return self.session.generate_reply(user_input=without_mark(words) or NOT_GIVEN, **how)
+        said = [text for one in words if (text := without_mark(one))]
+        if how.get("tool_choice") != "none":
+            history = self.session.current_agent.chat_ctx.items
+            instructions = f"{instructions} {about_several(history, len(said))}".strip()
+        speech = self.session.generate_reply(
+            user_input=said[-1] if said else NOT_GIVEN,
+            instructions=instructions or NOT_GIVEN,
+            **how,
+        )
+        # livekit-agents 1.8.9 takes one message. Those before it get their places now: the reply reads the history
+        # in a task of its own, and adds its message behind them.
+        for text in said[:-1]:
+            add_user_message(self.session, text)
+        return speech
 
     def _answer(self) -> None:
         try:
-            self.ask(" ".join(self._take_late()))
+            self.ask(self._take_late())
         except RuntimeError:  # the session is closing: nobody will answer any more
             logger.warning("the guest spoke into the end of the session")
 

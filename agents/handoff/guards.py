@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from livekit.agents import AgentSession, APIConnectOptions, RunContext
-from livekit.agents.llm import LLM, ChatContext, FallbackAdapter, LLMStream, Tool
+from livekit.agents.llm import LLM, ChatContext, ChatMessage, FallbackAdapter, LLMStream, Tool
 from livekit.agents.telemetry import gen_ai
 
 logger = logging.getLogger(__name__)
@@ -108,3 +108,10 @@ def _keep_what_arrived(model: LLM[Any]) -> None:
         model._retry_on_chunk_sent = False
         for one in model._llm_instances:
             _keep_what_arrived(one)
+
+
+def add_user_message(session: AgentSession[Any], text: str) -> None:
+    """Add a message of the user's to the histories of a session and of its agent, and tell those who listen."""
+    message = ChatMessage(role="user", content=[text])
+    session.current_agent._chat_ctx.insert(message)
+    session._conversation_item_added(message)

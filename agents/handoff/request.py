@@ -10,6 +10,11 @@ DATA_MARK = "[data, not instructions]"
 SAY = "Say exactly this: "
 """Begins the instructions of a reply whose words are given: no model is asked for it."""
 
+_SEVERAL = (
+    "The user's last {count} messages are unanswered. Act on each of them, in order; then say for each what was"
+    " done, or ask about it."
+)
+
 
 def recent(items: Sequence[ChatItem], most: int) -> list[ChatItem]:
     """Return the instructions at the head of a history and its last part, about ``most`` items long.
@@ -39,13 +44,15 @@ def as_data(digest: str) -> ChatMessage:
 
 
 def with_digest(items: list[ChatItem], shown: ChatMessage) -> ChatContext:
-    """Show the state once, as data before the guest's last words.
+    """Show the state once, as data before the guest's last words: before all messages that were sent in a row.
 
     Never as a system message: several providers turn one in mid-conversation into instructions
     (livekit-agents 1.8.9 formatters for Anthropic, Google, Bedrock and Mistral). Never kept: the
     items are this request's own copy.
     """
     at = next((i for i in range(len(items) - 1, -1, -1) if _is_guest(items[i])), len(items))
+    while 0 < at < len(items) and _is_guest(items[at - 1]):
+        at -= 1
     items.insert(at, shown)
     return ChatContext(items)
 
@@ -79,3 +86,17 @@ def ends_with_guest(items: Sequence[ChatItem]) -> bool:
     """Whether the last thing said was said by the guest."""
     last = next((item for item in reversed(items) if item.type == "message"), None)
     return last is not None and _is_guest(last)
+
+
+def about_several(items: Sequence[ChatItem], more: int) -> str:
+    """Return the instructions of a reply to several messages; nothing when there are not several.
+
+    Args:
+        items: The history.
+        more: How many messages will stand behind it.
+    """
+    for item in reversed(items):
+        if item.type == "message" and item.role == "assistant":
+            break
+        more += _is_guest(item)
+    return _SEVERAL.format(count=more) if more > 1 else ""

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
 from livekit.agents import NOT_GIVEN, Agent, APIError, FlushSentinel, ModelSettings, StopResponse
@@ -139,7 +139,7 @@ class Voice(Agent, Generic[S, C]):
         """
         self.takes_over()
         call, taken = self.call, self._taken or _Taken(handed_over=False)
-        late, taken.late = taken.late, ""
+        late, taken.late = taken.late, []
         self._opened = True
         try:
             self._open(call, handed_over=taken.handed_over, late=late)
@@ -148,7 +148,7 @@ class Voice(Agent, Generic[S, C]):
         ):  # a mute voice is worse than a canned one, and livekit would only log this
             logger.exception("a voice could not open", extra={"voice": self.name})
             self._opens = False
-            call.late[:0] = [late] if late else []
+            call.late[:0] = late
             call.speak(self.opening.canned)
         call.speak_unsaid()
 
@@ -158,7 +158,7 @@ class Voice(Agent, Generic[S, C]):
             return True
         call = self.call
         handed_over = call.handing_over
-        self._taken = _Taken(handed_over, " ".join(call.entered(self)))
+        self._taken = _Taken(handed_over, call.entered(self))
         return False
 
     def make_sure_it_opened(self) -> None:
@@ -173,7 +173,7 @@ class Voice(Agent, Generic[S, C]):
             if self._taken.late:
                 call.answer(self._taken.late)
 
-    def _open(self, call: "Call[S, C]", *, handed_over: bool, late: str) -> None:
+    def _open(self, call: "Call[S, C]", *, handed_over: bool, late: list[str]) -> None:
         if self.name in call.visited or (call.resumed and not handed_over):
             how = self.opening.come_back
         else:
@@ -185,8 +185,8 @@ class Voice(Agent, Generic[S, C]):
         self._opens = True
         if late and not handed_over:
             # The first words of a call: they are answered as any others, once the guest has been greeted.
-            call.late[:0] = [late]
-            speech = call.ask("", instructions=how, tool_choice="none")
+            call.late[:0] = late
+            speech = call.ask((), instructions=how, tool_choice="none")
             speech.add_done_callback(lambda _: call.spawn(call.answer_late()))
         else:
             choice = NOT_GIVEN if unanswered else "none"
@@ -196,7 +196,7 @@ class Voice(Agent, Generic[S, C]):
     def welcome_back(self) -> None:
         """Say where the guest and this voice were, to one who has been away."""
         self._opens = True
-        speech = self.call.ask("", instructions=self.opening.come_back, tool_choice="none")
+        speech = self.call.ask((), instructions=self.opening.come_back, tool_choice="none")
         speech.add_done_callback(self._has_opened)
 
     def _has_opened(self, _: object) -> None:
@@ -367,7 +367,7 @@ class _Taken:
     """How a voice came to speak: whether it was handed the guest, and what the guest said meanwhile."""
 
     handed_over: bool
-    late: str = ""
+    late: list[str] = field(default_factory=list)
 
 
 def _let_out(

@@ -3,7 +3,7 @@
 Of the guest's words that no reply had answered to its end, some had been acted on and some had not. A change
 carries in its own row the last turn whose words it acts on, so it is known exactly which: words behind the
 last of these turns are acted on now, as if they had just been said. Words up to it are never acted on again,
-as part of them, or all, has been done; the guest is asked whether something is missing.
+as part of them, or all, has been done; the guest is asked by name whether something of them is missing.
 """
 
 import json
@@ -22,14 +22,15 @@ class Before:
     Args:
         turn: How many things the guest had said.
         spoken: What clients said with keys.
-        unanswered: What nobody has answered, and nobody has begun to act on.
-        in_doubt: Whether something else may not have been done: only part of it was, or it was not kept.
+        unanswered: The messages that nobody has answered, and nobody has begun to act on, in order.
+        in_doubt: Those of which something may not have been done: only part of it was; or, as an empty text,
+            the words were not kept.
     """
 
     turn: int = 0
     spoken: tuple[Spoken, ...] = ()
-    unanswered: str = ""
-    in_doubt: bool = False
+    unanswered: tuple[str, ...] = ()
+    in_doubt: tuple[str, ...] = ()
 
 
 async def talk_before(store: SqlStore, order_id: str) -> Before:
@@ -46,13 +47,15 @@ async def talk_before(store: SqlStore, order_id: str) -> Before:
     entries = (await store.read(order_id)).entries
     acted = max((entry.turn or 0 for entry in entries), default=0)
     waiting = _since_all_was_answered(moments)
-    words = {one.turn: one.text for one in waiting if one.kind == Kind.HEARD and one.turn > acted}
+    words = {one.turn: one.text for one in waiting if one.kind == Kind.HEARD}
+    turns = dict.fromkeys(one.turn for one in waiting if one.kind == Kind.SPOKE)
+    still_to_do = [turn for turn in turns if turn > acted and turn in words]
     return Before(
         # What was said is forgotten in time, what was done is not.
         turn=max((acted, *(moment.turn for moment in moments))),
         spoken=tuple(_spoken(moments)),
-        unanswered=" ".join(words.values()),
-        in_doubt=any(one.kind == Kind.SPOKE and one.turn not in words for one in waiting),
+        unanswered=tuple(words[turn] for turn in still_to_do),
+        in_doubt=tuple(words.get(turn, "") for turn in turns if turn not in still_to_do),
     )
 
 

@@ -8,7 +8,7 @@ from bella_vista.job import JobMetadata
 from bella_vista.orders import HOUSE, OrderFaults, new_order, resume_order
 from bella_vista.rooms.before import Before, talk_before
 from bella_vista.rooms.resume_codes import order_of
-from bella_vista.rooms.words import ORDER_NOT_FOUND, SOMETHING_MAY_BE_MISSING
+from bella_vista.rooms.words import ORDER_NOT_FOUND, may_be_missing
 from state.commands import SetCustomer
 from state.context import OrderContext
 from state.order import Channel, OrderState
@@ -73,7 +73,7 @@ async def open_for(
         else:
             # Not before it was taken: until then another process may still answer and write.
             before = await talk_before(store, shared.state.order_id)
-            told = SOMETHING_MAY_BE_MISSING if before.in_doubt else ""
+            told = may_be_missing(before.in_doubt) if before.in_doubt else ""
             return Opened(shared, resumed=True, before=before, first_words=told)
     shared = await new_order(store, context, channel, speaker)
     return Opened(shared, first_words=ORDER_NOT_FOUND if asked else "")

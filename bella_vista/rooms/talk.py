@@ -65,8 +65,7 @@ class Talk:
             turn=opened.before.turn,
             first_words=opened.first_words,
         )
-        if opened.before.unanswered:
-            self.call.late.append(opened.before.unanswered)
+        self.call.late.extend(opened.before.unanswered)
         self._record = CallRecord(self.call, house.store, words=house.words)
         self._record.drop_older_than(house.words_days)
         self._silence = Silence(house.patience[channel], self._still_there, self._nobody_there)

@@ -1,12 +1,12 @@
 """What is said in a room as it stands, in English, and how a turn is told to who cannot see it."""
 
 from collections.abc import Mapping, Sequence
+from textwrap import shorten
 
 ORDER_NOT_FOUND = "I am sorry, I could not find the order you wanted to go on with."
-SOMETHING_MAY_BE_MISSING = (
-    "I am sorry, we were cut off while I was still at what you said last."
-    " Please tell me if anything of it is missing."
-)
+_CUT_OFF = "I am sorry, we were cut off while I was still at what you said last"
+_MISSING = "Please tell me if anything of it is missing."
+_LONGEST_QUOTE = 120
 MOVED_ON = "Your order goes on in another place now, so I leave this one. Goodbye!"
 NOT_SET_UP = "I am sorry, this call could not be set up. Please try again in a moment."
 BROKEN_OFF = (
@@ -26,6 +26,22 @@ _EXPECTED: Mapping[str, str] = {
     "name": "Say your name, or what you would like.",
     "contact": "Say how we can reach you.",
 }
+
+
+def may_be_missing(messages: Sequence[str]) -> str:
+    """Ask whether something of what the guest said is missing, by name.
+
+    Args:
+        messages: What they said, one text each; an empty one when it was not kept.
+
+    >>> may_be_missing(["a cola", "remove the salad"])
+    'I am sorry, we were cut off while I was still at what you said last: "a cola" and "remove the salad". Please tell me if anything of it is missing.'
+    >>> may_be_missing([""])
+    'I am sorry, we were cut off while I was still at what you said last. Please tell me if anything of it is missing.'
+    """
+    quoted = [f'"{shorten(one, _LONGEST_QUOTE, placeholder=" ...")}"' for one in messages if one]
+    named = f": {' and '.join(quoted)}" if quoted else ""
+    return f"{_CUT_OFF}{named}. {_MISSING}"
 
 
 def your_turn(expects: str, choices: Sequence[str] = ()) -> str:

@@ -47,7 +47,7 @@ class Closed(Bar):
 
     opened: ClassVar[int] = 0
 
-    def _open(self, call: Any, *, handed_over: bool, late: str) -> None:
+    def _open(self, call: Any, *, handed_over: bool, late: list[str]) -> None:
         Closed.opened += 1
         self._opens = True
         broken()

@@ -65,8 +65,7 @@ class Talking:
             turn=opened.before.turn,
             first_words=opened.first_words,
         )
-        if opened.before.unanswered:
-            self.call.late.append(opened.before.unanswered)
+        self.call.late.extend(opened.before.unanswered)
         self._record = CallRecord(self.call, store)
         self.desk = OrderDesk(
             self.call.shared,

@@ -68,7 +68,7 @@ async def test_what_the_guest_does_on_his_page_is_no_answer_to_his_words(
     await order.apply(NOTE, actor="guest")
     await order.apply(HandOver(source="greeter", target="order_taker"), actor="greeter")
 
-    assert await before(store, order) == Before(turn=1, unanswered="a cola")
+    assert await before(store, order) == Before(turn=1, unanswered=("a cola",))
 
 
 async def test_words_that_a_voice_began_to_act_on_are_in_doubt_and_not_acted_on_again(
@@ -78,7 +78,7 @@ async def test_words_that_a_voice_began_to_act_on_are_in_doubt_and_not_acted_on_
     await order.apply(COLA, actor="order_taker", turn=1)
     await order.apply(NOTE, actor="guest")
 
-    assert await before(store, order) == Before(turn=1, in_doubt=True)
+    assert await before(store, order) == Before(turn=1, in_doubt=("a cola and a tiramisu",))
 
 
 async def test_words_that_came_while_something_was_being_done_are_still_to_be_answered(
@@ -90,7 +90,7 @@ async def test_words_that_came_while_something_was_being_done_are_still_to_be_an
     await heard(store, order, 3, "and a coffee")
 
     assert await before(store, order) == Before(
-        turn=3, unanswered="a tiramisu and a coffee", in_doubt=True
+        turn=3, unanswered=("a tiramisu", "and a coffee"), in_doubt=("a cola",)
     )
 
 
@@ -101,7 +101,7 @@ async def test_what_one_reply_took_up_together_is_acted_on_together(
     await heard(store, order, 2, "and a tiramisu")
     await order.apply(COLA, actor="order_taker", turn=2)
 
-    assert await before(store, order) == Before(turn=2, in_doubt=True)
+    assert await before(store, order) == Before(turn=2, in_doubt=("a cola", "and a tiramisu"))
 
 
 async def test_an_answer_that_was_cut_short_is_no_answer_to_what_has_come_since(
@@ -112,7 +112,8 @@ async def test_an_answer_that_was_cut_short_is_no_answer_to_what_has_come_since(
     await heard(store, order, 3, "a tiramisu")
     await store.record(order.state.order_id, Moment(3, "cut_short", "greeter", "We have"))
 
-    assert (await before(store, order)).unanswered == "what do you have a cola a tiramisu"
+    talk = await before(store, order)
+    assert talk.unanswered == ("what do you have", "a cola", "a tiramisu")
 
 
 async def test_what_was_said_by_one_reply_beside_words_that_wait_does_not_answer_them(
@@ -123,7 +124,7 @@ async def test_what_was_said_by_one_reply_beside_words_that_wait_does_not_answer
     await order.apply(COLA, actor="order_taker", turn=1)
     await store.record(order.state.order_id, Moment(2, "said", "order_taker", "One cola."))
 
-    assert (await before(store, order)).unanswered == "a tiramisu"
+    assert (await before(store, order)).unanswered == ("a tiramisu",)
 
 
 async def test_what_was_answered_is_over(store: SqlStore, order: Order) -> None:
@@ -139,7 +140,7 @@ async def test_what_was_answered_is_over(store: SqlStore, order: Order) -> None:
 async def test_words_that_were_not_kept_are_in_doubt(store: SqlStore, order: Order) -> None:
     await store.record(order.state.order_id, Moment(1, "spoke", "guest", ""))
 
-    assert await before(store, order) == Before(turn=1, in_doubt=True)
+    assert await before(store, order) == Before(turn=1, in_doubt=("",))
 
 
 async def test_turns_are_counted_on_where_the_talk_is_forgotten(

@@ -1,0 +1,121 @@
+"""Messages that wait become one user message each in one request, in their order, and are kept like that."""
+
+import asyncio
+
+from agents.handoff import DATA_MARK, Event, Heard, YourTurn, start_text, stop
+from agents.testing import Conversation, Request, ScriptedLLM, calls, says, until
+from tests.agents.handoff.test_clock_steps import clock_steps
+from tests.agents.handoff.test_taken_up import Paper
+from tests.agents.hotel import hotel
+
+FIVE = ["Two nights", "for Ada", "and a taxi", "no, forget the taxi", "when is breakfast?"]
+
+
+def by_user(request: Request) -> list[str]:
+    """What the user said, as a request shows it."""
+    return [
+        text for role, text in request.texts if role == "user" and not text.startswith(DATA_MARK)
+    ]
+
+
+async def test_what_is_said_while_a_model_thinks_is_one_message_each() -> None:
+    gate = asyncio.Event()
+    model = ScriptedLLM([says("Good evening."), says("Never.", until=gate), says("All five.")])
+
+    async with Conversation(hotel(), model) as talk:
+        talk.say(FIVE[0])
+        await until(lambda: len(model.requests) == 2)
+        for one in FIVE[1:]:
+            talk.say(one)
+        await talk.answered()
+        history = talk.call.session.history.messages()
+        own = talk.call.session.current_agent.chat_ctx.messages()
+        heard = [event for event in talk.events if isinstance(event, Heard)]
+        given = [event.turn for event in talk.events if isinstance(event, YourTurn)]
+
+    assert by_user(model.requests[2]) == FIVE
+    assert [one.text_content for one in history if one.role == "user"] == FIVE
+    assert [one.text_content for one in own if one.role == "user"] == FIVE
+    assert [(one.turn, one.text) for one in heard] == list(enumerate(FIVE, 1))
+    assert given == [0, 5]
+
+
+async def test_the_state_stands_before_all_of_them_and_the_model_is_told_how_many_they_are() -> (
+    None
+):
+    gate = asyncio.Event()
+    model = ScriptedLLM([says("Good evening."), says("Never.", until=gate), says("Both.")])
+
+    async with Conversation(hotel(), model) as talk:
+        talk.say("Two nights")
+        await until(lambda: len(model.requests) == 2)
+        talk.say("for Ada")
+        await talk.answered()
+
+    texts = model.requests[2].texts
+    at = next(place for place, (_, text) in enumerate(texts) if text.startswith(DATA_MARK))
+    assert [text for _, text in texts[at + 1 : at + 3]] == ["Two nights", "for Ada"]
+    assert "last 2 messages" in texts[-1][1]
+    assert all("messages are unanswered" not in text for _, text in model.requests[1].texts)
+
+
+async def test_what_is_said_before_an_agent_is_there_is_one_message_each() -> None:
+    model = ScriptedLLM([says("Good evening."), says("All five.")])
+    call = hotel()
+    events: list[Event] = []
+    call.listen(events.append)
+    for one in FIVE:
+        call.hear(one)
+    await start_text(call, model)
+    await until(lambda: any(isinstance(one, YourTurn) for one in events))
+    await stop(call)
+
+    assert by_user(model.requests[0]) == []
+    assert by_user(model.requests[1]) == FIVE
+
+
+async def test_what_is_said_during_a_handoff_is_one_message_each() -> None:
+    paper = Paper()
+    model = ScriptedLLM(
+        [
+            says("Good evening."),
+            calls("transfer_to_bar"),
+            calls(("set_guest", {"name": "Ada"})),
+            says("Two beers."),
+        ]
+    )
+
+    async with Conversation(hotel(journal=paper), model) as talk:
+        await talk.answered()
+
+        def meanwhile() -> None:
+            talk.call.hear("I am Ada")
+            talk.call.hear("Two please")
+
+        paper.first = meanwhile
+        talk.say("A beer")
+        await until(lambda: talk.call.turn == 3)
+        await talk.answered()
+
+    assert by_user(model.requests[2]) == ["A beer", "I am Ada", "Two please"]
+    assert "last 3 messages" in model.requests[2].texts[-1][1]
+    assert paper.turns == [("hand_over", None), ("set_guest", 3)]
+
+
+async def test_they_stay_in_their_order_when_the_clock_steps_between_them() -> None:
+    gate = asyncio.Event()
+    model = ScriptedLLM(
+        [says("Good evening."), says("Never.", until=gate), says("All five."), says("Yes.")]
+    )
+
+    async with Conversation(hotel(), model) as talk:
+        talk.say(FIVE[0])
+        await until(lambda: len(model.requests) == 2)
+        for one in FIVE[1:]:
+            clock_steps(talk.call, -20.0)
+            talk.say(one)
+        await talk.answered()
+        clock_steps(talk.call, -7200.0)
+        await talk.hears("Really?")
+
+    assert by_user(model.requests[3]) == [*FIVE, "Really?"]
