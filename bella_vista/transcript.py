@@ -1,29 +1,38 @@
 """What was heard and said in a call, kept in the database beside the order's changes.
 
-What a guest says is written at once and the rest of a turn when it is over, by the journal's own thread: no
-conversation waits for it, and none is harmed when it fails. What a tool did to the order stands in the journal already. The times are
-the machine's own, also where the restaurant's clock was started elsewhere, so that they can grow old.
+What a client says for the guest is written before it is heard: what is not stored is not heard. What they say
+aloud, or write in the room's chat, is heard at once and written then, and the rest of a turn when it is over, by the
+journal's own thread: no conversation waits for it, and none is harmed when it fails. What a tool did to the order
+stands in the journal already. The times are the machine's own, also where the restaurant's clock was started
+elsewhere, so that they can grow old; the order is that in which it was written, whatever they say.
 """
 
 import asyncio
 import json
 import logging
+import secrets
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from string import ascii_lowercase
 
 from pydantic import JsonValue
 
 from agents.handoff import Call, Cost, Ended, Event, Heard, Said, Spent, YourTurn
 from state.context import OrderContext
 from state.order import OrderState
-from state.shared import Moment, SqlStore, StateError, TakenOver
+from state.shared import (
+    Gate,
+    JournalFault,
+    Moment,
+    NotStored,
+    OutcomeUnknown,
+    SqlStore,
+    StateError,
+    TakenOver,
+)
 from state.text import clean
-
-if TYPE_CHECKING:
-    from rpc.desk import Spoken
 
 logger = logging.getLogger(__name__)
 
@@ -32,6 +41,12 @@ GUEST, HOUSE = "guest", "house"
 
 _MOST_UNWRITTEN = 1000
 
+_MARK = 16
+"""Letters of the mark by which it is found out whether something was stored: 75 bits."""
+
+PROOF_S = 0.5
+"""How long it takes until the database is asked again what it has stored, in seconds."""
+
 
 class Kind(StrEnum):
     """What a moment of a call is."""
@@ -39,7 +54,8 @@ class Kind(StrEnum):
     BEGAN = "began"
     HEARD = "heard"
     SPOKE = "spoke"
-    """That the guest said something, whether or not his words are kept."""
+    """That the guest said something, whether or not the words are kept; with a mark by which what was stored before
+    it was heard is found again. Of several with one turn the last holds, as it does of their words."""
     ANSWERED = "answered"
     """That nothing of what the guest had said was still to be answered."""
     KEYED = "keyed"
@@ -53,6 +69,43 @@ class Kind(StrEnum):
 
 
 _WORDS = (Kind.HEARD, Kind.SAID, Kind.CUT_SHORT)
+
+
+class Saying:
+    """Something the guest says by a client: it is stored first, and heard then.
+
+    Args:
+        words: What is heard of it.
+        key: The client's key as it is kept, if it came with one.
+        digest: Of the words, to know them again by.
+    """
+
+    def __init__(self, words: str, key: str | None, digest: str) -> None:
+        self.words = words
+        self.key = key
+        self.digest = digest
+        self.gate = Gate()
+        self.mark = "".join(secrets.choice(ascii_lowercase) for _ in range(_MARK))
+        self.number = 0
+        """The turn it is stored under."""
+        self.turn: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
+        """Gives its turn when it is stored and has been heard; ``None`` when nobody listens any more."""
+
+    def withdraw(self) -> bool:
+        """Withdraw it; returns whether its writing had not begun, so that nobody will hear it."""
+        if withdrawn := self.gate.withdraw():
+            self.failed(NotStored("the database is busy"))
+        return withdrawn
+
+    def failed(self, fault: BaseException) -> None:
+        """It is not stored, and nobody hears it."""
+        if not self.turn.done():
+            self.turn.set_exception(fault)
+
+    def heard(self, turn: int | None) -> None:
+        """It is stored, and has been heard."""
+        if not self.turn.done():
+            self.turn.set_result(turn)
 
 
 class CallRecord:
@@ -81,6 +134,13 @@ class CallRecord:
         self._words = words
         self._now = now
         self._unwritten: list[Moment] = []
+        self._to_store: list[Saying] = []
+        """What is to be heard when it is stored, in the order in which it came."""
+        self._to_tell: list[tuple[Saying, int]] = []
+        """What was stored under a turn that others got, and heard in the one beside it: told when that is stored."""
+        self._stored = 0
+        """The turn whose words are stored before they are heard."""
+        self._closing = False
         self._due = False
         self._soon: asyncio.Handle | None = None
         self._under_way: asyncio.Future[None] | None = None
@@ -102,16 +162,28 @@ class CallRecord:
         """Start deleting what was said so long ago, in all of this restaurant's calls."""
         self._dropping = asyncio.create_task(self._drop(self._now() - timedelta(days=days)))
 
-    async def keep(self, spoken: "Spoken") -> None:
-        """Write down what was said by a client; returns when that is done, or has failed."""
-        if spoken.key is not None:
-            self._note(spoken.turn, Kind.KEYED, GUEST, json.dumps(asdict(spoken)))
+    def say(self, text: str, key: str | None, digest: str) -> Saying:
+        """Begin to store what the guest says, after all that came before; it is heard when it is stored.
+
+        Args:
+            text: What they say.
+            key: The client's key as it is kept, if it came with one.
+            digest: Of the words, to know them again by.
+        """
+        saying = Saying(self._call.manners.let_in(text), key, digest)
+        if self._given_up:
+            saying.failed(TakenOver())
+        elif not self._call.listening:
+            saying.heard(None)
+        else:
+            self._to_store.append(saying)
             self._write()
-        await self._wait_until_idle()
+        return saying
 
     async def aclose(self) -> None:
         """Write what is left, and wait until that is done or has failed."""
         self._leave()
+        self._closing = True
         self._write()
         await self._wait_until_idle()
         if self._dropping is not None:
@@ -140,8 +212,9 @@ class CallRecord:
                 pass
 
     def _hear(self, event: Heard) -> None:
-        self._note(event.turn, Kind.SPOKE, GUEST, "")
-        self._say(event.turn, Kind.HEARD, GUEST, event.text)
+        if event.turn != self._stored:
+            self._note(event.turn, Kind.SPOKE, GUEST, "")
+            self._say(event.turn, Kind.HEARD, GUEST, event.text)
 
     def _note_answered(self, turn: int) -> None:
         """Note that everything has been answered: by a deed, a refusal or words, to the end of the reply."""
@@ -151,16 +224,28 @@ class CallRecord:
 
     def _say(self, turn: int, kind: Kind, who: str, text: str) -> None:
         if self._words:
-            # What a guest says was let in without what must not be kept; a model may know it elsewhere.
-            self._note(turn, kind, who, self._call.manners.let_out(clean(text, lines=True)))
+            self._note(turn, kind, who, self._kept(text))
+
+    def _kept(self, text: str) -> str:
+        # What a guest says was let in without what must not be kept; a model may know it elsewhere.
+        return self._call.manners.let_out(clean(text, lines=True))
 
     def _note(self, turn: int, kind: Kind, who: str, text: str) -> None:
         if not self._given_up:
             self._unwritten.append(Moment(turn, kind.value, who, text, self._now()))
 
+    def _moments_of(self, saying: Saying) -> Iterator[Moment]:
+        texts = {Kind.SPOKE: saying.mark}
+        if self._words:
+            texts[Kind.HEARD] = self._kept(saying.words)
+        if saying.key is not None:
+            texts[Kind.KEYED] = _keyed(saying.key, saying.digest, saying.number)
+        for kind, text in texts.items():
+            yield Moment(saying.number, kind.value, GUEST, text, self._now(), saying.gate)
+
     def _write(self) -> None:
-        """Write soon, and not at once: words and the key that they came with are kept both or neither."""
-        self._due = bool(self._unwritten)
+        """Write soon, and not at once: what happens at one moment is written in one transaction."""
+        self._due = bool(self._unwritten or self._to_store)
         if self._due and self._soon is None:
             self._soon = asyncio.get_running_loop().call_soon(self._go_on)
 
@@ -177,23 +262,90 @@ class CallRecord:
         if not self._due or self._under_way is not None:
             return
         self._due = False
-        count = len(self._unwritten)
-        self._under_way = self._store.record(self._call.state.order_id, *self._unwritten)
-        self._under_way.add_done_callback(lambda done: self._written(count, done))
+        sayings = [saying for saying in self._to_store if not saying.turn.done()]
+        self._to_store.clear()
+        moments = [*self._unwritten]
+        for number, saying in enumerate(sayings, self._call.turn + 1):
+            saying.number = number
+            moments += self._moments_of(saying)
+        if not moments:
+            return
+        writing = _Writing(len(self._unwritten), len(self._to_tell), sayings)
+        self._under_way = self._store.record(self._call.state.order_id, *moments)
+        self._under_way.add_done_callback(lambda done: self._written(writing, done))
 
-    def _written(self, count: int, done: "asyncio.Future[None]") -> None:
+    def _written(self, writing: "_Writing", done: "asyncio.Future[None]") -> None:
         self._under_way = None
         fault = None if done.cancelled() else done.exception()
+        if isinstance(fault, OutcomeUnknown) and not writing.looked_for:
+            if any(saying.gate.begun for saying in writing.sayings):
+                looking = replace(writing, looked_for=True)
+                self._under_way = asyncio.ensure_future(self._find_out(writing))
+                self._under_way.add_done_callback(lambda done: self._written(looking, done))
+                return
         if isinstance(fault, TakenOver):
             # Another process has the order now, or its guest was forgotten: nothing may follow.
             self._given_up = True
             self._unwritten.clear()
+            for saying in (*writing.sayings, *self._to_store, *(one for one, _ in self._to_tell)):
+                saying.failed(fault)
+            self._to_store.clear()
+            self._to_tell.clear()
         elif fault is not None:
+            for saying in writing.sayings:
+                saying.failed(fault)
             del self._unwritten[:-_MOST_UNWRITTEN]
             self._complain(fault)
         else:
-            del self._unwritten[:count]
+            del self._unwritten[: writing.known]
+            for saying, turn in self._to_tell[: writing.told]:
+                saying.heard(turn)
+            del self._to_tell[: writing.told]
+            for saying in writing.sayings:
+                self._hear_stored(saying)
+        self._due = self._due or bool(self._to_store)
+        if fault is None or self._to_store:
             self._go_on()
+
+    def _hear_stored(self, saying: Saying) -> None:
+        if not saying.gate.begun:
+            return
+        call, self._stored = self._call, saying.number
+        if not call.listening:
+            self._note_answered(
+                saying.number
+            )  # who goes on with the order does not act on it either
+            saying.heard(None)
+            return
+        turn = call.take_in(saying.words, saying.number)
+        if turn == saying.number:
+            saying.heard(turn)
+        else:  # something else was heard meanwhile and has its number
+            if saying.key is not None:
+                self._note(turn, Kind.KEYED, GUEST, _keyed(saying.key, saying.digest, turn))
+            self._to_tell.append((saying, turn))
+            self._write()
+
+    async def _find_out(self, writing: "_Writing") -> None:
+        """Find out what became of a writing that the database has not answered.
+
+        Raises:
+            NotStored: It was not done.
+            OutcomeUnknown: The record is closed before the database answers.
+            StateError: The order is not there any more.
+        """
+        marks = {saying.mark for saying in writing.sayings if saying.gate.begun}
+        while True:
+            try:
+                moments = await self._store.said(self._call.state.order_id)
+            except JournalFault:
+                if self._closing:
+                    raise OutcomeUnknown from None
+                await asyncio.sleep(PROOF_S)
+                continue
+            if marks & {one.text for one in moments if one.kind == Kind.SPOKE}:
+                return
+            raise NotStored("the database did not answer")
 
     async def _drop(self, before: datetime) -> None:
         try:
@@ -206,6 +358,29 @@ class CallRecord:
             self._complained = True
             why = fault.message if isinstance(fault, StateError) else type(fault).__name__
             logger.warning("what was said could not be kept: %s", why)
+
+
+@dataclass(frozen=True)
+class _Writing:
+    """What is being written at one time.
+
+    Args:
+        known: How many moments that had happened before.
+        told: How many sayings are told of when it is done.
+        sayings: What is heard when it is done.
+        looked_for: Whether it was looked for in the database.
+    """
+
+    known: int
+    told: int
+    sayings: Sequence[Saying]
+    looked_for: bool = False
+
+
+def _keyed(key: str, digest: str, turn: int) -> str:
+    from rpc.desk import Spoken
+
+    return json.dumps(asdict(Spoken(key, digest, turn)))
 
 
 @dataclass

@@ -59,7 +59,7 @@ class Called:
 
 METHODS: Mapping[str, Called] = {
     "hello": Called(wire.HelloRequest, (wire.HelloReply,)),
-    "say": Called(wire.SayRequest, (wire.SayReply,), ("guest",), (4010, 4011)),
+    "say": Called(wire.SayRequest, (wire.SayReply,), ("guest",), (4010, 4011, 5003)),
     "get_order_state": Called(
         wire.GetOrderStateRequest, (wire.WholeOrder, wire.Unchanged, wire.OrderPatch)
     ),

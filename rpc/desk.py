@@ -1,8 +1,9 @@
 """One order as clients work on it: who may change it how, and under which key."""
 
+import asyncio
 import hashlib
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,8 +15,11 @@ from state.context import OrderContext
 from state.errors import WrongStage
 from state.order import OrderState
 from state.redaction import redact
-from state.shared import Applied, KeyReused, SharedState
+from state.shared import Applied, KeyReused, NotStored, OutcomeUnknown, SharedState
 from state.view import view
+
+SAY_S = 2.0
+"""How long a client waits for its words to be stored, in seconds."""
 
 MOST_KEYS = 1000
 """How many keys of what was said are remembered; of more the oldest is forgotten."""
@@ -66,8 +70,25 @@ class Spoken:
     turn: int
 
 
-Keep = Callable[[Spoken], Awaitable[None]]
-"""Returns when what was said would outlive this process, or cannot be kept."""
+class Saying(Protocol):
+    """Something the user says by a client, on its way to the database and then to the agents."""
+
+    @property
+    def turn(self) -> "asyncio.Future[int | None]":
+        """Gives its turn when it is stored and has been heard; ``None`` when nobody listens any more.
+
+        Raises (through the future):
+            StateError: It is not stored, and nobody hears it.
+        """
+        ...
+
+    def withdraw(self) -> bool:
+        """Withdraw it; returns whether its writing had not begun, so that nobody will hear it."""
+        ...
+
+
+Store = Callable[[str, str | None, str], Saying]
+"""Begins to store what the user says: the text, the client's key as it is kept, and a digest of the words."""
 
 
 class OrderDesk:
@@ -79,7 +100,7 @@ class OrderDesk:
         agent: The name of the agent, as clients are told it.
         resume_code: Goes on with the order in another room; for the guest only.
         spoken: What was said with keys before, in another process.
-        keep: Keeps what is said; without it nothing of it outlives this process.
+        store: Stores what is said before it is heard; without it nothing of it outlives this process.
     """
 
     def __init__(
@@ -90,7 +111,7 @@ class OrderDesk:
         agent: str,
         resume_code: str | None = None,
         spoken: Iterable[Spoken] = (),
-        keep: Keep | None = None,
+        store: Store | None = None,
     ) -> None:
         self.shared = shared
         self.conversation = conversation
@@ -100,7 +121,8 @@ class OrderDesk:
         self.views = Views(self._present)
         """The order's view at its last versions; ``Subscribers`` are told from the same."""
         self._said: OrderedDict[str, Spoken] = OrderedDict()
-        self._keep = keep
+        self._on_the_way: dict[str, tuple[str, Saying]] = {}
+        self._store = store
         for one in spoken:
             self._remember(one)
         self._unsubscribe = shared.subscribe(lambda _: self.views.note())
@@ -145,36 +167,70 @@ class OrderDesk:
             seen=version,
         )
 
-    def say(self, text: str, caller: Caller, key: str | None) -> int:
-        """Have the guest's words taken in, once for each key; returns the number of the turn.
+    async def say(self, text: str, caller: Caller, key: str | None) -> int:
+        """Have the user's words stored and then heard, once for each key; returns the number of the turn.
 
         Raises:
             KeyReused: The key came with other words before.
             WrongStage: The call is over.
+            NotStored: They could not be stored, or their writing did not begin in time: nobody hears them.
+            OutcomeUnknown: Their writing has begun and is not answered in time. If it proves stored, they are
+                heard then, and the same key gets their turn.
+            StateError: As the database answers.
         """
         told = _digest(redact(text))
         own = own_key(caller, key) if key is not None else None
-        if own is not None and (known := self._said.get(own)) is not None:
-            if known.words != told:
-                raise KeyReused
-            return known.turn
-        before = self.conversation.turn
-        turn = self.conversation.hear(text)
-        if turn == before:
-            raise WrongStage(
-                "The call is over: nobody hears this any more. The order can still be read.",
-                stage=self.shared.state.stage.value,
-                needs=[],
-                possible=[],
-            )
-        self._remember(Spoken(own, told, turn))
-        return turn
+        if own is not None:
+            if (known := self._said.get(own)) is not None:
+                if known.words != told:
+                    raise KeyReused
+                return known.turn
+            if (under_way := self._on_the_way.get(own)) is not None:
+                if under_way[0] != told:
+                    raise KeyReused
+                return await self._turn_of(under_way[1])
+        if self._store is None:
+            before = self.conversation.turn
+            turn = self.conversation.hear(text)
+            if turn == before:
+                raise self._over()
+            self._remember(Spoken(own, told, turn))
+            return turn
+        saying = self._store(text, own, told)
+        if own is not None:
+            self._on_the_way[own] = told, saying
+        saying.turn.add_done_callback(lambda turn: self._stored(turn, own, told))
+        return await self._turn_of(saying)
 
-    async def kept(self, text: str, caller: Caller, key: str | None, turn: int) -> None:
-        """Wait until what was said would outlive this process, or cannot be kept."""
-        if self._keep is not None:
-            own = own_key(caller, key) if key is not None else None
-            await self._keep(Spoken(own, _digest(redact(text)), turn))
+    async def _turn_of(self, saying: Saying) -> int:
+        await asyncio.wait((saying.turn,), timeout=SAY_S)
+        if saying.turn.done():
+            turn = saying.turn.result()
+            if turn is None:
+                raise self._over()
+            return turn
+        if saying.withdraw():
+            raise NotStored("the database is busy")
+        raise OutcomeUnknown
+
+    def _stored(self, done: "asyncio.Future[int | None]", own: str | None, told: str) -> None:
+        if own is not None:
+            del self._on_the_way[own]
+        # What came of it is told to whoever asks with its key, perhaps to nobody.
+        if (
+            not done.cancelled()
+            and done.exception() is None
+            and (turn := done.result()) is not None
+        ):
+            self._remember(Spoken(own, told, turn))
+
+    def _over(self) -> WrongStage:
+        return WrongStage(
+            "The call is over: nobody hears this any more. The order can still be read.",
+            stage=self.shared.state.stage.value,
+            needs=[],
+            possible=[],
+        )
 
     def _remember(self, spoken: Spoken) -> None:
         if spoken.key is not None:

@@ -87,9 +87,7 @@ class OrderMethods:
         desk = self._opened()
         if caller.role == STAFF:
             raise Forbidden("Only the guest speaks here.")
-        turn = desk.say(request.text, caller, request.key)
-        await desk.kept(request.text, caller, request.key, turn)
-        return SayReply(turn=turn)
+        return SayReply(turn=await desk.say(request.text, caller, request.key))
 
     async def _get_order_state(
         self, request: GetOrderStateRequest, caller: Caller

@@ -230,15 +230,26 @@ class Call(Generic[S, C]):
         first voice has entered, or during a handoff - are kept for the next one. After the end nothing
         is taken in.
         """
-        if self._ended is not None or self.limits.over:
+        if not self.listening:
             return self.turn
         return self.take_in(self.manners.let_in(text))
 
-    def take_in(self, text: str) -> int:
-        """Take in words that have been let in already; all else is as ``hear`` does it."""
-        if self._ended is not None or self.limits.over:
+    @property
+    def listening(self) -> bool:
+        """Whether what the user says is still taken in."""
+        return self._ended is None and not self.limits.over
+
+    def take_in(self, text: str, number: int | None = None) -> int:
+        """Take in words that have been let in already; all else is as ``hear`` does it.
+
+        Args:
+            text: The words.
+            number: The number of this turn, where they were stored under one; the next one is taken when this
+                has been given to others meanwhile.
+        """
+        if not self.listening:
             return self.turn
-        turn = self.turns.guest_spoke()
+        turn = self.turns.guest_spoke(number)
         self.transfers.hops = 0
         self.tell(Heard(turn, text))
         self.late.append(text)

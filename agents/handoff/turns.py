@@ -57,9 +57,9 @@ class TurnKeeper:
         """Wait until one of the replies under way has ended."""
         await self._one_ended.wait()
 
-    def guest_spoke(self) -> int:
-        """Begin the guest's next turn and return its number."""
-        self.turn += 1
+    def guest_spoke(self, number: int | None = None) -> int:
+        """Begin the guest's next turn and return its number: the one given, unless it is past already."""
+        self.turn = max(self.turn + 1, number or 0)
         self.answered = False
         self.given = False
         return self.turn

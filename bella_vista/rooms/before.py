@@ -60,9 +60,16 @@ async def talk_before(store: SqlStore, order_id: str) -> Before:
 
 
 def _since_all_was_answered(moments: Sequence[Moment]) -> Sequence[Moment]:
-    """Return what came after the last answer; nothing where answers were not kept yet."""
-    answers = (at for at, one in enumerate(moments, 1) if one.kind == Kind.ANSWERED)
-    return moments[max(answers, default=len(moments)) :]
+    """Return what no answer was for; nothing where answers were not kept yet.
+
+    What was stored before it was heard may stand before an answer to what came before it.
+    """
+    at = max((at for at, one in enumerate(moments) if one.kind == Kind.ANSWERED), default=None)
+    if at is None:
+        return ()
+    began = max((i for i, one in enumerate(moments[:at]) if one.kind == Kind.BEGAN), default=0)
+    overtaken = (one for one in moments[began:at] if one.turn > moments[at].turn)
+    return [*overtaken, *moments[at + 1 :]]
 
 
 def _spoken(moments: Sequence[Moment]) -> Iterator[Spoken]:

@@ -75,7 +75,7 @@ class Talk:
             agent=house.agent,
             resume_code=resume_code(self.call.state.order_id, house.secret),
             spoken=opened.before.spoken,
-            keep=self._record.keep,
+            store=self._record.say,
         )
         self.page = Page(
             room.local_participant,

@@ -20,7 +20,16 @@ from state.shared.errors import (
     TakenOver,
     UnknownState,
 )
-from state.shared.journal import Entry, Journal, Listed, Moment, Stored, VersionTaken, to_the_end
+from state.shared.journal import (
+    Entry,
+    Gate,
+    Journal,
+    Listed,
+    Moment,
+    Stored,
+    VersionTaken,
+    to_the_end,
+)
 from state.shared.lease import Lease
 from state.shared.shared_state import Applied, SharedState, Subscriber
 from state.shared.sql import SqlStore
@@ -32,6 +41,7 @@ __all__ = [
     "Busy",
     "Command",
     "Entry",
+    "Gate",
     "HandOver",
     "Held",
     "Journal",

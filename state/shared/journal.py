@@ -1,8 +1,9 @@
 """What a shared state writes down before anybody hears that it is done."""
 
 import asyncio
+import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, TypeVar
 
@@ -70,6 +71,33 @@ class Journal(Protocol):
         ...
 
 
+class Gate:
+    """Decides once whether something is written or withdrawn: whoever asks first has it. Any thread may ask."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._begun: bool | None = None
+
+    @property
+    def begun(self) -> bool:
+        """Whether its writing has begun."""
+        return self._begun is True
+
+    def begin(self) -> bool:
+        """Begin to write; returns whether it was not withdrawn before. May be asked again."""
+        return self._decide(begun=True)
+
+    def withdraw(self) -> bool:
+        """Withdraw it; returns whether its writing had not begun, so that it never will."""
+        return not self._decide(begun=False)
+
+    def _decide(self, *, begun: bool) -> bool:
+        with self._lock:
+            if self._begun is None:
+                self._begun = begun
+            return self._begun
+
+
 @dataclass(frozen=True, slots=True)
 class Moment:
     """Something of a call that is kept beside the changes: what was heard or said, or what it cost.
@@ -80,6 +108,8 @@ class Moment:
         who: Whose it is: the guest, or a voice.
         text: What was said.
         at: When it was written down, aware; ``None`` before that.
+        gate: Lets it be withdrawn until its writing begins: under the locks of its transaction, so that waiting
+            for them is no beginning.
     """
 
     turn: int
@@ -87,6 +117,7 @@ class Moment:
     who: str
     text: str
     at: datetime | None = None
+    gate: Gate | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from typing import Any, cast
 import pytest
 
 from agents.handoff import Ended, EndReason, Event, Heard, YourTurn
+from agents.testing import until
 from bella_vista.transcript import CallRecord
-from rpc.desk import Spoken
 from state.shared import Moment, SqlStore
 
 
@@ -20,6 +20,8 @@ class Written:
 
     def record(self, order_id: str, *moments: Moment) -> "asyncio.Future[None]":
         """Take note of one writing, which is done at once."""
+        for one in moments:
+            assert one.gate is None or one.gate.begin()
         self.batches.append([one.kind for one in moments])
         done = asyncio.get_running_loop().create_future()
         done.set_result(None)
@@ -32,15 +34,21 @@ class Talking:
     turn = 0
     state = SimpleNamespace(order_id="o-1", channel="web_text")
     shared = SimpleNamespace(version=3)
-    manners = SimpleNamespace(let_out=str)
+    manners = SimpleNamespace(let_in=str, let_out=str)
+    listening = True
 
     def listen(self, listener: Any) -> Any:
         """Keep who listens."""
         self.listener = listener
         return lambda: None
 
+    def take_in(self, text: str, number: int) -> int:
+        """Take in what was stored."""
+        self.tell(Heard(number, text))
+        return number
+
     def tell(self, event: Event) -> None:
-        """Tell him something."""
+        """Tell them something."""
         self.listener(event)
 
 
@@ -48,22 +56,20 @@ async def test_words_and_the_key_they_came_with_are_kept_both_or_neither() -> No
     call, store = Talking(), Written()
     record = CallRecord(cast(Any, call), cast(SqlStore, store))
 
-    call.tell(Heard(1, "one cola"))
-    await record.keep(Spoken("client:1", "digest", 1))
+    await record.say("one cola", "client:1", "digest").turn
 
     assert store.batches == [["began", "answered", "spoke", "heard", "keyed"]]
     assert record.idle
 
 
-async def test_words_without_a_key_are_kept_before_they_are_acknowledged() -> None:
+async def test_what_is_heard_at_once_is_kept_as_well() -> None:
     call, store = Talking(), Written()
     record = CallRecord(cast(Any, call), cast(SqlStore, store))
 
     call.tell(Heard(1, "one cola"))
-    await record.keep(Spoken(None, "digest", 1))
+    await record.aclose()
 
     assert store.batches == [["began", "answered", "spoke", "heard"]]
-    await record.aclose()
 
 
 async def test_what_is_answered_is_kept_once_when_it_is_the_guests_turn() -> None:
@@ -72,7 +78,7 @@ async def test_what_is_answered_is_kept_once_when_it_is_the_guests_turn() -> Non
 
     for turn in (0, 1, 1):
         call.tell(YourTurn(turn, "greeter", 3, "open"))
-        await record.keep(Spoken(None, "digest", 1))
+        await until(lambda: record.idle)
     await record.aclose()
 
     assert store.batches == [["began", "answered"], ["answered"]]

@@ -133,10 +133,12 @@ async def test_a_key_is_of_one_saying() -> None:
 async def test_keys_of_what_was_said_do_not_pile_up() -> None:
     counter = Counter()
     for number in range(MOST_KEYS + 1):
-        counter.desk.say(str(number), GUEST_CALLER, str(number))
+        await counter.desk.say(str(number), GUEST_CALLER, str(number))
 
-    assert counter.desk.say(str(MOST_KEYS), GUEST_CALLER, str(MOST_KEYS)) == MOST_KEYS + 1
-    assert counter.desk.say("0", GUEST_CALLER, "0") == MOST_KEYS + 2  # forgotten, so said again
+    assert await counter.desk.say(str(MOST_KEYS), GUEST_CALLER, str(MOST_KEYS)) == MOST_KEYS + 1
+    assert (
+        await counter.desk.say("0", GUEST_CALLER, "0") == MOST_KEYS + 2
+    )  # forgotten, so said again
 
 
 @pytest.mark.parametrize("text", ["", "  \n ", "\u200b\u202e", "x" * 1001, 5, None, ["a"]])
@@ -181,11 +183,11 @@ async def test_a_call_hears_what_is_said_without_a_card_number() -> None:
     call = restaurant()
     desk = OrderDesk(call.shared, call, agent="bella-vista")
 
-    assert desk.say("my card is 4111 1111 1111 1111", GUEST_CALLER, "k") == 1
+    assert await desk.say("my card is 4111 1111 1111 1111", GUEST_CALLER, "k") == 1
     assert call.late == ["my card is [card]"]
     call.end("agent_ended")
     with pytest.raises(Exception, match="over"):
-        desk.say("hello?", GUEST_CALLER, None)
+        await desk.say("hello?", GUEST_CALLER, None)
     assert desk.views.present()[1]["active_agent"] == call.speaker
     desk.close()
 

@@ -222,7 +222,7 @@ class Database:
         Args:
             state_id: What it was said about.
             fence: The number that state is held by; ``None`` writes whoever holds it.
-            said: What was said.
+            said: What was said. What was withdrawn meanwhile is left out.
         """
         if not said:
             return
@@ -246,11 +246,16 @@ class Database:
                     "who": moment.who,
                     "text": moment.text,
                 }
-                for position, moment in enumerate(said, last + 1)
+                for position, moment in enumerate(
+                    (one for one in said if one.gate is None or one.gate.begin()), last + 1
+                )
             ]
-            connection.execute(_SAY, rows)
+            if rows:
+                connection.execute(_SAY, rows)
 
         def happened(connection: Connection) -> bool:
+            if not rows:
+                return True
             connection.execute(_PRESENT, {"id": state_id}).first()
             last = {"id": state_id, "at_position": rows[-1]["position"]}
             found = connection.execute(_SAID_AT, last).mappings().one_or_none()

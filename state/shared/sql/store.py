@@ -110,16 +110,19 @@ class SqlStore:
     def record(self, state_id: str, *said: Moment) -> "asyncio.Future[None]":
         """Start writing down what was said in a call, after what was written before.
 
-        Returns a future that ends by itself; a conversation need not wait for it.
+        Returns a future that ends by itself; a conversation need not wait for it. What is withdrawn by its gate
+        before its writing begins is left out.
 
         Raises (through the future):
-            JournalFault: It could not be written.
+            JournalFault: It was not written.
             OutcomeUnknown: The database stopped answering over it.
             UnknownState: There is no such state.
             TakenOver: It was held here, and somebody else holds it now.
         """
         fence = self._fences.get(state_id)
-        return self._thread.ask(lambda database: database.record(state_id, fence, said))
+        return self._thread.ask(
+            lambda database: database.record(state_id, fence, said), unknown=OutcomeUnknown
+        )
 
     async def said(self, state_id: str) -> "builtins.list[Moment]":
         """Read what was said while a state was worked on, in its order.

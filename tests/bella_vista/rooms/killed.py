@@ -72,7 +72,7 @@ class Talking:
             self.call,
             agent="bella-vista",
             spoken=opened.before.spoken,
-            keep=self._record.keep,
+            store=self._record.say,
         )
         self.said: list[str] = []
         self.call.listen(self._listen)
@@ -88,9 +88,7 @@ class Talking:
 
     async def say(self, text: str) -> int:
         """Say something as a client does, under a key; returns when it is acknowledged."""
-        turn = self.desk.say(text, ADA, text)
-        await self.desk.kept(text, ADA, text, turn)
-        return turn
+        return await self.desk.say(text, ADA, text)
 
     async def aclose(self) -> None:
         """End it."""
@@ -127,13 +125,12 @@ async def _be_killed(address: str, plan: Plan) -> None:
     heard, kept = threading.Event(), threading.Event()
 
     async def meanwhile() -> None:
-        turn = talking.desk.say(plan.meanwhile, ADA, plan.meanwhile) if plan.meanwhile else 0
         heard.set()
         if plan.note:
             note = AddNote(title="door", content="left")
             await talking.desk.write(note, ADA, version=None, key="note")
-        if turn:
-            await talking.desk.kept(plan.meanwhile, ADA, plan.meanwhile, turn)
+        if plan.meanwhile:
+            await talking.say(plan.meanwhile)
             _tell("kept")
             kept.set()
 
