@@ -1,18 +1,19 @@
 """The local model's mind: understands what was said once, and lets the voice's policy go on from there."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from textwrap import shorten
 from typing import Any, TypeVar
 
 from bella_vista.local.answers import Answers
 from bella_vista.local.english import ask
-from bella_vista.local.phrases import EXPECTS, Topic, topic
+from bella_vista.local.phrases import EXPECTS, NOT_DONE, NOT_UNDERSTOOD, Topic, joined, topic
 from bella_vista.local.policy import ORDERING, Move, Situation, ToolCall
 from bella_vista.local.refusals import Refusals
 from bella_vista.local.reports import Reports
-from bella_vista.local.scene import Scene, Words
+from bella_vista.local.scene import Outcome, Scene, Words
 from bella_vista.local.understanding.meaning import Draft, OrderSeen, Question, Understanding
 from bella_vista.local.understanding.understander import Understander
 from bella_vista.local.voices import policy_of
@@ -43,6 +44,29 @@ _OF_THE_ORDER = frozenset(
 
 _Key = tuple[str, str]
 
+_LONGEST_QUOTE = 80
+
+
+@dataclass(frozen=True)
+class _Passed:
+    """What one of several messages came to, to be told with what the last of them comes to.
+
+    Args:
+        voice: Whose reply it is.
+        words: What would be said to it alone.
+        say: What was done for it, and what the guest wanted to know.
+        about: What has to be said to it by name: that it was not followed or not done, or a question.
+        question: The question among that, which the guest may have answered in the next message.
+        settles: Whether it answers a question that was open.
+    """
+
+    voice: str
+    words: str
+    say: str
+    about: str = ""
+    question: str = ""
+    settles: bool = False
+
 
 class Dialogue:
     """Decides every reply of every voice, from what its request shows.
@@ -65,22 +89,87 @@ class Dialogue:
         self._understood: OrderedDict[str, Understanding] = OrderedDict()
         self._open: OrderedDict[_Key, Question] = OrderedDict()
         self._asked: OrderedDict[str, tuple[str, Topic]] = OrderedDict()
+        self._passed: OrderedDict[str, _Passed] = OrderedDict()
+        self._made: OrderedDict[str, tuple[ToolCall, ...]] = OrderedDict()
 
     def _here(self) -> datetime:
         return self._now().astimezone(self._menu.restaurant.zone)
 
     def move(self, scene: Scene) -> Move:
-        """Decide the next reply."""
+        """Decide the next reply: to what the guest said last, or to each of several messages in their order.
+
+        Of several, each is acted on as if it had come alone, after what the ones before it have brought; what
+        would be said to each is said in the end, in one reply.
+        """
+        waiting = scene.waiting
+        if len(waiting) < 2:
+            return self._next(scene)[0]
+        dialogue = scene.dialogue[: len(scene.dialogue) - len(waiting)]
+        passed: list[_Passed] = []
+        for words in waiting[:-1]:
+            here = replace(
+                scene, dialogue=(*dialogue, words), outcomes=scene.answered.get(words.id, ())
+            )
+            one = self._passed.get(words.id)
+            if one is None:
+                move, now = self._next(here)
+                if move.calls and not move.words:
+                    return move
+                one = self._pass(move, now, words)
+                if not now.undone:  # it may be done yet, if the guest speaks on before this is said
+                    _keep(self._passed, words.id, one)
+            _add(passed, one)
+            dialogue = here.dialogue
+            if one.voice == scene.voice:
+                dialogue = (*dialogue, Words(f"{words.id}-answer", one.words, by_guest=False))
+        move, now = self._next(replace(scene, dialogue=(*dialogue, waiting[-1])))
+        if move.calls and not move.words:
+            return move
+        _add(passed, self._pass(move, now, waiting[-1]))
+        *before, last = passed
+        said = [text for one in before for text in (one.say, _unless_asked(one, move))]
+        asks = move.asks
+        if now.undone and not scene.tools:
+            asks = joined(last.about, asks)
+        elif last.about and not now.undone:
+            asks = f"{_named(waiting[-1])} {asks}"
+        return replace(move, say=joined(*said, move.say), asks=asks)
+
+    def _pass(self, move: Move, now: Situation, words: Words) -> _Passed:
+        """Take down what a message came to."""
+        told = question = ""
+        if now.nothing_meant and not move.say and not now.scene.outcomes:
+            told = "" if self._understander.only_begins(words.text) else NOT_UNDERSTOOD
+        elif now.heard.question is not None:
+            told = question = ask(now.heard.question)
+        elif now.undone:
+            told = NOT_DONE
+        about = f"{_named(words)} {told}" if told else ""
+        return _Passed(
+            now.scene.voice, move.words, move.say, about, question, settles=now.heard.settled
+        )
+
+    def _next(self, scene: Scene) -> tuple[Move, Situation]:
+        """Decide the next move for the guest's last message, and on what."""
+        about = scene.guest.id if scene.guest is not None else ""
+        move, now = self._move(scene)
+        if missing := _missing(self._made.pop(about, ()), scene.outcomes):
+            move = Move(calls=missing)
+        elif about and move.calls:
+            _keep(self._made, about, move.calls)
+        return replace(move, about=about), now
+
+    def _move(self, scene: Scene) -> tuple[Move, Situation]:
         now = self._here()
         asked = self._asked_before(scene)
+        again: Sequence[Outcome] = ()
         if scene.overtaken:  # the order is another one by now: what was said is looked at anew
             if any(one.name in _ON_A_YES for one in scene.outcomes):
                 asked = Topic.NOTHING
             scene = replace(scene, outcomes=())
-        elif again := [one for one in scene.to_try_again if one.name not in _ON_A_YES]:
-            return Move(calls=tuple(ToolCall(one.name, one.arguments) for one in again))
-        elif any(one.code for one in scene.outcomes):
-            scene = replace(scene, outcomes=scene.last_outcomes)
+        elif not (again := [one for one in scene.to_try_again if one.name not in _ON_A_YES]):
+            if any(one.code for one in scene.outcomes):
+                scene = replace(scene, outcomes=scene.last_outcomes)
         heard = self._heard(scene, asked, now)
         situation = Situation(
             scene=scene,
@@ -92,10 +181,12 @@ class Dialogue:
             answers=self._answers,
             reports=self._reports,
         )
+        if again:
+            return Move(calls=tuple(ToolCall(one.name, one.arguments) for one in again)), situation
         move = policy_of(scene.voice, situation.stage).move(situation)
         if scene.guest is not None and not move.calls:
             self._remember_question(scene, scene.guest, heard)
-        return move
+        return move, situation
 
     def _asked_before(self, scene: Scene) -> Topic:
         """What the guest was asked before he spoke, unless the order has the answer already: from his page."""
@@ -191,6 +282,42 @@ class Dialogue:
                 )
         if question is not None:
             _keep(self._open, (scene.voice, guest.id), question)
+
+
+def _named(words: Words) -> str:
+    return f'About "{shorten(words.text, _LONGEST_QUOTE, placeholder=" ...")}":'
+
+
+def _add(passed: list[_Passed], one: _Passed) -> None:
+    """Add what a message came to. A question is asked once, and not when the next message answers it."""
+    if one.settles and passed and (settled := passed[-1].question):
+        passed[:] = [
+            replace(known, about="") if known.question == settled else known for known in passed
+        ]
+    if one.question and any(known.question == one.question for known in passed):
+        one = replace(one, about="")
+    passed.append(one)
+
+
+def _unless_asked(one: _Passed, move: Move) -> str:
+    """What has to be said by name, unless it is a question that the reply ends with anyway."""
+    return "" if one.question and one.question in move.words else one.about
+
+
+def _missing(made: Sequence[ToolCall], outcomes: Sequence[Outcome]) -> tuple[ToolCall, ...]:
+    """Find the calls that came to nothing though others of their reply did: it was broken off between them."""
+    if len(outcomes) >= len(made) or not outcomes:
+        return ()
+    left = [one.name for one in outcomes]
+    missing: list[ToolCall] = []
+    # Those that came out as they were made first: of two alike, the other one is missing.
+    came_out = [{"name": one.name, "arguments": one.arguments} for one in outcomes]
+    for one in sorted(made, key=lambda one: one.as_data() not in came_out):
+        if one.name in left:
+            left.remove(one.name)
+        else:
+            missing.append(one)
+    return tuple(missing)
 
 
 def _answered(asked: Topic, order: Mapping[str, Any]) -> bool:

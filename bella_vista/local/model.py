@@ -94,12 +94,15 @@ class _LocalStream(LLMStream):
         )
 
     def _delta(self, move: Move) -> ChoiceDelta:
+        about = f"-{move.about}" if move.about else ""
         return ChoiceDelta(
             role="assistant",
-            content=move.say or None,
+            content=move.words or None,
             tool_calls=[
                 FunctionToolCall(
-                    name=call.name, arguments=call.as_json(), call_id=f"{self._name}_{place}"
+                    name=call.name,
+                    arguments=call.as_json(),
+                    call_id=f"{self._name}_{place}{about}",
                 )
                 for place, call in enumerate(move.calls)
             ],

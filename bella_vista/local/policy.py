@@ -48,13 +48,31 @@ class ToolCall:
         """Return the arguments as a model writes them."""
         return json.dumps(self.arguments, ensure_ascii=False)
 
+    def as_data(self) -> dict[str, Any]:
+        """Return it as it comes back in a history."""
+        return {"name": self.name, "arguments": json.loads(self.as_json())}
+
 
 @dataclass(frozen=True)
 class Move:
-    """One reply: words, or tools, or both."""
+    """One reply: words, or tools, or both.
+
+    Args:
+        say: What was done, and what the guest wanted to know.
+        calls: The tools it calls.
+        asks: Its last words: usually the next question.
+        about: The id of the message that its tools are called for.
+    """
 
     say: str = ""
     calls: tuple[ToolCall, ...] = ()
+    asks: str = ""
+    about: str = ""
+
+    @property
+    def words(self) -> str:
+        """All that it says."""
+        return joined(self.say, self.asks)
 
 
 @dataclass(frozen=True)
@@ -114,6 +132,14 @@ class Situation:
         heard = self.heard
         return not (heard.commands or heard.answers or heard.intents or heard.question)
 
+    @property
+    def undone(self) -> bool:
+        """Whether the guest wanted something done, and nothing was tried."""
+        if self.scene.outcomes:
+            return False
+        wanted = any(not _known(one.op, one.fields, self) for one in self.heard.commands)
+        return wanted or self.meant("cancel", "place")
+
 
 class Policy(ABC):
     """How one voice goes on. Subclasses decide the calls, the next question and the opening."""
@@ -128,8 +154,8 @@ class Policy(ABC):
         if calls:
             return Move(calls=calls)
         if self.leaves(now) and now.scene.can("end_call"):
-            return Move(say=joined(self._said(now), self.farewell(now)), calls=(call("end_call"),))
-        return Move(say=joined(self._said(now), self.ask(now)))
+            return Move(self._said(now), (call("end_call"),), self.farewell(now))
+        return Move(self._said(now), asks=self.ask(now))
 
     # -- what a voice decides -----------------------------------------------------------------------
 

@@ -45,7 +45,7 @@ class Scene:
         voice: The heading of the instructions, in lower snake case.
         order: The order as the request shows it.
         dialogue: What was said in this voice's hearing, oldest first.
-        outcomes: What its tools answered since the guest last spoke.
+        outcomes: What its tools answered to the guest's last words.
         tools: What it may call.
     """
 
@@ -56,6 +56,8 @@ class Scene:
     tools: frozenset[str]
     told: str = ""
     """What this reply was told beside the instructions."""
+    answered: Mapping[str, tuple[Outcome, ...]] = field(default_factory=dict)
+    """What its tools answered to each of the guest's messages, by the message's id."""
 
     @property
     def welcomes_back(self) -> bool:
@@ -68,6 +70,15 @@ class Scene:
         if self.dialogue and self.dialogue[-1].by_guest:
             return self.dialogue[-1]
         return None
+
+    @property
+    def waiting(self) -> tuple[Words, ...]:
+        """The guest's messages nobody has answered yet, oldest first; ``guest`` is the last of them."""
+        count = next(
+            (at for at, words in enumerate(reversed(self.dialogue)) if not words.by_guest),
+            len(self.dialogue),
+        )
+        return self.dialogue[len(self.dialogue) - count :]
 
     @property
     def opening(self) -> bool:
@@ -141,17 +152,22 @@ _MOST_CONFLICTS = 2
 
 
 def scene_of(context: ChatContext, tools: frozenset[str]) -> Scene:
-    """Sort a request's context."""
+    """Sort a request's context.
+
+    A tool call belongs to the message whose id stands in its own; any other to the guest's last words before it.
+    """
     voice, told = "", ""
     order: dict[str, Any] = {}
     dialogue: list[Words] = []
-    outcomes: list[Outcome] = []
+    answered: dict[str, list[Outcome]] = {"": []}
+    last = ""
     calls: dict[str, Mapping[str, Any]] = {}
     for item in context.items:
         if item.type == "function_call":
             calls[item.call_id] = _arguments(item.arguments)
         elif item.type == "function_call_output":
-            outcomes.append(
+            about = next((one for one in answered if one and one in item.call_id), last)
+            answered[about].append(
                 _outcome(item.name, calls.get(item.call_id, {}), item.output, item.is_error)
             )
         elif item.type == "message":
@@ -164,12 +180,15 @@ def scene_of(context: ChatContext, tools: frozenset[str]) -> Scene:
             elif item.role == "assistant":
                 dialogue.append(Words(_id(item), text, by_guest=False))
             elif item.role == "user":
-                words = Words(_id(item), text, by_guest=True)
-                if dialogue and dialogue[-1].by_guest and not any(map(_changed, outcomes)):
-                    words = _joined(dialogue.pop(), words)
-                outcomes.clear()
-                dialogue.append(words)
-    return Scene(voice, order, tuple(dialogue), tuple(outcomes), tools, told)
+                # What changed nothing is tried again by the reply to what the guest says now.
+                for outcomes in answered.values():
+                    if not any(map(_changed, outcomes)):
+                        outcomes.clear()
+                last = _id(item)
+                answered[last] = []
+                dialogue.append(Words(last, text, by_guest=True))
+    told_of = {message: tuple(outcomes) for message, outcomes in answered.items()}
+    return Scene(voice, order, tuple(dialogue), told_of[last], tools, told, told_of)
 
 
 _READS, _TRANSFER = frozenset({"tell", "find_on_menu"}), "transfer_to_"
@@ -200,13 +219,8 @@ def _outcome(name: str, arguments: Mapping[str, Any], output: str, is_error: boo
 
 
 def _changed(outcome: Outcome) -> bool:
-    """Whether words were acted on: then they are not acted on again, though the reply was interrupted."""
+    """Whether a message was acted on: then it is not acted on again, though the reply was interrupted."""
     return outcome.done and outcome.name not in _READS and not outcome.name.startswith(_TRANSFER)
-
-
-def _joined(before: Words, words: Words) -> Words:
-    """Take what the guest said in one go, before anybody answered, as one; its id tells it from its parts."""
-    return Words(f"{before.id}+{words.id}", f"{before.text}\n{words.text}", by_guest=True)
 
 
 def _arguments(text: str) -> dict[str, Any]:

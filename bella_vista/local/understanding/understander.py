@@ -106,6 +106,17 @@ class Understander:
         hearing.hear(words, pending)
         return hearing.understanding(text, pending)
 
+    def only_begins(self, text: str) -> bool:
+        """Whether somebody only began to speak: "I would like", "um"."""
+        words = self._house.names.spelt(Words.read(text))
+        return all(piece.does(*_BEGINS) for piece in cut(words, self._house.names))
+
+
+_BEGINS = (
+    *(STOP, lexicon.TAKE, lexicon.FILLER, lexicon.AND, lexicon.BUT),
+    *(lexicon.PRONOUN, lexicon.SHOULD, lexicon.ARTICLE, lexicon.TO, lexicon.SORRY),
+)
+
 
 @dataclass(frozen=True)
 class _House:

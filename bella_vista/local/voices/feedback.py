@@ -35,7 +35,7 @@ class FeedbackPolicy(Policy):
     def move(self, now: Situation) -> Move:
         """Open with the number and the time, and then go on from what the guest has said."""
         move = super().move(now)
-        if move.say and self.opens_on_words(now):
+        if move.words and self.opens_on_words(now):
             return replace(move, say=joined(placed_words(now), move.say))
         return move
 

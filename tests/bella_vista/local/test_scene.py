@@ -80,29 +80,31 @@ def test_a_broken_digest_is_no_order_and_no_crash() -> None:
     assert scene_of(seen(RULES, broken), frozenset()).order == {}
 
 
-def test_words_that_were_acted_on_are_not_acted_on_again_though_nobody_answered() -> None:
+def test_what_came_of_words_is_kept_when_they_were_acted_on_and_nobody_answered() -> None:
     call = FunctionCall(call_id="a", name="add_item", arguments='{"name": "Cola"}')
     done = FunctionCallOutput(call_id="a", name="add_item", output="Done.", is_error=False)
     refused = FunctionCallOutput(call_id="a", name="add_item", output="No.", is_error=True)
     read = FunctionCallOutput(call_id="a", name="tell", output="At ten.", is_error=False)
 
-    for output, left in (
-        (done, "and a beer"),
-        (refused, "a cola\nand a beer"),
-        (read, "a cola\nand a beer"),
-    ):
-        context = seen(RULES, ORDER, guest("a cola"), call, output, guest("and a beer"))
-        words = scene_of(context, frozenset()).guest
-        assert words is not None
-        assert words.text == left
+    for output, kept in ((done, 1), (refused, 0), (read, 0)):
+        cola, beer = guest("a cola"), guest("and a beer")
+        scene = scene_of(seen(RULES, ORDER, cola, call, output, beer), frozenset())
+        assert [words.text for words in scene.waiting] == ["a cola", "and a beer"]
+        assert len(scene.answered[cola.id]) == kept
+        assert scene.outcomes == scene.answered[beer.id] == ()
 
 
-def test_what_is_taken_as_one_has_an_id_of_its_own() -> None:
-    cola, beer, wine = guest("a cola"), guest("a beer"), guest("a wine")
-    ids = set[str]()
-    for said in ((cola,), (beer,), (cola, beer), (cola, wine, beer)):
-        words = scene_of(seen(RULES, ORDER, *said), frozenset()).guest
-        assert words is not None
-        ids.add(words.id)
+def test_a_tool_belongs_to_the_message_that_its_call_names() -> None:
+    cola, beer = guest("a cola"), guest("a beer")
+    named = FunctionCall(call_id=f"local_1_0-{cola.id}", name="add_item", arguments="{}")
+    other = FunctionCall(call_id="call_7", name="add_item", arguments="{}")
 
-    assert len(ids) == 4
+    scene = scene_of(
+        seen(RULES, ORDER, cola, beer, named, answer(named), other, answer(other)), frozenset()
+    )
+
+    assert [len(scene.answered[one.id]) for one in (cola, beer)] == [1, 1]
+
+
+def answer(call: FunctionCall) -> FunctionCallOutput:
+    return FunctionCallOutput(call_id=call.call_id, name=call.name, output="Done.", is_error=False)
