@@ -1,0 +1,103 @@
+"""Messages that a client sends at once: every one that is acknowledged is acted on, or asked about by name."""
+
+import asyncio
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from livekit import rtc
+
+from bella_vista.local.phrases import NOT_UNDERSTOOD
+from bella_vista.rooms.house import House
+from tests.bella_vista.rooms.conftest import Calls
+from tests.livekit import Client, LiveKit, is_turn, until
+
+THREE = ["a cola", "a tiramisu", "a large Margherita"]
+FIVE = ["One Caesar Salad, please", "One Tiramisu", "remove the salad", "a cola", "my name is Ada"]
+
+
+async def lines(client: Client) -> dict[str, int]:
+    """What is on the order."""
+    order = (await client.call("get_order_state"))["order"]
+    return {line["name"]: line["quantity"] for line in order["order_items"]}
+
+
+@pytest.mark.parametrize("greeted", [True, False])
+@pytest.mark.parametrize("by", ["say", "lk.chat"])
+@pytest.mark.parametrize("sent", [THREE, FIVE])
+async def test_what_is_sent_at_once_is_acted_on(
+    calls: Calls, livekit: LiveKit, room_name: str, sent: list[str], by: str, *, greeted: bool
+) -> None:
+    async with calls.agent(room_name), livekit.joined(room_name) as ada:
+        await ada.hello()
+        if greeted:
+            await until(lambda: is_turn(ada, 0))
+        if by == "say":
+            told = await asyncio.gather(*(ada.call("say", {"text": text}) for text in sent))
+            turns = [one["turn"] for one in told]
+            assert sorted(turns) == list(range(1, len(sent) + 1))
+            came = [text for _, text in sorted(zip(turns, sent, strict=True))]
+        else:
+            for text in sent:
+                await ada.write(text)
+            came = sent
+        await until(lambda: is_turn(ada, len(sent)))
+
+        there, said = await lines(ada), " ".join(ada.said)
+        left = {"Cola": 1, "Tiramisu": 1}
+        if sent is THREE:
+            assert there == {**left, "Margherita": 1}
+        elif came.index(FIVE[0]) < came.index("remove the salad"):
+            assert there == left
+            assert "Taken off" in said
+        else:  # three that are sent at once need not arrive as they were sent
+            assert there == {**left, "Caesar salad": 1}
+            assert 'About "remove the salad"' in said
+        assert (await ada.hello())["turn"] == len(sent)
+
+
+async def test_what_nobody_can_follow_is_named(
+    calls: Calls, livekit: LiveKit, room_name: str
+) -> None:
+    async with calls.agent(room_name), livekit.joined(room_name) as ada:
+        await ada.hello()
+        await until(lambda: is_turn(ada, 0))
+        for text in ("a cola", "qwert yuiop asdf", "a tiramisu"):
+            await ada.write(text)
+        await until(lambda: is_turn(ada, 3))
+
+        assert await lines(ada) == {"Cola": 1, "Tiramisu": 1}
+        assert f'About "qwert yuiop asdf": {NOT_UNDERSTOOD}' in " ".join(ada.said)
+
+
+async def test_while_the_database_is_locked_a_saying_is_refused_and_never_heard(
+    calls: Calls,
+    house: House,
+    livekit: LiveKit,
+    room_name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with calls.agent(room_name), livekit.joined(room_name) as ada:
+        await ada.hello()
+        await until(lambda: is_turn(ada, 0))
+        monkeypatch.setattr("rpc.desk.SAY_S", 0.1)
+        with sqlite3.connect(tmp_path / "orders.db", isolation_level=None) as other:
+            other.execute("BEGIN IMMEDIATE")
+            refused = await refusal(ada, {"text": "a cola", "key": "k"})
+            assert refused.code == 5003
+            other.execute("ROLLBACK")
+        other.close()
+        monkeypatch.setattr("rpc.desk.SAY_S", 20.0)
+
+        assert await ada.call("say", {"text": "a cola", "key": "k"}) == {"turn": 1}
+        await until(lambda: is_turn(ada, 1))
+        assert await lines(ada) == {"Cola": 1}
+
+
+async def refusal(client: Client, payload: dict[str, Any]) -> rtc.RpcError:
+    """Say something that is refused."""
+    with pytest.raises(rtc.RpcError) as refused:
+        await client.call("say", payload)
+    return refused.value
