@@ -5,13 +5,17 @@ state's digest needs no carrying: every voice is shown it afresh with each reque
 drops tool calls a new voice does not own, so whatever of them is to travel has to become text.
 """
 
+import re
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
-from livekit.agents.llm import ChatItem, ChatMessage
+from livekit.agents.llm import ChatItem, ChatMessage, FunctionCallOutput
 
 Carry: TypeAlias = Callable[[Sequence[ChatItem]], list[ChatItem]]
 """Takes the history of the leaving voice and returns what the next one starts with."""
+
+_NOTE = re.compile(r"\(\w+: .*\)", re.DOTALL)
+"""What a tool answered, as text."""
 
 
 def nothing() -> Carry:
@@ -22,7 +26,8 @@ def nothing() -> Carry:
 def digest() -> Carry:
     """Carry the guest's last words only; the state's digest says the rest. The default.
 
-    Words before them that nobody has answered or acted on, since the guest spoke on, are his last words too.
+    Messages before them that nobody has answered travel as well, unless a tool has acted on one of them alone. Of
+    several that a reply was shown together nobody can say which its tools were for: they travel with what was done.
     """
 
     def carry(items: Sequence[ChatItem]) -> list[ChatItem]:
@@ -30,9 +35,16 @@ def digest() -> Carry:
         for item in reversed(items):
             if _is_message(item, "user"):
                 words.append(item)
-            elif words and (_is_message(item, "assistant") or _was_done(item)):
+            elif words and _is_message(item, "assistant") and not is_note(item):
                 break
-        return words[::-1]
+            elif words and item.type == "function_call_output" and not item.is_error:
+                words.append(_note(item))
+            elif words and is_note(item):
+                words.append(item)
+        words.reverse()
+        while words and (is_note(words[0]) or is_note(words[min(1, len(words) - 1)])):
+            del words[0]  # one message alone was acted on
+        return words
 
     return carry
 
@@ -56,17 +68,20 @@ def full() -> Carry:
             if _is_message(item, "user", "assistant"):
                 carried.append(item)
             elif item.type == "function_call_output" and item.output:
-                carried.append(
-                    ChatMessage(role="assistant", content=[f"({item.name}: {item.output})"])
-                )
+                carried.append(_note(item))
         return carried
 
     return carry
 
 
-def _was_done(item: ChatItem) -> bool:
-    return item.type == "function_call_output" and not item.is_error
+def is_note(item: ChatItem) -> bool:
+    """Whether a message is what a tool answered, as text, and nothing that an agent has said."""
+    return _is_message(item, "assistant") and _NOTE.fullmatch(item.text_content or "") is not None
 
 
-def _is_message(item: ChatItem, *roles: str) -> bool:
+def _note(output: FunctionCallOutput) -> ChatMessage:
+    return ChatMessage(role="assistant", content=[f"({output.name}: {output.output})"])
+
+
+def _is_message(item: ChatItem, *roles: str) -> TypeGuard[ChatMessage]:
     return item.type == "message" and item.role in roles

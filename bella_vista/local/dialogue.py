@@ -116,7 +116,9 @@ class Dialogue:
                 if move.calls and not move.words:
                     return move
                 one = self._pass(move, now, words)
-                if not now.undone:  # it may be done yet, if the guest speaks on before this is said
+                if (
+                    not one.about
+                ):  # another voice may do it yet, or this one when the guest speaks on
                     _keep(self._passed, words.id, one)
             _add(passed, one)
             dialogue = here.dialogue

@@ -135,7 +135,7 @@ class Situation:
     @property
     def undone(self) -> bool:
         """Whether the guest wanted something done, and nothing was tried."""
-        if self.scene.outcomes:
+        if any(not one.is_transfer for one in self.scene.outcomes):
             return False
         wanted = any(not _known(one.op, one.fields, self) for one in self.heard.commands)
         return wanted or self.meant("cancel", "place")

@@ -8,7 +8,7 @@ from typing import Any
 
 from livekit.agents.llm import ChatContext, ChatItem
 
-from agents.handoff import DATA_MARK
+from agents.handoff import DATA_MARK, carry
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,11 @@ class Outcome:
     def done(self) -> bool:
         """Whether the tool did what it was asked."""
         return not self.code
+
+    @property
+    def is_transfer(self) -> bool:
+        """Whether it was a handoff, which acts on nothing."""
+        return self.name.startswith(_TRANSFER)
 
 
 @dataclass(frozen=True)
@@ -166,6 +171,8 @@ def scene_of(context: ChatContext, tools: frozenset[str]) -> Scene:
         if item.type == "function_call":
             calls[item.call_id] = _arguments(item.arguments)
         elif item.type == "function_call_output":
+            if item.name.startswith(_TRANSFER) and _INTERRUPTED in item.output:
+                continue  # it may be tried again
             about = next((one for one in answered if one and one in item.call_id), last)
             answered[about].append(
                 _outcome(item.name, calls.get(item.call_id, {}), item.output, item.is_error)
@@ -177,6 +184,8 @@ def scene_of(context: ChatContext, tools: frozenset[str]) -> Scene:
                 voice = voice or _heading(text)
             elif item.role == "user" and text.startswith(DATA_MARK):
                 order = _arguments(text.removeprefix(DATA_MARK))
+            elif carry.is_note(item):
+                pass  # what a voice before did stands in the order
             elif item.role == "assistant":
                 dialogue.append(Words(_id(item), text, by_guest=False))
             elif item.role == "user":
@@ -193,6 +202,9 @@ def scene_of(context: ChatContext, tools: frozenset[str]) -> Scene:
 
 _READS, _TRANSFER = frozenset({"tell", "find_on_menu"}), "transfer_to_"
 """The tools that change nothing, and how the names begin of those that hand over."""
+
+_INTERRUPTED = "interrupted"
+"""Stands in what a handoff answers that the guest has interrupted, as ours and as livekit's."""
 
 _REFUSAL = re.compile(
     r'^Not(?:hing was changed| handed over)\. (?P<code>\w+): (?P<message>.*?)(?: (?P<facts>\{".*\}))?$',
@@ -220,7 +232,7 @@ def _outcome(name: str, arguments: Mapping[str, Any], output: str, is_error: boo
 
 def _changed(outcome: Outcome) -> bool:
     """Whether a message was acted on: then it is not acted on again, though the reply was interrupted."""
-    return outcome.done and outcome.name not in _READS and not outcome.name.startswith(_TRANSFER)
+    return outcome.done and outcome.name not in _READS and not outcome.is_transfer
 
 
 def _arguments(text: str) -> dict[str, Any]:

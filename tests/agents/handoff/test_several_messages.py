@@ -4,7 +4,7 @@ import asyncio
 
 from agents.handoff import DATA_MARK, Event, Heard, YourTurn, start_text, stop
 from agents.testing import Conversation, Request, ScriptedLLM, calls, says, until
-from tests.agents.handoff.test_clock_steps import clock_steps
+from tests.agents.handoff.test_clock_steps import clock_steps, talk_in
 from tests.agents.handoff.test_taken_up import Paper
 from tests.agents.hotel import hotel
 
@@ -119,3 +119,54 @@ async def test_they_stay_in_their_order_when_the_clock_steps_between_them() -> N
         await talk.hears("Really?")
 
     assert by_user(model.requests[3]) == [*FIVE, "Really?"]
+
+
+async def test_messages_that_a_broken_off_reply_was_shown_beside_another_travel_with_what_was_done() -> (
+    None
+):
+    first, second = asyncio.Event(), asyncio.Event()
+    model = ScriptedLLM(
+        [
+            says("Good evening."),
+            says("Never.", until=first),
+            calls(("set_guest", {"name": "Ada"})),
+            says("Never.", until=second),
+            calls("transfer_to_bar"),
+            says("Two beers, Ada."),
+        ]
+    )
+
+    async with Conversation(hotel(), model) as talk:
+        talk.say("I am Ada")
+        await until(lambda: len(model.requests) == 2)
+        talk.say("A beer")
+        talk.say("A cold one")
+        await until(lambda: len(model.requests) == 4)
+        talk.say("Two please")
+        await talk.answered()
+
+    assert [text for _, text in talk_in(model.requests[5])] == [
+        *("I am Ada", "A beer", "A cold one", "(set_guest: Done.)", "Two please")
+    ]
+    assert "last 4 messages" in model.requests[5].texts[-1][1]
+
+
+async def test_a_message_that_was_acted_on_alone_does_not_travel() -> None:
+    gate = asyncio.Event()
+    model = ScriptedLLM(
+        [
+            says("Good evening."),
+            calls(("set_guest", {"name": "Ada"})),
+            says("Never.", until=gate),
+            calls("transfer_to_bar"),
+            says("A beer, Ada."),
+        ]
+    )
+
+    async with Conversation(hotel(), model) as talk:
+        talk.say("I am Ada")
+        await until(lambda: len(model.requests) == 3)
+        talk.say("A beer")
+        await talk.answered()
+
+    assert by_user(model.requests[4]) == ["A beer"]

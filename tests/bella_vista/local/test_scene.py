@@ -108,3 +108,19 @@ def test_a_tool_belongs_to_the_message_that_its_call_names() -> None:
 
 def answer(call: FunctionCall) -> FunctionCallOutput:
     return FunctionCallOutput(call_id=call.call_id, name=call.name, output="Done.", is_error=False)
+
+
+def test_a_handoff_that_the_guest_interrupted_was_not_tried() -> None:
+    told = (
+        "Not handed over. interrupted: The guest spoke on before that.",
+        "the agent handoff was interrupted and did not happen",
+    )
+    for output in told:
+        words, more = guest("a cola"), guest("and a beer")
+        call = FunctionCall(call_id=f"x-{words.id}", name="transfer_to_bar", arguments="{}")
+        refused = FunctionCallOutput(
+            call_id=call.call_id, name=call.name, output=output, is_error=True
+        )
+        for items in ((words, call, refused, more), (words, more, call, refused)):
+            scene = scene_of(seen(RULES, ORDER, *items), frozenset())
+            assert [scene.answered[one.id] for one in (words, more)] == [(), ()]
