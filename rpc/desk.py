@@ -185,21 +185,22 @@ class OrderDesk:
                 if known.words != told:
                     raise KeyReused
                 return known.turn
-            if (under_way := self._on_the_way.get(own)) is not None:
-                if under_way[0] != told:
+            before, under_way = self._on_the_way.get(own, (told, None))
+            if under_way is not None and not _failed(under_way):
+                if before != told:
                     raise KeyReused
-                return await self._turn_of(under_way[1])
+                return await self._turn_of(under_way)
         if self._store is None:
-            before = self.conversation.turn
+            so_far = self.conversation.turn
             turn = self.conversation.hear(text)
-            if turn == before:
+            if turn == so_far:
                 raise self._over()
             self._remember(Spoken(own, told, turn))
             return turn
         saying = self._store(text, own, told)
         if own is not None:
             self._on_the_way[own] = told, saying
-        saying.turn.add_done_callback(lambda turn: self._stored(turn, own, told))
+        saying.turn.add_done_callback(lambda _: self._stored(saying, own, told))
         return await self._turn_of(saying)
 
     async def _turn_of(self, saying: Saying) -> int:
@@ -213,15 +214,11 @@ class OrderDesk:
             raise NotStored("the database is busy")
         raise OutcomeUnknown
 
-    def _stored(self, done: "asyncio.Future[int | None]", own: str | None, told: str) -> None:
-        if own is not None:
+    def _stored(self, saying: Saying, own: str | None, told: str) -> None:
+        if own is not None and self._on_the_way.get(own, ("", None))[1] is saying:
             del self._on_the_way[own]
         # What came of it is told to whoever asks with its key, perhaps to nobody.
-        if (
-            not done.cancelled()
-            and done.exception() is None
-            and (turn := done.result()) is not None
-        ):
+        if not _failed(saying) and (turn := saying.turn.result()) is not None:
             self._remember(Spoken(own, told, turn))
 
     def _over(self) -> WrongStage:
@@ -242,6 +239,12 @@ class OrderDesk:
         shared = self.shared
         speaker = shared.speaker or self.conversation.speaker
         return shared.version, view(shared.state, shared.version, speaker)
+
+
+def _failed(saying: Saying) -> bool:
+    """Whether it is known not to be stored."""
+    turn = saying.turn
+    return turn.done() and (turn.cancelled() or turn.exception() is not None)
 
 
 def own_key(caller: Caller, key: str) -> str:

@@ -8,6 +8,7 @@ from rpc.desk import MOST_KEYS, OrderDesk
 from rpc.gateway import GUEST, STAFF, Caller, Forbidden
 from rpc.methods import OrderMethods
 from rpc.wire import FEATURES, HelloRequest
+from state.shared import NotStored
 from tests.agents.restaurant import restaurant
 from tests.rpc.counter import ADA, COOK, STRANGER, Counter
 
@@ -189,6 +190,50 @@ async def test_a_call_hears_what_is_said_without_a_card_number() -> None:
     with pytest.raises(Exception, match="over"):
         await desk.say("hello?", GUEST_CALLER, None)
     assert desk.views.present()[1]["active_agent"] == call.speaker
+    desk.close()
+
+
+class Slow:
+    """A saying that no database answers.
+
+    Args:
+        begun: Whether its writing has begun.
+    """
+
+    def __init__(self, *, begun: bool) -> None:
+        self.turn: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
+        self._begun = begun
+
+    def withdraw(self) -> bool:
+        if not self._begun:
+            self.turn.set_exception(NotStored("the database is busy"))
+        return not self._begun
+
+
+@pytest.mark.parametrize(
+    ("begun", "code", "kind"), [(False, 5003, "unavailable"), (True, 5004, "outcome_unknown")]
+)
+async def test_what_is_not_stored_in_time_is_told_as_what_it_is(
+    begun: bool, code: int, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rpc.desk.SAY_S", 0.01)
+    counter, slow = Counter(), list[Slow]()
+
+    def store(text: str, key: str | None, digest: str) -> Slow:
+        slow.append(Slow(begun=begun))
+        return slow[-1]
+
+    desk = OrderDesk(counter.shared, counter.talk, agent="bella-vista", store=store)
+    counter.methods.open(desk, counter.board)
+
+    for _ in range(2):
+        refused = await counter.refused("say", {"text": "a Cola", "key": "k"})
+        assert (refused["code"], refused["type"]) == (code, kind)
+        assert refused["retryable"]
+    assert len(slow) == (1 if begun else 2)  # what has begun is asked about, not begun again
+    if begun:
+        slow[0].turn.set_result(7)
+        assert await counter.call("say", {"text": "a Cola", "key": "k"}) == {"turn": 7}
     desk.close()
 
 

@@ -102,6 +102,24 @@ async def test_five_messages_with_a_removal_are_all_acted_on(
         )
 
 
+@pytest.mark.parametrize("apart", [2, 8, 14, 26])
+async def test_messages_that_come_in_groups_while_others_are_acted_on_are_all_acted_on(
+    apart: int,
+) -> None:
+    groups = ("my name is Ada",), (SALAD, "a cola"), ("One Tiramisu", "remove the salad")
+    async with talking() as talk:
+        for group in groups:
+            for message in group:
+                talk.call.hear(message)
+            for _ in range(apart):
+                await asyncio.sleep(0)
+        async with asyncio.timeout(20):
+            await talk.call.answered()
+
+        assert talk.lines == {"Cola": 1, "Tiramisu": 1}
+        assert talk.call.state.customer_name == "Ada"
+
+
 async def test_what_came_before_anybody_was_there_is_acted_on_alike() -> None:
     async with talking(SALAD, "One Tiramisu", "remove the salad", "a cola") as talk:
         assert talk.lines == {"Tiramisu": 1, "Cola": 1}
