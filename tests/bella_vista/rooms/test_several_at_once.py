@@ -10,6 +10,7 @@ from livekit import rtc
 
 from bella_vista.local.phrases import NOT_UNDERSTOOD
 from bella_vista.rooms.house import House
+from tests.agents.handoff.test_clock_steps import clock_steps
 from tests.bella_vista.rooms.conftest import Calls
 from tests.livekit import Client, LiveKit, is_turn, until
 
@@ -101,3 +102,24 @@ async def refusal(client: Client, payload: dict[str, Any]) -> rtc.RpcError:
     with pytest.raises(rtc.RpcError) as refused:
         await client.call("say", payload)
     return refused.value
+
+
+@pytest.mark.parametrize("step", [-7200.0, -20.0, 7200.0])
+async def test_what_is_said_after_the_clock_has_stepped_is_acted_on(
+    calls: Calls, livekit: LiveKit, room_name: str, step: float
+) -> None:
+    async with calls.agent(room_name) as agent, livekit.joined(room_name) as ada:
+        await ada.hello()
+        await until(lambda: is_turn(ada, 0))
+        await ada.call("say", {"text": "a cola"})
+        await until(lambda: is_turn(ada, 1))
+        talk = agent.call._talk
+        assert talk is not None
+        clock_steps(talk.call, step)
+        await ada.call("say", {"text": "a tiramisu"})
+        await until(lambda: is_turn(ada, 2))
+        clock_steps(talk.call, step)
+        await ada.write("a large Margherita")
+        await until(lambda: is_turn(ada, 3))
+
+        assert await lines(ada) == {"Cola": 1, "Tiramisu": 1, "Margherita": 1}
