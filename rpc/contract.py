@@ -59,7 +59,7 @@ class Called:
 
 METHODS: Mapping[str, Called] = {
     "hello": Called(wire.HelloRequest, (wire.HelloReply,)),
-    "say": Called(wire.SayRequest, (wire.SayReply,), ("guest",), (4010, 4011, 5003)),
+    "say": Called(wire.SayRequest, (wire.SayReply,), ("guest",), (4011, 4022, 5003)),
     "get_order_state": Called(
         wire.GetOrderStateRequest, (wire.WholeOrder, wire.Unchanged, wire.OrderPatch)
     ),
@@ -83,6 +83,7 @@ METHODS: Mapping[str, Called] = {
 PUSHES: Mapping[str, tuple[type[BaseModel], ...]] = {
     "order_state_changed": (wire.OrderStateChanged,),
     "your_turn_to_speak": (wire.YourTurnToSpeak, wire.TurnTakenBack),
+    "call_ended": (wire.CallEnded,),
 }
 """What a client is called with; what it answers is ignored."""
 

@@ -12,10 +12,16 @@ from rpc.gateway.history import View, Views, compact
 from rpc.menu_pages import MenuPages
 from state.commands import OrderCommand
 from state.context import OrderContext
-from state.errors import WrongStage
 from state.order import OrderState
 from state.redaction import redact
-from state.shared import Applied, KeyReused, NotStored, OutcomeUnknown, SharedState
+from state.shared import (
+    Applied,
+    KeyReused,
+    NotStored,
+    OutcomeUnknown,
+    Refused,
+    SharedState,
+)
 from state.view import view
 
 SAY_S = 2.0
@@ -38,9 +44,26 @@ class Conversation(Protocol):
         """The voice that speaks."""
         ...
 
+    @property
+    def ended(self) -> str | None:
+        """Why it is over, when it is."""
+        ...
+
     def hear(self, text: str) -> int:
         """Take in what the guest says; returns the number of this turn, or of the last one after the end."""
         ...
+
+
+class CallOver(Refused):
+    """The call has ended: its order can be read, and not changed by it any more."""
+
+    code = "call_over"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The call is over. The order can still be read; to change something, begin another call:"
+            " say something, or join the room again and call hello."
+        )
 
 
 class Listeners(Protocol):
@@ -152,8 +175,12 @@ class OrderDesk:
 
         Raises:
             VersionDemanded: It could undo somebody else's work, and no version came with it.
+            CallOver: The call has ended. A change made before is still answered as it was.
             StateError: As ``SharedState.apply``.
         """
+        own = own_key(caller, key) if key is not None else None
+        if self.conversation.ended is not None and not (own and self.shared.knows(own)):
+            raise CallOver
         if command.demands_version and version is None:
             command.touches(self.shared.state)  # what is gone is said before what is missing
             raise VersionDemanded(
@@ -163,7 +190,7 @@ class OrderDesk:
         return await self.shared.apply(
             self.menu.meant(command),
             actor=STAFF if caller.role == STAFF else GUEST,
-            key=own_key(caller, key) if key is not None else None,
+            key=own,
             seen=version,
         )
 
@@ -172,7 +199,7 @@ class OrderDesk:
 
         Raises:
             KeyReused: The key came with other words before.
-            WrongStage: The call is over.
+            CallOver: The call has ended.
             NotStored: They could not be stored, or their writing did not begin in time: nobody hears them.
             OutcomeUnknown: Their writing has begun and is not answered in time. If it proves stored, they are
                 heard then, and the same key gets their turn.
@@ -194,7 +221,7 @@ class OrderDesk:
             so_far = self.conversation.turn
             turn = self.conversation.hear(text)
             if turn == so_far:
-                raise self._over()
+                raise CallOver
             self._remember(Spoken(own, told, turn))
             return turn
         saying = self._store(text, own, told)
@@ -208,7 +235,7 @@ class OrderDesk:
         if saying.turn.done():
             turn = saying.turn.result()
             if turn is None:
-                raise self._over()
+                raise CallOver
             return turn
         if saying.withdraw():
             raise NotStored("the database is busy")
@@ -220,14 +247,6 @@ class OrderDesk:
         # What came of it is told to whoever asks with its key, perhaps to nobody.
         if not _failed(saying) and (turn := saying.turn.result()) is not None:
             self._remember(Spoken(own, told, turn))
-
-    def _over(self) -> WrongStage:
-        return WrongStage(
-            "The call is over: nobody hears this any more. The order can still be read.",
-            stage=self.shared.state.stage.value,
-            needs=[],
-            possible=[],
-        )
 
     def _remember(self, spoken: Spoken) -> None:
         if spoken.key is not None:

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from pydantic import BaseModel
 
 from rpc import objects
-from rpc.desk import Listeners, OrderDesk
+from rpc.desk import CallOver, Listeners, OrderDesk
 from rpc.gateway import STAFF, AnyMethod, Caller, Forbidden, JsonText, Method
 from rpc.reading import read_command
 from rpc.wire import (
@@ -25,6 +25,9 @@ from rpc.wire import (
     WholeOrder,
 )
 
+Again = Callable[[], Awaitable[None]]
+"""Begins another call in the place of one that is over; returns once its desk is open."""
+
 Bind = Callable[[Caller], Awaitable[None]]
 """Returns once the caller is the bound guest or of the staff, and the desk is open; refuses strangers."""
 
@@ -36,20 +39,24 @@ class OrderMethods:
 
     Args:
         bind: Decides about whoever says hello.
+        again: Begins another call when the guest speaks after the end; without it they are refused.
     """
 
-    def __init__(self, bind: Bind) -> None:
+    def __init__(self, bind: Bind, again: Again | None = None) -> None:
         self._bind = bind
+        self._again = again
         self._desk: OrderDesk | None = None
         self._listeners: Listeners | None = None
 
     def open(self, desk: OrderDesk, listeners: Listeners) -> None:
-        """Begin to serve.
+        """Begin to serve, in the place of the call before if there was one.
 
         Args:
             desk: The order.
             listeners: Those who are told its changes.
         """
+        if self._desk is not None:
+            self._desk.close()
         self._desk, self._listeners = desk, listeners
 
     def close(self) -> None:
@@ -87,7 +94,14 @@ class OrderMethods:
         desk = self._opened()
         if caller.role == STAFF:
             raise Forbidden("Only the guest speaks here.")
-        return SayReply(turn=await desk.say(request.text, caller, request.key))
+        try:
+            turn = await desk.say(request.text, caller, request.key)
+        except CallOver:
+            if self._again is None:
+                raise
+            await self._again()
+            turn = await self._opened().say(request.text, caller, request.key)
+        return SayReply(turn=turn)
 
     async def _get_order_state(
         self, request: GetOrderStateRequest, caller: Caller

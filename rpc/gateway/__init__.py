@@ -20,7 +20,7 @@ from rpc.gateway.errors import (
 from rpc.gateway.gateway import Gateway, Limits
 from rpc.gateway.method import GUEST, STAFF, AnyMethod, Caller, Method, Request
 from rpc.gateway.mutes import Mutes, RoomService
-from rpc.gateway.notices import TurnNotices
+from rpc.gateway.notices import EndNotices, TurnNotices
 from rpc.gateway.params import part
 from rpc.gateway.push import Subscribers
 from rpc.gateway.streams import STREAM_BYTES, cap_incoming
@@ -35,6 +35,7 @@ __all__ = [
     "BadJson",
     "BadParams",
     "Caller",
+    "EndNotices",
     "ErrorObject",
     "Forbidden",
     "Gateway",

@@ -1,4 +1,5 @@
 """Tells the guest's client whether it is his turn to speak: the newest truth, in order, awaited by nobody.
+Tells clients once that a call has ended.
 
 A notice holds until it is withdrawn, or until the guest has spoken. A client that is slow is not told what
 no longer holds: a notice that was withdrawn before it could leave never leaves, nor does its withdrawal.
@@ -6,7 +7,7 @@ no longer holds: a notice that was withdrawn before it could leave never leaves,
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
@@ -144,3 +145,94 @@ class TurnNotices:
             self._ending.add(task)
             task.add_done_callback(self._ending.discard)
         self._courier, self._standing, self._told = None, None, 0
+
+
+@dataclass
+class _Recipient:
+    payload: str
+    told: bool = False
+    courier: Courier = field(init=False)
+
+
+class EndNotices:
+    """Tells clients that a call has ended: each one once, as soon as it can be reached.
+
+    Args:
+        peer: Who calls the clients: the room's ``local_participant``.
+        method: What is called at the clients.
+        response_timeout: The deadline of a notice in seconds, 7 of which livekit-agents 1.8.9 keeps for the way.
+    """
+
+    def __init__(
+        self, peer: Peer, method: str = "call_ended", *, response_timeout: float = 8.0
+    ) -> None:
+        self._peer = peer
+        self._method = method
+        self._response_timeout = response_timeout
+        self._recipients: dict[str, _Recipient] = {}
+        self._changed = asyncio.Event()
+        self._closed = False
+
+    def tell(
+        self, identity: str, payload: Mapping[str, JsonValue], *, away: bool = False
+    ) -> None:
+        """Tell a client; a second notice to the same client is ignored.
+
+        Args:
+            identity: The client's.
+            payload: Goes out as it is.
+            away: Whether the client is not in the room: it is told when it is back.
+        """
+        if self._closed or identity in self._recipients:
+            return
+        recipient = _Recipient(compact(dict(payload)))
+        recipient.courier = Courier(
+            self._peer,
+            identity,
+            self._method,
+            lambda: self._untold(recipient),
+            self._response_timeout,
+        )
+        self._recipients[identity] = recipient
+        if away:
+            recipient.courier.rest()
+        recipient.courier.wake()
+
+    def left(self, identity: str) -> None:
+        """A client has left the room: it is not called until it is back."""
+        if identity in self._recipients:
+            self._recipients[identity].courier.rest()
+
+    def returned(self, identity: str) -> None:
+        """A client is in the room again, or this side is: it is told what did not arrive before."""
+        if identity in self._recipients:
+            self._recipients[identity].courier.joined()
+
+    def may_try_again(self, identity: str) -> None:
+        """A client has shown that it listens: it is told what did not arrive before."""
+        if identity in self._recipients:
+            self._recipients[identity].courier.back()
+
+    async def told(self) -> None:
+        """Wait until everybody who can be reached has been told."""
+        while any(not one.told and not one.courier.resting for one in self._recipients.values()):
+            self._changed.clear()
+            await self._changed.wait()
+
+    async def aclose(self) -> None:
+        """Tell nobody anything more, and break off what is under way."""
+        self._closed = True
+        ending = [one.courier.stop() for one in self._recipients.values()]
+        self._recipients.clear()
+        self._changed.set()
+        await asyncio.gather(*ending, return_exceptions=True)
+
+    def _untold(self, recipient: _Recipient) -> Word | None:
+        if recipient.told:
+            return None
+
+        def ended(outcome: Outcome) -> None:
+            recipient.told = recipient.told or outcome is Outcome.ARRIVED
+            self._changed.set()
+
+        return recipient.payload, ended

@@ -93,6 +93,11 @@ class Subscribers:
         if identity in self._subscribers:
             self._subscribers[identity].courier.joined()
 
+    @property
+    def present(self) -> tuple[str, ...]:
+        """The clients that are told changes and can be reached, as far as it is known."""
+        return tuple(who for who, one in self._subscribers.items() if not one.courier.resting)
+
     def changed(self) -> None:
         """The views have taken in a change. Costs microseconds, waits for nobody, never raises."""
         for subscriber in self._subscribers.values():

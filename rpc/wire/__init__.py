@@ -58,12 +58,13 @@ from rpc.wire.order_view import (
     OrderView,
     PartView,
 )
-from rpc.wire.pushes import OrderStateChanged, TurnTakenBack, YourTurnToSpeak
+from rpc.wire.pushes import CallEnded, OrderStateChanged, TurnTakenBack, YourTurnToSpeak
 from rpc.wire.values import Shown
 
 __all__ = [
     "Add",
     "AgentStateRequest",
+    "CallEnded",
     "ChargeView",
     "ChoiceView",
     "CommandJson",

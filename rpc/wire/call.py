@@ -19,6 +19,7 @@ FEATURES = (
     "agent.state",
     "patches",
     "your_turn_to_speak",
+    "call_ended",
 )
 """What can be relied on beside ``hello`` and ``get_order_state``; one that is new is added."""
 

@@ -36,6 +36,28 @@ class YourTurnToSpeak(Shown):
     text: Annotated[str | None, Field(description="A sentence for a screen reader.")] = None
 
 
+class CallEnded(Shown):
+    """The call is over; sent to the guest and to those who subscribed.
+
+    After ``agent_ended`` the agent stays for reading. The guest begins another call, about another order, by
+    saying or writing something, or by joining again and calling ``hello``.
+    """
+
+    model_config = ConfigDict(json_schema_serialization_defaults_required=False)
+
+    reason: Annotated[
+        Literal["agent_ended", "user_left", "moved", "failed"],
+        Field(
+            description="The agent said goodbye; the guest left, or did not answer any more; the order is"
+            " gone on with in another room; the call broke off and is given up."
+        ),
+    ]
+    resume_code: Annotated[
+        str | None,
+        Field(description="Goes on with the order in another room; for the guest only."),
+    ] = None
+
+
 class TurnTakenBack(Shown):
     """It is not the guest's turn after all: the agent speaks again."""
 

@@ -206,6 +206,10 @@ class SharedState(Generic[S, C]):
         """Whether a change is on its way to the journal just now."""
         return self._writing
 
+    def knows(self, key: str) -> bool:
+        """Whether a change was made with this key, so that asking again gets its answer."""
+        return key in self._keys
+
     def subscribe(self, subscriber: Subscriber[S]) -> Callable[[], None]:
         """Tell somebody of every change, after it counts; returns what ends that.
 
