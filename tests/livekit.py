@@ -27,7 +27,7 @@ Kind = Literal["standard", "sip", "agent", "ingress", "egress"]
 ROLE, STAFF = "bella.role", "staff"
 """The attribute that only a token gives, and what it says of the house's own people."""
 
-NOTICES = ("your_turn_to_speak", "order_state_changed")
+NOTICES = ("your_turn_to_speak", "order_state_changed", "call_ended")
 """What a client offers to be called by, unless a test says otherwise."""
 
 NOT_YET = (1400, 1401, 1501, 1502, 1503, 5004)
@@ -128,6 +128,11 @@ class Client:
     def changes(self) -> list[dict[str, Any]]:
         """The notices that the order has changed."""
         return self.called("order_state_changed")
+
+    @property
+    def ends(self) -> list[dict[str, Any]]:
+        """The notices that a call has ended."""
+        return self.called("call_ended")
 
     def called(self, method: str) -> list[dict[str, Any]]:
         """Return the payloads of the calls of one method, in their order."""

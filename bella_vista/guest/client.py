@@ -5,7 +5,7 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from livekit import rtc
 
@@ -17,6 +17,15 @@ LINK_BROKEN = (1401, 1501, 1502, 1503, 1505)
 
 NOT_YET = (1400, *LINK_BROKEN)
 """What a call is answered with while the agent is still arriving."""
+
+EndReason = Literal["agent_ended", "user_left", "failed"]
+
+_END_REASONS: Mapping[str, EndReason] = {
+    "agent_ended": "agent_ended",
+    "user_left": "user_left",
+    "moved": "agent_ended",  # it goes on elsewhere, so here it has ended well
+    "failed": "failed",
+}
 
 _FOUND_S = 2.0
 """How long an agent may take to take note of a call, in seconds: a dead one is still listed for a while."""
@@ -98,7 +107,18 @@ class AgentGone:
     by_itself: bool
 
 
-News = Said | TurnTold | OrderMoved | Link | AgentCame | AgentGone
+@dataclass(frozen=True, slots=True)
+class CallEnded:
+    """The agent says that the call is over.
+
+    Args:
+        reason: Why.
+    """
+
+    reason: EndReason
+
+
+News = Said | TurnTold | OrderMoved | Link | AgentCame | AgentGone | CallEnded
 
 
 class NoAgent(Exception):
@@ -133,6 +153,7 @@ class RoomClient:
         own = self.room.local_participant
         own.register_rpc_method("your_turn_to_speak", self._turn_told)
         own.register_rpc_method("order_state_changed", self._order_moved)
+        own.register_rpc_method("call_ended", self._call_ended)
 
     @property
     def agents(self) -> list[str]:
@@ -207,12 +228,20 @@ class RoomClient:
     # -- what comes -----------------------------------------------------------------------------------
 
     async def _turn_told(self, data: rtc.RpcInvocationData) -> str:
-        # What was said before it is still being read, in tasks of its own.
+        await self._all_is_read()
+        self._notice(data, lambda notice: self._tell(TurnTold(notice)))
+        return ""
+
+    async def _call_ended(self, data: rtc.RpcInvocationData) -> str:
+        await self._all_is_read()
+        self._notice(data, lambda notice: self._tell(CallEnded(_END_REASONS[notice["reason"]])))
+        return ""
+
+    async def _all_is_read(self) -> None:
+        """Wait for what was said before a notice: it is still being read, in tasks of its own."""
         async with self._in_order:
             if self._readers:
                 await asyncio.wait(self._readers, timeout=_READ_S)
-        self._notice(data, lambda notice: self._tell(TurnTold(notice)))
-        return ""
 
     async def _order_moved(self, data: rtc.RpcInvocationData) -> str:
         self._notice(data, lambda notice: self._tell(OrderMoved(int(notice["version"]))))

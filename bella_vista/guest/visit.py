@@ -17,6 +17,7 @@ from bella_vista.guest.client import (
     NOT_YET,
     AgentCame,
     AgentGone,
+    CallEnded,
     Link,
     News,
     NoAgent,
@@ -257,6 +258,8 @@ class Visit:
             case OrderMoved():
                 self._newest = max(self._newest, news.version)
                 self._to_do.set()
+            case CallEnded():
+                self._end(news.reason)
             case AgentCame():
                 if self._met:
                     self._meet_anew()

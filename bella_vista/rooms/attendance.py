@@ -40,7 +40,10 @@ _GUESTS = frozenset(
 
 
 class Rooms(Protocol):
-    """What is asked of the server: to change something about a participant, so that he is told of."""
+    """What is asked of the server: who is there, and to change something about a participant, so that they are told of."""
+
+    async def get_participant(self, get: api.RoomParticipantIdentity) -> Any:
+        """Return what the server knows of a participant, or raise that they are not there."""
 
     async def update_participant(self, update: api.UpdateParticipantRequest) -> Any:
         """Change a participant's attributes, or raise that he is not there."""
@@ -156,6 +159,8 @@ class Attendance:
             async with asyncio.timeout(PRESENCE_S):
                 await self._rooms.update_participant(update)
                 while not self.is_there(identity):
+                    if identity in self._room.remote_participants:  # no person: another agent
+                        return False
                     self._changed.clear()
                     await self._changed.wait()
         except TimeoutError:
@@ -164,6 +169,27 @@ class Attendance:
             logger.debug("nobody was found: %s", type(error).__name__)
             return False
         return True
+
+    async def connection(self) -> str | None:
+        """Return the id of the guest's present connection; ``None`` when they are not in the room.
+
+        The server is asked, because the room tells of a page that was loaded again up to three seconds late.
+        """
+        if self._guest is None:
+            return None
+        known = self._sid if self._present else None
+        if self._rooms is None or not self._room.isconnected():
+            return known
+        request = api.RoomParticipantIdentity(room=self._room.name, identity=self._guest)
+        try:
+            async with asyncio.timeout(PRESENCE_S):
+                sid: str = (await self._rooms.get_participant(request)).sid
+        except api.TwirpError as error:
+            return None if error.code == api.TwirpErrorCode.NOT_FOUND else known
+        except Exception as error:  # the server cannot be asked just now
+            logger.debug("the guest's connection is not known: %s", type(error).__name__)
+            return known
+        return sid
 
     def claim(self, identity: str) -> bool:
         """Take somebody for the guest, if nobody is yet and he may be; returns whether he is the guest."""

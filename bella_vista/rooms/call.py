@@ -1,9 +1,14 @@
-"""One call in one room, from the moment its agent takes the place until it has left it."""
+"""The calls in one room, from the moment their agent takes the place until it has left it.
+
+One call follows another in the same job: ``Talk`` is what serves one of them, and what is here serves the room.
+After a call the agent stays, for reading only, until its guest begins another one or is gone for good.
+"""
 
 import asyncio
 import contextlib
 import logging
 from collections.abc import Coroutine
+from dataclasses import replace
 from typing import Any
 
 from livekit import rtc
@@ -23,7 +28,7 @@ from bella_vista.rooms.talk import Talk
 from bella_vista.rooms.words import MOVED_ON
 from rpc.gateway import STAFF, Caller, Forbidden, Gateway, Mutes, RoomService
 from rpc.methods import OrderMethods
-from state.shared import StateError
+from state.shared import Lease, StateError
 
 logger = logging.getLogger(__name__)
 
@@ -39,11 +44,14 @@ LAST_WORDS_S = 0.5
 GOODBYE_S = 2.0
 """How long it may take to say where a call goes on, in seconds."""
 
+OWN_GOODBYE_S = 2.0
+"""Speech that begins so soon after the end answers the agent's goodbye, in seconds: it begins no other call."""
+
 _ANOTHER_COMES = frozenset({Outcome.WITHDRAWN, Outcome.FAILED, Outcome.CUT_OFF})
 
 
 class RoomCall:
-    """A guest, his order and the voices, in one room.
+    """A guest and their calls in one room, each about an order of its own.
 
     Args:
         house: What all calls share.
@@ -85,7 +93,7 @@ class RoomCall:
             joined=self._somebody_joined,
             gone=self._somebody_left,
         )
-        self._methods = OrderMethods(self._receive)
+        self._methods = OrderMethods(self._receive, self._begin_for_words)
         self._mutes = Mutes(rooms, name) if rooms is not None else None
         self._gateway = Gateway(
             self._methods.methods(),
@@ -99,6 +107,17 @@ class RoomCall:
         self._keys = Keys(self._hear)
         self._ready = asyncio.Event()
         self._talk: Talk | None = None
+        self._lease: Lease | None = None
+        """What the next call goes on with, after the first."""
+        self._over = asyncio.Event()
+        """Whether the last call has ended by itself and no other one has begun."""
+        self._over_at = float("-inf")
+        self._wanted = asyncio.Event()
+        """Whether the guest has begun another call."""
+        self._leaving = False
+        self._connection: str | None = None
+        """The guest's connection when the last call ended."""
+        self._connection_noted: asyncio.Task[None] | None = None
         self._early: list[str] = []
         self._grace: asyncio.TimerHandle | None = None
         self._settled_at = float("-inf")
@@ -123,12 +142,13 @@ class RoomCall:
         """Listen to the room. Call it before the room is connected, so that nothing of it is missed."""
         self._chat.follow(self._room)
         self._room.on("sip_dtmf_received", self._on_key)
+        self._room.on("active_speakers_changed", self._on_speakers)
         self._room.on("reconnecting", self._on_reconnecting)
         self._room.on("reconnected", self._on_reconnected)
         self._room.on("disconnected", self._on_disconnected)
 
     async def hold(self) -> Outcome:
-        """Serve the guest until the call is over. Call it when the room is connected.
+        """Serve the guest until they are gone or served elsewhere. Call it when the room is connected.
 
         Raises:
             OrderFaults: The database cannot be used.
@@ -141,18 +161,27 @@ class RoomCall:
         if not await self._somebody():
             return self._result(Outcome.NOBODY)
         try:
-            await self._open()
+            while not self._outcome.done():
+                talk = await self._open()
+                await self._either(self._over)
+                if self._over.is_set():
+                    await self._stay(talk)
         except Exception:
             if self._outcome.done():  # the place was lost meanwhile: somebody else goes on
                 return self._outcome.result()
             raise
-        outcome = await asyncio.shield(self._outcome)
-        if outcome is Outcome.OVER:
-            # The answer to the last "goodbye" may still be waiting for the disk, and the last words be on their way.
-            await asyncio.sleep(LAST_WORDS_S)
+        outcome = self._outcome.result()
+        if outcome is Outcome.OVER and not self._over.is_set():
+            await asyncio.sleep(LAST_WORDS_S)  # staff are told that the guest has left
         elif outcome is Outcome.WITHDRAWN:
             await self._leave_the_room()
         return outcome
+
+    def leave_when_over(self) -> None:
+        """Stay no longer than the present call: the worker is leaving."""
+        self._leaving = True
+        if self._over.is_set() and not self._wanted.is_set():
+            self._result(Outcome.OVER)
 
     async def aclose(self) -> None:
         """Leave: stop what runs, keep what was said, give up the place."""
@@ -171,7 +200,7 @@ class RoomCall:
         if self._talk is not None:
             await self._talk.aclose()
         await self._gateway.aclose()
-        said_goodbye = self._talk is not None and self._talk.call.ended == "agent_ended"
+        said_goodbye = self._talk is None or self._talk.call.ended == "agent_ended"
         over = outcome is Outcome.NOBODY or (outcome is Outcome.OVER and said_goodbye)
         await self._seat.leave(done=over)
 
@@ -183,7 +212,9 @@ class RoomCall:
     @property
     def metadata_of_successor(self) -> JobMetadata:
         """What a job is told that goes on with this call."""
-        order_id = self._talk.call.state.order_id if self._talk else self._metadata.order_id
+        order_id = self._metadata.order_id
+        if self._talk is not None and not self._over.is_set():
+            order_id = self._talk.call.state.order_id
         guest = self._attendance.guest or self._metadata.user
         return self._metadata.model_copy(update={"order_id": order_id, "user": guest})
 
@@ -210,14 +241,15 @@ class RoomCall:
             waiting.cancel()
         return waiting.done() and not waiting.cancelled() and not self._outcome.done()
 
-    async def _open(self) -> None:
+    async def _open(self) -> Talk:
+        """Begin a call: the first one, or another in the place of one that is over."""
         house, guest = self._house, await self._attendance.bound()
         channel = await channel_of(self._attendance, self._metadata.channel, house.media)
         opened = await open_for(
             house.store,
             house.context,
             self._metadata,
-            self._seat.lease,
+            self._lease or self._seat.lease,
             guest=guest,
             channel=channel,
             speaker=restaurant_graph().start,
@@ -236,6 +268,10 @@ class RoomCall:
             present=lambda: self._attendance.present,
             ended=self._on_end,
         )
+        # What was asked for was the first call's.
+        self._metadata = self._metadata.model_copy(update={"order_id": None, "resume_code": None})
+        self._over.clear()
+        self._wanted.clear()
         self._methods.open(talk.desk, talk.page)
         early, self._early = self._early, []
         for words in early:
@@ -245,29 +281,93 @@ class RoomCall:
         await talk.start()
         if not self._attendance.present:
             self._guest_left()
+        return talk
+
+    # -- between two calls -----------------------------------------------------------------------------
+
+    async def _stay(self, talk: Talk) -> None:
+        """Stay for reading after the end of a call, until its guest begins another one or is gone for good."""
+        # The answer to the last "goodbye" may still be waiting for the disk, and the last words be on their way.
+        await asyncio.sleep(LAST_WORDS_S)
+        if talk.channel == "phone" or (self._leaving and not self._wanted.is_set()):
+            self._result(Outcome.OVER)
+            return
+        await talk.finish()
+        said_goodbye = talk.call.ended == "agent_ended"
+        if said_goodbye:
+            await self._seat.begin_anew()
+        await self._either(self._wanted)
+        if self._outcome.done():
+            return
+        # A guest who was silent for too long goes on with their order; after a goodbye they begin a new one.
+        order_id = None if said_goodbye else talk.call.state.order_id
+        self._lease = replace(
+            self._seat.lease, state_id=order_id, guest=self._attendance.guest, tries=0
+        )
+        self._talk = None
+        await talk.aclose()
+
+    def _begin_again(self) -> None:
+        """The guest wants another call, if the last one is over."""
+        if self._over.is_set():
+            self._wanted.set()
+            self._ready.clear()
+
+    async def _begin_for_words(self) -> None:
+        """Have a call begun for what the guest says after the end of one; returns when it can be said there."""
+        self._begin_again()
+        await self._until_ready()
+
+    async def _has_joined_again(self) -> bool:
+        """Whether the guest has joined the room anew since the end of the last call.
+
+        A page that only says hello again has the same connection. When it was the agent's connection that was
+        lost, everybody's may be another, and nobody has left.
+        """
+        if self._connection_noted is None or not self._over.is_set():
+            return False
+        if not self._settled:
+            self._connection_noted = self._spawn(self._note_connection())
+        await asyncio.wait((self._connection_noted,))
+        return await self._attendance.connection() != self._connection
+
+    async def _note_connection(self) -> None:
+        self._connection = await self._attendance.connection()
+
+    def _on_speakers(self, speakers: "list[rtc.Participant]") -> None:
+        """The server says who speaks just now."""
+        if not self._over.is_set() or not self._house.media.has_speech:
+            return
+        early = asyncio.get_running_loop().time() < self._over_at + OWN_GOODBYE_S
+        if not early and any(one.identity == self._attendance.guest for one in speakers):
+            self._begin_again()
+
+    # -- the guest ---------------------------------------------------------------------------------------
 
     async def _receive(self, caller: Caller) -> None:
         """Answer a hello: only to the guest and to staff, and once they can be heard."""
         role = self._attendance.role_of(caller.identity)
         if role is None and not self._attendance.claim(caller.identity):
             raise Forbidden("This call is another guest's. Join a room of your own.")
-        ready = asyncio.ensure_future(self._ready.wait())
-        try:
-            await asyncio.wait((ready, self._outcome), return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            ready.cancel()
-        if self._talk is None or not self._ready.is_set():
-            if self._outcome.done() and self._outcome.result() in _ANOTHER_COMES:
-                # The caller is told by our leaving, and says hello to the next agent.
-                await asyncio.Event().wait()
-            raise Forbidden("This call is over.")
-        self._talk.page.greeted(caller.identity)
+        if role != STAFF and await self._has_joined_again():
+            self._begin_again()
+        await self._until_ready()
+        if self._talk is not None:
+            self._talk.page.greeted(caller.identity)
 
-    # -- the guest ---------------------------------------------------------------------------------------
+    async def _until_ready(self) -> None:
+        """Wait until the present call can be taken part in, or the one that is over be read."""
+        await self._either(self._ready)
+        if self._outcome.done() and self._outcome.result() in _ANOTHER_COMES:
+            # The caller is told by our leaving, and says hello to the next agent.
+            await asyncio.Event().wait()
+        if self._talk is None or not self._ready.is_set():
+            raise Forbidden("This call is over.")
 
     def _hear(self, words: str) -> None:
-        if self._talk is None:
+        if self._talk is None or self._over.is_set():
             self._early.append(words)
+            self._begin_again()
         elif self._seat.overdue:
             self._spawn(self._hear_if_held(self._talk, words))
         else:
@@ -295,18 +395,30 @@ class RoomCall:
             self._grace.cancel()
             self._grace = None
         talk = self._talk
-        if talk is None or talk.call.ended is not None:
+        if talk is None:
             return
-        settled = asyncio.get_running_loop().time() - self._settled_at > SETTLED_S
-        anew = arrival.anew and settled
-        talk.page.returned(anew=anew)
-        if anew:
-            self._spawn(talk.call.come_back())
+        anew = arrival.anew and self._settled
+        if self._over.is_set():
+            talk.page.returned(anew=anew)
+            if not self._settled:
+                self._connection_noted = self._spawn(self._note_connection())
+        elif talk.call.ended is None:
+            talk.page.returned(anew=anew)
+            if anew:
+                self._spawn(talk.call.come_back())
+
+    @property
+    def _settled(self) -> bool:
+        """Whether the agent's own connection has been there for so long that everybody's new one is news."""
+        return asyncio.get_running_loop().time() - self._settled_at > SETTLED_S
 
     def _gone_for_good(self) -> None:
-        if self._talk is not None:
-            self._talk.call.end("user_left")
         self._result(Outcome.OVER)
+        talk = self._talk
+        if talk is not None and talk.call.ended is None:
+            talk.call.end("user_left")
+            if self._room.isconnected():
+                talk.page.ended("user_left", present=False)
 
     def _somebody_joined(self, identity: str) -> None:
         if self._talk is not None:
@@ -320,16 +432,26 @@ class RoomCall:
     # -- what happens in the call --------------------------------------------------------------------
 
     def _on_end(self, event: Ended) -> None:
+        talk = self._talk
         if event.reason != "failed":
-            self._result(Outcome.OVER)
-        elif self._talk is not None and self._talk.call.shared.taken_over:
+            if talk is None or talk.call.closing is None or self._outcome.done():
+                self._result(Outcome.OVER)  # the session was closed, by the end of the job perhaps
+                return
+            self._over_at = asyncio.get_running_loop().time()
+            self._over.set()
+            self._connection_noted = self._spawn(self._note_connection())
+            talk.page.ended(
+                "agent_ended" if event.reason == "agent_ended" else "user_left",
+                present=self._attendance.present,
+            )
+        elif talk is not None and talk.call.shared.taken_over:
             self._result(Outcome.WITHDRAWN)
         else:
             self._result(Outcome.FAILED)
 
     async def _follow_the_house(self, talk: Talk) -> None:
-        """Take in what staff write beside us, so that the guest's page shows it."""
-        while talk.call.ended is None:
+        """Take in what staff write beside us, so that the guest's page shows it; also after the end of the call."""
+        while self._talk is talk:
             await asyncio.sleep(HOUSE_S)
             with contextlib.suppress(StateError):  # nothing can be read just now: later, then
                 await talk.call.shared.refresh()
@@ -341,6 +463,7 @@ class RoomCall:
             return
         lease = await self._house.store.lease_of(talk.call.state.order_id)
         if lease is not None and lease.place != self._seat.place:
+            talk.page.ended("moved", present=self._attendance.present)
             await write(self._room.local_participant, MOVED_ON, f"moved on {lease.since}")
             await asyncio.sleep(LAST_WORDS_S)  # what has not left when the room is left never does
 
@@ -384,6 +507,14 @@ class RoomCall:
             self._talk.call.end("failed")
 
     # -- small things --------------------------------------------------------------------------------------
+
+    async def _either(self, event: asyncio.Event) -> None:
+        """Wait for something to happen, or for the outcome."""
+        waiting = asyncio.ensure_future(event.wait())
+        try:
+            await asyncio.wait((waiting, self._outcome), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            waiting.cancel()
 
     def _result(self, outcome: Outcome) -> Outcome:
         if not self._outcome.done():

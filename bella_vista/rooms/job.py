@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -27,7 +28,7 @@ from bella_vista.rooms.house import House, Outcome
 from bella_vista.rooms.lost import tell_staff
 from bella_vista.rooms.media import Media
 from bella_vista.rooms.refusing import Why, refuse_politely
-from bella_vista.serving.replacing import replace_this_job
+from bella_vista.serving.replacing import LEAVE_WHEN_OVER, replace_this_job
 from bella_vista.serving.sending import MOST_TRIES
 from bella_vista.setting_values import LOCAL
 from bella_vista.settings import Settings, SettingsFaults, read_settings
@@ -105,6 +106,9 @@ class _Job:
         """Join, and leave the talking to a task: an entrypoint that does not return is waited for at the end."""
         ctx = self._ctx
         ctx.add_shutdown_callback(self._close)
+        with suppress(NotImplementedError, RuntimeError, ValueError):  # not in a thread
+            loop = asyncio.get_running_loop()
+            loop.add_signal_handler(LEAVE_WHEN_OVER, self._call.leave_when_over)
         try:
             if not await self._call.take_place():
                 logger.info("another agent serves this room", extra={"room": ctx.job.room.name})

@@ -89,6 +89,8 @@ async def keep_number(shared: SharedState[OrderState, OrderContext], number: str
 async def _named(
     store: SqlStore, metadata: JobMetadata, lease: Lease, guest: str, secret: str
 ) -> str | None:
+    if metadata.supersedes is not None and lease.open and lease.guest == guest:
+        return lease.state_id  # a lost job may have been at another order than it was sent for
     if metadata.resume_code is not None:
         return order_of(metadata.resume_code, secret)
     if metadata.order_id is not None:

@@ -5,7 +5,7 @@ And the other way round: what the guest does on his page, a voice speaks to.
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from livekit import rtc
 
@@ -16,7 +16,6 @@ from agents.handoff import (
     HandedOver,
     Heard,
     Said,
-    StateChanged,
     TurnWithdrawn,
     YourTurn,
 )
@@ -26,7 +25,7 @@ from bella_vista.rooms.words import your_turn
 from rpc.gateway import GUEST
 from rpc.gateway.attributes import Attributes
 from rpc.gateway.history import View, Views
-from rpc.gateway.notices import TurnNotices
+from rpc.gateway.notices import EndNotices, TurnNotices
 from rpc.gateway.push import Subscribers
 from state.context import OrderContext
 from state.order import OrderState
@@ -44,6 +43,9 @@ before it on the same channel would hold his answer up for longer than the chang
 
 _EVERY_TURN = 1 << 53
 
+EndReason = Literal["agent_ended", "user_left", "moved", "failed"]
+"""Why a call is over, as clients are told it."""
+
 
 class Page:
     """What the clients of one call see of it.
@@ -53,6 +55,7 @@ class Page:
         call: The call.
         views: What its order looks like from outside.
         guest: The identity of its guest.
+        resume_code: Goes on with the order in another room.
         silent: Whether he has no client that can be called, as on a telephone.
         touched: Called when the guest has done something on his page.
     """
@@ -64,11 +67,13 @@ class Page:
         views: Views,
         *,
         guest: str,
+        resume_code: str | None = None,
         silent: bool,
         touched: Callable[[], None] = lambda: None,
     ) -> None:
         self._call = call
         self._guest = guest
+        self._resume_code = resume_code
         self._touched = touched
         self._silent = silent
         self._views = views
@@ -78,6 +83,7 @@ class Page:
         self._attributes = Attributes(agent)
         self._notices = TurnNotices(agent)
         self._notices.bind(guest, silent=silent)
+        self._ends = EndNotices(agent)
         self._subscribers = Subscribers(agent, views)
         self._unsubscribe = call.shared.subscribe(self._on_change)
         self._unlisten = call.listen(self._on_event)
@@ -109,10 +115,12 @@ class Page:
     def greeted(self, identity: str) -> None:
         """A client has said hello: it can be called."""
         self._notices.may_try_again(identity)
+        self._ends.may_try_again(identity)
 
     def left(self, identity: str) -> None:
         """A client has left the room."""
         self._notices.left(identity)
+        self._ends.left(identity)
         self._subscribers.left(identity)
 
     def returned(self, *, anew: bool) -> None:
@@ -127,6 +135,7 @@ class Page:
             self._forget_remark()
             self._changes.forget()
         self._notices.returned(self._guest)
+        self._ends.returned(self._guest)
         self._subscribers.returned(self._guest)
 
     def joined(self, identity: str, *, staff: bool) -> None:
@@ -141,7 +150,25 @@ class Page:
         self._attributes.again()
         self.show()
         self._notices.returned(self._guest)
+        self._ends.returned(self._guest)
         self._subscribers.returned(self._guest)
+
+    def ended(self, reason: EndReason, *, present: bool) -> None:
+        """Tell the guest and those who subscribed that the call is over.
+
+        Args:
+            reason: Why.
+            present: Whether the guest is in the room; they are told when they are back.
+        """
+        if not self._silent:
+            code = {} if self._resume_code is None else {"resume_code": self._resume_code}
+            self._ends.tell(self._guest, {"reason": reason, **code}, away=not present)
+        for identity in self._subscribers.present:
+            self._ends.tell(identity, {"reason": reason})
+
+    async def end_is_told(self) -> None:
+        """Wait until everybody who can be reached knows that the call is over."""
+        await self._ends.told()
 
     async def aclose(self) -> None:
         """Show nothing more."""
@@ -150,6 +177,7 @@ class Page:
         self._forget_remark()
         self._tell_change()
         await self._notices.aclose()
+        await self._ends.aclose()
         await self._subscribers.aclose()
         await self._attributes.aclose()
 
@@ -169,8 +197,6 @@ class Page:
                 self._tell_change()  # its version is the one the client has by then
                 self._notices.give(self._notice(event))
                 self._remark_soon()
-            case StateChanged():
-                self._tell_change_soon()
             case HandedOver():
                 self.show()
             case Ended():
@@ -208,6 +234,7 @@ class Page:
     # -- what the guest does on his page -----------------------------------------------------------------
 
     def _on_change(self, applied: Applied[OrderState]) -> None:
+        self._tell_change_soon()  # also after the end: staff move the order on
         if applied.actor != GUEST:
             self._changes.note_another(applied)
         else:

@@ -128,6 +128,27 @@ class Seat:
             self._lost()
             raise
 
+    async def begin_anew(self) -> None:
+        """Close what went on here and keep the place: whoever comes next begins anew.
+
+        A database that cannot be used leaves the place as it is.
+        """
+        if self._renewing is None:
+            return
+        self._renewing.cancel()
+        await asyncio.gather(self._renewing, return_exceptions=True)
+        try:
+            await self._store.leave_place(self._place, self._holder, done=True)
+            await self._store.take_place(self._place, self._holder, seconds=LASTS_S)
+        except Held:  # another agent was faster
+            self._lost()
+            return
+        except StateError as fault:
+            logger.warning("what went on at a place could not be closed: %s", fault.message)
+        else:
+            self._held_until = asyncio.get_running_loop().time() + LASTS_S
+        self._renewing = asyncio.get_running_loop().create_task(self._renew())
+
     async def leave(self, *, done: bool) -> None:
         """Give the place up.
 

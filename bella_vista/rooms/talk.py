@@ -54,7 +54,7 @@ class Talk:
         self._house = house
         self._room = room
         self._guest = guest
-        self._channel: Channel = channel
+        self.channel: Channel = channel
         self._present = present
         self._on_end = ended
         self._model: LLM[Any] = house.model()
@@ -68,12 +68,14 @@ class Talk:
         self.call.late.extend(opened.before.unanswered)
         self._record = CallRecord(self.call, house.store, words=house.words)
         self._record.drop_older_than(house.words_days)
+        self._finished = False
         self._silence = Silence(house.patience[channel], self._still_there, self._nobody_there)
+        code = resume_code(self.call.state.order_id, house.secret)
         self.desk = OrderDesk(
             self.call.shared,
             self.call,
             agent=house.agent,
-            resume_code=resume_code(self.call.state.order_id, house.secret),
+            resume_code=code,
             spoken=opened.before.spoken,
             store=self._record.say,
         )
@@ -82,6 +84,7 @@ class Talk:
             self.call,
             self.desk.views,
             guest=guest,
+            resume_code=code,
             silent=channel == "phone",
             touched=self._silence.broken,
         )
@@ -89,17 +92,18 @@ class Talk:
 
     async def start(self) -> None:
         """Let the first voice open."""
-        await self._house.media.start(
-            self.call, self._model, self._room, self._guest, self._channel
-        )
+        await self._house.media.start(self.call, self._model, self._room, self._guest, self.channel)
 
     def stop_waiting(self) -> None:
         """Ask the guest nothing more."""
         self._silence.stops()
 
-    async def aclose(self) -> None:
-        """Stop what runs, and keep what was said."""
-        await self.page.aclose()
+    async def finish(self) -> None:
+        """Stop the conversation and keep what was said; the order can still be read by the desk and the page."""
+        if self._finished:
+            return
+        self._finished = True
+        self._silence.stops()
         self.call.end("user_left")
         try:
             async with asyncio.timeout(STOP_LIMIT_S):
@@ -111,6 +115,11 @@ class Talk:
         await self._record.aclose()
         await self._house.media.aclose()
         await self._model.aclose()
+
+    async def aclose(self) -> None:
+        """Stop everything."""
+        await self.page.aclose()
+        await self.finish()
 
     def _told(self, event: Event) -> None:
         match event:

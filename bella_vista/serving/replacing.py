@@ -7,7 +7,10 @@ dispatch that names the dead job, so that the next one may take its order at onc
 
 import asyncio
 import logging
+import os
+import signal
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +30,11 @@ from bella_vista.serving.sending import (
 )
 
 logger = logging.getLogger(__name__)
+
+LEAVE_WHEN_OVER = signal.SIGTERM
+"""Tells a job that its worker is leaving, so that its agent does not stay when its call is over.
+
+A job's process ignores this signal unless the job handles it (livekit-agents 1.8.9)."""
 
 _ON_ITS_WAY_S = 3.0
 """How long a dispatch may be on its way to a worker, in seconds."""
@@ -90,6 +98,17 @@ class Watch:
     def give_over(self, job_id: str) -> None:
         """Forget a job whose call another one has taken over."""
         self._over.add(job_id)
+
+    def leave_when_over(self, pool: Any) -> None:
+        """Tell every job that its agent is not to stay when its call is over.
+
+        Args:
+            pool: The worker's processes.
+        """
+        for process in getattr(pool, "processes", ()):
+            if process.running_job is not None and process.pid is not None:
+                with suppress(ProcessLookupError):
+                    os.kill(process.pid, LEAVE_WHEN_OVER)
 
     async def aclose(self) -> None:
         """Replace nobody any more, and finish what has begun."""

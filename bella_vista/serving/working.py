@@ -24,6 +24,9 @@ SERVED, FAILED = 0, 1
 
 _SWEEP_EVERY_S = 5.0
 
+_TELL_EVERY_S = 2.0
+"""How often jobs are told that their worker is leaving, in seconds."""
+
 _CLOSE_LIMIT_S = 5.0
 """How long calls may take to end when there is no time to wait for them, in seconds."""
 
@@ -156,6 +159,7 @@ class _Run:
     async def _drain(self, *, moving: bool) -> None:
         worker = self._worker
         if not moving:
+            telling = asyncio.create_task(self._tell_jobs())
             try:
                 async with asyncio.timeout(worker.settings.drain):
                     return await worker.drain(timeout=None)
@@ -163,11 +167,19 @@ class _Run:
                 logger.warning(
                     "the time to drain is over", extra={"calls": len(worker.active_jobs)}
                 )
+            finally:
+                telling.cancel()
         # Where no other worker is, nobody comes; the orders are stored either way.
         ended = asyncio.create_task(worker.drain(timeout=None))
         await asyncio.gather(*(self._move(job) for job in worker.active_jobs))
         with suppress(TimeoutError):
             await asyncio.wait_for(ended, _CLOSE_LIMIT_S)
+
+    async def _tell_jobs(self) -> None:
+        """Tell the jobs that this worker is leaving; again and again, since one may only just begin."""
+        while True:
+            self._watch.leave_when_over(self._worker.pool)
+            await asyncio.sleep(_TELL_EVERY_S)
 
     async def _move(self, job: Any) -> None:
         self._watch.give_over(job.job.id)

@@ -1,5 +1,4 @@
 """Tells the guest's client whether it is his turn to speak: the newest truth, in order, awaited by nobody.
-Tells clients once that a call has ended.
 
 A notice holds until it is withdrawn, or until the guest has spoken. A client that is slow is not told what
 no longer holds: a notice that was withdrawn before it could leave never leaves, nor does its withdrawal.
@@ -173,9 +172,7 @@ class EndNotices:
         self._changed = asyncio.Event()
         self._closed = False
 
-    def tell(
-        self, identity: str, payload: Mapping[str, JsonValue], *, away: bool = False
-    ) -> None:
+    def tell(self, identity: str, payload: Mapping[str, JsonValue], *, away: bool = False) -> None:
         """Tell a client; a second notice to the same client is ignored.
 
         Args:

@@ -44,6 +44,8 @@ class House:
     deaf: bool = False
     """Whether the words of a call that fails are lost as well."""
     answers: bool = True
+    stays: bool = False
+    """Whether the agent stays in the room after the end, and tells of the end."""
     kept: dict[str, int] = field(default_factory=dict)
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
@@ -143,7 +145,9 @@ class House:
             moved = {"base_version": base, "version": self.call.shared.version, "patch": []}
             await self.notify("order_state_changed", moved)
         await self.say_aloud(WORDS.get(text, f"You said: {text}"))
-        if text == "bye":
+        if text == "bye" and self.stays:
+            await self.notify("call_ended", {"reason": "agent_ended", "resume_code": CODE})
+        elif text == "bye":
             await self.client.leave()
         else:
             await self.your_turn()

@@ -225,6 +225,20 @@ async def test_a_call_that_the_voice_ends_has_ended_well(
     assert guest.events[-1]["reason"] == "agent_ended"
 
 
+async def test_a_call_whose_end_is_told_is_over_though_the_agent_stays(
+    livekit: LiveKit, room_name: str
+) -> None:
+    guest = Played(livekit, room_name, ["bye", "never said"])
+
+    async with house(livekit, room_name) as played:
+        played.stays = True
+        assert await guest.hold() == "agent_ended"
+
+        assert played.heard == ["bye"]
+    said = [event["text"] for event in guest.events if event["type"] == "said"]
+    assert said[-1] == "Goodbye!"
+
+
 async def test_an_agent_that_is_lost_and_not_replaced_fails_the_visit(
     livekit: LiveKit, room_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
