@@ -7,7 +7,7 @@ import pytest
 from rpc.desk import MOST_KEYS, OrderDesk
 from rpc.gateway import GUEST, STAFF, Caller, Forbidden
 from rpc.methods import OrderMethods
-from rpc.wire import FEATURES, HelloRequest
+from rpc.wire import FEATURES, HelloRequest, SayReply, SayRequest
 from state.shared import NotStored
 from tests.agents.restaurant import restaurant
 from tests.rpc.counter import ADA, COOK, STRANGER, Counter
@@ -174,7 +174,7 @@ async def test_after_the_end_nobody_pretends_to_listen() -> None:
 
     refused = await counter.refused("say", {"text": "hello?", "key": "l"})
 
-    assert (refused["code"], refused["type"]) == (4010, "wrong_stage")
+    assert (refused["code"], refused["reason"]) == (4022, "call_over")
     assert "over" in refused["detail"]
     # What was taken in before the end is still answered the same.
     assert await counter.call("say", {"text": "bye", "key": "k"}) == {"turn": 1}
@@ -250,3 +250,63 @@ async def test_a_role_is_needed_even_where_the_binding_lets_in() -> None:
 
     with pytest.raises(Forbidden):
         await hello.answer(HelloRequest(), Caller(COOK, STAFF))
+
+
+async def test_what_is_said_after_the_end_is_said_in_another_call_where_one_can_begin() -> None:
+    counter, second = Counter(), Counter()
+    begun: list[str] = []
+
+    async def again() -> None:
+        begun.append(second.order.order_id)
+        methods.open(second.desk, second.board)
+
+    methods = OrderMethods(counter._bind, again)
+    methods.open(counter.desk, counter.board)
+    say = next(method for method in methods.methods() if method.name == "say")
+    assert await say.answer(SayRequest(text="bye", key="k"), GUEST_CALLER) == SayReply(turn=1)
+    counter.talk.over = True
+
+    assert await say.answer(SayRequest(text="bye", key="k"), GUEST_CALLER) == SayReply(turn=1)
+    assert begun == []
+    assert await say.answer(SayRequest(text="hello?"), GUEST_CALLER) == SayReply(turn=1)
+    assert (counter.talk.heard, second.talk.heard) == (["bye"], ["hello?"])
+    assert len(begun) == 1
+
+
+@pytest.mark.parametrize("who", [ADA, COOK])
+async def test_after_the_end_nobody_changes_the_order_and_everybody_reads_it(who: str) -> None:
+    counter = Counter()
+    add = {"command": {"op": "add_item", "name": "Water"}, "key": "k"}
+    first = await counter.call("order.apply", add, who)
+    counter.talk.over = True
+
+    for method, payload in (
+        ("order.apply", {"command": {"op": "add_item", "name": "Cola"}}),
+        ("order.apply", {"command": {"op": "add_item", "name": "Cola"}, "key": "l"}),
+        ("order.apply", {"command": {"op": "set_customer", "name": "Ada"}}),
+    ):
+        refused = await counter.refused(method, payload, who)
+        assert (refused["code"], refused["type"], refused["reason"]) == (
+            4022,
+            "refused",
+            "call_over",
+        )
+        assert refused["retryable"] is False
+    for operation, kind, data in (
+        ("create", "item", {"name": "Cola"}),
+        ("update", "item", {"quantity": 3}),
+        ("delete", "item", None),
+        ("update", "tip", {"amount": 100}),
+    ):
+        line = "L1" if operation != "create" and kind == "item" else None
+        told = await counter.state(operation, kind, line, data, who)
+        assert (told["status"], told["error"]["reason"]) == ("error", "call_over")
+    # What was done before the end is answered as it was, and a key is of one request.
+    assert await counter.call("order.apply", add, who) == first
+    reused = {"command": {"op": "add_item", "name": "Cola"}, "key": "k"}
+    assert (await counter.refused("order.apply", reused, who))["code"] == 4011
+    assert (await counter.call("get_order_state", who=who))["order"]["item_count"] == 1
+    assert (await counter.call("order.subscribe", who=who))["version"] == 1
+    assert (await counter.call("get_menu", who=who))["sections"]
+    assert (await counter.state("list", who=who))["status"] == "success"
+    assert (await counter.call("hello", who=who))["order_id"] == "o-1"
