@@ -11,7 +11,7 @@ from state.digits import digits_said
 from state.errors import NotValid
 from state.menu import Restaurant
 from state.redaction import CARD, is_card
-from state.text import clean
+from state.text import clean, empty_or_visible
 
 _LONGEST = 254
 _SAID = {" at ": "@", " dot ": ".", " underscore ": "_", " dash ": "-", " hyphen ": "-"}
@@ -23,7 +23,7 @@ def _contact(value: object) -> object:
     if not isinstance(value, str) or len(value) > 10 * _LONGEST:
         return value
     cleaned = clean(value)
-    return CARD if is_card(cleaned) else cleaned
+    return CARD if is_card(cleaned) else empty_or_visible(value, cleaned)
 
 
 ContactText = Annotated[str, BeforeValidator(_contact), Field(max_length=_LONGEST)]

@@ -12,6 +12,9 @@ from pydantic import BeforeValidator, Field
 from state.redaction import redact
 
 _JOINER = "\u200d"
+_BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and pictures that show nothing, beside combining marks without a letter."""
+
 _BREAKS = frozenset("\n\r\x0b\x0c\x85\u2028\u2029")
 _FAR_TOO_LONG = 20_000
 NAME, ASKED, NOTE, COMMENT = 80, 120, 280, 1000
@@ -55,6 +58,32 @@ def _one_line(value: object) -> object:
     return redact(clean(value))
 
 
+def empty_or_visible(value: str, cleaned: str) -> str:
+    """Return a cleaned text; an empty one says that there is nothing to say, and an invisible one says nothing.
+
+    Args:
+        value: As it came.
+        cleaned: The same, cleaned.
+
+    Raises:
+        ValueError: It was not empty, and nothing of it can be seen.
+    """
+    seen = any(
+        character not in _BLANKS and not unicodedata.category(character).startswith(("M", "Z"))
+        for character in cleaned
+    )
+    if value.strip() and not seen:
+        raise ValueError("it holds nothing that can be seen")
+    return cleaned
+
+
+def _shown(value: object) -> object:
+    cleaned = _one_line(value)
+    if isinstance(value, str) and isinstance(cleaned, str):
+        return empty_or_visible(value, cleaned)
+    return cleaned
+
+
 def _several_lines(value: object) -> object:
     if not isinstance(value, str) or len(value) > _FAR_TOO_LONG:
         return value
@@ -69,13 +98,13 @@ def _comment(value: object) -> object:
 Words = Annotated[str, BeforeValidator(_one_line), Field(min_length=1, max_length=NAME)]
 """A name of something, never empty."""
 
-Name = Annotated[str, BeforeValidator(_one_line), Field(max_length=NAME)]
+Name = Annotated[str, BeforeValidator(_shown), Field(max_length=NAME)]
 """A name that may be empty: the guest would rather not say."""
 
 Asked = Annotated[str, BeforeValidator(_one_line), Field(max_length=ASKED)]
 """What somebody looks for."""
 
-Line = Annotated[str, BeforeValidator(_one_line), Field(max_length=NOTE)]
+Line = Annotated[str, BeforeValidator(_shown), Field(max_length=NOTE)]
 """A remark on one line; empty takes it away."""
 
 Paragraph = Annotated[str, BeforeValidator(_several_lines), Field(min_length=1, max_length=NOTE)]

@@ -25,7 +25,7 @@ from bella_vista.rooms.opening import keep_number, open_for
 from bella_vista.rooms.refusing import write
 from bella_vista.rooms.seat import Seat, place_of
 from bella_vista.rooms.talk import Talk
-from bella_vista.rooms.words import MOVED_ON
+from bella_vista.rooms.words import MOVED_ON, TOO_LONG
 from rpc.gateway import STAFF, Caller, Forbidden, Gateway, Mutes, RoomService
 from rpc.methods import OrderMethods
 from state.shared import Lease, StateError
@@ -103,7 +103,7 @@ class RoomCall:
             version=lambda: self._talk.call.shared.version if self._talk is not None else None,
             mutes=self._mutes,
         )
-        self._chat = Chat(self._attendance, self._hear)
+        self._chat = Chat(self._attendance, self._hear, self._refuse_text)
         self._keys = Keys(self._hear)
         self._ready = asyncio.Event()
         self._talk: Talk | None = None
@@ -377,6 +377,12 @@ class RoomCall:
         """Hear what came while this process stood still, unless another agent serves the guest by now."""
         if await self._seat.renew():
             talk.call.hear(words)
+
+    async def _refuse_text(self, stream_id: str) -> None:
+        """Tell the guest that a text of theirs was too large to be taken in."""
+        to = self._attendance.guest
+        if to is not None:
+            await write(self._room.local_participant, TOO_LONG, f"too long {stream_id}", to=to)
 
     def _on_key(self, pressed: rtc.SipDTMF) -> None:
         participant = pressed.participant

@@ -2,11 +2,12 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from livekit import rtc
 
 from bella_vista.rooms.attendance import Attendance
+from rpc.gateway import is_too_large
 from rpc.gateway.rates import Rates
 from state.text import clean
 
@@ -29,11 +30,18 @@ class Chat:
     Args:
         attendance: Who may be the guest.
         hear: Takes in what he wrote.
+        refuse: Answers a text of theirs that was too large to be taken in; gets the stream's id.
     """
 
-    def __init__(self, attendance: Attendance, hear: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        attendance: Attendance,
+        hear: Callable[[str], None],
+        refuse: Callable[[str], Awaitable[None]],
+    ) -> None:
         self._attendance = attendance
         self._hear = hear
+        self._refuse = refuse
         self._rates = Rates(at_once=AT_ONCE, per_second=PER_SECOND)
         self._last: dict[str, asyncio.Task[None]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -60,11 +68,23 @@ class Chat:
     async def _read(
         self, reader: rtc.TextStreamReader, identity: str, before: "asyncio.Task[None] | None"
     ) -> None:
-        text = clean((await reader.read_all())[:LONGEST], lines=True)
+        text: str | None
+        try:
+            text = clean((await reader.read_all())[:LONGEST], lines=True)
+        except rtc.StreamError as error:
+            if not is_too_large(error):
+                raise
+            text = None
         if before is not None:
             await asyncio.wait((before,))
         # One who is not known yet may have just come, and is the guest if nobody else is.
-        if text and await self._attendance.look_for(identity) and self._attendance.claim(identity):
+        if text == "" or not await self._attendance.look_for(identity):
+            return
+        if not self._attendance.claim(identity):
+            return
+        if text is None:
+            await self._refuse(reader.info.stream_id)
+        else:
             self._hear(text)
 
     def _ended(self, task: "asyncio.Task[None]", identity: str) -> None:

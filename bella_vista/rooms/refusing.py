@@ -54,16 +54,20 @@ class Why(Enum):
         return kind(self.value[1])
 
 
-async def write(agent: rtc.LocalParticipant, words: str, segment: str) -> None:
+async def write(
+    agent: rtc.LocalParticipant, words: str, segment: str, *, to: str | None = None
+) -> None:
     """Say something to whoever reads what is said in the room, without a session.
 
     Args:
         agent: Who says it.
         words: As they stand.
         segment: An id of its own among all that this agent says.
+        to: The only participant who is told; everybody without one.
     """
     await agent.send_text(
         words,
+        destination_identities=None if to is None else [to],
         topic=TRANSCRIPTION,
         attributes={"lk.transcription_final": "true", "lk.segment_id": segment},
     )

@@ -8,6 +8,7 @@ _CUT_OFF = "I am sorry, we were cut off while I was still at what you said last"
 _MISSING = "Please tell me if anything of it is missing."
 _LONGEST_QUOTE = 120
 MOVED_ON = "Your order goes on in another place now, so I leave this one. Goodbye!"
+TOO_LONG = "I am sorry, that was too long for me to read. Please say it in fewer words."
 NOT_SET_UP = "I am sorry, this call could not be set up. Please try again in a moment."
 BROKEN_OFF = (
     "I am sorry, something is wrong here and this call cannot go on. What you have ordered so far is kept. "

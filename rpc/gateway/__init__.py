@@ -23,7 +23,7 @@ from rpc.gateway.mutes import Mutes, RoomService
 from rpc.gateway.notices import EndNotices, TurnNotices
 from rpc.gateway.params import part
 from rpc.gateway.push import Subscribers
-from rpc.gateway.streams import STREAM_BYTES, cap_incoming
+from rpc.gateway.streams import STREAM_BYTES, cap_incoming, is_too_large
 from rpc.gateway.strict_json import JsonText
 
 __all__ = [
@@ -54,6 +54,7 @@ __all__ = [
     "UnknownOperation",
     "VersionDemanded",
     "cap_incoming",
+    "is_too_large",
     "part",
     "told",
 ]

@@ -14,6 +14,9 @@ M = TypeVar("M", bound=BaseModel)
 MOST_ERRORS = 5
 """How many wrong fields are told at once."""
 
+_NUL, _NUL_IN_JSON = "\0", "\\u0000"
+"""PostgreSQL keeps no such text, and what was cut off at it would be taken for the whole."""
+
 _SHOWN = re.compile(r"[A-Za-z_$][A-Za-z0-9_$-]{0,63}")
 
 
@@ -22,10 +25,16 @@ def request(kind: type[M], payload: str) -> M:
 
     Raises:
         BadJson: It is not one strict JSON object.
-        BadParams: A field is missing, unknown or wrong; it is named, and its value is not.
+        BadParams: A field is missing, unknown or wrong, or a text in it holds a NUL character; it is named, and
+            its value is not.
         UnknownOperation: It names an operation that there is not.
     """
-    read(payload)
+    values = read(payload)
+    if _NUL_IN_JSON in payload and (at := _holds_nul(values)) is not None:
+        field = _path(at, "")
+        detail = f"{field}: A text must not hold a NUL character"
+        told: list[JsonValue] = [{"path": field, "code": "nul_character", "detail": detail}]
+        raise BadParams(f"{detail}.", field=field, errors=told)
     # As JSON, since only there a strict model takes a list for a tuple and a text for a time.
     return _valid(kind, payload if payload.strip(BLANK) else "{}")
 
@@ -43,6 +52,22 @@ def part(kind: type[M], values: Mapping[str, JsonValue], *, at: str = "") -> M:
         UnknownOperation: It names an operation that there is not.
     """
     return _valid(kind, write(dict(values)), at)
+
+
+def _holds_nul(value: JsonValue, at: tuple[int | str, ...] = ()) -> tuple[int | str, ...] | None:
+    """Say where a text holds a NUL character, if one does."""
+    if isinstance(value, str):
+        return at if _NUL in value else None
+    if isinstance(value, dict):
+        if any(_NUL in name for name in value):
+            return (*at, _NUL)
+        parts: Iterable[tuple[int | str, JsonValue]] = value.items()
+    elif isinstance(value, list):
+        parts = enumerate(value)
+    else:
+        return None
+    found = (_holds_nul(part, (*at, name)) for name, part in parts)
+    return next((one for one in found if one is not None), None)
 
 
 def _valid(kind: type[M], text: str, at: str = "") -> M:

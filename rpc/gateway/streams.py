@@ -8,6 +8,14 @@ STREAM_BYTES = 65_536
 """Where incoming streams end: payloads of calls, and texts that guests write."""
 
 
+def is_too_large(error: rtc.StreamError) -> bool:
+    """Whether a stream ended because it was larger than ``cap_incoming`` allows.
+
+    livekit 1.1.21 tells it from a stream that its sender or the connection broke off by its words only.
+    """
+    return "maximum size" in error.description
+
+
 def cap_incoming(room: rtc.Room, limit: int = STREAM_BYTES) -> None:
     """Let no incoming stream of a room become larger than this; call it before the room is connected.
 

@@ -14,7 +14,7 @@ from state.context import OrderContext
 from state.order import OrderState, Stage
 from state.shared import SharedState, SqlStore
 from state.view import view
-from tests.rpc.counter import ADA, COOK, Counter
+from tests.rpc.counter import ADA, COOK, Counter, Refusal
 from tests.state.house import CARD, House, card
 
 WATER = {"op": "add_item", "name": "Water"}
@@ -352,7 +352,7 @@ async def test_keys_are_known_after_a_restart(tmp_path: Path) -> None:
     house = House()
     margherita = {"name": "Margherita", "size": "large", "modifications": ["no basil"]}
     items: list[dict[str, Any]] = [
-        {"data": margherita, "key": "4111 1111 1111 1111\0"},
+        {"data": margherita, "key": "4111 1111 1111 1111\u202e"},
         {"data": {"name": "Cola"}, "key": "b"},
         {"data": {**margherita, "quantity": 2}, "key": "c"},
         {
@@ -503,3 +503,78 @@ async def test_what_cannot_be_seen_is_taken_out() -> None:
     await counter.apply("set_customer", name="A\u202ed\u200ba\x1b")
 
     assert counter.order.customer_name == "Ada"
+
+
+ZERO_WIDTH = ("\u200b", "\u200d\u200c", " \u202e\ufeff ", "\u2060\ufe0f", "\u034f", "\u3164\u2800")
+
+
+@pytest.mark.parametrize("nothing", ZERO_WIDTH)
+@pytest.mark.parametrize("field", ["name", "phone", "email"])
+async def test_what_cannot_be_seen_is_not_taken_for_a_name_that_is_withheld(
+    field: str, nothing: str
+) -> None:
+    counter = Counter()
+    command = {"op": "set_customer", field: nothing}
+
+    refused = await counter.refused("order.apply", {"command": command, "version": 0})
+
+    assert (refused["code"], refused["facts"]["field"]) == (4001, f"command.{field}")
+    with pytest.raises(Refusal) as told:
+        await counter.state("update", "customer", None, {field: nothing})
+    assert (told.value.code, told.value.told["facts"]["field"]) == (4001, f"data.{field}")
+    assert counter.order.customer_name is None
+    # Who would rather not say sends an empty text.
+    withheld = {"command": {"op": "set_customer", field: " "}, "version": 0}
+    assert (await counter.call("order.apply", withheld))["version"] == 1
+
+
+@pytest.mark.parametrize("nothing", ZERO_WIDTH)
+async def test_a_note_that_cannot_be_seen_takes_none_away(nothing: str) -> None:
+    counter = Counter()
+    await counter.apply("add_item", name="Water", note="no ice")
+    change = {"op": "change_item", "line_id": "L1", "note": nothing}
+
+    refused = await counter.refused("order.apply", {"command": change, "version": 1})
+
+    assert (refused["code"], refused["facts"]["field"]) == (4001, "command.note")
+
+
+@pytest.mark.parametrize(
+    ("method", "payload", "field"),
+    [
+        ("order.apply", {"command": {**WATER, "name": "Water\0"}}, "command.name"),
+        (
+            "order.apply",
+            {"command": {**WATER, "modifications": ["a", "\0"]}},
+            "command.modifications.1",
+        ),
+        ("order.apply", {"command": WATER, "key": "k\0"}, "key"),
+        ("order.apply", {"command": {**WATER, "na\0me": "x"}}, "command.(a field)"),
+        ("say", {"text": "a Cola\0"}, "text"),
+        ("get_menu", {"section": "Pizza\0"}, "section"),
+        (
+            "agent.state",
+            {
+                "operation": "create",
+                "object_type": "note",
+                "data": {"title": "x", "content": "\0y"},
+            },
+            "data.content",
+        ),
+    ],
+)
+async def test_a_nul_character_is_no_part_of_a_text(
+    method: str, payload: dict[str, Any], field: str
+) -> None:
+    counter = Counter()
+
+    refused = await counter.refused(method, payload)
+
+    assert (refused["code"], refused["facts"]["field"]) == (4001, field)
+    assert counter.talk.heard == []
+
+
+async def test_the_letters_of_an_escaped_nul_are_letters() -> None:
+    counter = Counter()
+    await counter.call("say", {"text": r"is it C:\u0000?"})
+    assert counter.talk.heard == [r"is it C:\u0000?"]

@@ -376,8 +376,7 @@ async def test_a_guest_who_reloads_after_the_goodbye_is_served_in_the_same_job(
         await page.call("say", {"text": "two large margheritas"})
         await turn(page, 1)
         await goodbye(Checked(page))
-    while (lease := await restaurant.lease(room_name)) is None or lease.open:
-        await asyncio.sleep(0.05)  # until all of the first call has ended
+    await restaurant.closed(room_name)  # all of the first call has ended
     async with livekit.joined(room_name, identity) as page:
         second = await page.hello()
         assert second["order_id"] != first["order_id"]

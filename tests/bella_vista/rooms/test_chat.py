@@ -6,7 +6,9 @@ import pytest
 
 from bella_vista.rooms.attendance import Attendance
 from bella_vista.rooms.chat import Chat
-from tests.livekit import until
+from tests.bella_vista.rooms.checked import served
+from tests.bella_vista.rooms.conftest import Calls
+from tests.livekit import LiveKit, until
 
 
 class Everybody:
@@ -47,7 +49,11 @@ class Text:
 @pytest.mark.parametrize("nothing", ["", "  \n", "\u200b", " \u202e\u200b\x00 "])
 async def test_what_holds_no_words_is_nothing_that_was_said(nothing: str) -> None:
     heard: list[str] = []
-    room, chat = Room(), Chat(cast(Attendance, Everybody()), heard.append)
+
+    async def refuse(stream_id: str) -> None:
+        pytest.fail("it was not too long")
+
+    room, chat = Room(), Chat(cast(Attendance, Everybody()), heard.append, refuse)
     chat.follow(cast(Any, room))
 
     room.write(nothing)
@@ -56,3 +62,27 @@ async def test_what_holds_no_words_is_nothing_that_was_said(nothing: str) -> Non
 
     assert heard == ["two colas"]
     await chat.aclose()
+
+
+@pytest.mark.parametrize("text", ["x" * 70_000, "é" * 40_000, "no " * 2_000_000])
+async def test_a_text_that_is_too_large_is_answered_and_nothing_of_it_is_kept(
+    calls: Calls, livekit: LiveKit, room_name: str, text: str
+) -> None:
+    async with livekit.joined(room_name, staff=True) as staff:
+        async with served(calls, livekit, room_name) as (ada, agent):
+            await ada.client.write(text)
+            await ada.heard("too long")
+            assert (await ada.call("hello"))["turn"] == 0
+            await ada.client.write("one tiramisu")
+            await ada.turn(1)
+            assert (await ada.order())["item_count"] == 1
+            # A stream that does not say how large it is, and one of somebody else.
+            await staff.write(text)
+            writer = await ada.client.room.local_participant.stream_text(topic="lk.chat")
+            for _ in range(7):
+                await writer.write("y" * 10_000)
+            await until(lambda: sum("too long" in one for one in ada.client.said) == 2)
+            await writer.aclose()
+            assert (await ada.call("hello"))["turn"] == 1
+            assert agent.call._talk is not None
+        assert not any("too long" in one for one in staff.said)

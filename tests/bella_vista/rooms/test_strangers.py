@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -221,3 +222,21 @@ async def test_staff_may_do_what_the_house_does_and_do_not_speak_for_the_guest(
         await until(lambda: client.changes and client.changes[-1]["version"] == order["version"])
         assert client.turns == []
         assert ada.client.called("order_state_changed") == []
+
+
+@pytest.mark.parametrize("kind", ["agent", "egress", "ingress"])
+async def test_an_impostor_who_has_just_come_is_refused_at_once(
+    calls: Calls, livekit: LiveKit, room_name: str, kind: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As long as it was waited for a person to be announced.
+    monkeypatch.setattr("bella_vista.rooms.attendance.PRESENCE_S", LONG_S)
+    async with served(calls, livekit, room_name) as (ada, agent):
+        to = agent.room.local_participant.identity
+        for method in ("hello", "get_order_state"):
+            grants = {"can_update_own_metadata": False}
+            async with livekit.joined(room_name, kind=kind, grants=grants) as eve:
+                before = time.monotonic()
+                told = await Checked(eve).refused(method, to=to)
+                assert told["code"] == 4003
+                assert time.monotonic() - before < LONG_S / 2
+        assert (await ada.call("hello", to=to))["turn"] == 0

@@ -114,6 +114,15 @@ class Restaurant:
         async with self.store() as store:
             return await store.lease_at(place_of(self.agent, room))
 
+    async def closed(self, room: str) -> None:
+        """Wait until whoever comes next in a room begins anew, while its place is held."""
+        async with asyncio.timeout(LONG_S):
+            while True:
+                lease = await self.lease(room)
+                if lease is not None and not lease.open:
+                    return
+                await asyncio.sleep(0.05)
+
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Let nobody write into the database for a while: no job takes a place."""
