@@ -113,6 +113,8 @@ class Call(Generic[S, C]):
         self.hearing = Hearing(self)
         """What the guest says aloud, where there is audio."""
         self.mouth = Mouth()
+        self.speech_lost: Callable[[], None] | None = None
+        """Called when the user cannot be heard or spoken to any more, where nobody reads what is said."""
         self.mouths: Mapping[str, TTS[Any]] = {}
         """The text-to-speech models of voices that have their own."""
         self._unsaid: list[str] = []

@@ -84,7 +84,9 @@ class Hearing:
         if getattr(error, "type", "") != "stt_error" or error.recoverable:
             return
         logger.error("the guest is not heard: %s", type(error.error).__name__)
-        if not self._deaf:
+        if self._call.speech_lost is not None:
+            self._call.speech_lost()
+        elif not self._deaf:
             self._deaf = True
             self._call.speak(self._call.manners.cannot_hear)
 

@@ -32,6 +32,7 @@ class Mouth:
 
     def __init__(self) -> None:
         self._silent_until: float | None = None
+        self._second_chance = False
 
     @property
     def resting(self) -> bool:
@@ -44,9 +45,15 @@ class Mouth:
         self._silent_until = _now() + REST_S
         return news
 
+    def failed_for_good(self) -> bool:
+        """Take note of a failure where nobody reads; returns whether it is the second in a row, or the first of all."""
+        chance, self._second_chance = self._second_chance, False
+        return not chance
+
     def heard(self) -> None:
         """Take note that it works."""
         self._silent_until = None
+        self._second_chance = True
 
 
 async def spoken(
@@ -67,8 +74,13 @@ async def spoken(
             logger.error(
                 "a voice is not heard: %s", type(error).__name__, extra={"voice": voice.name}
             )
-            if call.mouth.failed():
-                call.speak(call.manners.cannot_speak)
+            if call.speech_lost is None:
+                if call.mouth.failed():
+                    call.speak(call.manners.cannot_speak)
+            elif call.mouth.failed_for_good():
+                call.speech_lost()
+            else:
+                call.speak(call.manners.trouble)
         else:
             return
     async for _ in text:  # all of it, so that the silence ends after the words

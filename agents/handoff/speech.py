@@ -1,6 +1,6 @@
 """A call in speech: what a phone or a page with a microphone starts."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from livekit import rtc
@@ -78,6 +78,7 @@ async def start_speech(
     guest: str | None = None,
     microphone: AudioInput | None = None,
     loudspeaker: AudioOutput | None = None,
+    lost: Callable[[], None] | None = None,
 ) -> "AgentSession[Call[S, C]]":
     """Start a session with audio and have its first voice open; returns the running session.
 
@@ -102,6 +103,8 @@ async def start_speech(
         guest: His identity in the room; without one, whoever comes first.
         microphone: Where he is heard when there is no room.
         loudspeaker: Where he hears the voices when there is no room.
+        lost: Called when the user cannot be heard or spoken to any more, instead of showing them what cannot be
+            said: for a telephone, at which nobody reads.
 
     Raises:
         ValueError: The ears do not stream, and nothing notices that somebody speaks.
@@ -113,6 +116,7 @@ async def start_speech(
     listening = Ears(ears, call.hearing)
     handling = turns_by(vad) if turns is None else turns
     call.mouths = mouths or {}
+    call.speech_lost = lost
     call.turns.lag_s = heard_after_s
     # Past the longest that livekit-agents 1.8.9 waits for more words, three seconds unless it is told.
     call.hearing.patience_s = handling.get("endpointing", {}).get("max_delay", 3.0) + 1.0

@@ -20,8 +20,9 @@ from bella_vista.rooms.attendance import Arrival, Attendance
 from bella_vista.rooms.chat import Chat
 from bella_vista.rooms.house import House, Outcome
 from bella_vista.rooms.keys import Keys
-from bella_vista.rooms.media import channel_of
+from bella_vista.rooms.media import SpeechNotBuilt, channel_of
 from bella_vista.rooms.opening import keep_number, open_for
+from bella_vista.rooms.phone import play_recording
 from bella_vista.rooms.refusing import write
 from bella_vista.rooms.seat import Seat, place_of
 from bella_vista.rooms.talk import Talk
@@ -164,7 +165,7 @@ class RoomCall:
             while not self._outcome.done():
                 talk = await self._open()
                 await self._either(self._over)
-                if self._over.is_set():
+                if talk is not None and self._over.is_set():
                     await self._stay(talk)
         except Exception:
             if self._outcome.done():  # the place was lost meanwhile: somebody else goes on
@@ -175,6 +176,8 @@ class RoomCall:
             await asyncio.sleep(LAST_WORDS_S)  # staff are told that the guest has left
         elif outcome is Outcome.WITHDRAWN:
             await self._leave_the_room()
+        elif outcome is Outcome.UNSPOKEN:
+            await asyncio.wait((self._spawn(self._say_that_nobody_can_speak()),))
         return outcome
 
     def leave_when_over(self) -> None:
@@ -201,7 +204,8 @@ class RoomCall:
             await self._talk.aclose()
         await self._gateway.aclose()
         said_goodbye = self._talk is None or self._talk.call.ended == "agent_ended"
-        over = outcome is Outcome.NOBODY or (outcome is Outcome.OVER and said_goodbye)
+        over = outcome in (Outcome.NOBODY, Outcome.UNSPOKEN)
+        over = over or (outcome is Outcome.OVER and said_goodbye)
         await self._seat.leave(done=over)
 
     @property
@@ -241,10 +245,14 @@ class RoomCall:
             waiting.cancel()
         return waiting.done() and not waiting.cancelled() and not self._outcome.done()
 
-    async def _open(self) -> Talk:
-        """Begin a call: the first one, or another in the place of one that is over."""
+    async def _open(self) -> Talk | None:
+        """Begin a call: the first one, or another in the place of one that is over; none where there is no speech."""
         house, guest = self._house, await self._attendance.bound()
         channel = await channel_of(self._attendance, self._metadata.channel, house.media)
+        if channel == "phone" and not house.media.has_speech:
+            logger.error("somebody is on the phone, and there is no speech for them")
+            self._result(Outcome.UNSPOKEN)
+            return None
         opened = await open_for(
             house.store,
             house.context,
@@ -267,6 +275,7 @@ class RoomCall:
             channel=channel,
             present=lambda: self._attendance.present,
             ended=self._on_end,
+            lost=self._lose_speech,
         )
         # What was asked for was the first call's.
         self._metadata = self._metadata.model_copy(update={"order_id": None, "resume_code": None})
@@ -278,7 +287,13 @@ class RoomCall:
             talk.call.hear(words)
         self._ready.set()
         self._spawn(self._follow_the_house(talk))
-        await talk.start()
+        try:
+            await talk.start()
+        except SpeechNotBuilt as error:
+            if channel != "phone":
+                raise
+            logger.error("there is no speech for a call by phone", exc_info=error)
+            self._lose_speech()
         if not self._attendance.present:
             self._guest_left()
         return talk
@@ -481,6 +496,20 @@ class RoomCall:
         except Exception as error:  # it is a courtesy
             logger.info("nobody was told where the call goes on: %s", type(error).__name__)
         await self._room.disconnect()
+
+    def _lose_speech(self) -> None:
+        """A caller on a telephone cannot be heard or spoken to any more."""
+        self._result(Outcome.UNSPOKEN)
+
+    async def _say_that_nobody_can_speak(self) -> None:
+        talk = self._talk
+        if talk is None:
+            await play_recording(self._room)
+            return
+        talk.call.hang_up()
+        talk.call.end("failed")
+        talk.page.ended("failed", present=self._attendance.present)
+        await asyncio.gather(play_recording(self._room), talk.finish(), return_exceptions=True)
 
     # -- the connection ------------------------------------------------------------------------------------
 

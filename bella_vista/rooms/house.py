@@ -28,6 +28,8 @@ class Outcome(Enum):
     """Another agent serves this guest; this one left without a word."""
     CUT_OFF = "the room is gone"
     """The connection was lost for good; the order is kept and can be gone on with."""
+    UNSPOKEN = "there was no speech for a telephone"
+    """A caller could not be heard or spoken to; they have been told so."""
     FAILED = "it broke off"
     """The conversation broke; somebody else has to go on with it."""
 

@@ -12,7 +12,7 @@ from typing import Any
 from uuid import uuid4
 from zoneinfo import ZoneInfo
 
-from livekit import api, rtc
+from livekit import rtc
 from livekit.agents import JobContext, JobProcess
 from livekit.agents.llm import LLM
 
@@ -27,6 +27,7 @@ from bella_vista.rooms.call import RoomCall
 from bella_vista.rooms.house import House, Outcome
 from bella_vista.rooms.lost import tell_staff
 from bella_vista.rooms.media import Media
+from bella_vista.rooms.phone import end_line
 from bella_vista.rooms.refusing import Why, refuse_politely
 from bella_vista.serving.replacing import LEAVE_WHEN_OVER, replace_this_job
 from bella_vista.serving.sending import MOST_TRIES
@@ -76,10 +77,12 @@ async def serve_room(ctx: JobContext) -> None:
         metadata = JobMetadata.parse(ctx.job.metadata)
     except MetadataFaults as wrong:
         logger.error("the dispatch's metadata is wrong: %s", "; ".join(map(str, wrong.faults)))
-        await refuse_politely(ctx, Why.METADATA)
+        await refuse_politely(ctx, Why.METADATA, transfer_to=prepared.menu.restaurant.transfer_to)
         return
     if metadata.tries > MOST_TRIES:
-        await refuse_politely(ctx, Why.BROKEN)
+        await refuse_politely(
+            ctx, Why.BROKEN, user=metadata.user, transfer_to=prepared.menu.restaurant.transfer_to
+        )
         return
     await _Job(ctx, prepared, metadata).run()
 
@@ -90,6 +93,7 @@ class _Job:
     def __init__(self, ctx: JobContext, prepared: Prepared, metadata: JobMetadata) -> None:
         self._ctx = ctx
         self._settings = prepared.settings
+        self._transfer_to = prepared.menu.restaurant.transfer_to
         self._began = time.monotonic()
         self._house = _house(prepared, metadata.locale)
         self._call = RoomCall(
@@ -138,16 +142,11 @@ class _Job:
     async def _hang_up(self, outcome: Outcome) -> None:
         """A telephone stays on the line until somebody lays it down."""
         guest = self._call.guest
-        if outcome is not Outcome.OVER or guest is None:
+        if outcome not in (Outcome.OVER, Outcome.UNSPOKEN) or guest is None:
             return
         if guest.kind == rtc.ParticipantKind.PARTICIPANT_KIND_SIP:
-            request = api.RoomParticipantIdentity(
-                room=self._ctx.job.room.name, identity=guest.identity
-            )
-            try:
-                await self._ctx.api.room.remove_participant(request)
-            except Exception as error:  # he may have laid it down himself
-                logger.info("the line was gone already: %s", type(error).__name__)
+            to = self._transfer_to if outcome is Outcome.UNSPOKEN else None
+            await end_line(self._ctx.api, self._ctx.job.room.name, guest.identity, transfer_to=to)
 
     async def _broken(self, error: Exception) -> None:
         if isinstance(error, Faulty):

@@ -24,6 +24,10 @@ MICROPHONE_S = 1.0
 _LOOK_EVERY_S = 0.05
 
 
+class SpeechNotBuilt(Exception):
+    """The models for speech cannot be built."""
+
+
 class Media:
     """The ears and mouths of a house, built for a call that needs them and not before.
 
@@ -47,6 +51,7 @@ class Media:
         room: rtc.Room,
         guest: str,
         channel: Channel,
+        lost: Callable[[], None] | None = None,
     ) -> None:
         """Start the session of a call: its first voice opens.
 
@@ -56,16 +61,21 @@ class Media:
             room: The room, connected.
             guest: The identity of the guest.
             channel: How he talks to the house.
+            lost: Called when the user of a telephone cannot be heard or spoken to any more.
+
+        Raises:
+            SpeechNotBuilt: The models for speech cannot be built.
         """
         if channel == "web_text" or self._build is None:
-            if channel == "phone":
-                logger.error("somebody is on the phone and there are no ears or mouth to serve him")
             await start_text(call, model, room=room, guest=guest)
             return
         # The audio plugins take a second to import: nobody else needs them.
         from agents.handoff.speech import start_speech
 
-        self._speech = speech = self._build()
+        try:
+            self._speech = speech = self._build()
+        except Exception as error:
+            raise SpeechNotBuilt from error
         await start_speech(
             call,
             model,
@@ -76,6 +86,7 @@ class Media:
             turns=speech.turns,
             room=room,
             guest=guest,
+            lost=lost if channel == "phone" else None,
         )
 
     async def aclose(self) -> None:

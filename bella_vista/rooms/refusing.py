@@ -6,8 +6,9 @@ from enum import Enum
 from livekit import rtc
 from livekit.agents import JobContext
 
+from bella_vista.rooms.phone import end_line, play_recording
 from bella_vista.rooms.words import BROKEN_OFF, NOT_SET_UP
-from rpc.gateway import BadParams, Caller, Forbidden, Gateway, Method, Rejected, Request
+from rpc.gateway import BadParams, Caller, EndNotices, Forbidden, Gateway, Method, Rejected, Request
 
 TRANSCRIPTION = "lk.transcription"
 """Where clients read what is said."""
@@ -73,12 +74,16 @@ async def write(
     )
 
 
-async def refuse_politely(ctx: JobContext, why: Why) -> None:
-    """Join a room, say why the call is not served, and leave.
+async def refuse_politely(
+    ctx: JobContext, why: Why, *, user: str | None = None, transfer_to: str | None = None
+) -> None:
+    """Join a room, say why the call is not served, and leave; a telephone hears a recorded sentence.
 
     Args:
         ctx: The job, not connected.
         why: Why.
+        user: The identity of the user, where it is known: they are told that the call has ended, if it had begun.
+        transfer_to: Where a telephone is transferred then; without it its line is ended.
     """
     called = asyncio.Event()
 
@@ -95,6 +100,7 @@ async def refuse_politely(ctx: JobContext, why: Why) -> None:
     )
     agent = ctx.room.local_participant
     gateway.install(agent)
+    ends = EndNotices(agent)
     # An attribute that changes has the server tell the others at once that somebody is here.
     await agent.set_attributes({"lk.agent.state": "speaking"})
     coming = asyncio.ensure_future(ctx.wait_for_participant(kind=list(_PEOPLE)))
@@ -104,13 +110,34 @@ async def refuse_politely(ctx: JobContext, why: Why) -> None:
             (coming, calling), timeout=LINGERS_S, return_when=asyncio.FIRST_COMPLETED
         )
         if ctx.room.isconnected() and (coming.done() or calling.done()):
+            if why is Why.BROKEN:
+                for one in [user] if user is not None else _people(ctx.room):
+                    ends.tell(one, {"reason": "failed"})
             await write(agent, why.words, ctx.job.id)
-            await asyncio.wait((calling,), timeout=HEARD_S)
-            await asyncio.sleep(ANSWERED_S)
+            if phones := _telephones(ctx.room):
+                await play_recording(ctx.room)
+                for one in phones:
+                    await end_line(ctx.api, ctx.room.name, one, transfer_to=transfer_to)
+            else:
+                await asyncio.wait((calling,), timeout=HEARD_S)
+                await asyncio.sleep(ANSWERED_S)
     finally:
         coming.cancel()
         calling.cancel()
         # A room that is closed meanwhile ends the waiting by an error (livekit-agents 1.8.9).
         await asyncio.gather(coming, calling, return_exceptions=True)
+        await ends.aclose()
         await gateway.aclose()
     ctx.shutdown("it cannot be served")
+
+
+def _telephones(room: rtc.Room) -> list[str]:
+    """List the telephones in a room."""
+    sip = rtc.ParticipantKind.PARTICIPANT_KIND_SIP
+    return [one.identity for one in room.remote_participants.values() if one.kind == sip]
+
+
+def _people(room: rtc.Room) -> list[str]:
+    """List those in a room who have a client that can be called."""
+    standard = rtc.ParticipantKind.PARTICIPANT_KIND_STANDARD
+    return [one.identity for one in room.remote_participants.values() if one.kind == standard]

@@ -38,6 +38,7 @@ class Talk:
         channel: How he talks to the house.
         present: Whether he is in the room.
         ended: Called when the talk has ended.
+        lost: Called when the caller on a telephone cannot be heard or spoken to any more.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class Talk:
         channel: Channel,
         present: Callable[[], bool],
         ended: Callable[[Ended], None],
+        lost: Callable[[], None],
     ) -> None:
         self._house = house
         self._room = room
@@ -57,6 +59,7 @@ class Talk:
         self.channel: Channel = channel
         self._present = present
         self._on_end = ended
+        self._lost = lost
         self._model: LLM[Any] = house.model()
         self.call: Call[OrderState, OrderContext] = restaurant_call(
             opened.shared,
@@ -92,7 +95,9 @@ class Talk:
 
     async def start(self) -> None:
         """Let the first voice open."""
-        await self._house.media.start(self.call, self._model, self._room, self._guest, self.channel)
+        await self._house.media.start(
+            self.call, self._model, self._room, self._guest, self.channel, self._lost
+        )
 
     def stop_waiting(self) -> None:
         """Ask the guest nothing more."""

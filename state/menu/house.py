@@ -24,6 +24,9 @@ from state.money import Cents
 _PICKUP_MINUTES = 20
 _DELIVERY_MINUTES = 45
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_E164 = re.compile(r"\+[1-9][0-9]{6,14}")
+_IN_A_NUMBER = re.compile(r"[ ().-]")
+_SIP = re.compile(r"sips?:([^\s@]+@)?[A-Za-z0-9][^\s@]*")
 _CLOSED = "closed"
 _PAYMENTS: tuple[Payment, ...] = ("cash", "card")
 
@@ -45,6 +48,7 @@ def read_house(form: Form) -> Restaurant:
         currency=currency,
         timezone=_timezone(form),
         phone=form.text("phone"),
+        transfer_to=_transfer_to(form),
         address=form.text("address"),
         hours=_hours(form),
         closed_on=form.days("closed_on"),
@@ -70,6 +74,23 @@ def _id(form: Form) -> str:
             f'id has to be a short name of letters, digits, "-", "_" and ".", not "{text}"',
         )
     return text
+
+
+def _transfer_to(form: Form) -> str | None:
+    text = form.text("transfer_to")
+    if text is None:
+        return None
+    number = _IN_A_NUMBER.sub("", text)
+    if _E164.fullmatch(number):
+        return number
+    if _SIP.fullmatch(text):
+        return text
+    form.fault(
+        form.line_of("transfer_to"),
+        "transfer_to has to be a telephone number with its country (+12125550142) or a SIP address"
+        f' (sip:desk@example.com), not "{text}"',
+    )
+    return None
 
 
 def _currency(form: Form) -> str:

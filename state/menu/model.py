@@ -90,6 +90,8 @@ class Restaurant(_Part):
     currency: str
     timezone: str
     phone: str | None = None
+    transfer_to: str | None = None
+    """Where a caller is transferred whom the agents cannot speak with: E.164, or a ``sip:`` address."""
     address: str | None = None
     hours: Mapping[Weekday, tuple[Span, ...]]
     closed_on: tuple[date, ...] = ()

@@ -187,6 +187,12 @@ _KINDS: dict[str, tuple[str, tuple[str, ...], dict[str, Any]]] = {
                 "minLength": 1,
             },
             "phone": _ref("text", "The telephone number guests call."),
+            "transfer_to": {
+                "description": "Where a caller is transferred when there is no speech for them: a telephone"
+                " number with its country (+12125550142), or a SIP address (sip:desk@example.com).",
+                "type": "string",
+                "pattern": r"^(\+[ ().-]*[1-9]([ ().-]*[0-9]){6,14}[ ().-]*|sips?:([^\s@]+@)?[A-Za-z0-9][^\s@]*)$",
+            },
             "address": _ref("text", "Where the house is."),
             "hours": _ref("hours", "When the house is open."),
             "closed_on": {

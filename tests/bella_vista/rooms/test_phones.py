@@ -2,12 +2,16 @@
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from agents.testing import ToneVoice
+from bella_vista.rooms.media import Media
 from tests.bella_vista.rooms.checked import LARGE, TIRAMISU, Checked
 from tests.bella_vista.rooms.conftest import Agent, Calls
+from tests.bella_vista.rooms.test_speech import speech
 from tests.livekit import Client, LiveKit, until
 
 NUMBER = "+12125550142"
@@ -21,9 +25,10 @@ async def phoned(
 ) -> AsyncIterator[tuple[Checked, Agent]]:
     """Have somebody on the phone who has been greeted; nothing ever called him when it is over."""
     attributes = {**SIP, "sip.phoneNumber": number}
+    house = replace(calls.house, media=Media(lambda: speech(ToneVoice(character_s=0.0005))))
     async with (
         livekit.joined(room_name, kind="sip", attributes=attributes, **how) as client,
-        calls.agent(room_name) as agent,
+        calls.agent(room_name, house=house) as agent,
     ):
         phone = Checked(client)
         await phone.heard("welcome to Bella Vista")

@@ -15,7 +15,7 @@ SCHEMA = menu_schema()
 
 EVERY_KEY = """\
 restaurant:
-  {id: r, name: R, currency: EUR, timezone: Europe/Rome, phone: "1", address: A,
+  {id: r, name: R, currency: EUR, timezone: Europe/Rome, phone: "1", transfer_to: "+12125550142", address: A,
    hours: {monday: closed, tuesday: "9:00-12:00", wednesday: closed, thursday: closed, friday: closed, saturday: closed, sunday: closed},
    closed_on: [2026-12-25], facts: {a: b},
    service: {pickup: {lead_minutes: 1}, delivery: {lead_minutes: 1, fee: "1", minimum: "1", postcodes: ["1"]}},

@@ -1,0 +1,113 @@
+"""A telephone call in which the caller cannot be heard or spoken to: a recorded sentence, then a person or the end."""
+
+import asyncio
+import logging
+import wave
+from pathlib import Path
+
+from livekit import api, rtc
+
+logger = logging.getLogger(__name__)
+
+RECORDING = Path(__file__).with_name("not_by_phone.wav")
+"""Says that the call cannot be taken by phone just now, and to call again if nobody answers in a moment."""
+
+SUBSCRIBED_S = 3.0
+"""How long a telephone may take to subscribe to the recording, in seconds; then it is played all the same."""
+
+PLAYED_S = 20.0
+"""How long all of the playing may take, in seconds."""
+
+TRANSFER_S = 35.0
+"""How long a transfer may take, in seconds: the server lets the other side ring for less."""
+
+MOVED_S = 5.0
+"""How long a caller may take to leave the room after a transfer whose result the server does not say, in seconds."""
+
+_FRAME_S = 0.1
+
+
+async def play_recording(room: rtc.Room) -> None:
+    """Play the recorded sentence in a room; returns when it has been played, or cannot be.
+
+    Args:
+        room: The room, connected.
+    """
+    try:
+        async with asyncio.timeout(PLAYED_S):
+            await _play(room, await asyncio.to_thread(_frames))
+    except Exception as error:  # the line is ended all the same
+        logger.error("the recorded sentence was not played: %s", type(error).__name__)
+
+
+async def end_line(
+    server: api.LiveKitAPI, room: str, identity: str, *, transfer_to: str | None = None
+) -> None:
+    """End a telephone's line: transfer the caller, or remove them from the room if that does not work.
+
+    Args:
+        server: The LiveKit server's API.
+        room: The room's name.
+        identity: The telephone's.
+        transfer_to: A telephone number (E.164) or a SIP address; without it nobody is transferred.
+    """
+    if transfer_to is not None and await _transferred(server, room, identity, transfer_to):
+        return
+    request = api.RoomParticipantIdentity(room=room, identity=identity)
+    try:
+        await server.room.remove_participant(request)
+    except Exception as error:  # the caller may have hung up
+        logger.info("the line was gone already: %s", type(error).__name__)
+
+
+async def _transferred(server: api.LiveKitAPI, room: str, identity: str, to: str) -> bool:
+    request = api.TransferSIPParticipantRequest(
+        room_name=room,
+        participant_identity=identity,
+        transfer_to=to if to.startswith("sip") else f"tel:{to}",
+        play_dialtone=True,
+    )
+    try:
+        async with asyncio.timeout(TRANSFER_S):
+            status = (await server.sip.transfer_sip_participant(request)).status
+    except Exception as error:
+        logger.error("a caller could not be transferred: %s", type(error).__name__)
+        return False
+    if status == api.SIPTransferStatus.STS_TRANSFER_ONGOING:
+        # Servers that do not tell the result say this as well; a caller who was transferred leaves the room.
+        await asyncio.sleep(MOVED_S)
+        return False
+    if status != api.SIPTransferStatus.STS_TRANSFER_SUCCESSFUL:
+        logger.error("a caller could not be transferred: the transfer failed")
+        return False
+    return True
+
+
+async def _play(room: rtc.Room, recorded: "tuple[int, list[rtc.AudioFrame]]") -> None:
+    rate, frames = recorded
+    source = rtc.AudioSource(rate, 1)
+    agent = room.local_participant
+    try:
+        track = rtc.LocalAudioTrack.create_audio_track("recording", source)
+        options = rtc.TrackPublishOptions(source=rtc.TrackSource.SOURCE_MICROPHONE)
+        publication = await agent.publish_track(track, options)
+        try:
+            async with asyncio.timeout(SUBSCRIBED_S):
+                await publication.wait_for_subscription()
+        except TimeoutError:
+            logger.warning("nobody has subscribed to the recorded sentence")
+        for frame in frames:
+            await source.capture_frame(frame)
+        await source.wait_for_playout()
+    finally:
+        await source.aclose()
+
+
+def _frames() -> "tuple[int, list[rtc.AudioFrame]]":
+    """Read the recording; returns its sample rate and its frames."""
+    frames = []
+    with wave.open(str(RECORDING), "rb") as recording:
+        rate = recording.getframerate()
+        while data := recording.readframes(int(rate * _FRAME_S)):
+            frames.append(rtc.AudioFrame(data, rate, 1, len(data) // 2))
+    return rate, frames
