@@ -346,3 +346,40 @@ def test_nonsense_behind_any_key_never_does_worse_than_be_refused(value: str) ->
             lines: list[str] = list(GOOD.splitlines())
             lines[number] = f"{key}: {value}"
             read_or_refuse("\n".join(lines))
+
+
+TRANSFERS = {
+    "+1 212 555 0101": "+12125550101",
+    "+49 (30) 90-12": "+49309012",
+    "sip:desk@example.com": "sip:desk@example.com",
+    "sips:desk@example.com:5061;transport=tls": "sips:desk@example.com:5061;transport=tls",
+    "sip:example.com": "sip:example.com",
+}
+
+
+@pytest.mark.parametrize("written", TRANSFERS)
+def test_a_caller_can_be_transferred_to_a_number_or_a_sip_address(written: str) -> None:
+    text = GOOD.replace("  name: R\n", f"  name: R\n  transfer_to: '{written}'\n")
+    assert read_menu(text, "menu.yaml").restaurant.transfer_to == TRANSFERS[written]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "212 555 0101",
+        "+",
+        "+0123456789",
+        "+123",
+        "+1234567890123456",
+        "tel:+12125550101",
+        "sip:",
+        "sip:a b@c",
+        "http://a",
+        "desk@example.com",
+    ],
+)
+def test_nothing_else_can_be_dialled(written: str) -> None:
+    text = GOOD.replace("  name: R\n", f"  name: R\n  transfer_to: '{written}'\n")
+    (fault,) = faults(text)
+    assert fault.line == 4
+    assert "transfer_to has to be a telephone number with its country" in fault.message
