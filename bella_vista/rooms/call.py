@@ -22,7 +22,7 @@ from bella_vista.rooms.house import House, Outcome
 from bella_vista.rooms.keys import Keys
 from bella_vista.rooms.media import SpeechNotBuilt, channel_of
 from bella_vista.rooms.opening import keep_number, open_for
-from bella_vista.rooms.phone import play_recording
+from bella_vista.rooms.phone import is_telephone, play_recording
 from bella_vista.rooms.refusing import write
 from bella_vista.rooms.seat import Seat, place_of
 from bella_vista.rooms.talk import Talk
@@ -249,7 +249,9 @@ class RoomCall:
         """Begin a call: the first one, or another in the place of one that is over; none where there is no speech."""
         house, guest = self._house, await self._attendance.bound()
         channel = await channel_of(self._attendance, self._metadata.channel, house.media)
-        if channel == "phone" and not house.media.has_speech:
+        participant = self._attendance.participant
+        telephone = participant is not None and is_telephone(participant)
+        if telephone and not house.media.has_speech:
             logger.error("somebody is on the phone, and there is no speech for them")
             self._result(Outcome.UNSPOKEN)
             return None
@@ -264,7 +266,6 @@ class RoomCall:
             secret=house.secret,
         )
         await self._seat.settle(opened.shared.state.order_id, guest)
-        participant = self._attendance.participant
         if channel == "phone" and participant is not None and not opened.resumed:
             await keep_number(opened.shared, participant.attributes.get("sip.phoneNumber", ""))
         self._talk = talk = Talk(
@@ -275,7 +276,7 @@ class RoomCall:
             channel=channel,
             present=lambda: self._attendance.present,
             ended=self._on_end,
-            lost=self._lose_speech,
+            lost=self._lose_speech if telephone else None,
         )
         # What was asked for was the first call's.
         self._metadata = self._metadata.model_copy(update={"order_id": None, "resume_code": None})
@@ -290,7 +291,7 @@ class RoomCall:
         try:
             await talk.start()
         except SpeechNotBuilt as error:
-            if channel != "phone":
+            if not telephone:
                 raise
             logger.error("there is no speech for a call by phone", exc_info=error)
             self._lose_speech()

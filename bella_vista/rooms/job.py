@@ -12,7 +12,6 @@ from typing import Any
 from uuid import uuid4
 from zoneinfo import ZoneInfo
 
-from livekit import rtc
 from livekit.agents import JobContext, JobProcess
 from livekit.agents.llm import LLM
 
@@ -27,7 +26,7 @@ from bella_vista.rooms.call import RoomCall
 from bella_vista.rooms.house import House, Outcome
 from bella_vista.rooms.lost import tell_staff
 from bella_vista.rooms.media import Media
-from bella_vista.rooms.phone import end_line
+from bella_vista.rooms.phone import end_line, is_telephone
 from bella_vista.rooms.refusing import Why, refuse_politely
 from bella_vista.serving.replacing import LEAVE_WHEN_OVER, replace_this_job
 from bella_vista.serving.sending import MOST_TRIES
@@ -144,7 +143,7 @@ class _Job:
         guest = self._call.guest
         if outcome not in (Outcome.OVER, Outcome.UNSPOKEN) or guest is None:
             return
-        if guest.kind == rtc.ParticipantKind.PARTICIPANT_KIND_SIP:
+        if is_telephone(guest):
             to = self._transfer_to if outcome is Outcome.UNSPOKEN else None
             await end_line(self._ctx.api, self._ctx.job.room.name, guest.identity, transfer_to=to)
 

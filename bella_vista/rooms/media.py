@@ -61,7 +61,7 @@ class Media:
             room: The room, connected.
             guest: The identity of the guest.
             channel: How he talks to the house.
-            lost: Called when the user of a telephone cannot be heard or spoken to any more.
+            lost: Called when they cannot be heard or spoken to any more; without it they are shown the words.
 
         Raises:
             SpeechNotBuilt: The models for speech cannot be built.
@@ -86,7 +86,7 @@ class Media:
             turns=speech.turns,
             room=room,
             guest=guest,
-            lost=lost if channel == "phone" else None,
+            lost=lost,
         )
 
     async def aclose(self) -> None:

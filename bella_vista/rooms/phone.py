@@ -27,6 +27,11 @@ MOVED_S = 5.0
 _FRAME_S = 0.1
 
 
+def is_telephone(participant: rtc.RemoteParticipant) -> bool:
+    """Whether somebody in a room is on a telephone."""
+    return participant.kind == rtc.ParticipantKind.PARTICIPANT_KIND_SIP
+
+
 async def play_recording(room: rtc.Room) -> None:
     """Play the recorded sentence in a room; returns when it has been played, or cannot be.
 

@@ -6,7 +6,7 @@ from enum import Enum
 from livekit import rtc
 from livekit.agents import JobContext
 
-from bella_vista.rooms.phone import end_line, play_recording
+from bella_vista.rooms.phone import end_line, is_telephone, play_recording
 from bella_vista.rooms.words import BROKEN_OFF, NOT_SET_UP
 from rpc.gateway import BadParams, Caller, EndNotices, Forbidden, Gateway, Method, Rejected, Request
 
@@ -133,8 +133,7 @@ async def refuse_politely(
 
 def _telephones(room: rtc.Room) -> list[str]:
     """List the telephones in a room."""
-    sip = rtc.ParticipantKind.PARTICIPANT_KIND_SIP
-    return [one.identity for one in room.remote_participants.values() if one.kind == sip]
+    return [one.identity for one in room.remote_participants.values() if is_telephone(one)]
 
 
 def _people(room: rtc.Room) -> list[str]:

@@ -38,7 +38,7 @@ class Talk:
         channel: How he talks to the house.
         present: Whether he is in the room.
         ended: Called when the talk has ended.
-        lost: Called when the caller on a telephone cannot be heard or spoken to any more.
+        lost: Called when the guest cannot be heard or spoken to any more; without it they are shown the words.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Talk:
         channel: Channel,
         present: Callable[[], bool],
         ended: Callable[[Ended], None],
-        lost: Callable[[], None],
+        lost: Callable[[], None] | None = None,
     ) -> None:
         self._house = house
         self._room = room
