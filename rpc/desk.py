@@ -44,11 +44,6 @@ class Conversation(Protocol):
         """The voice that speaks."""
         ...
 
-    @property
-    def ended(self) -> str | None:
-        """Why it is over, when it is."""
-        ...
-
     def hear(self, text: str) -> int:
         """Take in what the guest says; returns the number of this turn, or of the last one after the end."""
         ...
@@ -148,7 +143,12 @@ class OrderDesk:
         self._store = store
         for one in spoken:
             self._remember(one)
+        self._over = False
         self._unsubscribe = shared.subscribe(lambda _: self.views.note())
+
+    def end(self) -> None:
+        """Let the order be read only, since the call has ended; staff may still change it elsewhere."""
+        self._over = True
 
     def close(self) -> None:
         """Follow the order no further."""
@@ -179,7 +179,7 @@ class OrderDesk:
             StateError: As ``SharedState.apply``.
         """
         own = own_key(caller, key) if key is not None else None
-        if self.conversation.ended is not None and not (own and self.shared.knows(own)):
+        if self._over and not (own is not None and self.shared.knows(own)):
             raise CallOver
         if command.demands_version and version is None:
             command.touches(self.shared.state)  # what is gone is said before what is missing

@@ -38,6 +38,7 @@ class Hearing:
         self._screened = False
         self._in_doubt = False
         self._deaf = False
+        self._second_chance = False
         self._breaths = 0
         self._timer: asyncio.TimerHandle | None = None
 
@@ -67,6 +68,7 @@ class Hearing:
             self._call.speak(self._call.manners.trouble)
             return ""
         if words:
+            self._second_chance = True
             self._heard.append(words)
             self._wait()
         return words
@@ -85,7 +87,11 @@ class Hearing:
             return
         logger.error("the guest is not heard: %s", type(error.error).__name__)
         if self._call.speech_lost is not None:
-            self._call.speech_lost()
+            if self._second_chance:
+                self._second_chance = False
+                self._call.speak(self._call.manners.trouble)
+            else:
+                self._call.speech_lost()
         elif not self._deaf:
             self._deaf = True
             self._call.speak(self._call.manners.cannot_hear)

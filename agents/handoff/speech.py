@@ -116,7 +116,7 @@ async def start_speech(
     listening = Ears(ears, call.hearing)
     handling = turns_by(vad) if turns is None else turns
     call.mouths = mouths or {}
-    call.speech_lost = lost
+    call.speech_lost = lost or call.speech_lost
     call.turns.lag_s = heard_after_s
     # Past the longest that livekit-agents 1.8.9 waits for more words, three seconds unless it is told.
     call.hearing.patience_s = handling.get("endpointing", {}).get("max_delay", 3.0) + 1.0

@@ -173,7 +173,7 @@ class RoomCall:
             raise
         outcome = self._outcome.result()
         if outcome is Outcome.OVER and not self._over.is_set():
-            await asyncio.sleep(LAST_WORDS_S)  # staff are told that the guest has left
+            await self._tell_of_the_end()
         elif outcome is Outcome.WITHDRAWN:
             await self._leave_the_room()
         elif outcome is Outcome.UNSPOKEN:
@@ -461,6 +461,7 @@ class RoomCall:
                 return
             self._over_at = asyncio.get_running_loop().time()
             self._over.set()
+            talk.desk.end()
             self._connection_noted = self._spawn(self._note_connection())
             talk.page.ended(
                 "agent_ended" if event.reason == "agent_ended" else "user_left",
@@ -477,6 +478,13 @@ class RoomCall:
             await asyncio.sleep(HOUSE_S)
             with contextlib.suppress(StateError):  # nothing can be read just now: later, then
                 await talk.call.shared.refresh()
+
+    async def _tell_of_the_end(self) -> None:
+        """Let staff hear that the guest has left, before the agent does."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(GOODBYE_S):
+                if self._talk is not None:
+                    await self._talk.page.end_is_told()
 
     async def _say_where_it_goes_on(self) -> None:
         """Who took the order along to another room leaves nobody behind without a word."""

@@ -30,10 +30,6 @@ class Talk:
         self.heard: list[str] = []
         self.over = False
 
-    @property
-    def ended(self) -> str | None:
-        return "agent_ended" if self.over else None
-
     def hear(self, text: str) -> int:
         if not self.over:
             self.heard.append(text)

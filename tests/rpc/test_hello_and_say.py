@@ -278,7 +278,7 @@ async def test_after_the_end_nobody_changes_the_order_and_everybody_reads_it(who
     counter = Counter()
     add = {"command": {"op": "add_item", "name": "Water"}, "key": "k"}
     first = await counter.call("order.apply", add, who)
-    counter.talk.over = True
+    counter.desk.end()
 
     for method, payload in (
         ("order.apply", {"command": {"op": "add_item", "name": "Cola"}}),

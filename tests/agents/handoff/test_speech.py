@@ -399,6 +399,58 @@ async def test_a_voice_that_has_failed_is_tried_again_after_a_while(
     assert voice.spoken == ["Good evening.", "Yes?"]
 
 
+async def test_where_nobody_reads_speech_that_never_worked_is_lost_at_once() -> None:
+    voice, ear = ToneVoice(), ScriptedEar()
+    for model in (voice, ear):
+        lost: list[str] = []
+        voice.broken, ear.broken = model is voice, model is ear
+        call = hotel(cannot_hear="Please type.", cannot_speak="Read this.")
+        call.speech_lost = lambda lost=lost: lost.append("lost")
+        async with SpokenConversation(
+            call, ScriptedLLM([says("Good evening.")]), voice=voice, ear=ear
+        ) as talk:
+            await so(lambda lost=lost: lost)
+            assert not any("Read this." in one.text for one in of(talk, Said))
+
+
+async def test_where_nobody_reads_a_voice_has_a_second_chance() -> None:
+    voice = ToneVoice()
+    model = ScriptedLLM([says("Good evening."), says("Ada!"), says("Yes?"), says("Hm?")])
+    call = hotel(cannot_speak="Read this.")
+    lost: list[str] = []
+    async with SpokenConversation(call, model, voice=voice) as talk:
+        call.speech_lost = lambda: lost.append("lost")
+        speak = call.speak
+
+        def works_again(words: str) -> None:
+            voice.broken = False
+            speak(words)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(call, "speak", works_again)
+            voice.broken = True
+            turn = await talk.hears("I am Ada")
+        assert (turn.said, lost) == (["Ada!", call.manners.trouble], [])
+        await talk.hears("Hello?")
+        voice.broken = True
+        await talk.hears("And now?")
+        await so(lambda: lost)
+    assert voice.spoken == ["Good evening.", call.manners.trouble, "Yes?"]
+
+
+async def test_where_nobody_reads_ears_have_a_second_chance() -> None:
+    model = ScriptedLLM([says("Good evening."), says("Two nights.")])
+    call = hotel(cannot_hear="Please type.")
+    lost: list[str] = []
+    async with SpokenConversation(call, model) as talk:
+        call.speech_lost = lambda: lost.append("lost")
+        await talk.hears("Two nights")
+        talk.ear.breaks()
+        await so(lambda: of(talk, Said)[-1].text == call.manners.trouble)
+        assert lost == []
+        await so(lambda: lost)  # tried again, and failed again
+
+
 async def test_a_guest_who_is_not_heard_is_told_so_once_and_can_type() -> None:
     model = ScriptedLLM([says("Good evening."), says("Two nights.")])
 

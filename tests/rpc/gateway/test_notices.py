@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rpc.gateway.notices import TurnNotices
+from rpc.gateway.notices import EndNotices, TurnNotices
 from rpc.testing import FakeRoom
 from tests.rpc.gateway.clients import Client, Room
 from tests.rpc.gateway.virtual_time import played
@@ -444,5 +444,81 @@ def test_in_every_order_of_events_the_last_word_is_the_truth(
         await asyncio.sleep(30)
         assert room.calls["page"] == calls
         await notices.aclose()
+
+    played(story())
+
+
+# -- the end of a call -------------------------------------------------------------------------------
+
+END = {"reason": "agent_ended", "resume_code": "abcd"}
+
+
+def test_everybody_is_told_of_the_end_once() -> None:
+    async def story() -> None:
+        page, cook = Client(), Client()
+        room = Room(page=page, cook=cook)
+        ends = EndNotices(room)
+        ends.tell("page", END)
+        ends.tell("cook", {"reason": "agent_ended"})
+        ends.tell("page", {"reason": "failed"})
+        await ends.told()
+        for identity in ("page", "cook", "nobody"):
+            ends.may_try_again(identity)
+            ends.left(identity)
+            ends.returned(identity)
+        await asyncio.sleep(30)
+        assert (page.got, cook.got, room.methods) == (
+            [END],
+            [{"reason": "agent_ended"}],
+            {"call_ended"},
+        )
+        await ends.aclose()
+        ends.tell("page", END)
+        assert room.calls["page"] == 1
+
+    played(story())
+
+
+@pytest.mark.parametrize("back", ["returned", "may_try_again"])
+def test_who_is_away_is_told_of_the_end_when_they_are_back(back: str) -> None:
+    async def story() -> None:
+        page, lost = Client(), Client(gone=True)
+        ends = EndNotices(Room(page=page, lost=lost))
+        ends.tell("page", END, away=True)
+        ends.tell("lost", END)
+        await ends.told()
+        assert (page.got, lost.got) == ([], [])
+        lost.come()
+        for identity in ("page", "lost"):
+            getattr(ends, back)(identity)
+        await ends.told()
+        assert (page.got, lost.got) == ([END], [END])
+        await ends.aclose()
+
+    played(story())
+
+
+def test_a_client_without_the_method_or_without_an_answer_keeps_nobody_waiting() -> None:
+    async def story() -> None:
+        deaf, slow, page = Client(deaf=True), Client(takes=60.0), Client()
+        ends = EndNotices(Room(deaf=deaf, slow=slow, page=page))
+        for identity in ("deaf", "slow", "page"):
+            ends.tell(identity, END)
+        await ends.told()
+        assert (deaf.got, slow.got, page.got) == ([], [END], [END])
+        await ends.aclose()
+
+    played(story())
+
+
+def test_who_waits_until_all_are_told_is_let_go_at_the_end() -> None:
+    async def story() -> None:
+        ends = EndNotices(Room(page=Client(away=100.0)))
+        ends.tell("page", END)
+        waiting = asyncio.create_task(ends.told())
+        await asyncio.sleep(0.1)
+        assert not waiting.done()
+        await ends.aclose()
+        await waiting
 
     played(story())
