@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -405,11 +406,11 @@ async def test_where_nobody_reads_speech_that_never_worked_is_lost_at_once() -> 
         lost: list[str] = []
         voice.broken, ear.broken = model is voice, model is ear
         call = hotel(cannot_hear="Please type.", cannot_speak="Read this.")
-        call.speech_lost = lambda lost=lost: lost.append("lost")
+        call.speech_lost = partial(lost.append, "lost")
         async with SpokenConversation(
             call, ScriptedLLM([says("Good evening.")]), voice=voice, ear=ear
         ) as talk:
-            await so(lambda lost=lost: lost)
+            await so(partial(len, lost))
             assert not any("Read this." in one.text for one in of(talk, Said))
 
 
