@@ -139,15 +139,16 @@ class Seat:
         await asyncio.gather(self._renewing, return_exceptions=True)
         try:
             await self._store.leave_place(self._place, self._holder, done=True)
-            await self._store.take_place(self._place, self._holder, seconds=LASTS_S)
-        except Held:  # another agent was faster
-            self._lost()
-            return
         except StateError as fault:
             logger.warning("what went on at a place could not be closed: %s", fault.message)
-        else:
-            self._held_until = asyncio.get_running_loop().time() + LASTS_S
-        self._renewing = asyncio.get_running_loop().create_task(self._renew())
+            self._renewing = asyncio.get_running_loop().create_task(self._renew())
+            return
+        try:
+            taken = await self.take()
+        except JournalFault:
+            taken = False
+        if not taken:  # another agent was faster
+            self._lost()
 
     async def leave(self, *, done: bool) -> None:
         """Give the place up.

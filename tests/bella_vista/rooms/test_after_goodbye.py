@@ -14,6 +14,7 @@ from bella_vista.orders import advance_order
 from bella_vista.rooms.house import House, Outcome
 from bella_vista.rooms.media import Media
 from bella_vista.rooms.patience import Patience
+from state.shared import JournalFault
 from tests.bella_vista.rooms.checked import LARGE, TIRAMISU, Checked, placed, served
 from tests.bella_vista.rooms.conftest import Agent, Calls, Changed
 from tests.bella_vista.rooms.test_speech import speech
@@ -69,6 +70,14 @@ async def agent_stays(agent: Agent) -> None:
     talk = agent.call._talk
     assert talk is not None
     await until(lambda: talk._finished, what="the end of the conversation")
+    if talk.call.ended == "agent_ended":
+        seat = agent.call._seat
+        async with asyncio.timeout(LONG_S):
+            while True:  # until its place is closed, and its own
+                lease = await seat._store.lease_at(seat.place)
+                if lease is not None and not lease.open:
+                    break
+                await asyncio.sleep(0.02)
     assert not agent.held.done()
 
 
@@ -420,3 +429,48 @@ async def test_a_worker_that_leaves_does_not_wait_for_agents_that_only_stay(
         await goodbye(Checked(talks))
         assert await worker.ends() == 0
         assert worker.logged("a lost agent is replaced") == []
+
+
+async def test_a_database_that_cannot_close_a_place_costs_nobody_the_next_call(
+    calls: Calls,
+    house: House,
+    livekit: LiveKit,
+    room_name: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with served(calls, livekit, room_name) as (ada, agent):
+        first = await ada.call("hello")
+
+        async def fails(*_: object, **__: object) -> None:
+            raise JournalFault("orders.db", "it is locked")
+
+        monkeypatch.setattr(house.store, "leave_place", fails)
+        await goodbye(ada)
+        talk = agent.call._talk
+        assert talk is not None
+        await until(lambda: talk._finished)
+        assert await ada.call("say", {"text": "one tiramisu"}) == {"turn": 1}
+        assert (await ada.call("hello"))["order_id"] != first["order_id"]
+        monkeypatch.undo()
+        await goodbye(ada)
+
+
+async def test_an_agent_whose_place_another_one_takes_between_two_calls_withdraws(
+    calls: Calls,
+    house: House,
+    livekit: LiveKit,
+    room_name: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with served(calls, livekit, room_name) as (ada, agent):
+        leave_place = house.store.leave_place
+
+        async def taken(place: str, holder: str, *, done: bool) -> None:
+            await leave_place(place, holder, done=done)
+            await house.store.take_place(place, "AJ_other", seconds=LONG_S)
+
+        monkeypatch.setattr(house.store, "leave_place", taken)
+        await ada.call("say", {"text": "goodbye"})
+        assert await asyncio.wait_for(asyncio.shield(agent.held), LONG_S) is Outcome.WITHDRAWN
+        assert [one["reason"] for one in ada.client.ends] == ["agent_ended"]
+        monkeypatch.undo()

@@ -260,9 +260,15 @@ async def test_what_cannot_be_seen_is_taken_out_and_all_else_is_text(
     literal = ["'; DROP TABLE orders;--", "{{7*7}}", "<script>alert(1)</script>", "%s${HOME}"]
     async with served(calls, livekit, room_name) as (ada, _):
         total = (await ada.apply(**LARGE))["total"]
-        hidden = "A\x00d\u202e\u200b\x1b[31ma"
+        hidden = "A\x01d\u202e\u200b\x1b[31ma"
         order = await ada.step("set_customer", name=hidden)
         assert order["customer_name"] == "Ad[31ma"
+        for nothing in ("Ada\0", "\u200b\u2060"):
+            command = {"op": "set_customer", "name": nothing}
+            told = await ada.refused(
+                "order.apply", {"command": command, "version": order["version"]}
+            )
+            assert (told["code"], told["facts"]["field"]) == (4001, "command.name")
         for text in literal:
             made_ = await ada.state("create", "note", data={"title": text, "content": text})
             read = await ada.state("read", "note", made_["object_id"])
