@@ -6,6 +6,7 @@ import json
 import pytest
 from livekit import api, rtc
 
+from bella_vista.serving.sending import MOST_TRIES
 from tests.bella_vista.rooms.working import (
     GREETING,
     WELCOME_BACK,
@@ -47,9 +48,26 @@ async def test_a_dispatch_with_wrong_metadata_is_told_to_the_guest_and_named_in_
     assert guest.said == [
         "I am sorry, this call could not be set up. Please try again in a moment."
     ]
+    assert guest.ends == []  # it never began
     assert named in told["message"]
     assert SECRET not in worker.running.text
     assert len(worker.logged("a call begins", room_name)) == 1
+
+
+@pytest.mark.parametrize("named", [True, False])
+async def test_a_call_that_is_given_up_has_failed_and_its_guest_is_told(
+    restaurant: Restaurant, worker: Worker, room_name: str, named: bool
+) -> None:
+    async with restaurant.livekit.joined(room_name) as guest:
+        user = {"user": guest.identity} if named else {}
+        await restaurant.send(room_name, {"tries": MOST_TRIES + 1, **user})
+        with pytest.raises(rtc.RpcError) as refused:
+            await guest.hello()
+        await until(lambda: not guest.agents(), what="the agent's leaving")
+
+    assert refused.value.code == 4003
+    assert heard(guest, "this call cannot go on") == 1
+    assert guest.ends == [{"reason": "failed"}]
 
 
 async def test_of_two_agents_that_are_sent_at_once_the_guest_hears_one(
