@@ -116,6 +116,7 @@ class RoomCall:
         self._wanted = asyncio.Event()
         """Whether the guest has begun another call."""
         self._leaving = False
+        self._telephone = False
         self._connection: str | None = None
         """The guest's connection when the last call ended."""
         self._connection_noted: asyncio.Task[None] | None = None
@@ -155,7 +156,8 @@ class RoomCall:
             OrderFaults: The database cannot be used.
         """
         self._gateway.install(self._room.local_participant)
-        self._spawn(self._be_seen())
+        # livekit-server 1.13.5 tells the others of us at once when an attribute changes.
+        self._spawn(self._show_state("initializing"))
         if self._mutes is not None:
             self._spawn(self._mutes.warm_up(self._room.local_participant.identity))
         self._attendance.start()
@@ -222,9 +224,9 @@ class RoomCall:
         guest = self._attendance.guest or self._metadata.user
         return self._metadata.model_copy(update={"order_id": order_id, "user": guest})
 
-    async def _be_seen(self) -> None:
-        """Have the others told of us: livekit-server 1.13.5 does it at once when an attribute changes."""
-        await self._room.local_participant.set_attributes({"lk.agent.state": "initializing"})
+    async def _show_state(self, state: str) -> None:
+        """Show what the agent does while no session does, by LiveKit's own attribute."""
+        await self._room.local_participant.set_attributes({"lk.agent.state": state})
 
     # -- the beginning ---------------------------------------------------------------------------------
 
@@ -250,7 +252,7 @@ class RoomCall:
         house, guest = self._house, await self._attendance.bound()
         channel = await channel_of(self._attendance, self._metadata.channel, house.media)
         participant = self._attendance.participant
-        telephone = participant is not None and is_telephone(participant)
+        self._telephone = telephone = participant is not None and is_telephone(participant)
         if telephone and not house.media.has_speech:
             logger.error("somebody is on the phone, and there is no speech for them")
             self._result(Outcome.UNSPOKEN)
@@ -305,11 +307,14 @@ class RoomCall:
         """Stay for reading after the end of a call, until its guest begins another one or is gone for good."""
         # The answer to the last "goodbye" may still be waiting for the disk, and the last words be on their way.
         await asyncio.sleep(LAST_WORDS_S)
-        if talk.channel == "phone" or (self._leaving and not self._wanted.is_set()):
+        if self._telephone or (self._leaving and not self._wanted.is_set()):
             self._result(Outcome.OVER)
+        if not self._outcome.done():
+            await talk.finish()
+        if self._outcome.done():
             return
-        await talk.finish()
         said_goodbye = talk.call.ended == "agent_ended"
+        self._spawn(self._show_state("idle"))
         if said_goodbye:
             await self._seat.begin_anew()
         await self._either(self._wanted)

@@ -60,6 +60,7 @@ async def test_the_order_can_be_read_and_not_changed_for_as_long_as_the_agent_st
             # A change that was acknowledged before is still answered as it was.
             assert await ada.call("order.apply", added) == first
             await agent_stays(agent)
+        await until(lambda: ada.client.agents()[-1].attributes["lk.agent.state"] == "idle")
         # A hello of the same connection begins nothing.
         assert (await ada.call("hello"))["order_id"] == hello["order_id"]
         assert greetings(ada.client) == 1
@@ -168,8 +169,11 @@ async def test_a_microphone_that_is_spoken_into_begins_another_call(
         await until(lambda: is_turn(guest, 0))
         await goodbye(Checked(guest))
         await agent_stays(agent)
-        await ada.says(0)
-        await until(lambda: greetings(guest) == 2, what="a greeting")
+        async with asyncio.timeout(LONG_S):
+            while (
+                greetings(guest) < 2
+            ):  # the server takes no notice of a short sound on a busy machine
+                await ada.says(0)
         again = await guest.hello()
         assert again["order_id"] != first["order_id"]
         assert (await guest.call("get_order_state"))["order"]["channel"] == "web_voice"
