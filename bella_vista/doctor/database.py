@@ -3,7 +3,6 @@
 import shutil
 from contextlib import suppress
 from pathlib import Path
-from secrets import token_hex
 from tempfile import TemporaryFile
 
 from sqlalchemy.engine import make_url
@@ -12,13 +11,12 @@ from bella_vista.doctor.findings import Finding, fault, ok, warning
 from bella_vista.orders import default_database, open_store
 from bella_vista.settings import Settings
 from state.menu import Menu
-from state.shared import Held, StateError
+from state.shared import StateError
 
 LITTLE_ROOM = 200 * 1024 * 1024
 """With how many bytes left on its disk a database is warned of."""
 
-_PLACE = "doctor"
-_PLACE_S = 5.0
+_OWNER = "doctor"
 
 
 async def look_at_database(settings: Settings, menu: Menu | None) -> Finding:
@@ -28,12 +26,9 @@ async def look_at_database(settings: Settings, menu: Menu | None) -> Finding:
     if file is not None and not file.exists():
         return _to_be_made(file)
     try:
-        async with open_store(url, menu.restaurant.id if menu else _PLACE, create=False) as store:
+        async with open_store(url, menu.restaurant.id if menu else _OWNER, create=False) as store:
             await store.list(1)
-            holder = token_hex(16)
-            with suppress(Held):  # another doctor is at it just now: it can be written to
-                await store.take_place(_PLACE, holder, seconds=_PLACE_S)
-                await store.leave_place(_PLACE, holder, done=True)
+            await store.try_writing()
     except StateError as error:
         return fault("database", f"{error.message} See --database, BELLA_VISTA_DATABASE.")
     if file is None:

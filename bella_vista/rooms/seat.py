@@ -11,6 +11,9 @@ logger = logging.getLogger(__name__)
 LASTS_S, RENEWED_S = 2.0, 0.5
 """How long a place is held unless it is renewed, and how often it is, in seconds."""
 
+WATCHED_S = 2 * RENEWED_S
+"""How long a place that another agent holds is watched for a renewal before it is taken, in seconds."""
+
 PATIENCE_S = 20.0
 """How long a place is waited for whose database is locked or does not answer, in seconds."""
 
@@ -34,7 +37,7 @@ class Seat:
     """One job's place.
 
     Args:
-        store: Keeps the leases beside the orders.
+        store: Keeps the leases, and with the orders what goes on where.
         place: The place in the room, as ``place_of`` names it.
         holder: The job's id.
         supersedes: The job whose place it is: dead, or leaving.
@@ -83,19 +86,28 @@ class Seat:
     async def take(self) -> bool:
         """Take the place; returns whether it could be had.
 
-        One who holds it and is alive renews it: so it is looked at again for as long as a lease lasts, and
-        a place whose holder has died without anybody's noticing is had after that. A database that cannot be used
-        for the moment is waited for: it would be no other agent's sooner.
+        A living holder renews it. So a place that another agent holds is watched before it is taken, even if
+        the time of that agent seems to be over: the clock may have been set forward. A database that cannot be
+        used for the moment is waited for: it would be no other agent's sooner.
 
         Raises:
             JournalFault: The database cannot be used.
         """
         loop = asyncio.get_running_loop()
-        until = loop.time() + LASTS_S + RENEWED_S
         patient_until = loop.time() + PATIENCE_S
-        seen = None
+        watched_from: float | None = None
+        seen: Lease | None = None
         while True:
             try:
+                there = await self._store.lease_at(self._place)
+                if seen is not None and there is not None and there.until > seen.until:
+                    return False
+                seen = there
+                if self._is_anothers(there):
+                    watched_from = watched_from or loop.time()
+                    if loop.time() < watched_from + WATCHED_S:
+                        await asyncio.sleep(RENEWED_S / 2)
+                        continue
                 self._lease = await self._store.take_place(
                     self._place,
                     self._holder,
@@ -104,11 +116,9 @@ class Seat:
                     tries=self._tries,
                 )
             except Held:
-                now = await self._store.lease_at(self._place)
-                renewed = seen is not None and now is not None and now.until > seen
-                if renewed or loop.time() > until:
+                watched_from = watched_from or loop.time()
+                if loop.time() > watched_from + WATCHED_S + LASTS_S + RENEWED_S:
                     return False
-                seen = now.until if now is not None else None
                 await asyncio.sleep(RENEWED_S / 2)
             except JournalFault as fault:
                 if not fault.passing or loop.time() > patient_until:
@@ -119,6 +129,9 @@ class Seat:
                 self._held_until = loop.time() + LASTS_S
                 self._renewing = loop.create_task(self._renew())
                 return True
+
+    def _is_anothers(self, lease: Lease | None) -> bool:
+        return lease is not None and lease.holder not in (None, self._holder, self._supersedes)
 
     async def settle(self, order_id: str, guest: str) -> None:
         """Write down which order is taken here, and from whom; an agent elsewhere that has it loses it."""
@@ -180,7 +193,7 @@ class Seat:
         except Lost:
             self._lost()
             return False
-        except StateError as fault:  # orders cannot be stored either, and that is told
+        except StateError as fault:  # it is ours as long as nobody else takes it
             if self._renewable:
                 logger.warning("a place cannot be renewed: %s", fault.message)
             self._renewable = False

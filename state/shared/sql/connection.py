@@ -26,13 +26,22 @@ class Link:
         create: Whether a database file that is not there may be made, for nobody else to read.
         settle: Looks at what a fresh connection finds, before anything else is done with it. What it
             raises closes the connection.
+        prepare: Sets a fresh connection of the driver up.
 
     Raises:
         JournalFault: The address is none.
     """
 
-    def __init__(self, address: str, *, create: bool, settle: "Callable[[Link], None]") -> None:
+    def __init__(
+        self,
+        address: str | URL,
+        *,
+        create: bool,
+        settle: "Callable[[Link], None]",
+        prepare: Callable[[Any, object], None] = dialects.prepare,
+    ) -> None:
         self._url = dialects.parsed(address)
+        self._prepare = prepare
         self._may_create = create
         self._settle = settle
         self.file = dialects.file_of(self._url)
@@ -187,7 +196,7 @@ class Link:
             self._make_file(self.file)
         if self._engine is None:
             self._engine = _engine(self._url)
-            event.listen(self._engine, "connect", dialects.prepare)
+            event.listen(self._engine, "connect", self._prepare)
             if self.is_sqlite:
                 event.listen(self._engine, "begin", self._begin_sqlite)
         connection = self._connection = self._engine.connect()

@@ -66,6 +66,9 @@ PASSING = frozenset(
 )
 """What is often over in some seconds: somebody else works long, or a server starts anew."""
 
+NOT_ITS_FAULT = PASSING | {_SQLITE_WHY["SQLITE_FULL"], _SQLITE_WHY["SQLITE_INTERRUPT"]}
+"""What another file in a SQLite database's place would not mend."""
+
 # What libpq says when there is no connection yet, so that no code can come with it (libpq 18, English).
 _NOT_CONNECTED = {
     "password authentication failed": _POSTGRESQL_WHY["28"],
@@ -82,7 +85,7 @@ _NOT_CONNECTED = {
 }
 
 
-def parsed(address: str) -> URL:
+def parsed(address: str | URL) -> URL:
     """Read a database's address as people write it.
 
     Raises:
@@ -142,16 +145,34 @@ def prepare(connection: Any, record: object) -> None:
         _prepare_postgresql(connection)
 
 
-def _prepare_sqlite(connection: sqlite3.Connection) -> None:
+def _take_over_transactions(connection: sqlite3.Connection) -> None:
     # Transactions are ours to begin: the driver would start them late and without the lock.
     connection.isolation_level = None
     # Damaged text must come as far as its checksum.
     connection.text_factory = lambda raw: raw.decode(errors="replace")
+
+
+def _prepare_sqlite(connection: sqlite3.Connection) -> None:
+    _take_over_transactions(connection)
     with suppress(sqlite3.OperationalError):  # a database that is only read may keep its mode
         connection.execute("PRAGMA journal_mode=WAL").close()
     wait_for_disk(connection, True)
     # What is deleted must not be read in the file any more; not every build does that by itself.
     connection.execute("PRAGMA secure_delete=ON").close()
+
+
+def prepare_leases(connection: Any, record: object) -> None:
+    """Set a fresh connection to the lease store up: no commit there waits for a disk."""
+    if isinstance(connection, sqlite3.Connection):
+        _take_over_transactions(connection)
+        # No write-ahead file: if only the database's file is deleted, those beside it spoil the next one.
+        connection.execute("PRAGMA journal_mode=DELETE").close()
+        connection.execute("PRAGMA synchronous=OFF").close()
+        connection.execute("PRAGMA secure_delete=ON").close()
+    else:
+        _limit_times(connection)
+        connection.execute("SELECT set_config('synchronous_commit', 'off', false)")
+        connection.commit()
 
 
 def wait_for_disk(connection: sqlite3.Connection, waits: bool) -> None:
@@ -162,15 +183,19 @@ def wait_for_disk(connection: sqlite3.Connection, waits: bool) -> None:
     connection.execute(f"PRAGMA synchronous={'FULL' if waits else 'NORMAL'}").close()
 
 
-def _prepare_postgresql(connection: Any) -> None:
-    # A process that was stopped while it held a row's lock must not keep everybody else from it, and
-    # what is acknowledged has to be on the server's disk, whatever its settings say.
+def _limit_times(connection: Any) -> None:
+    # A process that was stopped while it held a row's lock must not keep everybody else from it.
     limit = f"{STATEMENT_S * 1000:.0f}"
     connection.execute(
         "SELECT set_config('statement_timeout', %s, false), set_config('lock_timeout', %s, false),"
         " set_config('idle_in_transaction_session_timeout', %s, false)",
         (limit, f"{BUSY_S * 1000:.0f}", limit),
     )
+
+
+def _prepare_postgresql(connection: Any) -> None:
+    _limit_times(connection)
+    # What is acknowledged has to be on the server's disk, whatever its settings say.
     connection.execute(
         "SELECT set_config('synchronous_commit', 'on', false)"
         " WHERE current_setting('synchronous_commit') = 'off'"

@@ -1,7 +1,7 @@
 """Take out of a database what must not stay in it, and look whether it is gone."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
@@ -19,11 +19,12 @@ from sqlalchemy import (
 from state.shared.command import WHOLE
 from state.shared.errors import JournalFault
 from state.shared.sql.database import Database
+from state.shared.sql.places import end
 from state.shared.sql.tables import (
     encode,
     entries,
-    leases,
     moments,
+    places,
     seal_of_entry,
     seal_of_state,
     states,
@@ -57,22 +58,19 @@ _EDIT_ENTRY = (
     )
 )
 _UNSAY = delete(moments).where(moments.c.state_id == bindparam("id"))
-_END_LEASE = delete(leases).where(leases.c.state_id == bindparam("id"))
-_DROP_LEASE = delete(leases).where(
-    leases.c.owner == bindparam("of_owner"), leases.c.place == bindparam("at_place")
-)
 
 
-def rewrite(database: Database, state_id: str, edit: Edit) -> None:
+def rewrite(database: Database, state_id: str, edit: Edit) -> list[tuple[str, str]]:
     """Rewrite all that is stored of a state, and drop what was said; who held it writes no more.
 
-    The lease on it, which names the guest, goes as well: who works on it finds that he has lost his place.
+    Where it was worked on, and for whom, goes as well. Returns the place, by owner and name: the lease there is
+    to be ended.
 
     Idempotency keys go too: a client may have made them of what must not stay. So do the names of the
     parts that changed: from then on each entry counts as a change of the whole.
     """
 
-    def rewrite(connection: Connection) -> None:
+    def rewrite(connection: Connection) -> list[tuple[str, str]]:
         row = database.state(connection, state_id, hold=True)
         changed = [dict(entry) for entry in database.rows(connection, state_id, 0)]
         row["state"], _ = edit(row["state"], ())
@@ -101,44 +99,18 @@ def rewrite(database: Database, state_id: str, edit: Edit) -> None:
                 },
             )
         connection.execute(_UNSAY, {"id": state_id})
-        connection.execute(_END_LEASE, {"id": state_id})
+        return end(connection, state_id)
 
-    database.link.run(rewrite, writes=True)
+    return database.link.run(rewrite, writes=True)
 
 
 def drop_said(database: Database, owner: str | None, before: datetime) -> int:
-    """Delete what was said before a time, and leases that were over; returns how many moments that were."""
+    """Delete what was said before a time; returns how many moments that were."""
     old = delete(moments).where(moments.c.at < written(before))
-    over = delete(leases).where(leases.c.until < written(before))
     if owner is not None:
         owned = select(states.c.state_id).where(states.c.owner == owner)
         old = old.where(moments.c.state_id.in_(owned))
-        over = over.where(leases.c.owner == owner)
-
-    def drop(connection: Connection) -> int:
-        connection.execute(over)
-        return connection.execute(old).rowcount
-
-    return database.link.run(drop, writes=True)
-
-
-def drop_leases(database: Database, owner: str | None, look: Callable[[str], bool]) -> int:
-    """Delete the leases without a state that a function says yes to; returns how many those were."""
-
-    def drop(connection: Connection) -> int:
-        stateless = select(leases).where(leases.c.state_id.is_(None))
-        if owner is not None:
-            stateless = stateless.where(leases.c.owner == owner)
-        found = [
-            {"of_owner": row["owner"], "at_place": row["place"]}
-            for row in connection.execute(stateless).mappings()
-            if any(look(text) for text in row.values() if isinstance(text, str))
-        ]
-        if found:
-            connection.execute(_DROP_LEASE, found)
-        return len(found)
-
-    return database.link.run(drop, writes=True)
+    return database.link.run(lambda connection: connection.execute(old).rowcount, writes=True)
 
 
 def wipe(database: Database) -> None:
@@ -149,7 +121,7 @@ def wipe(database: Database) -> None:
     """
     link = database.link
     if not link.is_sqlite:
-        tables = (f"VACUUM (FULL) {table.name}" for table in (leases, entries, moments, states))
+        tables = (f"VACUUM (FULL) {table.name}" for table in (places, entries, moments, states))
         link.outside("SET statement_timeout = 0", *tables)
         return
     busy = link.outside("PRAGMA temp_store = MEMORY", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)")[
@@ -159,20 +131,34 @@ def wipe(database: Database) -> None:
         raise JournalFault(link.name, "another program is reading it, so traces are left")
 
 
-def holding(database: Database, owner: str | None, look: Callable[[str], bool]) -> list[str]:
-    """List the states of which something is stored that a function says yes to, in no particular order."""
+def holding(
+    database: Database,
+    owner: str | None,
+    look: Callable[[str], bool],
+    at: Collection[tuple[str, str]],
+) -> list[str]:
+    """List the states of which something is stored that a function says yes to, in no particular order.
+
+    Args:
+        database: The states.
+        owner: Whose; ``None`` looks at everybody's.
+        look: The function.
+        at: Places, by owner and name, whose states are listed in any case.
+    """
 
     def holding(connection: Connection) -> list[str]:
         held: dict[str, None] = {}
-        for table in (states, entries, moments, leases):
+        for table in (states, entries, moments, places):
             texts = [column for column in table.columns if isinstance(column.type, Text)]
-            rows = select(table.c.state_id, *texts).where(table.c.state_id.is_not(None))
+            rows = select(table.c.state_id, *texts)
             if owner is not None:
                 owned = select(states.c.state_id).where(states.c.owner == owner)
                 rows = rows.where(table.c.state_id.in_(owned))
             for state_id, *stored in connection.execute(rows).yield_per(_ROWS):
                 if state_id not in held and any(map(look, filter(None, stored))):
                     held[state_id] = None
+        there = connection.execute(select(places.c.owner, places.c.place, places.c.state_id))
+        held.update({one.state_id: None for one in there if (one.owner, one.place) in at})
         return list(held)
 
     return database.link.run(holding, writes=False)

@@ -1,14 +1,21 @@
-"""Places that one at a time may work at, one transaction for each request.
+"""The lease store: who holds which place until when, in a database that nobody waits for.
 
-A row stands there from the first taking until what went on has ended, so that what is not there any more
-begins anew. An answer that got lost does no harm: everything here may be asked again.
+With SQLite it is a file beside the states' database, on a server two tables of their own connection. Nothing in it
+has to last: a commit waits for no disk, and a file that cannot be used is deleted and made anew. Whoever held a
+place and finds nobody there holds it again with the next renewal. What must not be written twice is protected by
+the states' fence alone.
 """
 
-from collections.abc import Callable, Mapping
+import hashlib
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 from sqlalchemy import (
+    URL,
     Connection,
     RowMapping,
     Select,
@@ -20,64 +27,71 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import IntegrityError
 
-from state.shared.errors import Held, JournalFault, Lost, OtherOwner, TakenOver, UnknownState
+from state.shared.errors import Held, JournalFault, Lost
 from state.shared.lease import Lease
+from state.shared.sql import dialects
 from state.shared.sql.connection import Link
-from state.shared.sql.tables import leases, states, written
+from state.shared.sql.places import time_of
+from state.shared.sql.tables import lease_metadata, leases, withdrawn, written
+
+T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
 
 STEADY_S = 60.0
 """Who held a place for so long, in seconds, counts as no try that failed."""
 
 TRIES = 5
 
+ENDING = ".leases"
+"""What the name of the file with the leases has after that of the database."""
+
 _HERE = (leases.c.owner == bindparam("of_owner")) & (leases.c.place == bindparam("at_place"))
 _MINE = _HERE & (leases.c.holder == bindparam("held_by"))
+_NEW: Mapping[str, Any] = {
+    name: bindparam(f"new_{name}") for name in ("holder", "since", "until", "tries", "lasts")
+}
 # Built once: building a statement takes longer than carrying it out.
 _AT = select(leases).where(_HERE)
 _AT_LOCKED = _AT.with_for_update()
 _BEGIN = insert(leases)
-_TAKE = (
-    update(leases)
-    .where(_HERE)
-    .values(
-        holder=bindparam("new_holder"),
-        since=bindparam("new_since"),
-        until=bindparam("new_until"),
-        tries=bindparam("new_tries"),
-    )
-)
-_STATE = (
-    select(states.c.owner, states.c.fence)
-    .where(states.c.state_id == bindparam("id"))
-    .with_for_update()
-)
-# Only its owner settles on a state, so that all these are his.
-_ELSEWHERE = delete(leases).where(
-    leases.c.state_id == bindparam("id"), leases.c.place != bindparam("at_place")
-)
-_SETTLE = (
-    update(leases)
-    .where(_MINE)
-    .values(state_id=bindparam("new_state"), guest=bindparam("new_guest"))
-)
-_RENEW = update(leases).where(_MINE).values(until=bindparam("new_until"))
-_LEAVE = update(leases).where(_MINE).values(holder=None, until=bindparam("new_until"))
+_CHANGE = update(leases).where(_HERE).values(dict(_NEW))
+_RENEW = update(leases).where(_MINE).values(dict(_NEW))
+_END = delete(leases).where(_HERE)
 _CLOSE = delete(leases).where(_MINE)
+_ITS = (withdrawn.c.owner == bindparam("of_owner")) & (withdrawn.c.holder == bindparam("digest"))
+_IS_WITHDRAWN = select(withdrawn.c.at).where(_ITS)
+_WITHDRAW = insert(withdrawn)
+_READMIT = delete(withdrawn).where(_ITS)
+
+_Row = dict[str, Any]
 
 
 class Leases:
-    """An owner's places in a database.
+    """An owner's leases.
 
     Args:
-        link: The connection to it.
-        owner: Whose places; ``None`` only lists everybody's.
+        address: The address of the states' database.
+        owner: Whose; ``None`` reads everybody's.
         now: The present time, aware. It is asked once the row is nobody else's to change.
     """
 
-    def __init__(self, link: Link, owner: str | None, now: Callable[[], datetime]) -> None:
-        self._link = link
+    def __init__(self, address: str, owner: str | None, now: Callable[[], datetime]) -> None:
+        self._address = _beside(dialects.parsed(address))
         self._owner = owner
         self._now = now
+        self._held: dict[tuple[str, str], _Row] = {}
+        """The leases that were taken here, by place and holder, as they were renewed last."""
+        self.link = self._new_link()
+
+    def _new_link(self) -> Link:
+        return Link(self._address, create=True, settle=_settle, prepare=dialects.prepare_leases)
+
+    def close(self) -> None:
+        """Let go of the connection; the next request opens it again."""
+        self.link.close()
+
+    # -- taking and holding ------------------------------------------------------------------------
 
     def take(
         self,
@@ -89,143 +103,343 @@ class Leases:
     ) -> Lease:
         """Hold a place from now on, unless somebody else does whose time is not over."""
 
-        def take(connection: Connection) -> Lease:
+        def take(connection: Connection) -> _Row | None:
             here = {"of_owner": self._owner, "at_place": place}
-            found = connection.execute(_AT_LOCKED, here).mappings().one_or_none()
+            found = self._read(connection, _AT_LOCKED, here)
             now = self._now()
-            row: dict[str, Any] = {
-                "owner": self._owner,
-                "place": place,
-                "holder": holder,
-                "since": written(now),
-                "until": written(now + timedelta(seconds=seconds)),
-                "state_id": None,
-                "guest": None,
-                "tries": 0,
-            }
+            row = {"owner": self._owner, "place": place, "holder": holder, "lasts": seconds}
             if found is None:
+                row |= _span(now, now, seconds) | {"tries": tries or 0}
                 connection.execute(_BEGIN, row)
-                return _lease(row)
-            before = _lease(found)
-            if before.holder == holder:
-                row |= {"since": found["since"], "tries": before.tries}
-            elif before.holder in (None, supersedes) or before.until <= now:
-                row["tries"] = _tries_after(before) if tries is None else tries
+            elif found["holder"] == holder:
+                row |= _renewed(found, now, seconds) | {"tries": found["tries"]}
+                connection.execute(_CHANGE, here | _new(row))
+            elif found["holder"] in (None, supersedes) or _until(found) <= now:
+                row |= _span(now, now, seconds)
+                row["tries"] = _tries_after(found) if tries is None else tries
+                connection.execute(_CHANGE, here | _new(row))
+                self._withdraw(connection, self._owner, found["holder"])
             else:
-                raise Held
-            row |= {"state_id": before.state_id, "guest": before.guest}
-            changed = {f"new_{name}": row[name] for name in ("holder", "since", "until", "tries")}
-            connection.execute(_TAKE, here | changed)
-            return _lease(row)
+                return None
+            connection.execute(_READMIT, {"of_owner": self._owner, "digest": _digest(holder)})
+            return row
 
-        for _ in range(TRIES):
-            try:
-                return self._link.run(take, writes=True)
-            except IntegrityError:  # a server: somebody else began it at the same moment
-                continue
-        raise JournalFault(self._link.name, "too many others are writing")
-
-    def settle(
-        self, place: str, holder: str, state_id: str, guest: str | None, fence: int | None
-    ) -> None:
-        """Write down what is worked on at a place; wherever else it was, it is not any more.
-
-        Args:
-            place: The place.
-            holder: Who holds it.
-            state_id: The state.
-            guest: Whom it is for.
-            fence: The number the state is held by; ``None`` does not hold it.
-        """
-
-        def settle(connection: Connection) -> None:
-            # The state's row keeps everybody else who wants to settle on it waiting.
-            state = connection.execute(_STATE, {"id": state_id}).one_or_none()
-            if state is None:
-                raise UnknownState(state_id)
-            if state.owner != self._owner:
-                raise OtherOwner(state_id)
-            if fence is not None and state.fence > fence:
-                raise TakenOver
-            here = {"of_owner": self._owner, "at_place": place}
-            connection.execute(_ELSEWHERE, {"id": state_id, "at_place": place})
-            settled = here | {"held_by": holder, "new_state": state_id, "new_guest": guest}
-            if not connection.execute(_SETTLE, settled).rowcount:
-                raise Lost
-
-        self._link.run(settle, writes=True)
+        row = self._run(take)
+        if row is None:
+            raise Held
+        self._held[place, holder] = row
+        return _lease(row)
 
     def renew(self, place: str, holder: str, seconds: float) -> None:
         """Hold a place for some time more.
 
-        It does not wait for a disk of this machine: what a power cut takes away was held by somebody whom
-        it took away as well.
+        A lease that is not there any more, though nobody has ended it, is begun anew by whoever has held it.
+        """
+        mine = {"of_owner": self._owner, "at_place": place, "held_by": holder}
+
+        def renew(connection: Connection) -> _Row | None:
+            known = self._held.get((place, holder))
+            last = known or self._read(connection, _AT_LOCKED, mine)
+            if last is None:
+                return None
+            row = last | _renewed(last, self._now(), seconds) | {"lasts": seconds}
+            if connection.execute(_RENEW, mine | _new(row | {"holder": holder})).rowcount:
+                return row
+            if known is None or self._read(connection, _AT_LOCKED, mine) is not None:
+                return None
+            if self._is_withdrawn(connection, holder):
+                return None
+            connection.execute(_BEGIN, row)
+            return row
+
+        row = self._run(renew)
+        if row is None:
+            self._held.pop((place, holder), None)
+            raise Lost
+        if (place, holder) in self._held:
+            self._held[place, holder] = row
+
+    def check(self, place: str, holder: str) -> None:
+        """See that a place is still a holder's.
+
+        Raises:
+            Lost: It is not.
         """
 
-        def renew(connection: Connection) -> None:
-            until = written(self._now() + timedelta(seconds=seconds))
-            if not connection.execute(_RENEW, self._mine(place, holder, new_until=until)).rowcount:
-                raise Lost
+        def mine(connection: Connection) -> bool:
+            found = connection.execute(_AT, {"of_owner": self._owner, "at_place": place}).first()
+            if found is not None:
+                return bool(found.holder == holder)
+            known = (place, holder) in self._held
+            return known and not self._is_withdrawn(connection, holder)
 
-        self._link.run(renew, writes=True, lasting=False)
+        if not self._run(mine, writes=False):
+            raise Lost
 
     def leave(self, place: str, holder: str, *, done: bool) -> None:
-        """Hold a place no longer; who does not hold it any more leaves nothing."""
+        """Hold a place no longer; who does not hold it any more leaves nothing.
+
+        Args:
+            place: The place.
+            holder: Who holds it.
+            done: Whether nothing is known of the place from then on.
+        """
+        mine = {"of_owner": self._owner, "at_place": place, "held_by": holder}
 
         def leave(connection: Connection) -> None:
+            found = self._read(connection, _AT_LOCKED, mine)
+            if found is None or found["holder"] != holder:
+                return
             if done:
-                connection.execute(_CLOSE, self._mine(place, holder))
+                connection.execute(_CLOSE, mine)
             else:
-                now = written(self._now())
-                connection.execute(_LEAVE, self._mine(place, holder, new_until=now))
+                left = found | _renewed(found, self._now(), 0.0) | {"holder": None}
+                connection.execute(_RENEW, mine | _new(left))
 
-        self._link.run(leave, writes=True)
+        self._held.pop((place, holder), None)
+        self._run(leave)
 
-    def lost(self) -> list[Lease]:
-        """List the places whose holders' time is over, who was first over it first."""
+    def end(self, there: Sequence[tuple[str, str]], holder: str | None = None) -> None:
+        """End leases of others, who have to leave.
 
-        def lost(connection: Connection) -> list[Lease]:
-            over = self._owned(select(leases)).where(leases.c.until <= written(self._now()))
-            rows = connection.execute(over.order_by(leases.c.until)).mappings()
-            return [_lease(row) for row in rows]
+        Args:
+            there: The places, by owner and name.
+            holder: Whose leases, or nobody's; ``None`` ends them whoever has them.
+        """
 
-        return self._link.run(lost, writes=False)
+        def end(connection: Connection) -> None:
+            for owner, place in there:
+                here = {"of_owner": owner, "at_place": place}
+                found = self._read(connection, _AT_LOCKED, here)
+                if found is None:
+                    continue
+                if holder is None or found["holder"] in (None, holder):
+                    connection.execute(_END, here)
+                    self._withdraw(connection, owner, found["holder"])
 
-    def at(self, place: str) -> Lease | None:
-        """Read what is known of a place."""
-        here = {"of_owner": self._owner, "at_place": place}
-        return self._one(lambda connection: connection.execute(_AT, here).mappings().one_or_none())
+        self._run(end)
 
-    def of(self, state_id: str) -> Lease | None:
-        """Read where a state is worked on."""
-        there = self._owned(select(leases)).where(leases.c.state_id == state_id)
-        return self._one(lambda connection: connection.execute(there).mappings().one_or_none())
+    # -- looking -----------------------------------------------------------------------------------
 
-    def _one(self, find: Callable[[Connection], RowMapping | None]) -> Lease | None:
-        found = self._link.run(find, writes=False)
+    def at(self, owner: str | None, place: str) -> Lease | None:
+        """Read who holds a place, or who left it."""
+
+        def at(connection: Connection) -> _Row | None:
+            return self._read(connection, _AT, {"of_owner": owner, "at_place": place})
+
+        found = self._run(at, writes=False)
         return None if found is None else _lease(found)
 
-    def _mine(self, place: str, holder: str, **values: str) -> dict[str, str | None]:
-        return {"of_owner": self._owner, "at_place": place, "held_by": holder, **values}
+    def every(self) -> tuple[list[Lease], datetime]:
+        """Read all leases; returns the present time with them."""
+
+        def every(connection: Connection) -> tuple[list[Lease], datetime]:
+            rows = connection.execute(self._owned(select(leases))).mappings().all()
+            now = self._now()
+            return [_lease(self._bounded(connection, row, now)) for row in rows], now
+
+        return self._run(every)
+
+    def matching(self, look: Callable[[str], bool]) -> list[tuple[str, str]]:
+        """List the leases with a text that a function says yes to, by owner and place."""
+
+        def matching(connection: Connection) -> list[tuple[str, str]]:
+            rows = connection.execute(self._owned(select(leases))).mappings()
+            return [
+                (row["owner"], row["place"])
+                for row in rows
+                if any(look(text) for text in row.values() if isinstance(text, str))
+            ]
+
+        return self._run(matching, writes=False)
+
+    def write(self) -> None:
+        """Write something and take it back."""
+        its = {"of_owner": "", "digest": ""}
+        row = {"owner": "", "holder": "", "at": ""}
+
+        def write(connection: Connection) -> None:
+            connection.execute(_READMIT, its)
+            connection.execute(_WITHDRAW, row)
+            connection.execute(_READMIT, its)
+
+        self._run(write)
+
+    # -- taking out --------------------------------------------------------------------------------
+
+    def drop(self, before: datetime) -> set[tuple[str, str]]:
+        """Delete what was over before a time; returns the places that are left, by owner and name."""
+
+        def drop(connection: Connection) -> set[tuple[str, str]]:
+            for table, at in ((leases, leases.c.until), (withdrawn, withdrawn.c.at)):
+                old = delete(table).where(at < written(before))
+                if self._owner is not None:
+                    old = old.where(table.c.owner == self._owner)
+                connection.execute(old)
+            left = connection.execute(self._owned(select(leases))).mappings()
+            return {(row["owner"], row["place"]) for row in left}
+
+        return self._run(drop)
+
+    def wipe(self) -> None:
+        """Leave nothing of what was deleted in the store's own file or tables."""
+        if self.link.is_sqlite:
+            self._run(lambda connection: None, writes=False)  # whatever is there can be used then
+            self.link.outside("PRAGMA temp_store = MEMORY", "VACUUM")
+            return
+        tables = (f"VACUUM (FULL) {table.name}" for table in (leases, withdrawn))
+        self.link.outside("SET statement_timeout = 0", *tables)
+
+    def files(self) -> list[Path]:
+        """Name the files that are there, with nothing on its way into them."""
+        self.close()
+        return [path for path in self._files() if path.exists()]
+
+    # -- the rows ----------------------------------------------------------------------------------
+
+    def _read(
+        self, connection: Connection, statement: Select[Any], here: Mapping[str, Any]
+    ) -> _Row | None:
+        found = connection.execute(
+            statement, {"of_owner": here["of_owner"], "at_place": here["at_place"]}
+        )
+        row = found.mappings().first()
+        if row is None:
+            return None
+        return dict(row) if statement is _AT else self._bounded(connection, row, self._now())
+
+    def _bounded(self, connection: Connection, found: RowMapping, now: datetime) -> _Row:
+        """Give a lease no more time than it was renewed for, as it has when the clock was set back since."""
+        row = dict(found)
+        ahead = row["lasts"] if row["holder"] is not None else 0.0
+        if _until(row) <= now + timedelta(seconds=ahead):
+            return row
+        bounded = row | _renewed(row, now, ahead)
+        here = {"of_owner": row["owner"], "at_place": row["place"]}
+        connection.execute(_CHANGE, here | _new(bounded))
+        return bounded
+
+    def _withdraw(self, connection: Connection, owner: str | None, holder: str | None) -> None:
+        if holder is not None:
+            its = {"of_owner": owner, "digest": _digest(holder)}
+            connection.execute(_READMIT, its)
+            row = {"owner": owner, "holder": its["digest"], "at": written(self._now())}
+            connection.execute(_WITHDRAW, row)
+
+    def _is_withdrawn(self, connection: Connection, holder: str) -> bool:
+        its = {"of_owner": self._owner, "digest": _digest(holder)}
+        return connection.execute(_IS_WITHDRAWN, its).first() is not None
 
     def _owned(self, rows: Select[Any]) -> Select[Any]:
         return rows if self._owner is None else rows.where(leases.c.owner == self._owner)
 
+    # -- the file ----------------------------------------------------------------------------------
 
-def _tries_after(before: Lease) -> int:
-    died = before.holder is not None  # else he has left it
-    stayed = before.until - before.since >= timedelta(seconds=STEADY_S)
-    return died + (0 if stayed else before.tries)
+    def _run(self, work: Callable[[Connection], T], *, writes: bool = True) -> T:
+        """Do some work in one transaction, if need be in a file that is made anew."""
+        anew = False
+        for _ in range(TRIES):
+            used = self._inode()
+            try:
+                return self.link.run(work, writes=writes)
+            except IntegrityError:  # a server: somebody else began the row at the same moment
+                continue
+            except JournalFault as fault:
+                if anew or not self._make_anew(fault, used):
+                    raise
+                anew = True
+        raise JournalFault(self.link.name, "too many others are writing")
+
+    def _make_anew(self, fault: JournalFault, used: tuple[int, int] | None) -> bool:
+        """Have the next request make the file anew; returns whether that may help."""
+        if self.link.file is None or fault.why in dialects.NOT_ITS_FAULT:
+            return False
+        self.link.close()
+        if self._inode() == used:  # else another process was faster, and its file is left alone
+            logger.warning("the leases are begun anew: %s", fault.message)
+            with suppress(OSError):
+                for path in self._files():
+                    path.unlink(missing_ok=True)
+        self.link = self._new_link()
+        return True
+
+    def _files(self) -> list[Path]:
+        file = self.link.file
+        return [] if file is None else [Path(f"{file}{end}") for end in ("-journal", "")]
+
+    def _inode(self) -> tuple[int, int] | None:
+        if self.link.file is None:
+            return None
+        try:
+            found = self.link.file.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
 
 
-def _lease(row: RowMapping | Mapping[str, Any]) -> Lease:
+def _beside(url: URL) -> URL:
+    """Return the address of the lease store of a database."""
+    file = dialects.file_of(url)
+    if file is not None:
+        return url.set(database=f"{file}{ENDING}")
+    return url.set(database=None) if url.get_backend_name() == "sqlite" else url
+
+
+def _settle(link: Link) -> None:
+    """Find the store's tables, or make them. A SQLite file is read through: a power cut may have damaged it."""
+
+    def settle(connection: Connection) -> str:
+        lease_metadata.create_all(connection)
+        if not link.is_sqlite:
+            return "ok"
+        return str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one())
+
+    if link.run(settle, writes=True) != "ok":
+        raise JournalFault(link.name, "the database file is damaged")
+
+
+def _until(row: Mapping[str, Any]) -> datetime:
+    return time_of(row["until"])
+
+
+def _lived(row: Mapping[str, Any], now: datetime) -> timedelta:
+    """Return how long a holder has had a place: between two renewals no more than one is good for."""
+    lasts = timedelta(seconds=row["lasts"])
+    until = _until(row)
+    if row["holder"] is None:
+        return until - time_of(row["since"])
+    renewed = until - lasts
+    return (renewed - time_of(row["since"])) + min(max(now - renewed, timedelta()), lasts)
+
+
+def _renewed(row: Mapping[str, Any], now: datetime, seconds: float) -> dict[str, str]:
+    return _span(now - _lived(row, now), now, seconds)
+
+
+def _span(since: datetime, now: datetime, seconds: float) -> dict[str, str]:
+    return {"since": written(since), "until": written(now + timedelta(seconds=seconds))}
+
+
+def _tries_after(before: Mapping[str, Any]) -> int:
+    died = before["holder"] is not None  # else the place was left
+    stayed = _until(before) - time_of(before["since"]) >= timedelta(seconds=STEADY_S)
+    return died + (0 if stayed else int(before["tries"]))
+
+
+def _new(row: Mapping[str, Any]) -> _Row:
+    return {f"new_{name}": row[name] for name in _NEW}
+
+
+def _digest(holder: str) -> str:
+    return hashlib.blake2b(holder.encode(errors="replace"), digest_size=16).hexdigest()
+
+
+def _lease(row: Mapping[str, Any]) -> Lease:
     return Lease(
         owner=row["owner"],
         place=row["place"],
         holder=row["holder"],
-        since=datetime.fromisoformat(row["since"]),
-        until=datetime.fromisoformat(row["until"]),
-        state_id=row["state_id"],
-        guest=row["guest"],
-        tries=row["tries"],
+        since=time_of(row["since"]),
+        until=_until(row),
+        tries=int(row["tries"]),
     )

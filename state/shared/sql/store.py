@@ -2,13 +2,16 @@
 
 import asyncio
 import builtins
+import logging
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
-from state.shared.errors import OutcomeUnknown
+from state.shared.errors import JournalFault, Lost, OutcomeUnknown
 from state.shared.journal import Entry, Listed, Moment, Stored
 from state.shared.lease import Lease
 from state.shared.sql.thread import DatabaseThread
@@ -17,12 +20,20 @@ if TYPE_CHECKING:
     from state.shared.sql.database import Database
     from state.shared.sql.erasure import Edit
     from state.shared.sql.leases import Leases
+    from state.shared.sql.places import Place, Places
 
 T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
+
+_TRIES = 5
 
 
 class SqlStore:
     """Every state of one owner in one database, and the thread that reads and writes it.
+
+    Who works where is kept in a lease store beside it, which has a thread and a connection of its own: a
+    renewal waits for no change of a state. What is worked on where is kept with the states.
 
     Nothing is opened before it is first needed; SQLAlchemy is imported then, in the thread. What fails
     once is tried again with the next request.
@@ -50,6 +61,8 @@ class SqlStore:
         self._thread = DatabaseThread(
             lambda: _open(url, owner=owner, schema=schema, create=create, now=now)
         )
+        self._lease_thread = DatabaseThread(lambda: _open_leases(url, owner, now))
+        self._up_to_date = False
 
     async def create(
         self, state_id: str, make: Callable[[int], str], *, speaker: str | None = None
@@ -147,7 +160,7 @@ class SqlStore:
     ) -> Lease:
         """Hold a place from now on; of two who ask at once one gets it.
 
-        Who holds it already only renews it. Returns the lease with what went on there before and did not
+        A place is taken only while states can be written. Who holds it already only renews it. Returns the lease with what went on there before and did not
         end: whoever gets it goes on with that.
 
         Args:
@@ -161,7 +174,13 @@ class SqlStore:
             Held: Somebody else works there.
             JournalFault: The database cannot be used. Asking again does no harm.
         """
-        return await self._at_places(lambda at: at.take(place, holder, seconds, supersedes, tries))
+        self._needs_owner()
+        await self._in_places(lambda places: places.look(writes=True))
+        lease = await self._in_leases(
+            lambda leases: leases.take(place, holder, seconds, supersedes, tries)
+        )
+        # After the lease is ours: whoever had it before may have settled until then.
+        return await self._in_places(lambda places: _joined(lease, places.at(place)))
 
     async def settle(self, place: str, holder: str, *, state_id: str, guest: str | None) -> None:
         """Write down what is worked on at a place, and for whom. Any other place where it was loses it.
@@ -179,8 +198,21 @@ class SqlStore:
             OtherOwner: It is somebody else's.
             JournalFault: The database cannot be used. Asking again does no harm.
         """
+        self._needs_owner()
         fence = self._fences.get(state_id)
-        await self._at_places(lambda at: at.settle(place, holder, state_id, guest, fence))
+
+        def settle(before: "Place | None") -> "asyncio.Future[builtins.list[Place] | None]":
+            return self._in_places(
+                lambda places: places.settle(place, holder, state_id, guest, fence, before)
+            )
+
+        for _ in range(_TRIES):
+            before = await self._in_places(lambda places: places.at(place))
+            # Whoever takes the place after this and settles there changes what was read before it.
+            await self._in_leases(lambda leases: leases.check(place, holder))
+            if await _then_end(settle(before), self._lease_thread) is not None:
+                return
+        raise JournalFault(f"The place {place}", "too many others are writing")
 
     async def renew(self, place: str, holder: str, *, seconds: float) -> None:
         """Hold a place for some time more, however late that is, as long as nobody else has taken it.
@@ -194,7 +226,8 @@ class SqlStore:
             Lost: It is not his any more.
             JournalFault: The database cannot be used; the lease runs on as it was.
         """
-        await self._at_places(lambda at: at.renew(place, holder, seconds))
+        self._needs_owner()
+        await self._in_leases(lambda leases: leases.renew(place, holder, seconds))
 
     async def leave_place(self, place: str, holder: str, *, done: bool) -> None:
         """Hold a place no longer. Who has lost it leaves it as it is.
@@ -208,7 +241,18 @@ class SqlStore:
         Raises:
             JournalFault: The database cannot be used. Asking again does no harm.
         """
-        await self._at_places(lambda at: at.leave(place, holder, done=done))
+        self._needs_owner()
+        if not done:
+            await self._in_leases(lambda leases: leases.leave(place, holder, done=False))
+            return
+        before = await self._in_places(lambda places: places.at(place))
+        try:
+            await self._in_leases(lambda leases: leases.check(place, holder))
+        except Lost:
+            return
+        if before is not None:
+            await self._in_places(lambda places: places.close(before))
+        await self._in_leases(lambda leases: leases.leave(place, holder, done=True))
 
     async def lost_places(self) -> "builtins.list[Lease]":
         """List the places where something did not end and whose holder's time is over, the longest first.
@@ -216,7 +260,14 @@ class SqlStore:
         Raises:
             JournalFault: The database cannot be used.
         """
-        return await self._thread.ask(lambda database: self._leases(database).lost())
+        known = await self._in_places(lambda places: places.every())
+        leases, now = await self._in_leases(lambda leases: leases.every())
+        leased = {(lease.owner, lease.place) for lease in leases}
+        if any((one.owner, one.place) not in leased for one in known):
+            # What had ended in between has neither a lease nor a state by now.
+            still = set(await self._in_places(lambda places: places.every()))
+            known = [one for one in known if one in still]
+        return _lost(leases, known, now)
 
     async def lease_at(self, place: str) -> Lease | None:
         """Read who works at a place and on what; ``None`` when nothing goes on there.
@@ -224,7 +275,9 @@ class SqlStore:
         Raises:
             JournalFault: The database cannot be used.
         """
-        return await self._at_places(lambda at: at.at(place))
+        self._needs_owner()
+        lease = await self._in_leases(lambda leases: leases.at(self._owner, place))
+        return await self._in_places(lambda places: _joined(lease, places.at(place)))
 
     async def lease_of(self, state_id: str) -> Lease | None:
         """Read where a state is worked on; ``None`` when it is nowhere.
@@ -232,17 +285,35 @@ class SqlStore:
         Raises:
             JournalFault: The database cannot be used.
         """
-        return await self._thread.ask(lambda database: self._leases(database).of(state_id))
+        there = await self._in_places(lambda places: places.of(state_id))
+        if there is None:
+            return None
+        return await self._in_leases(
+            lambda leases: _joined(leases.at(there.owner, there.place), there)
+        )
 
-    def _at_places(self, work: "Callable[[Leases], T]") -> "asyncio.Future[T]":
+    def _needs_owner(self) -> None:
         if self._owner is None:
             raise ValueError("a place needs an owner")
-        return self._thread.ask(lambda database: work(self._leases(database)))
 
-    def _leases(self, database: "Database") -> "Leases":
-        from state.shared.sql.leases import Leases
+    def _in_places(self, work: "Callable[[Places], T]") -> "asyncio.Future[T]":
+        return self._thread.ask(lambda database: work(_places(database, self._owner, self._now)))
 
-        return Leases(database.link, self._owner, self._now)
+    async def _in_leases(self, work: "Callable[[Leases], T]", *, timed: bool = True) -> T:
+        if not self._up_to_date:
+            # The leases that an older release has left are carried over by that.
+            await self._in_places(lambda places: places.look(writes=False))
+            self._up_to_date = True
+        return await self._lease_thread.ask(work, timed=timed)
+
+    async def try_writing(self) -> None:
+        """Write to the database, and to the lease store, without changing anything.
+
+        Raises:
+            JournalFault: One of them cannot be written to.
+        """
+        await self._in_places(lambda places: places.write())
+        await self._in_leases(lambda leases: leases.write())
 
     # -- looking for what must go, and taking it out -----------------------------------------------
 
@@ -260,8 +331,9 @@ class SqlStore:
         def work(database: "Database") -> builtins.list[str]:
             from state.shared.sql.erasure import holding
 
-            return holding(database, self._owner, look)
+            return holding(database, self._owner, look, places)
 
+        places = await self._in_leases(lambda leases: leases.matching(look))
         return await self._thread.ask(work, timed=False)
 
     async def files(self) -> "builtins.list[Path]":
@@ -276,7 +348,8 @@ class SqlStore:
 
             return files(database)
 
-        return await self._thread.ask(work, timed=False)
+        beside = await self._in_leases(lambda leases: leases.files())
+        return [*await self._thread.ask(work, timed=False), *beside]
 
     async def rewrite(self, state_id: str, edit: "Edit") -> None:
         """Rewrite all that is stored of a state, and drop what was said and where it was worked on.
@@ -295,12 +368,14 @@ class SqlStore:
             JournalFault: The database cannot be used, or a row of it is damaged.
         """
 
-        def work(database: "Database") -> None:
+        def work(database: "Database") -> builtins.list[tuple[str, str]]:
             from state.shared.sql.erasure import rewrite
 
-            rewrite(database, state_id, edit)
+            return rewrite(database, state_id, edit)
 
-        await self._thread.ask(work, timed=False)
+        there = await self._thread.ask(work, timed=False)
+        if there:
+            await self._in_leases(lambda leases: leases.end(there))
 
     async def drop_said(self, before: datetime) -> int:
         """Delete what was said before a time, aware; returns how many moments that were.
@@ -316,6 +391,8 @@ class SqlStore:
 
             return drop_said(database, self._owner, before)
 
+        left = await self._in_leases(lambda leases: leases.drop(before))
+        await self._in_places(lambda places: places.drop(before, left))
         return await self._thread.ask(work)
 
     async def drop_leases(self, look: Callable[[str], bool]) -> int:
@@ -329,13 +406,13 @@ class SqlStore:
         Raises:
             JournalFault: The database cannot be used.
         """
-
-        def work(database: "Database") -> int:
-            from state.shared.sql.erasure import drop_leases
-
-            return drop_leases(database, self._owner, look)
-
-        return await self._thread.ask(work)
+        found = await self._in_leases(lambda leases: leases.matching(look))
+        settled = {
+            (one.owner, one.place) for one in await self._in_places(lambda places: places.every())
+        }
+        ended = [one for one in found if one not in settled]
+        await self._in_leases(lambda leases: leases.end(ended))
+        return len(ended)
 
     async def wipe(self) -> None:
         """Leave nothing of what was deleted in the database's own files.
@@ -352,10 +429,12 @@ class SqlStore:
             wipe(database)
 
         await self._thread.ask(work, timed=False)
+        await self._in_leases(lambda leases: leases.wipe(), timed=False)
 
     async def close(self) -> None:
         """Finish what was asked for and let go of the database; nothing can be asked after it."""
         await self._thread.close()
+        await self._lease_thread.close()
 
     async def __aenter__(self) -> Self:
         return self
@@ -385,7 +464,9 @@ class SqlStore:
 class _SqlJournal:
     """One state's journal: held by a fence, or written beside whoever holds it."""
 
-    def __init__(self, thread: "DatabaseThread", state_id: str, fence: int | None) -> None:
+    def __init__(
+        self, thread: "DatabaseThread[Database]", state_id: str, fence: int | None
+    ) -> None:
         self._thread = thread
         self._state_id = state_id
         self._fence = fence
@@ -406,3 +487,74 @@ def _open(url: str, **settings: Any) -> "Database":
     from state.shared.sql.database import Database
 
     return Database(url, **settings)
+
+
+def _open_leases(url: str, owner: str | None, now: Callable[[], datetime]) -> "Leases":
+    from state.shared.sql.leases import Leases
+
+    return Leases(url, owner, now)
+
+
+def _places(database: "Database", owner: str | None, now: Callable[[], datetime]) -> "Places":
+    from state.shared.sql.places import Places
+
+    return Places(database.link, owner, now)
+
+
+@overload
+def _joined(lease: Lease, place: "Place | None") -> Lease: ...
+@overload
+def _joined(lease: Lease | None, place: "Place") -> Lease: ...
+@overload
+def _joined(lease: Lease | None, place: "Place | None") -> Lease | None: ...
+def _joined(lease: Lease | None, place: "Place | None") -> Lease | None:
+    """Put what both stores know of a place together.
+
+    A place without a lease is one whose holder's time is over: whoever settled it held it last.
+    """
+    if place is None:
+        return lease
+    if lease is None:
+        lease = Lease(place.place, place.owner, place.holder or None, place.at, place.at)
+    return replace(lease, state_id=place.state_id, guest=place.guest)
+
+
+def _lost(leases: Sequence[Lease], places: "Sequence[Place]", now: datetime) -> list[Lease]:
+    """List the places whose holders' time is over, the longest first."""
+    known = {(one.owner, one.place): one for one in places}
+    over: list[Lease] = []
+    for lease in leases:
+        place = known.pop((lease.owner, lease.place), None)
+        if lease.holder is None or lease.until <= now:
+            over.append(_joined(lease, place))
+    over += [_joined(None, place) for place in known.values()]
+    return sorted(over, key=lambda lease: lease.until)
+
+
+async def _then_end(
+    settled: "asyncio.Future[list[Place] | None]", thread: "DatabaseThread[Leases]"
+) -> "list[Place] | None":
+    """Wait until a state is settled; those who worked on it elsewhere lose their leases, waited for or not."""
+    ends: list[asyncio.Future[None]] = []
+
+    def end(settled: "asyncio.Future[list[Place] | None]") -> None:
+        if not settled.cancelled() and settled.exception() is None:
+            ends.extend(thread.ask(partial(_end_lease, one)) for one in settled.result() or ())
+        for one in ends:
+            one.add_done_callback(_tell_of_failure)
+
+    settled.add_done_callback(end)
+    elsewhere = await asyncio.shield(settled)
+    if ends:
+        await asyncio.wait(ends)
+    return elsewhere
+
+
+def _end_lease(place: "Place", leases: "Leases") -> None:
+    leases.end([(place.owner, place.place)], place.holder)
+
+
+def _tell_of_failure(ended: "asyncio.Future[None]") -> None:
+    if not ended.cancelled() and (fault := ended.exception()) is not None:
+        # Whoever has that lease finds with the next write that the state is somebody else's.
+        logger.warning("a lease of another place could not be ended: %s", fault)

@@ -14,6 +14,7 @@ from sqlalchemy import (
     BigInteger,
     Column,
     Connection,
+    Float,
     ForeignKey,
     Integer,
     MetaData,
@@ -24,7 +25,7 @@ from sqlalchemy import (
     select,
 )
 
-LAYOUT = "0005"
+LAYOUT = "0006"
 """The last migration; a database that is past it is left alone."""
 
 metadata = MetaData()
@@ -80,19 +81,43 @@ moments = Table(
 )
 """What was said while it was done. Not sealed: nothing is computed from it, and it is deleted in time."""
 
+places = Table(
+    "places",
+    metadata,
+    Column("owner", Text, primary_key=True),
+    Column("place", Text, primary_key=True),
+    Column("state_id", Text, ForeignKey("states.state_id"), nullable=False, unique=True),
+    Column("guest", Text),
+    Column("holder", Text, nullable=False),
+    Column("at", Text, nullable=False),
+)
+"""Which state is worked on at which place, for whom, and which holder settled it when. Not sealed: a row
+goes when its call has ended."""
+
+lease_metadata = MetaData()
+"""The tables of the lease store: beside the others on a server, in a file of their own with SQLite."""
+
 leases = Table(
     "leases",
-    metadata,
+    lease_metadata,
     Column("owner", Text, primary_key=True),
     Column("place", Text, primary_key=True),
     Column("holder", Text),
     Column("since", Text, nullable=False),
     Column("until", Text, nullable=False),
-    Column("state_id", Text, ForeignKey("states.state_id"), unique=True),
-    Column("guest", Text),
     Column("tries", Integer, nullable=False),
+    Column("lasts", Float, nullable=False),
 )
-"""Who works where, on which state, until when. Not sealed: it is over in seconds, and no row outlives it."""
+"""Who holds which place until when; ``lasts`` is the time in seconds that the last renewal gave."""
+
+withdrawn = Table(
+    "withdrawn",
+    lease_metadata,
+    Column("owner", Text, primary_key=True),
+    Column("holder", Text, primary_key=True),
+    Column("at", Text, nullable=False),
+)
+"""The holders, as digests of their names, whose leases others ended: they do not begin them anew."""
 
 first_layout = Table("journal_layout", metadata, Column("layout", Integer, primary_key=True))
 """How the first release told its layout. It stays, so that the first release knows it is too old."""

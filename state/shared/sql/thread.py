@@ -7,14 +7,28 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from state.shared.errors import JournalFault, StateError
 
 if TYPE_CHECKING:
-    from state.shared.sql.database import Database
+    from state.shared.sql.connection import Link
+
+
+class Opened(Protocol):
+    """What a thread works on."""
+
+    @property
+    def link(self) -> "Link":
+        """The connection that a request uses."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the connection."""
+
 
 T = TypeVar("T")
+D = TypeVar("D", bound=Opened)
 
 logger = logging.getLogger(__name__)
 
@@ -27,24 +41,24 @@ GIVE_UP_S = 4.0
 _UNANSWERED = "the database does not answer"
 
 
-class DatabaseThread:
+class DatabaseThread(Generic[D]):
     """Carries out requests one after the other, in the order they came.
 
     A daemon: a process that ends without closing it is not kept alive, and what was acknowledged is on
     disk by then.
     """
 
-    def __init__(self, open_database: "Callable[[], Database]") -> None:
+    def __init__(self, open_database: Callable[[], D]) -> None:
         self._open = open_database
-        self._requests: queue.SimpleQueue[_Request[Any] | None] = queue.SimpleQueue()
+        self._requests: queue.SimpleQueue[_Request[D, Any] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
-        self._database: Database | None = None
-        self._at_work: _Request[Any] | None = None
+        self._database: D | None = None
+        self._at_work: _Request[D, Any] | None = None
         self._closed = False
 
     def ask(
         self,
-        work: "Callable[[Database], T]",
+        work: Callable[[D], T],
         *,
         timed: bool = True,
         unknown: Callable[[], StateError] = lambda: JournalFault("The database", _UNANSWERED),
@@ -88,7 +102,7 @@ class DatabaseThread:
             self._thread.join(timeout=0 if last.exception() else None)
         self._closed = True
 
-    def _break_off(self, request: "_Request[Any]") -> None:
+    def _break_off(self, request: "_Request[D, Any]") -> None:
         if self._database is not None and self._at_work is request:
             self._database.link.break_off()
 
@@ -106,12 +120,10 @@ class DatabaseThread:
             self._at_work = None
 
 
-class _Request(Generic[T]):
+class _Request(Generic[D, T]):
     """Something to do in the thread, and the future that hears of it."""
 
-    def __init__(
-        self, work: "Callable[[Database], T]", unknown: "Callable[[], StateError]"
-    ) -> None:
+    def __init__(self, work: Callable[[D], T], unknown: "Callable[[], StateError]") -> None:
         self._work = work
         self._unknown = unknown
         self._loop = asyncio.get_running_loop()
@@ -128,13 +140,13 @@ class _Request(Generic[T]):
         """Whether it should have ended long ago, and has not."""
         return self._timed and not self._ended and time.monotonic() - self._asked > ANSWER_S
 
-    def expire(self, break_off: "Callable[[_Request[T]], None]") -> None:
+    def expire(self, break_off: "Callable[[_Request[D, T]], None]") -> None:
         """Break it off when its time is over."""
         self._timed = True
         timer = self._loop.call_later(ANSWER_S, self._late, break_off)
         self.answer.add_done_callback(lambda _: timer.cancel())
 
-    def _late(self, break_off: "Callable[[_Request[T]], None]") -> None:
+    def _late(self, break_off: "Callable[[_Request[D, T]], None]") -> None:
         with self._state:
             self._dropped = not self._begun
         if self._dropped:
@@ -144,7 +156,7 @@ class _Request(Generic[T]):
         timer = self._loop.call_later(GIVE_UP_S, self._give_up, break_off)
         self.answer.add_done_callback(lambda _: timer.cancel())
 
-    def _give_up(self, break_off: "Callable[[_Request[T]], None]") -> None:
+    def _give_up(self, break_off: "Callable[[_Request[D, T]], None]") -> None:
         self._settle(self._unknown())
         # What it was trying since must not keep the thread for ever either.
         break_off(self)
@@ -159,7 +171,7 @@ class _Request(Generic[T]):
             self._begun = not self._dropped
         return self._begun
 
-    def carry_out(self, database: "Database") -> None:
+    def carry_out(self, database: D) -> None:
         """Do it, and tell."""
         try:
             result = self._work(database)

@@ -72,7 +72,7 @@ async def test_nobody_is_lost_while_nobody_can_write(settings: Settings, tmp_pat
 async def test_nobody_is_lost_while_the_disk_is_full(settings: Settings, tmp_path: Path) -> None:
     async with orders(settings) as store:
         await store.take_place(place_of("bella-vista", "hall"), "AJ_alive", seconds=0)
-    with sqlite3.connect(tmp_path / "orders.db") as other:
+    with sqlite3.connect(tmp_path / "orders.db.leases") as other:
         other.execute(
             "CREATE TRIGGER full BEFORE INSERT ON leases BEGIN SELECT RAISE(ABORT, 'full'); END"
         )

@@ -39,6 +39,11 @@ class Hand:
         )
 
 
+def lease_store(address: str) -> str:
+    """Return the address of the leases of a database."""
+    return f"{address}.leases" if address.startswith("sqlite") else address
+
+
 @contextmanager
 def by_hand(address: str) -> "Iterator[Hand]":
     driver: Any

@@ -77,7 +77,7 @@ def without_the_name(
 def rows(address: str) -> str:
     """Everything that stands in the database's rows."""
     with by_hand(address) as hand:
-        tables = ("states", "entries", "moments", "leases")
+        tables = ("states", "entries", "moments", "places")
         return repr([hand(f"SELECT * FROM {table}") for table in tables])
 
 

@@ -24,7 +24,7 @@ from state.shared import (
 )
 from tests.postgres import Server
 from tests.state.shared.board import Board, Score
-from tests.state.shared.by_hand import WAITING, by_hand
+from tests.state.shared.by_hand import WAITING, by_hand, lease_store
 from tests.state.shared.wire import Wire
 
 ROOT = Path(__file__).parents[3]
@@ -399,49 +399,6 @@ class TestRenewing:
         with pytest.raises(Lost):
             await store.renew("hall", "ann", seconds=LASTS)
 
-    async def test_only_a_renewal_does_not_wait_for_the_disk(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        from state.shared.sql import dialects
-
-        asked: list[bool] = []
-        monkeypatch.setattr(dialects, "wait_for_disk", lambda driver, waits: asked.append(waits))
-        async with SqlStore(f"sqlite:///{tmp_path}/boards.db", owner="club", schema=1) as store:
-            await take(store, "ann")
-            asked.clear()
-            for _ in range(2):
-                await store.renew("hall", "ann", seconds=LASTS)
-            assert asked == [False]
-            await store.leave_place("hall", "ann", done=False)
-
-            assert asked == [False, True]
-
-    async def test_a_change_after_a_renewal_waits_for_the_disk_again(self, tmp_path: Path) -> None:
-        from state.shared.sql.database import Database
-        from state.shared.sql.leases import Leases
-
-        address = f"sqlite:///{tmp_path}/boards.db"
-        database = Database(
-            address, owner="club", schema=1, create=True, now=lambda: datetime.now(UTC)
-        )
-
-        def waits(*, lasting: bool) -> object:
-            return database.link.run(
-                lambda connection: connection.exec_driver_sql("PRAGMA synchronous").scalar_one(),
-                writes=True,
-                lasting=lasting,
-            )
-
-        Leases(database.link, "club", lambda: SEVEN).take("hall", "ann", LASTS, None)
-        waited = [waits(lasting=True), waits(lasting=False), waits(lasting=True)]
-        for lasting in (False, False, True):
-            waits(lasting=False)
-            database.close()
-            waited.append(waits(lasting=lasting))
-        database.close()
-
-        assert waited == [2, 1, 2, 1, 1, 2]  # 2 is FULL, 1 is NORMAL
-
 
 class TestLeaving:
     async def test_what_has_ended_is_gone_and_the_next_one_begins_anew(
@@ -452,8 +409,8 @@ class TestLeaving:
         await store.leave_place("hall", "ann", done=True)
 
         assert await store.lease_at("hall") is await store.lease_of("ann") is None
-        with by_hand(address) as hand:
-            assert hand("SELECT * FROM leases") == []
+        with by_hand(address) as hand, by_hand(lease_store(address)) as beside:
+            assert hand("SELECT * FROM places") == beside("SELECT * FROM leases") == []
         with pytest.raises(Lost):
             await store.renew("hall", "ann", seconds=LASTS)
         lease = await take(other, "bob")
@@ -636,7 +593,7 @@ class TestTrouble:
                 coming = asyncio.create_task(take(store, "carl"))
                 await looking.until(WAITING)
                 one("COMMIT")
-                assert not (await coming).open
+                assert (await coming).tries == 0
 
     async def test_a_database_file_that_is_gone_says_so(self, tmp_path: Path) -> None:
         file = tmp_path / "boards.db"
@@ -644,10 +601,11 @@ class TestTrouble:
             await take(store, "ann")
             file.rename(tmp_path / "elsewhere")
             with pytest.raises(JournalFault, match="the database file is gone"):
-                await store.renew("hall", "ann", seconds=LASTS)
+                await take(store, "bob", "garden")
+            await store.renew("hall", "ann", seconds=LASTS)
             (tmp_path / "elsewhere").rename(file)
 
-            await store.renew("hall", "ann", seconds=LASTS)
+            await take(store, "bob", "garden")
 
     async def test_who_is_cancelled_leaves_nothing_half_done(
         self, store: SqlStore, clock: Clock

@@ -1,0 +1,215 @@
+"""Which state is worked on at which place and for whom: kept with the states, and as durable as they are.
+
+Who holds a place is the lease store's to know. A row names the holder that wrote it, so that a holder that lost
+the place in between does not write over the row of the one that came after.
+"""
+
+from collections.abc import Callable, Collection
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, RowMapping, bindparam, delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from state.shared.errors import OtherOwner, TakenOver, UnknownState
+from state.shared.sql.connection import Link
+from state.shared.sql.tables import first_layout, places, states, written
+
+
+class Place(NamedTuple):
+    """A place where a state is worked on.
+
+    Args:
+        owner: Whose place it is.
+        place: Its name.
+        state_id: The state.
+        guest: Whom it is worked on for.
+        holder: The holder that settled it.
+        at: When that was, aware.
+    """
+
+    owner: str
+    place: str
+    state_id: str
+    guest: str | None
+    holder: str
+    at: datetime
+
+
+_HERE = (places.c.owner == bindparam("of_owner")) & (places.c.place == bindparam("at_place"))
+# Built once: building a statement takes longer than carrying it out.
+_AT = select(places).where(_HERE)
+_AT_LOCKED = _AT.with_for_update()
+_STATE = (
+    select(states.c.owner, states.c.fence)
+    .where(states.c.state_id == bindparam("id"))
+    .with_for_update()
+)
+# Only its owner settles on a state, so that all these are the owner's.
+_ELSEWHERE = select(places).where(
+    places.c.state_id == bindparam("id"), places.c.place != bindparam("at_place")
+)
+_LEAVE_THOSE = delete(places).where(
+    places.c.state_id == bindparam("id"), places.c.place != bindparam("at_place")
+)
+_BEGIN = insert(places)
+_CHANGE = (
+    update(places)
+    .where(_HERE)
+    .values(
+        state_id=bindparam("new_state"),
+        guest=bindparam("new_guest"),
+        holder=bindparam("new_holder"),
+        at=bindparam("new_at"),
+    )
+)
+_CLOSE = delete(places).where(_HERE & (places.c.holder == bindparam("settled_by")))
+_OF = select(places).where(places.c.state_id == bindparam("id"))
+_AS_IT_IS = update(first_layout).values(layout=first_layout.c.layout)
+_END = delete(places).where(places.c.state_id == bindparam("id"))
+
+
+class Places:
+    """An owner's places where states are worked on.
+
+    Args:
+        link: The connection to the states' database.
+        owner: Whose places; ``None`` reads everybody's.
+        now: The present time, aware.
+    """
+
+    def __init__(self, link: Link, owner: str | None, now: Callable[[], datetime]) -> None:
+        self._link = link
+        self._owner = owner
+        self._now = now
+
+    def look(self, *, writes: bool) -> None:
+        """See that the database is there and as this program knows it, and can be written to if need be."""
+        self._link.run(lambda connection: None, writes=writes)
+
+    def write(self) -> None:
+        """Write to the disk what is there already."""
+        self._link.run(lambda connection: connection.execute(_AS_IT_IS), writes=True)
+
+    def at(self, place: str) -> Place | None:
+        """Read what is worked on at a place."""
+        here = {"of_owner": self._owner, "at_place": place}
+        return self._link.run(
+            lambda connection: _one(connection.execute(_AT, here).mappings().first()), writes=False
+        )
+
+    def of(self, state_id: str) -> Place | None:
+        """Read where a state is worked on."""
+        owned = _OF if self._owner is None else _OF.where(places.c.owner == self._owner)
+        return self._link.run(
+            lambda connection: _one(connection.execute(owned, {"id": state_id}).mappings().first()),
+            writes=False,
+        )
+
+    def every(self) -> list[Place]:
+        """Read all of them."""
+        owned = select(places)
+        if self._owner is not None:
+            owned = owned.where(places.c.owner == self._owner)
+        return self._link.run(
+            lambda connection: [_place(row) for row in connection.execute(owned).mappings()],
+            writes=False,
+        )
+
+    def settle(
+        self,
+        place: str,
+        holder: str,
+        state_id: str,
+        guest: str | None,
+        fence: int | None,
+        before: Place | None,
+    ) -> list[Place] | None:
+        """Write down what is worked on at a place; returns where else it was, and is not any more.
+
+        ``None`` is returned, and nothing was done, if the place is not as it was before.
+
+        Args:
+            place: The place.
+            holder: The holder, that had the place after ``before`` was read.
+            state_id: The state.
+            guest: Whom it is for.
+            fence: The number the state is held by; ``None`` does not hold it.
+            before: What was read of the place.
+        """
+
+        def settle(connection: Connection) -> list[Place] | None:
+            # The state's row keeps everybody else that wants to settle on it waiting.
+            state = connection.execute(_STATE, {"id": state_id}).one_or_none()
+            if state is None:
+                raise UnknownState(state_id)
+            if state.owner != self._owner:
+                raise OtherOwner(state_id)
+            if fence is not None and state.fence > fence:
+                raise TakenOver
+            here = {"of_owner": self._owner, "at_place": place}
+            present = _one(connection.execute(_AT_LOCKED, here).mappings().first())
+            if _settled_by(present) != _settled_by(before):
+                return None
+            there = {"id": state_id, "at_place": place}
+            elsewhere = [_place(row) for row in connection.execute(_ELSEWHERE, there).mappings()]
+            if elsewhere:
+                connection.execute(_LEAVE_THOSE, there)
+            at = written(self._now())
+            if present is None:
+                row = {"owner": self._owner, "place": place, "state_id": state_id}
+                connection.execute(_BEGIN, {**row, "guest": guest, "holder": holder, "at": at})
+            else:
+                new = {"new_state": state_id, "new_guest": guest, "new_holder": holder}
+                connection.execute(_CHANGE, {**here, **new, "new_at": at})
+            return elsewhere
+
+        try:
+            return self._link.run(settle, writes=True)
+        except IntegrityError:  # a server: somebody else began the row at the same moment
+            return None
+
+    def close(self, before: Place) -> None:
+        """Nothing is worked on at a place any more, unless somebody has settled there since."""
+        here = {"of_owner": before.owner, "at_place": before.place, "settled_by": before.holder}
+        self._link.run(lambda connection: connection.execute(_CLOSE, here), writes=True)
+
+    def drop(self, before: datetime, but: Collection[tuple[str, str]]) -> None:
+        """Forget the places that were settled before a time, but for some."""
+        old = [one for one in self.every() if one.at < before and (one.owner, one.place) not in but]
+        for one in old:
+            self.close(one)
+
+
+def end(connection: Connection, state_id: str) -> list[tuple[str, str]]:
+    """Have a state worked on nowhere, within a transaction; returns where it was, by owner and name."""
+    there = connection.execute(_OF, {"id": state_id}).mappings().all()
+    connection.execute(_END, {"id": state_id})
+    return [(row["owner"], row["place"]) for row in there]
+
+
+def _settled_by(place: Place | None) -> str | None:
+    return None if place is None else place.holder
+
+
+def _one(row: RowMapping | None) -> Place | None:
+    return None if row is None else _place(row)
+
+
+def _place(row: RowMapping) -> Place:
+    return Place(
+        owner=row["owner"],
+        place=row["place"],
+        state_id=row["state_id"],
+        guest=row["guest"],
+        holder=row["holder"],
+        at=time_of(row["at"]),
+    )
+
+
+def time_of(text: Any) -> datetime:
+    """Read a time as it is stored; one that is damaged was long ago."""
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC)
+    except (TypeError, ValueError, OverflowError):
+        return datetime.fromtimestamp(0, UTC)
