@@ -337,31 +337,30 @@ class Leases:
 
     def _run(self, work: Callable[[Connection], T], *, writes: bool = True) -> T:
         """Do some work in one transaction, if need be in a file that is made anew."""
-        anew = False
-        for _ in range(TRIES):
+        for attempt in range(TRIES):
             used = self._inode()
             try:
                 return self.link.run(work, writes=writes)
             except IntegrityError:  # a server: somebody else began the row at the same moment
                 continue
             except JournalFault as fault:
-                if anew or not self._make_anew(fault, used):
+                if attempt == TRIES - 1 or not self._is_spoilt(fault):
                     raise
-                anew = True
+                self._begin_anew(fault, used)
         raise JournalFault(self.link.name, "too many others are writing")
 
-    def _make_anew(self, fault: JournalFault, used: tuple[int, int] | None) -> bool:
-        """Have the next request make the file anew; returns whether that may help."""
-        if self.link.file is None or fault.why in dialects.NOT_ITS_FAULT:
-            return False
+    def _is_spoilt(self, fault: JournalFault) -> bool:
+        return self.link.file is not None and fault.why not in dialects.NOT_ITS_FAULT
+
+    def _begin_anew(self, fault: JournalFault, used: tuple[int, int] | None) -> None:
+        """Delete the file, so that the next request makes it anew."""
         self.link.close()
         if self._inode() == used:  # else another process was faster, and its file is left alone
-            logger.warning("the leases are begun anew: %s", fault.message)
             with suppress(OSError):
                 for path in self._files():
                     path.unlink(missing_ok=True)
+                logger.warning("the leases are begun anew: %s", fault.message)
         self.link = self._new_link()
-        return True
 
     def _files(self) -> list[Path]:
         file = self.link.file

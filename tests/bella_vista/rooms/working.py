@@ -141,7 +141,7 @@ class Restaurant:
 
     @asynccontextmanager
     async def frozen(self, job: "Job") -> AsyncIterator[None]:
-        """Stop a job for a while, as a machine does that is out of breath; the database stays free."""
+        """Stop a job for a while, as a machine does that is out of breath; the databases stay free."""
         deadline = asyncio.get_running_loop().time() + 30
         while True:
             os.kill(job.pid, signal.SIGSTOP)
@@ -159,9 +159,10 @@ class Restaurant:
 
     def _writable(self) -> bool:
         try:
-            with closing(sqlite3.connect(self.folder / "orders.db", timeout=0)) as connection:
-                connection.execute("BEGIN IMMEDIATE")
-                connection.rollback()
+            for file in ("orders.db", "orders.db.leases"):
+                with closing(sqlite3.connect(self.folder / file, timeout=0)) as connection:
+                    connection.execute("BEGIN IMMEDIATE")
+                    connection.rollback()
         except sqlite3.OperationalError:
             return False
         return True

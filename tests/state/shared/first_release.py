@@ -111,3 +111,27 @@ def second_layout(hand: Hand) -> None:
     first_release(hand)
     for statement in SECOND_LAYOUT:
         hand(statement)
+
+
+FOURTH_LAYOUT = (
+    "CREATE TABLE leases (owner TEXT NOT NULL, place TEXT NOT NULL, holder TEXT, since TEXT NOT NULL,"
+    " until TEXT NOT NULL, state_id TEXT, guest TEXT, tries INTEGER NOT NULL, PRIMARY KEY (owner, place),"
+    " FOREIGN KEY (state_id) REFERENCES states (state_id), UNIQUE (state_id))",
+    "ALTER TABLE entries ADD COLUMN turn INTEGER",
+    "UPDATE journal_layout SET layout = 4",
+    "UPDATE journal_version SET version_num = '0004'",
+    "INSERT INTO leases (owner, place, holder, since, until, state_id, guest, tries) VALUES"
+    " ('club', 'hall', 'AJ_1', '2026-11-20T19:00:00.000000+00:00', '2026-11-20T19:05:02.000000+00:00',"
+    " 'a', 'guest of a', 2),"
+    " ('club', 'garden', 'AJ_2', '2026-11-20T19:05:00.000000+00:00', '2026-11-20T19:05:02.000000+00:00',"
+    " NULL, NULL, 0),"
+    " ('other club', 'hall', NULL, '2026-11-20T18:00:00.000000+00:00', '2026-11-20T18:30:00.000000+00:00',"
+    " 'b', NULL, 1)",
+)
+
+
+def fourth_layout(hand: Hand) -> None:
+    """Make a database of an empty one as it was when the leases were kept with the states."""
+    second_layout(hand)
+    for statement in FOURTH_LAYOUT:
+        hand(statement)

@@ -4,14 +4,24 @@ import asyncio
 import signal
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from state.shared import JournalFault, Moment, SharedState, SqlStore, TakenOver
+from state.shared import (
+    Held,
+    JournalFault,
+    Lease,
+    Lost,
+    Moment,
+    SharedState,
+    SqlStore,
+    TakenOver,
+)
 from tests.state.shared.board import Board, Score
 from tests.state.shared.by_hand import by_hand
-from tests.state.shared.first_release import first_release, second_layout
+from tests.state.shared.first_release import first_release, fourth_layout, second_layout
 
 ROOT = Path(__file__).parents[3]
 EMPTY = Board().model_dump_json()
@@ -255,6 +265,103 @@ async def test_the_second_layouts_program_refuses_what_was_brought_up_to_date(
     async with store(address) as older:
         with pytest.raises(JournalFault, match="a newer release of this program has written it"):
             await older.list()
+
+
+@pytest.fixture
+def with_leases(address: str) -> str:
+    """The address of a database whose leases were still kept with the states."""
+    with by_hand(address) as hand:
+        fourth_layout(hand)
+    return address
+
+
+def at(minute: int, second: int = 0) -> datetime:
+    return datetime(2026, 11, 20, 19, minute, second, tzinfo=UTC)
+
+
+def while_it_ran(address: str, owner: str | None = "club") -> SqlStore:
+    """A store of this release at a time when calls of the one before were under way."""
+    return SqlStore(address, owner=owner, schema=1, now=lambda: at(5, 1))
+
+
+HALL = Lease("hall", "club", "AJ_1", at(0), at(5, 2), "a", "guest of a", 2)
+GARDEN = Lease("garden", "club", "AJ_2", at(5), at(5, 2))
+
+
+class TestLeasesOfTheFourthLayout:
+    async def test_they_are_carried_over(self, with_leases: str) -> None:
+        async with while_it_ran(with_leases) as now:
+            assert await now.lease_at("hall") == await now.lease_of("a") == HALL
+            assert await now.lease_at("garden") == GARDEN
+            assert await now.lost_places() == []
+        async with while_it_ran(with_leases, "other club") as others:
+            (lost,) = await others.lost_places()
+        assert (lost.holder, lost.state_id, lost.guest, lost.tries) == (None, "b", None, 1)
+        with by_hand(with_leases) as hand:
+            assert (hand(MARK), hand(LAYOUT)) == ([(HEAD,)], [(5,)])
+
+    @pytest.mark.parametrize("first", ["take", "renew", "settle", "leave"])
+    async def test_they_are_there_whatever_is_asked_first(
+        self, with_leases: str, first: str
+    ) -> None:
+        async with while_it_ran(with_leases) as now:
+            if first == "take":
+                with pytest.raises(Held):
+                    await now.take_place("hall", "AJ_3", seconds=2)
+                lease = await now.take_place("hall", "AJ_3", seconds=2, supersedes="AJ_1")
+                assert (lease.state_id, lease.guest, lease.tries) == ("a", "guest of a", 1)
+            elif first == "renew":
+                await now.renew("hall", "AJ_1", seconds=2)
+                with pytest.raises(Lost):
+                    await now.renew("hall", "AJ_2", seconds=2)
+            elif first == "settle":
+                await now.settle("garden", "AJ_2", state_id="a", guest="guest of a")
+                with pytest.raises(Lost):
+                    await now.renew("hall", "AJ_1", seconds=2)
+            else:
+                await now.leave_place("hall", "AJ_1", done=True)
+                assert await now.lease_at("hall") is None
+
+    async def test_many_who_come_at_once_carry_them_over_once(self, with_leases: str) -> None:
+        stores = [while_it_ran(with_leases) for _ in range(4)]
+
+        leases = await asyncio.gather(*(one.lease_at("hall") for one in stores))
+
+        assert leases == [HALL] * 4
+        for one in stores:
+            await one.close()
+
+    async def test_one_that_is_killed_on_the_way_loses_none(self, with_leases: str) -> None:
+        done = await asyncio.to_thread(
+            subprocess.run, [sys.executable, "-c", KILLED, with_leases], cwd=ROOT, timeout=50
+        )
+        with by_hand(with_leases) as hand:
+            assert (hand(LAYOUT), len(hand("SELECT * FROM leases"))) == ([(4,)], 3)
+
+        async with while_it_ran(with_leases) as now:
+            assert done.returncode == -signal.SIGKILL
+            assert await now.lease_at("hall") == HALL
+            assert await now.lease_at("garden") == GARDEN
+
+    def test_where_they_cannot_be_written_the_states_go_on(self, tmp_path: Path) -> None:
+        address = f"sqlite:///{tmp_path}/boards.db"
+        with by_hand(address) as hand:
+            fourth_layout(hand)
+        beside = tmp_path / "boards.db.leases"
+        beside.mkdir()
+
+        async def version() -> int:
+            async with while_it_ran(address) as now:
+                return (await now.read("a")).version
+
+        async def found() -> list[Lease]:
+            async with while_it_ran(address) as now:
+                return await now.lost_places()
+
+        assert asyncio.run(version()) == 2
+        beside.rmdir()
+        (lost,) = asyncio.run(found())
+        assert (lost.place, lost.holder, lost.state_id) == ("hall", "AJ_1", "a")
 
 
 async def test_who_holds_a_state_meanwhile_is_not_overtaken(old: str) -> None:

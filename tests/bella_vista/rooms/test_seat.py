@@ -1,0 +1,187 @@
+"""An agent's place in a room: who is there keeps it, whatever the clock and the databases do."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from bella_vista.rooms.seat import LASTS_S, PATIENCE_S, RENEWED_S, WATCHED_S, Seat
+from state.shared import JournalFault, SqlStore
+
+PLACE = "bella-vista/hall"
+SEVEN = datetime(2026, 11, 20, 19, 0, tzinfo=UTC)
+
+
+class Time:
+    """Goes on when somebody sleeps, and lets something happen meanwhile."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.clock = SEVEN
+        self.slept = 0.0
+        self.meanwhile: list[Seat] = []
+        """Agents that are alive: they renew their places as long as somebody sleeps."""
+        loop = asyncio.get_running_loop()
+        real, asleep = loop.time, asyncio.sleep
+
+        async def sleep(seconds: float) -> None:
+            self.slept += seconds
+            self.clock += timedelta(seconds=seconds)
+            for seat in self.meanwhile:
+                await seat.renew()
+            await asleep(0)
+
+        monkeypatch.setattr("bella_vista.rooms.seat.asyncio.sleep", sleep)
+        monkeypatch.setattr(loop, "time", lambda: real() + self.slept)
+
+
+@pytest.fixture
+async def time(monkeypatch: pytest.MonkeyPatch) -> Time:
+    return Time(monkeypatch)
+
+
+@pytest.fixture
+async def store(tmp_path: Path, time: Time) -> AsyncIterator[SqlStore]:
+    address = f"sqlite:///{tmp_path}/orders.db"
+    async with SqlStore(address, owner="house", schema=1, now=lambda: time.clock) as store:
+        yield store
+
+
+@pytest.fixture
+async def seats(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Callable[..., Seat]]:
+    """Makes seats that renew themselves only when the test says so."""
+    made: list[Seat] = []
+
+    async def forever(seat: Seat) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(Seat, "_renew", forever)
+
+    def seat(job: str, supersedes: str | None = None) -> Seat:
+        made.append(
+            Seat(
+                store, PLACE, job, supersedes=supersedes, tries=None, lost=lambda: lost.append(job)
+            )
+        )
+        return made[-1]
+
+    yield seat
+    for one in made:
+        await one.leave(done=True)
+
+
+lost: list[str] = []
+
+
+@pytest.fixture(autouse=True)
+def nobody_has_lost() -> None:
+    lost.clear()
+
+
+async def test_a_free_place_is_had_at_once(seats: Callable[..., Seat], time: Time) -> None:
+    assert await seats("AJ_1").take()
+
+    assert time.slept == 0
+
+
+@pytest.mark.parametrize("by", [timedelta(), timedelta(hours=2), -timedelta(hours=2)])
+async def test_a_living_agent_keeps_its_place_however_the_clock_is_set(
+    seats: Callable[..., Seat], time: Time, by: timedelta
+) -> None:
+    living = seats("AJ_1")
+    assert await living.take()
+    time.meanwhile.append(living)
+    time.clock += by
+
+    assert not await seats("AJ_2").take()
+
+    assert await living.renew()
+    assert lost == []
+    assert time.slept <= WATCHED_S
+
+
+@pytest.mark.parametrize("by", [timedelta(), timedelta(hours=2), -timedelta(hours=2)])
+async def test_the_place_of_a_dead_agent_is_had_in_some_seconds_however_the_clock_is_set(
+    seats: Callable[..., Seat], store: SqlStore, time: Time, by: timedelta
+) -> None:
+    await seats("AJ_dead").take()
+    await store.create("a", lambda ordinal: "{}")
+    await store.settle(PLACE, "AJ_dead", state_id="a", guest="g")
+    time.clock += by
+    seat = seats("AJ_2")
+
+    assert await seat.take()
+
+    assert (seat.lease.state_id, seat.lease.guest) == ("a", "g")
+    assert time.slept <= WATCHED_S + LASTS_S + RENEWED_S
+
+
+async def test_a_replacement_that_names_the_dead_agent_does_not_wait(
+    seats: Callable[..., Seat], time: Time
+) -> None:
+    await seats("AJ_dead").take()
+
+    assert await seats("AJ_2", supersedes="AJ_dead").take()
+
+    assert time.slept == 0
+
+
+async def test_of_two_replacements_that_come_at_once_one_stays(
+    seats: Callable[..., Seat], time: Time
+) -> None:
+    await seats("AJ_dead").take()
+    first, second = seats("AJ_2", supersedes="AJ_dead"), seats("AJ_3", supersedes="AJ_dead")
+    assert await first.take()
+    time.meanwhile.append(first)
+
+    assert not await second.take()
+
+    assert await first.renew()
+
+
+async def test_renewals_that_fail_cost_no_place_while_nobody_else_has_it(
+    seats: Callable[..., Seat],
+    time: Time,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    store: SqlStore,
+) -> None:
+    seat = seats("AJ_1")
+    await seat.take()
+
+    async def fails(*_: object, **__: object) -> None:
+        raise JournalFault("The leases", "the disk is full")
+
+    with monkeypatch.context() as broken, caplog.at_level(logging.WARNING):
+        broken.setattr(store, "renew", fails)
+        for _ in range(20):
+            time.clock += timedelta(seconds=RENEWED_S)
+            assert await seat.renew()
+    assert await seat.renew()
+
+    assert lost == []
+    assert len(caplog.messages) == 1
+
+
+async def test_a_place_whose_database_is_locked_is_waited_for_but_not_for_ever(
+    seats: Callable[..., Seat], time: Time, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    import sqlite3
+    from contextlib import closing
+
+    from state.shared.sql import dialects
+
+    monkeypatch.setattr(dialects, "BUSY_S", 0.0)
+    file = tmp_path / "orders.db"
+    assert await seats("AJ_0").take()
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(JournalFault, match="locked"):
+            await seats("AJ_1", supersedes="AJ_0").take()
+        assert time.slept > PATIENCE_S - RENEWED_S
+
+    assert await seats("AJ_2", supersedes="AJ_0").take()
