@@ -8,6 +8,7 @@ the states' fence alone.
 
 import hashlib
 import logging
+import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -22,6 +23,7 @@ from sqlalchemy import (
     bindparam,
     delete,
     insert,
+    inspect,
     select,
     update,
 )
@@ -167,6 +169,7 @@ class Leases:
         """
 
         def mine(connection: Connection) -> bool:
+            _each_for_itself(connection)
             found = connection.execute(_AT, {"of_owner": self._owner, "at_place": place}).first()
             if found is not None:
                 return bool(found.holder == holder)
@@ -225,6 +228,7 @@ class Leases:
         """Read who holds a place, or who left it."""
 
         def at(connection: Connection) -> _Row | None:
+            _each_for_itself(connection)
             return self._read(connection, _AT, {"of_owner": owner, "at_place": place})
 
         found = self._run(at, writes=False)
@@ -233,18 +237,27 @@ class Leases:
     def every(self) -> tuple[list[Lease], datetime]:
         """Read all leases; returns the present time with them."""
 
-        def every(connection: Connection) -> tuple[list[Lease], datetime]:
+        def every(connection: Connection) -> tuple[list[_Row], datetime]:
+            _each_for_itself(connection)
             rows = connection.execute(self._owned(select(leases))).mappings().all()
-            now = self._now()
-            return [_lease(self._bounded(connection, row, now)) for row in rows], now
+            return [dict(row) for row in rows], self._now()
 
-        return self._run(every)
+        def bounded(connection: Connection) -> tuple[list[_Row], datetime]:
+            rows = connection.execute(self._owned(select(leases).with_for_update())).mappings()
+            now = self._now()
+            return [self._bounded(connection, row, now) for row in rows.all()], now
+
+        rows, now = self._run(every, writes=False)
+        if any(_until(row) > _latest(row, now) for row in rows):
+            rows, now = self._run(bounded)
+        return [_lease(row) for row in rows], now
 
     def matching(self, look: Callable[[str], bool]) -> list[tuple[str, str]]:
         """List the leases with a text that a function says yes to, by owner and place."""
 
         def matching(connection: Connection) -> list[tuple[str, str]]:
-            rows = connection.execute(self._owned(select(leases))).mappings()
+            _each_for_itself(connection)
+            rows = connection.execute(self._owned(select(leases))).mappings().all()
             return [
                 (row["owner"], row["place"])
                 for row in rows
@@ -311,10 +324,10 @@ class Leases:
     def _bounded(self, connection: Connection, found: RowMapping, now: datetime) -> _Row:
         """Give a lease no more time than it was renewed for, as it has when the clock was set back since."""
         row = dict(found)
-        ahead = row["lasts"] if row["holder"] is not None else 0.0
-        if _until(row) <= now + timedelta(seconds=ahead):
+        latest = _latest(row, now)
+        if _until(row) <= latest:
             return row
-        bounded = row | _renewed(row, now, ahead)
+        bounded = row | _renewed(row, now, (latest - now).total_seconds())
         here = {"of_owner": row["owner"], "at_place": row["place"]}
         connection.execute(_CHANGE, here | _new(bounded))
         return bounded
@@ -387,18 +400,39 @@ def _beside(url: URL) -> URL:
 def _settle(link: Link) -> None:
     """Find the store's tables, or make them. A SQLite file is read through: a power cut may have damaged it."""
 
-    def settle(connection: Connection) -> str:
-        lease_metadata.create_all(connection)
-        if not link.is_sqlite:
-            return "ok"
-        return str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one())
+    def there(connection: Connection) -> bool:
+        _each_for_itself(connection)
+        found = inspect(connection)
+        return all(found.has_table(table.name) for table in lease_metadata.sorted_tables)
 
-    if link.run(settle, writes=True) != "ok":
+    def whole(connection: Connection) -> bool:
+        _each_for_itself(connection)
+        return bool(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one() == "ok")
+
+    if not link.run(there, writes=False):
+        link.run(lease_metadata.create_all, writes=True)
+    elif link.is_sqlite and not link.run(whole, writes=False):
         raise JournalFault(link.name, "the database file is damaged")
+
+
+def _each_for_itself(connection: Connection) -> None:
+    """With SQLite: have each statement be a transaction, in one that began without a lock.
+
+    The file is locked only while SQLite is at work then, and not until this thread is given the processor again
+    for the end of a transaction. On a machine with little of it all others wait for that.
+    """
+    driver = connection.connection.dbapi_connection
+    if isinstance(driver, sqlite3.Connection):
+        driver.commit()
 
 
 def _until(row: Mapping[str, Any]) -> datetime:
     return time_of(row["until"])
+
+
+def _latest(row: Mapping[str, Any], now: datetime) -> datetime:
+    """Return the latest time at which a lease may end that was not renewed by another clock."""
+    return now + timedelta(seconds=row["lasts"] if row["holder"] is not None else 0.0)
 
 
 def _lived(row: Mapping[str, Any], now: datetime) -> timedelta:

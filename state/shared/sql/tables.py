@@ -95,7 +95,9 @@ places = Table(
 goes when its call has ended."""
 
 lease_metadata = MetaData()
-"""The tables of the lease store: beside the others on a server, in a file of their own with SQLite."""
+"""The tables of the lease store: beside the others on a server, in a file of their own with SQLite.
+
+There each is one tree: a process that is killed while it writes leaves no index behind that does not fit."""
 
 leases = Table(
     "leases",
@@ -107,6 +109,7 @@ leases = Table(
     Column("until", Text, nullable=False),
     Column("tries", Integer, nullable=False),
     Column("lasts", Float, nullable=False),
+    sqlite_with_rowid=False,
 )
 """Who holds which place until when; ``lasts`` is the time in seconds that the last renewal gave."""
 
@@ -116,6 +119,7 @@ withdrawn = Table(
     Column("owner", Text, primary_key=True),
     Column("holder", Text, primary_key=True),
     Column("at", Text, nullable=False),
+    sqlite_with_rowid=False,
 )
 """The holders, as digests of their names, whose leases others ended: they do not begin them anew."""
 

@@ -21,9 +21,9 @@ _LASTED_S = 2.0
 _STORE = (
     "CREATE TABLE IF NOT EXISTS leases (owner TEXT NOT NULL, place TEXT NOT NULL, holder TEXT,"
     " since TEXT NOT NULL, until TEXT NOT NULL, tries INTEGER NOT NULL, lasts FLOAT NOT NULL,"
-    " PRIMARY KEY (owner, place))",
+    " PRIMARY KEY (owner, place)) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS withdrawn (owner TEXT NOT NULL, holder TEXT NOT NULL,"
-    " at TEXT NOT NULL, PRIMARY KEY (owner, holder))",
+    " at TEXT NOT NULL, PRIMARY KEY (owner, holder)) WITHOUT ROWID",
 )
 
 
