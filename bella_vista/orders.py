@@ -59,6 +59,11 @@ _FIRST_NUMBER, _NUMBERS = 101, 899
 class OrderFaults(Faulty):
     """The database, or the order that was named, cannot be used."""
 
+    @property
+    def passing(self) -> bool:
+        """Whether it may be over in some seconds, without anybody's doing anything."""
+        return isinstance(self.__cause__, JournalFault) and self.__cause__.passing
+
 
 @dataclass(frozen=True, slots=True)
 class ListedOrder:

@@ -134,12 +134,25 @@ class Seat:
         return lease is not None and lease.holder not in (None, self._holder, self._supersedes)
 
     async def settle(self, order_id: str, guest: str) -> None:
-        """Write down which order is taken here, and from whom; an agent elsewhere that has it loses it."""
-        try:
-            await self._store.settle(self._place, self._holder, state_id=order_id, guest=guest)
-        except Lost:
-            self._lost()
-            raise
+        """Write down which order is taken here, and from whom; an agent elsewhere that has it loses it.
+
+        A database that cannot be used for the moment is waited for.
+        """
+        loop = asyncio.get_running_loop()
+        patient_until = loop.time() + PATIENCE_S
+        while True:
+            try:
+                await self._store.settle(self._place, self._holder, state_id=order_id, guest=guest)
+            except Lost:
+                self._lost()
+                raise
+            except JournalFault as fault:
+                if not fault.passing or loop.time() > patient_until:
+                    raise
+                logger.warning("the room's place cannot be settled yet: %s", fault.message)
+                await asyncio.sleep(RENEWED_S)
+            else:
+                return
 
     async def begin_anew(self) -> None:
         """Close what went on here and keep the place: whoever comes next begins anew.

@@ -194,6 +194,8 @@ async def sweep(sending: Sending, lost: Sequence[LostPlace], *, agent_name: str)
     for one in lost:
         if one.room not in rooms or one.job_id in sending.given_up:
             continue
+        if sending.is_on_its_way(one.room):
+            continue
         identity = default_identity(one.job_id)
         metadata = JobMetadata(order_id=one.order_id, user=one.guest, tries=one.tries)
         place = Place(one.room, one.job_id, identity, agent_name, metadata, one.lived_s)

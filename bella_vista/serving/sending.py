@@ -32,6 +32,9 @@ LIVED_S = 120.0
 _ARRIVED_S = 10.0
 """An agent that is not in its room was never there, if it is younger than this, in seconds; else it had left."""
 
+STARTS_S = 20.0
+"""How long an agent that was sent may take to be there on a busy machine, in seconds."""
+
 _PATIENCE_S = 3.0
 """How long the server may take to answer, in seconds."""
 
@@ -114,6 +117,7 @@ class Sending:
         self._tell = given_up
         self.given_up: set[str] = set()
         """The jobs whose calls were given up."""
+        self._sent: dict[str, float] = {}
 
     async def replace(self, place: Place) -> None:
         """Send another agent to a call whose agent is lost, unless that has been tried too often.
@@ -168,6 +172,11 @@ class Sending:
         """
         await self._remove(place)
         await self.dispatch(place.room, place.agent_name, metadata.text())
+        self._sent[place.room] = time.monotonic()
+
+    def is_on_its_way(self, room: str) -> bool:
+        """Whether an agent that was sent to a room may still be starting."""
+        return time.monotonic() - self._sent.get(room, float("-inf")) < STARTS_S
 
     async def is_lost(self, place: Place) -> bool:
         """Whether an agent whose process is gone has left a guest, or a guest's place, behind.
