@@ -61,7 +61,9 @@ class DatabaseThread(Generic[D]):
         work: Callable[[D], T],
         *,
         timed: bool = True,
-        unknown: Callable[[], StateError] = lambda: JournalFault("The database", _UNANSWERED),
+        unknown: Callable[[], StateError] = lambda: JournalFault(
+            "The database", _UNANSWERED, passing=True
+        ),
     ) -> "asyncio.Future[T]":
         """Have something done; the future ends by itself, whether or not anybody waits for it.
 
@@ -163,7 +165,7 @@ class _Request(Generic[D, T]):
 
     def refuse(self, why: str) -> None:
         """Never do it, and tell; called in the event loop."""
-        self._settle(JournalFault("The database", why))
+        self._settle(JournalFault("The database", why, passing=why == _UNANSWERED))
 
     def begin(self) -> bool:
         """Whether it is still to be done; from here on nobody can say that it was not."""
