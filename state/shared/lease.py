@@ -8,6 +8,9 @@ from datetime import datetime
 class Lease:
     """What is known of a place, for as long as what goes on there has not ended.
 
+    The lease store knows who holds it, the database what is worked on there. Where the lease is gone, the holder is
+    whoever settled there last, and ``since`` and ``until`` are when that was.
+
     A place is wherever one agent at a time may work on a state, by any name an application gives it.
 
     Args:

@@ -267,6 +267,24 @@ async def test_a_database_that_cannot_be_written_to_is_a_fault(
     assert found.mark is Mark.FAULT
 
 
+async def test_leases_that_cannot_be_written_are_a_fault(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/orders.db"
+    async with open_store(url, "somebody") as store:
+        await store.list(1)
+    in_their_place(tmp_path).mkdir()
+
+    found = await look_at_database(Settings(database=url), None)
+    in_their_place(tmp_path).rmdir()
+
+    assert found.mark is Mark.FAULT
+    assert "orders.db.leases" in found.found
+    assert (await look_at_database(Settings(database=url), None)).mark is Mark.OK
+
+
+def in_their_place(folder: Path) -> Path:
+    return folder / "orders.db.leases"
+
+
 async def test_a_folder_in_which_no_database_can_be_made_is_a_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

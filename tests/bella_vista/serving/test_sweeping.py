@@ -1,0 +1,93 @@
+"""Whom a worker sends to the calls that others have left, and how often."""
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from livekit import api
+from livekit.protocol.models import ParticipantInfo, Room
+
+from bella_vista.serving.replacing import LostPlace, sweep
+from bella_vista.serving.sending import STARTS_S, Sending
+
+AGENT = "bella-vista"
+LOST = [LostPlace("hall", "AJ_dead", guest="ada"), LostPlace("bar", "AJ_gone", guest="bob")]
+
+
+class Server:
+    """A LiveKit server with a guest in each of two rooms."""
+
+    def __init__(self) -> None:
+        self.sent: list[str] = []
+        self.there = {"hall": "ada", "bar": "bob"}
+        self.room = SimpleNamespace(
+            list_rooms=self._rooms,
+            list_participants=self._participants,
+            remove_participant=self._remove,
+        )
+        self.agent_dispatch = SimpleNamespace(create_dispatch=self._dispatch)
+
+    async def _rooms(self, request: Any) -> Any:
+        return SimpleNamespace(rooms=[Room(name=name) for name in self.there])
+
+    async def _participants(self, request: Any) -> Any:
+        guest = ParticipantInfo(identity=self.there[request.room], kind=ParticipantInfo.STANDARD)
+        return SimpleNamespace(participants=[guest])
+
+    async def _remove(self, request: Any) -> None: ...
+
+    async def _dispatch(self, request: Any) -> None:
+        self.sent.append(request.room)
+
+
+@pytest.fixture
+def server() -> Server:
+    return Server()
+
+
+@pytest.fixture
+def sending(server: Server) -> Sending:
+    return Sending(cast(api.LiveKitAPI, server))
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    now = [1000.0]
+    monkeypatch.setattr("bella_vista.serving.sending.time.monotonic", lambda: now[0])
+    return now
+
+
+async def test_while_an_agent_starts_no_other_is_sent(
+    server: Server, sending: Sending, clock: list[float]
+) -> None:
+    assert await sweep(sending, LOST[:1], agent_name=AGENT) == 1
+    for _ in range(3):  # it takes its time to start on a busy machine, and has no lease yet
+        clock[0] += STARTS_S / 4
+        await sweep(sending, LOST, agent_name=AGENT)
+
+    assert server.sent == ["hall", "bar"]
+
+
+async def test_one_that_never_came_is_followed_by_another(
+    server: Server, sending: Sending, clock: list[float]
+) -> None:
+    await sweep(sending, LOST, agent_name=AGENT)
+    clock[0] += STARTS_S
+
+    assert await sweep(sending, LOST, agent_name=AGENT) == 2
+    assert server.sent == ["hall", "bar"] * 2
+
+
+async def test_one_that_was_sent_and_died_is_replaced_at_once(
+    server: Server, sending: Sending, clock: list[float]
+) -> None:
+    """The worker sees its own processes die, and waits for nothing then."""
+    from bella_vista.job import JobMetadata
+    from bella_vista.serving.sending import Place
+
+    await sweep(sending, LOST[:1], agent_name=AGENT)
+
+    died = Place("hall", "AJ_next", "agent-AJ_next", AGENT, JobMetadata(), 1.0)
+    await sending.replace(died)
+
+    assert server.sent == ["hall", "hall"]
