@@ -27,7 +27,8 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import IntegrityError, ResourceClosedError
+from sqlalchemy.schema import CreateTable
 
 from state.shared.errors import Held, JournalFault, Lost
 from state.shared.lease import Lease
@@ -50,16 +51,20 @@ ENDING = ".leases"
 
 _HERE = (leases.c.owner == bindparam("of_owner")) & (leases.c.place == bindparam("at_place"))
 _MINE = _HERE & (leases.c.holder == bindparam("held_by"))
+_AS_READ = (
+    _HERE
+    & leases.c.holder.is_not_distinct_from(bindparam("old_holder"))
+    & (leases.c.until == bindparam("old_until"))
+)
 _NEW: Mapping[str, Any] = {
     name: bindparam(f"new_{name}") for name in ("holder", "since", "until", "tries", "lasts")
 }
 # Built once: building a statement takes longer than carrying it out.
 _AT = select(leases).where(_HERE)
-_AT_LOCKED = _AT.with_for_update()
 _BEGIN = insert(leases)
-_CHANGE = update(leases).where(_HERE).values(dict(_NEW))
+_CHANGE = update(leases).where(_AS_READ).values(dict(_NEW))
 _RENEW = update(leases).where(_MINE).values(dict(_NEW))
-_END = delete(leases).where(_HERE)
+_END = delete(leases).where(_AS_READ)
 _CLOSE = delete(leases).where(_MINE)
 _ITS = (withdrawn.c.owner == bindparam("of_owner")) & (withdrawn.c.holder == bindparam("digest"))
 _IS_WITHDRAWN = select(withdrawn.c.at).where(_ITS)
@@ -67,6 +72,10 @@ _WITHDRAW = insert(withdrawn)
 _READMIT = delete(withdrawn).where(_ITS)
 
 _Row = dict[str, Any]
+
+
+class _Changed(Exception):
+    """Somebody else changed a lease after it was read: look again."""
 
 
 class Leases:
@@ -106,8 +115,7 @@ class Leases:
         """Hold a place from now on, unless somebody else does whose time is not over."""
 
         def take(connection: Connection) -> _Row | None:
-            here = {"of_owner": self._owner, "at_place": place}
-            found = self._read(connection, _AT_LOCKED, here)
+            found = self._read(connection, place)
             now = self._now()
             row = {"owner": self._owner, "place": place, "holder": holder, "lasts": seconds}
             if found is None:
@@ -115,11 +123,11 @@ class Leases:
                 connection.execute(_BEGIN, row)
             elif found["holder"] == holder:
                 row |= _renewed(found, now, seconds) | {"tries": found["tries"]}
-                connection.execute(_CHANGE, here | _new(row))
+                _change(connection, found, row)
             elif found["holder"] in (None, supersedes) or _until(found) <= now:
                 row |= _span(now, now, seconds)
                 row["tries"] = _tries_after(found) if tries is None else tries
-                connection.execute(_CHANGE, here | _new(row))
+                _change(connection, found, row)
                 self._withdraw(connection, self._owner, found["holder"])
             else:
                 return None
@@ -138,16 +146,16 @@ class Leases:
         A lease that is not there any more, though nobody has ended it, is begun anew by whoever has held it.
         """
         mine = {"of_owner": self._owner, "at_place": place, "held_by": holder}
+        known = self._held.get((place, holder))
 
         def renew(connection: Connection) -> _Row | None:
-            known = self._held.get((place, holder))
-            last = known or self._read(connection, _AT_LOCKED, mine)
+            last = known or self._read(connection, place)
             if last is None:
                 return None
-            row = last | _renewed(last, self._now(), seconds) | {"lasts": seconds}
-            if connection.execute(_RENEW, mine | _new(row | {"holder": holder})).rowcount:
+            row = last | _renewed(last, self._now(), seconds) | {"holder": holder, "lasts": seconds}
+            if connection.execute(_RENEW, mine | _new(row)).rowcount:
                 return row
-            if known is None or self._read(connection, _AT_LOCKED, mine) is not None:
+            if known is None or self._read(connection, place) is not None:
                 return None
             if self._is_withdrawn(connection, holder):
                 return None
@@ -158,7 +166,7 @@ class Leases:
         if row is None:
             self._held.pop((place, holder), None)
             raise Lost
-        if (place, holder) in self._held:
+        if known is not None:
             self._held[place, holder] = row
 
     def check(self, place: str, holder: str) -> None:
@@ -169,14 +177,13 @@ class Leases:
         """
 
         def mine(connection: Connection) -> bool:
-            _each_for_itself(connection)
-            found = connection.execute(_AT, {"of_owner": self._owner, "at_place": place}).first()
+            found = self._read(connection, place)
             if found is not None:
-                return bool(found.holder == holder)
+                return bool(found["holder"] == holder)
             known = (place, holder) in self._held
             return known and not self._is_withdrawn(connection, holder)
 
-        if not self._run(mine, writes=False):
+        if not self._run(mine):
             raise Lost
 
     def leave(self, place: str, holder: str, *, done: bool) -> None:
@@ -190,7 +197,7 @@ class Leases:
         mine = {"of_owner": self._owner, "at_place": place, "held_by": holder}
 
         def leave(connection: Connection) -> None:
-            found = self._read(connection, _AT_LOCKED, mine)
+            found = self._read(connection, place)
             if found is None or found["holder"] != holder:
                 return
             if done:
@@ -212,13 +219,14 @@ class Leases:
 
         def end(connection: Connection) -> None:
             for owner, place in there:
-                here = {"of_owner": owner, "at_place": place}
-                found = self._read(connection, _AT_LOCKED, here)
+                found = self._read(connection, place, owner)
                 if found is None:
                     continue
                 if holder is None or found["holder"] in (None, holder):
-                    connection.execute(_END, here)
+                    # Before it is gone: in between its holder would begin it anew.
                     self._withdraw(connection, owner, found["holder"])
+                    if not connection.execute(_END, _as_read(found)).rowcount:
+                        raise _Changed
 
         self._run(end)
 
@@ -226,37 +234,23 @@ class Leases:
 
     def at(self, owner: str | None, place: str) -> Lease | None:
         """Read who holds a place, or who left it."""
-
-        def at(connection: Connection) -> _Row | None:
-            _each_for_itself(connection)
-            return self._read(connection, _AT, {"of_owner": owner, "at_place": place})
-
-        found = self._run(at, writes=False)
+        found = self._run(lambda connection: self._read(connection, place, owner))
         return None if found is None else _lease(found)
 
     def every(self) -> tuple[list[Lease], datetime]:
         """Read all leases; returns the present time with them."""
 
-        def every(connection: Connection) -> tuple[list[_Row], datetime]:
-            _each_for_itself(connection)
+        def every(connection: Connection) -> tuple[list[Lease], datetime]:
             rows = connection.execute(self._owned(select(leases))).mappings().all()
-            return [dict(row) for row in rows], self._now()
-
-        def bounded(connection: Connection) -> tuple[list[_Row], datetime]:
-            rows = connection.execute(self._owned(select(leases).with_for_update())).mappings()
             now = self._now()
-            return [self._bounded(connection, row, now) for row in rows.all()], now
+            return [_lease(self._bounded(connection, row, now)) for row in rows], now
 
-        rows, now = self._run(every, writes=False)
-        if any(_until(row) > _latest(row, now) for row in rows):
-            rows, now = self._run(bounded)
-        return [_lease(row) for row in rows], now
+        return self._run(every)
 
     def matching(self, look: Callable[[str], bool]) -> list[tuple[str, str]]:
         """List the leases with a text that a function says yes to, by owner and place."""
 
         def matching(connection: Connection) -> list[tuple[str, str]]:
-            _each_for_itself(connection)
             rows = connection.execute(self._owned(select(leases))).mappings().all()
             return [
                 (row["owner"], row["place"])
@@ -264,7 +258,7 @@ class Leases:
                 if any(look(text) for text in row.values() if isinstance(text, str))
             ]
 
-        return self._run(matching, writes=False)
+        return self._run(matching)
 
     def write(self) -> None:
         """Write something and take it back."""
@@ -297,7 +291,7 @@ class Leases:
     def wipe(self) -> None:
         """Leave nothing of what was deleted in the store's own file or tables."""
         if self.link.is_sqlite:
-            self._run(lambda connection: None, writes=False)  # whatever is there can be used then
+            self._run(lambda connection: None)  # whatever is there can be used then
             self.link.outside("PRAGMA temp_store = MEMORY", "VACUUM")
             return
         tables = (f"VACUUM (FULL) {table.name}" for table in (leases, withdrawn))
@@ -310,16 +304,10 @@ class Leases:
 
     # -- the rows ----------------------------------------------------------------------------------
 
-    def _read(
-        self, connection: Connection, statement: Select[Any], here: Mapping[str, Any]
-    ) -> _Row | None:
-        found = connection.execute(
-            statement, {"of_owner": here["of_owner"], "at_place": here["at_place"]}
-        )
-        row = found.mappings().first()
-        if row is None:
-            return None
-        return dict(row) if statement is _AT else self._bounded(connection, row, self._now())
+    def _read(self, connection: Connection, place: str, owner: str | None = None) -> _Row | None:
+        here = {"of_owner": owner or self._owner, "at_place": place}
+        row = connection.execute(_AT, here).mappings().first()
+        return None if row is None else self._bounded(connection, row, self._now())
 
     def _bounded(self, connection: Connection, found: RowMapping, now: datetime) -> _Row:
         """Give a lease no more time than it was renewed for, as it has when the clock was set back since."""
@@ -328,8 +316,7 @@ class Leases:
         if _until(row) <= latest:
             return row
         bounded = row | _renewed(row, now, (latest - now).total_seconds())
-        here = {"of_owner": row["owner"], "at_place": row["place"]}
-        connection.execute(_CHANGE, here | _new(bounded))
+        _change(connection, row, bounded)
         return bounded
 
     def _withdraw(self, connection: Connection, owner: str | None, holder: str | None) -> None:
@@ -348,14 +335,28 @@ class Leases:
 
     # -- the file ----------------------------------------------------------------------------------
 
-    def _run(self, work: Callable[[Connection], T], *, writes: bool = True) -> T:
-        """Do some work in one transaction, if need be in a file that is made anew."""
+    def _run(self, work: Callable[[Connection], T]) -> T:
+        """Do some work, if need be in a file that is made anew.
+
+        Each statement is for itself, and changes a lease only if it is as it was read. So with SQLite the file is
+        locked while SQLite is at work and no longer. On a busy machine a transaction that comes back to Python
+        in the middle keeps everybody else waiting until its thread is given the processor again.
+        """
+
+        def each_for_itself(connection: Connection) -> T:
+            _commit_each(connection)
+            return work(connection)
+
         for attempt in range(TRIES):
             used = self._inode()
             try:
-                return self.link.run(work, writes=writes)
-            except IntegrityError:  # a server: somebody else began the row at the same moment
+                return self.link.run(each_for_itself, writes=False)
+            except (IntegrityError, _Changed):  # somebody else was faster
                 continue
+            except (
+                ResourceClosedError
+            ):  # another process made the file anew while this one opened it
+                self.link.close()
             except JournalFault as fault:
                 if attempt == TRIES - 1 or not self._is_spoilt(fault):
                     raise
@@ -400,30 +401,40 @@ def _beside(url: URL) -> URL:
 def _settle(link: Link) -> None:
     """Find the store's tables, or make them. A SQLite file is read through: a power cut may have damaged it."""
 
-    def there(connection: Connection) -> bool:
-        _each_for_itself(connection)
+    def settle(connection: Connection) -> None:
+        _commit_each(connection)
         found = inspect(connection)
-        return all(found.has_table(table.name) for table in lease_metadata.sorted_tables)
+        for table in lease_metadata.sorted_tables:
+            if not found.has_table(table.name):
+                connection.execute(CreateTable(table, if_not_exists=True))
+        if link.is_sqlite:
+            said = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one()
+            if said != "ok":
+                raise JournalFault(link.name, "the database file is damaged")
 
-    def whole(connection: Connection) -> bool:
-        _each_for_itself(connection)
-        return bool(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one() == "ok")
-
-    if not link.run(there, writes=False):
-        link.run(lease_metadata.create_all, writes=True)
-    elif link.is_sqlite and not link.run(whole, writes=False):
-        raise JournalFault(link.name, "the database file is damaged")
+    link.run(settle, writes=False)
 
 
-def _each_for_itself(connection: Connection) -> None:
-    """With SQLite: have each statement be a transaction, in one that began without a lock.
-
-    The file is locked only while SQLite is at work then, and not until this thread is given the processor again
-    for the end of a transaction. On a machine with little of it all others wait for that.
-    """
+def _commit_each(connection: Connection) -> None:
+    """End a transaction of SQLite that has no lock yet: from here on each statement commits itself."""
     driver = connection.connection.dbapi_connection
     if isinstance(driver, sqlite3.Connection):
         driver.commit()
+
+
+def _change(connection: Connection, found: Mapping[str, Any], row: Mapping[str, Any]) -> None:
+    """Change a lease that is as it was read."""
+    if not connection.execute(_CHANGE, _as_read(found) | _new(row)).rowcount:
+        raise _Changed
+
+
+def _as_read(found: Mapping[str, Any]) -> _Row:
+    return {
+        "of_owner": found["owner"],
+        "at_place": found["place"],
+        "old_holder": found["holder"],
+        "old_until": found["until"],
+    }
 
 
 def _until(row: Mapping[str, Any]) -> datetime:

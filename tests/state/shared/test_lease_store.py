@@ -154,6 +154,39 @@ class TestBesideTheStates:
         with pytest.raises(Held):
             await take(other, "bob")
 
+    async def test_nothing_keeps_the_store_locked_from_one_statement_to_the_next(
+        self, on_file: SqlStore, file: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """On a busy machine a thread that holds a lock may wait for seconds until it is its turn."""
+        from sqlalchemy import event
+        from sqlalchemy.engine import Engine
+
+        free: list[str] = []
+
+        def look(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
+            with by_hand(f"sqlite:///{beside(file)}") as hand:
+                hand("PRAGMA busy_timeout = 0")
+                hand("BEGIN EXCLUSIVE")
+                hand("ROLLBACK")
+            free.append(statement.split()[0])
+
+        await at_work(on_file)
+        event.listen(Engine, "before_cursor_execute", look)
+        try:
+            await renew(on_file, "ann")
+            clock.goes_on(LASTS)
+            await take(on_file, "bob")
+            await on_file.settle("hall", "bob", state_id="ann", guest=None)
+            await take(on_file, "carl", "garden")
+            await on_file.settle("garden", "carl", state_id="ann", guest=None)
+            clock.time -= HOURS
+            await on_file.lost_places()
+            await on_file.leave_place("garden", "carl", done=False)
+        finally:
+            event.remove(Engine, "before_cursor_execute", look)
+
+        assert {"SELECT", "INSERT", "UPDATE", "DELETE"} <= {*free}
+
     async def test_no_renewal_waits_for_a_disk(
         self, address: str, store: SqlStore, clock: Clock
     ) -> None:
@@ -370,9 +403,9 @@ class TestALeaseStoreThatFails:
         await at_work(on_file)
         with by_hand(f"sqlite:///{beside(file)}") as hand:
             hand("BEGIN IMMEDIATE")
-            for holder, ask in (("ann", renew), ("bob", take)):
+            for holder, ask, place in (("ann", renew, "hall"), ("bob", take, "garden")):
                 with pytest.raises(JournalFault, match="locked") as fault:
-                    await ask(on_file, holder)
+                    await ask(on_file, holder, place)
                 assert fault.value.passing
             clock.goes_on(60)
             hand("ROLLBACK")

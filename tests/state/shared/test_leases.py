@@ -588,6 +588,7 @@ class TestTrouble:
                 with pytest.raises(Held):
                     await coming
 
+                clock.goes_on(3600)
                 one("BEGIN")
                 one("DELETE FROM leases")
                 coming = asyncio.create_task(take(store, "carl"))
