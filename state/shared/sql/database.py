@@ -7,16 +7,26 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
-from sqlalchemy import Connection, RowMapping, bindparam, func, insert, select, update
+from sqlalchemy import Connection, RowMapping, Table, bindparam, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from state.shared.errors import JournalFault, NotStored, OtherOwner, TakenOver, UnknownState
+from state.shared.errors import (
+    JournalFault,
+    NotStored,
+    OtherOwner,
+    OutcomeUnknown,
+    StateError,
+    TakenOver,
+    UnknownState,
+)
 from state.shared.journal import Entry, Listed, Moment, VersionTaken
+from state.shared.sql import quick
 from state.shared.sql.connection import Link
-from state.shared.sql.dialects import NOT_EXPECTED
-from state.shared.sql.quick import Quick
+from state.shared.sql.dialects import NOT_EXPECTED, is_deadlock
+from state.shared.sql.quick import Present
+from state.shared.sql.rows import Again, Change, Outcome, Row, Said
 from state.shared.sql.tables import (
     LAYOUT,
     encode,
@@ -44,11 +54,6 @@ _latest = (
 # Built once: building a statement takes longer than carrying it out.
 _ONE = select(states).where(states.c.state_id == bindparam("id"))
 _HIGHEST = select(func.max(states.c.ordinal)).where(states.c.owner == bindparam("owner"))
-_PRESENT = (
-    select(states.c.owner, states.c.fence, _latest)
-    .where(states.c.state_id == bindparam("id"))
-    .with_for_update(of=states)
-)
 _SEAL_OF = select(entries.c.checksum).where(
     entries.c.state_id == bindparam("id"), entries.c.version == bindparam("version")
 )
@@ -70,14 +75,12 @@ _IN_TURN = select(func.pg_advisory_xact_lock(_ORDINALS, func.hashtext(bindparam(
 """Lets those who begin states of one owner on a server do it one after the other."""
 _TAKE = update(states).where(states.c.state_id == bindparam("id")).values(fence=bindparam("held"))
 _BEGIN = insert(states)
-_WRITE = Quick(insert(entries))
-_BEFORE = Quick(_PRESENT)
 _SAID = select(moments).where(moments.c.state_id == bindparam("id")).order_by(moments.c.position)
 _SAID_AT = select(moments).where(
     moments.c.state_id == bindparam("id"), moments.c.position == bindparam("at_position")
 )
-_LAST_SAID = select(func.max(moments.c.position)).where(moments.c.state_id == bindparam("id"))
-_SAY = insert(moments)
+
+_Rows: TypeAlias = list[dict[str, Any]]
 
 
 class Database:
@@ -156,48 +159,71 @@ class Database:
 
         return self.link.run(take, writes=True)
 
-    def append(self, state_id: str, fence: int | None, entry: Entry) -> None:
-        """Write the next version down.
+    def write(self, wanted: Sequence[Row], *, alone: bool = False) -> list[Outcome]:
+        """Write changes and what was said in one transaction, in their order; returns what came of each.
 
-        What has to happen outside because of it (a ticket for the kitchen, a message, a charge) belongs
+        One that is refused leaves the others alone. Where it cannot be said which of them stands against the
+        whole, each gets ``Again``: it has to be written alone.
+
+        What has to happen outside because of a change (a ticket for the kitchen, a message, a charge) belongs
         into a table of its own, written in this transaction; delivering it is somebody else's work.
 
         Args:
-            state_id: Whose entry it is.
-            fence: The number it is held by; ``None`` writes under whoever holds it.
-            entry: What to write.
+            wanted: What to write.
+            alone: Whether it is a single one that waits for a lock held elsewhere, and gets no ``Again``.
         """
-        row: dict[str, Any] = {}
-
-        def append(connection: Connection) -> None:
-            row.update(self._append(connection, state_id, fence, entry))
-
-        def happened(connection: Connection) -> bool:
-            # The row's lock: a server may be committing still, though its answer got lost.
-            connection.execute(_PRESENT, {"id": state_id}).first()
-            found = connection.scalar(_SEAL_OF, {"id": state_id, "version": entry.version})
-            return found is not None and found == row.get("checksum")
-
+        group = _Group(wanted, alone)
         try:
-            self.link.run(append, writes=True, happened=happened)
+            self.link.run(
+                lambda connection: self._write(connection, group),
+                writes=True,
+                happened=group.look_up,
+            )
+        except OutcomeUnknown:
+            return group.outcomes(lambda one: OutcomeUnknown())
+        except Again:
+            if not alone:
+                return group.outcomes(lambda one: Again())
+            return group.outcomes(self._in_the_way)
         except JournalFault as fault:
-            raise NotStored(fault.why) from fault
-        except IntegrityError:  # the version is there, or the key
-            raise VersionTaken from None
+            if group.may_pass_singly(fault):
+                return group.outcomes(lambda one: Again())
+            why = fault
+            return group.outcomes(lambda one: one.not_written(why))
+        return group.outcomes(None)
 
-    def _append(
-        self, connection: Connection, state_id: str, fence: int | None, entry: Entry
-    ) -> dict[str, Any]:
-        present = _BEFORE.run(connection, {"id": state_id})
-        if present is None:
+    def _write(self, connection: Connection, group: "_Group") -> None:
+        group.begin()
+        state_ids = [one.state_id for one in group.wanted]
+        present = quick.present(connection, state_ids, waits=group.alone)
+        now = written(self._now())
+        for at, one in enumerate(group.wanted):
+            found = present.get(one.state_id)
+            try:
+                if found is None and not group.alone:
+                    raise Again  # locked elsewhere, or not there
+                if isinstance(one, Change):
+                    group.fits[at], present[one.state_id] = self._change(one, found, now)
+                else:
+                    group.fits[at], present[one.state_id] = _said(one, found, now)
+            except (StateError, VersionTaken, Again) as refusal:
+                group.refused[at] = refusal
+        for table, rows in group.rows().items():
+            if not quick.insert(connection, table, rows):
+                raise Again
+
+    def _change(self, one: Change, found: Present | None, now: str) -> tuple[_Rows, Present]:
+        entry, fence = one.entry, one.fence
+        if found is None:
             raise NotStored("it is not in the database any more")
-        owner, held, latest = present
-        if fence is not None and held > fence:
+        if fence is not None and found.fence > fence:
             raise TakenOver
-        if (latest or 0) < entry.version - 1 or (fence is not None and held < fence):
+        if found.version < entry.version - 1 or (fence is not None and found.fence < fence):
             raise NotStored("the database has lost what was written before")
-        row = {
-            "state_id": state_id,
+        if found.version >= entry.version:
+            raise VersionTaken
+        row: dict[str, Any] = {
+            "state_id": one.state_id,
             "version": entry.version,
             "commands": encode(entry.commands),
             "touched": encode(entry.touched),
@@ -206,62 +232,19 @@ class Database:
             "actor": entry.actor,
             "key": entry.key,
             "body": entry.body,
-            "fence": held,
+            "fence": found.fence,
             "schema": self._schema,
-            "owner": owner,
-            "at": written(self._now()),
+            "owner": found.owner,
+            "at": now,
             "turn": entry.turn,
         }
         row["checksum"] = seal_of_entry(row)
-        _WRITE.run(connection, row)
-        return row
+        return [row], found._replace(version=entry.version)
 
-    def record(self, state_id: str, fence: int | None, said: Sequence[Moment]) -> None:
-        """Write down what was said, after what was written before.
-
-        Args:
-            state_id: What it was said about.
-            fence: The number that state is held by; ``None`` writes whoever holds it.
-            said: What was said. What was withdrawn meanwhile is left out.
-        """
-        if not said:
-            return
-        at = written(self._now())
-        rows: list[dict[str, Any]] = []
-
-        def record(connection: Connection) -> None:
-            present = connection.execute(_PRESENT, {"id": state_id}).one_or_none()
-            if present is None:
-                raise UnknownState(state_id)
-            if fence is not None and present.fence > fence:
-                raise TakenOver
-            last = connection.scalar(_LAST_SAID, {"id": state_id}) or 0
-            rows[:] = [
-                {
-                    "state_id": state_id,
-                    "position": position,
-                    "at": written(moment.at) if moment.at is not None else at,
-                    "turn": moment.turn,
-                    "kind": moment.kind,
-                    "who": moment.who,
-                    "text": moment.text,
-                }
-                for position, moment in enumerate(
-                    (one for one in said if one.gate is None or one.gate.begin()), last + 1
-                )
-            ]
-            if rows:
-                connection.execute(_SAY, rows)
-
-        def happened(connection: Connection) -> bool:
-            if not rows:
-                return True
-            connection.execute(_PRESENT, {"id": state_id}).first()
-            last = {"id": state_id, "at_position": rows[-1]["position"]}
-            found = connection.execute(_SAID_AT, last).mappings().one_or_none()
-            return found is not None and dict(found) == rows[-1]
-
-        self.link.run(record, writes=True, happened=happened)
+    def _in_the_way(self, one: Row) -> Exception:
+        if isinstance(one, Change):  # its key is there already
+            return VersionTaken()
+        return JournalFault(self.link.name, NOT_EXPECTED)
 
     # -- reading ----------------------------------------------------------------------------------
 
@@ -374,6 +357,101 @@ class Database:
             raise JournalFault(what, NEWER)
         if row["checksum"] != seal:
             raise JournalFault(what, "it is damaged")
+
+
+class _Group:
+    """What is to be written in one transaction, and how far it came.
+
+    Args:
+        wanted: What to write.
+        alone: Whether it is a single one that is not asked for again.
+    """
+
+    def __init__(self, wanted: Sequence[Row], alone: bool) -> None:
+        self.wanted = wanted
+        self.alone = alone
+        self.refused: dict[int, Exception] = {}
+        """Why one is not to be written, by its place in the group."""
+        self.fits: dict[int, _Rows] = {}
+        """The rows of each of the others."""
+        self._begun = False
+        self._stored: set[int] = set()
+
+    def begin(self) -> None:
+        """Forget what came of it on a connection that was lost."""
+        self._begun = True
+        self.refused.clear()
+        self.fits.clear()
+
+    def rows(self) -> dict[Table, _Rows]:
+        """Return the rows for each table."""
+        rows: dict[Table, _Rows] = {}
+        for at, new in self.fits.items():
+            table = entries if isinstance(self.wanted[at], Change) else moments
+            rows.setdefault(table, []).extend(new)
+        return rows
+
+    def look_up(self, connection: Connection) -> bool:
+        """Look on a new connection what is there, after the answer to the commit was lost."""
+        # The states' locks: a server may be committing still.
+        quick.present(connection, [self.wanted[at].state_id for at in self.fits], waits=True)
+        self._stored = {
+            at for at, rows in self.fits.items() if not rows or _is_there(connection, rows[-1])
+        }
+        return len(self._stored) == len(self.fits)
+
+    def may_pass_singly(self, fault: JournalFault) -> bool:
+        """Whether the fault may be one of them's, or of all of them together."""
+        if self.alone or not self._begun:
+            return False
+        return is_deadlock(fault.__cause__) or (len(self.wanted) > 1 and not fault.passing)
+
+    def outcomes(self, failed: Callable[[Row], Exception] | None) -> list[Outcome]:
+        """Say what came of each.
+
+        Args:
+            failed: What is told of those that were not refused; ``None`` when they are stored.
+        """
+        return [
+            self.refused[at]
+            if at in self.refused
+            else None
+            if failed is None or at in self._stored
+            else failed(one)
+            for at, one in enumerate(self.wanted)
+        ]
+
+
+def _said(one: Said, found: Present | None, now: str) -> tuple[_Rows, Present]:
+    if found is None:
+        raise UnknownState(one.state_id)
+    if one.fence is not None and found.fence > one.fence:
+        raise TakenOver
+    rows: _Rows = [
+        {
+            "state_id": one.state_id,
+            "position": position,
+            "at": written(moment.at) if moment.at is not None else now,
+            "turn": moment.turn,
+            "kind": moment.kind,
+            "who": moment.who,
+            "text": moment.text,
+        }
+        for position, moment in enumerate(
+            (moment for moment in one.moments if moment.gate is None or moment.gate.begin()),
+            found.position + 1,
+        )
+    ]
+    return rows, found._replace(position=found.position + len(rows))
+
+
+def _is_there(connection: Connection, row: Mapping[str, Any]) -> bool:
+    if "checksum" in row:
+        at = {"id": row["state_id"], "version": row["version"]}
+        return bool(connection.scalar(_SEAL_OF, at) == row["checksum"])
+    at = {"id": row["state_id"], "at_position": row["position"]}
+    found = connection.execute(_SAID_AT, at).mappings().one_or_none()
+    return found is not None and dict(found) == row
 
 
 def _settle(link: Link, *, create: bool) -> None:

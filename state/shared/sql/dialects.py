@@ -38,12 +38,14 @@ _SQLITE_WHY = {
     "SQLITE_PERM": "this user may not open the database",
     "SQLITE_INTERRUPT": "the database took too long",
     "SQLITE_ERROR": NOT_EXPECTED,
+    "SQLITE_CONSTRAINT": NOT_EXPECTED,
 }
 # PostgreSQL's SQLSTATE codes, appendix A of its manual; the longest that fits is meant.
 _POSTGRESQL_WHY = {
     "08": "the connection to the database broke",
     "22021": "it holds characters that the database cannot store",
     "22P05": "it holds characters that the database cannot store",
+    "23": NOT_EXPECTED,
     "25P": "the connection to the database broke",
     "25006": "the database can only be read",
     "28": "the database did not accept the user or the password",
@@ -220,3 +222,8 @@ def why(error: Exception) -> str:
         return known[max(fits, key=len)]
     said = str(cause)
     return next((short for begins, short in _NOT_CONNECTED.items() if begins in said), UNANSWERED)
+
+
+def is_deadlock(error: BaseException | None) -> bool:
+    """Whether a server ended a transaction because it and another one waited for each other."""
+    return isinstance(error, DBAPIError) and getattr(error.orig, "sqlstate", None) == "40P01"

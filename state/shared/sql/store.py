@@ -11,9 +11,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
-from state.shared.errors import JournalFault, Lost, OutcomeUnknown
+from state.shared.errors import JournalFault, Lost
 from state.shared.journal import Entry, Listed, Moment, Stored
 from state.shared.lease import Lease
+from state.shared.sql.rows import Change, Said
 from state.shared.sql.thread import DatabaseThread
 
 if TYPE_CHECKING:
@@ -132,10 +133,11 @@ class SqlStore:
             UnknownState: There is no such state.
             TakenOver: It was held here, and somebody else holds it now.
         """
-        fence = self._fences.get(state_id)
-        return self._thread.ask(
-            lambda database: database.record(state_id, fence, said), unknown=OutcomeUnknown
-        )
+        if not said:
+            nothing = asyncio.get_running_loop().create_future()
+            nothing.set_result(None)
+            return nothing
+        return self._thread.write(Said(state_id, self._fences.get(state_id), said))
 
     async def said(self, state_id: str) -> "builtins.list[Moment]":
         """Read what was said while a state was worked on, in its order.
@@ -473,10 +475,7 @@ class _SqlJournal:
 
     def append(self, entry: Entry) -> "asyncio.Future[None]":
         """Start writing an entry down, unless the state was taken by somebody else."""
-        return self._thread.ask(
-            lambda database: database.append(self._state_id, self._fence, entry),
-            unknown=OutcomeUnknown,
-        )
+        return self._thread.write(Change(self._state_id, self._fence, entry))
 
     async def after(self, version: int) -> Sequence[Entry]:
         """Read the entries above a version, oldest first."""

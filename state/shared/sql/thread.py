@@ -2,69 +2,68 @@
 
 import asyncio
 import logging
+import math
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
-from state.shared.errors import JournalFault, StateError
+from state.shared.errors import JournalFault, OutcomeUnknown, StateError
+from state.shared.sql.rows import Again, Row
 
 if TYPE_CHECKING:
-    from state.shared.sql.connection import Link
-
-
-class Opened(Protocol):
-    """What a thread works on."""
-
-    @property
-    def link(self) -> "Link":
-        """The connection that a request uses."""
-        ...
-
-    def close(self) -> None:
-        """Let go of the connection."""
-
+    from state.shared.sql.database import Database
 
 T = TypeVar("T")
-D = TypeVar("D", bound=Opened)
 
 logger = logging.getLogger(__name__)
 
+WAIT_S = 10.0
+"""How long a request may wait for those before it, in seconds; then it is never done."""
+
 ANSWER_S = 5.0
-"""How long a request may take, in seconds; then it is broken off."""
+"""How long one that has begun may take, in seconds; then it is broken off."""
 
 GIVE_UP_S = 4.0
 """How long one that was broken off may take to find out what became of it, in seconds."""
 
+GROUP = 64
+"""How many rows are written in one transaction at most."""
+
+GROUP_S = 0.02
+"""How long rows that wait already are taken into one transaction, in seconds, before it begins."""
+
 _UNANSWERED = "the database does not answer"
+_CROWDED = "the database has more to do than it can in time"
+_WEIGHT = 0.25
+"""How much the last request counts for how long one takes."""
 
 
-class DatabaseThread(Generic[D]):
-    """Carries out requests one after the other, in the order they came.
+class DatabaseThread:
+    """Carries requests out in the order they came; rows that stand next to one another go in one transaction.
 
-    A daemon: a process that ends without closing it is not kept alive, and what was acknowledged is on
-    disk by then.
+    It may be asked from several event loops. A daemon: a process that ends without closing it is not kept
+    alive, and what was acknowledged is on disk by then.
     """
 
-    def __init__(self, open_database: Callable[[], D]) -> None:
+    def __init__(self, open_database: "Callable[[], Database]") -> None:
         self._open = open_database
-        self._requests: queue.SimpleQueue[_Request[D, Any] | None] = queue.SimpleQueue()
+        self._requests: queue.SimpleQueue[_Request | None] = queue.SimpleQueue()
+        self._next: deque[_Request | None] = deque()
+        """What was taken out of the queue and is not done: the thread's own."""
         self._thread: threading.Thread | None = None
-        self._database: D | None = None
-        self._at_work: _Request[D, Any] | None = None
+        self._database: Database | None = None
+        # The lock is held for moments, while a request is queued, begins, ends, is dropped or broken off.
+        self._lock = threading.Lock()
+        self._at_work: _Work | None = None
+        self._watches: dict[asyncio.AbstractEventLoop, _Watch] = {}
+        self._crowd = _Crowd()
         self._closed = False
 
-    def ask(
-        self,
-        work: Callable[[D], T],
-        *,
-        timed: bool = True,
-        unknown: Callable[[], StateError] = lambda: JournalFault(
-            "The database", _UNANSWERED, passing=True
-        ),
-    ) -> "asyncio.Future[T]":
+    def ask(self, work: "Callable[[Database], T]", *, timed: bool = True) -> "asyncio.Future[T]":
         """Have something done; the future ends by itself, whether or not anybody waits for it.
 
         What has not begun in time is never done. What has begun is broken off.
@@ -72,131 +71,349 @@ class DatabaseThread(Generic[D]):
         Args:
             work: What to do.
             timed: Whether there is a limit to it.
-            unknown: What is raised when nobody can say what became of it after it was broken off.
 
         Raises (through the future):
-            JournalFault: The thread was closed, or is stuck.
+            JournalFault: It was not done: the thread was closed, is stuck, or has too much to do.
         """
-        request = _Request(work, unknown)
-        if self._closed:
-            request.refuse("it was closed")
-            return request.answer
-        if (stuck := self._at_work) is not None and stuck.overdue:
-            request.refuse(_UNANSWERED)
-            return request.answer
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._serve, name="journal", daemon=True)
-            self._thread.start()
+        return self._ask(None, work, timed)
+
+    def write(self, row: Row) -> "asyncio.Future[None]":
+        """Have something written, together with what else waits; the future ends by itself.
+
+        Args:
+            row: What to write.
+
+        Raises (through the future):
+            JournalFault: It was not written: the thread was closed, is stuck, or has too much to do.
+            OutcomeUnknown: It was broken off, and nobody can say what became of it.
+            Exception: What the database answers to it.
+        """
+        return self._ask(row, None, timed=True)
+
+    def _ask(
+        self,
+        row: Row | None,
+        work: "Callable[[Database], Any] | None",
+        timed: bool,
+        *,
+        last: bool = False,
+    ) -> "asyncio.Future[Any]":
+        loop = asyncio.get_running_loop()
+        now = time.monotonic()
+        with self._lock:
+            if (why := self._refusal(now, timed and not last)) is not None:
+                answer: asyncio.Future[Any] = loop.create_future()
+                answer.set_exception(why)
+                return answer
+            watch = self._watches.get(loop) or self._new_watch(loop)
+            request = _Request(row, work, timed, watch, now)
+            self._crowd.joined(request)
+            self._requests.put(request)
+            if last:
+                self._requests.put(None)
+                self._closed = True
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._serve, name="journal", daemon=True)
+                self._thread.start()
         if timed:
-            request.expire(self._break_off)
-        self._requests.put(request)
+            watch.add(request)
         return request.answer
+
+    def _refusal(self, now: float, in_time: bool) -> JournalFault | None:
+        """Say why nothing more is taken in."""
+        if self._closed:
+            return JournalFault("The database", "it was closed")
+        if (work := self._at_work) is not None and work.timed and now - work.began > ANSWER_S:
+            return _fault(_UNANSWERED)
+        if in_time and self._crowd.wait_s() > WAIT_S:
+            return _fault(_CROWDED)
+        return None
+
+    def _new_watch(self, loop: asyncio.AbstractEventLoop) -> "_Watch":
+        for other in [other for other in self._watches if other.is_closed()]:
+            del self._watches[other]
+        watch = self._watches[loop] = _Watch(loop, self.look)
+        return watch
 
     async def close(self) -> None:
         """Finish what was asked for, let go of the database and end the thread, unless it is stuck."""
         if self._thread is not None and not self._closed:
-            last = self.ask(lambda database: database.close())
-            self._closed = True
-            self._requests.put(None)
+            last = self._ask(None, lambda database: database.close(), True, last=True)
             # It could not even be opened, or does not answer: there is nothing to let go of.
             with suppress(JournalFault):
                 await last
             self._thread.join(timeout=0 if last.exception() else None)
         self._closed = True
 
-    def _break_off(self, request: "_Request[D, Any]") -> None:
-        if self._database is not None and self._at_work is request:
-            self._database.link.break_off()
+    def look(self, pending: "Iterable[_Request]", now: float) -> "tuple[list[_Answer], float]":
+        """Break off what takes too long; called in an event loop.
+
+        Args:
+            pending: What the loop has asked for, the oldest first.
+            now: The present time on the monotonic clock.
+
+        Returns:
+            What nobody need wait for any longer, and when to look again.
+        """
+        late: list[_Answer] = []
+        with self._lock:
+            work = self._at_work
+            if work is not None and work.due <= now:
+                work.late(now)
+                if self._database is not None:
+                    self._database.link.break_off()
+            due = math.inf if work is None else work.due
+            for request in pending:
+                if request.ended:
+                    continue
+                if (begun := request.begun) is None:
+                    if now < request.asked + WAIT_S:
+                        # It may begin at once, and is to be looked at then as well.
+                        due = min(due, request.asked + WAIT_S, now + ANSWER_S)
+                        break
+                    self._crowd.left(request)
+                    late.append(_Answer(request, None, _fault(_UNANSWERED)))
+                elif begun.given_up:
+                    unknown = _fault(_UNANSWERED) if request.row is None else OutcomeUnknown()
+                    late.append(_Answer(request, None, unknown))
+            for answer in late:
+                answer.request.ended = True
+        return late, due
+
+    # -- in the thread -----------------------------------------------------------------------------
 
     def _serve(self) -> None:
-        while (request := self._requests.get()) is not None:
-            if not request.begin():
-                continue
-            self._at_work = request
-            try:
-                database = self._database = self._database or self._open()
-            except BaseException as error:
-                request.fail(error)
-            else:
-                request.carry_out(database)
+        while (work := self._begin()) is not None:
+            self._end(work, self._answers(work.requests))
+
+    def _begin(self) -> "_Work | None":
+        """Wait for what is to be done next; ``None`` at the end."""
+        while (first := self._next.popleft() if self._next else self._requests.get()) is not None:
+            group = [first, *self._joining(first)]
+            with self._lock:
+                if group := [request for request in group if not request.ended]:
+                    work = self._at_work = _Work(group)
+                    for request in group:
+                        request.begun = work
+                        self._crowd.left(request)
+                    return work
+        return None
+
+    def _joining(self, first: "_Request") -> "list[_Request]":
+        """Take the rows out of the queue that can be written together with another, without waiting."""
+        joining: list[_Request] = []
+        if first.row is None or first.alone:
+            return joining
+        size = first.row.size
+        until = time.monotonic() + GROUP_S
+        while (following := self._following()) is not None and time.monotonic() < until:
+            if following.row is None or following.alone:
+                break
+            size += following.row.size
+            if size > GROUP:
+                break
+            joining.append(following)
+            self._next.popleft()
+        return joining
+
+    def _following(self) -> "_Request | None":
+        if not self._next:
+            with suppress(queue.Empty):
+                self._next.append(self._requests.get_nowait())
+        return self._next[0] if self._next else None
+
+    def _answers(self, requests: "list[_Request]") -> "list[_Answer]":
+        """Carry requests out, and never fail: whoever waits must hear of it, and the next one be served."""
+        first = requests[0]
+        try:
+            database = self._database = self._database or self._open()
+            if first.work is not None:
+                return [_Answer(first, first.work(database), None)]
+            rows = [cast(Row, request.row) for request in requests]
+            outcomes = database.write(rows, alone=first.alone)
+            return [
+                _Answer(request, None, outcome)
+                for request, outcome in zip(requests, outcomes, strict=True)
+            ]
+        except BaseException as error:
+            one_of_them = len(requests) > 1 and not isinstance(error, StateError)
+            return [
+                _Answer(request, None, Again() if one_of_them else error) for request in requests
+            ]
+
+    def _end(self, work: "_Work", answers: "list[_Answer]") -> None:
+        told: dict[_Watch, list[_Answer]] = {}
+        again: list[_Request] = []
+        with self._lock:
             self._at_work = None
+            self._crowd.took(work.requests[0], time.monotonic() - work.began)
+            for answer in answers:
+                request = answer.request
+                if isinstance(answer.error, Again) and not request.ended:
+                    request.alone, request.begun = True, None
+                    self._crowd.joined(request)
+                    again.append(request)
+                else:
+                    request.ended = True
+                    told.setdefault(request.watch, []).append(answer)
+        self._next.extendleft(reversed(again))
+        for watch, those in told.items():
+            watch.tell(those)
 
 
-class _Request(Generic[D, T]):
-    """Something to do in the thread, and the future that hears of it."""
+class _Request:
+    """Something to do in the thread, and the future that hears of it: a row to write, or any work."""
 
-    def __init__(self, work: Callable[[D], T], unknown: "Callable[[], StateError]") -> None:
-        self._work = work
-        self._unknown = unknown
-        self._loop = asyncio.get_running_loop()
-        self._asked = time.monotonic()
-        self._timed = False
-        self._state = threading.Lock()
-        self._begun = False
-        self._dropped = False
-        self._ended = False
-        self.answer: asyncio.Future[T] = self._loop.create_future()
+    __slots__ = ("alone", "answer", "asked", "begun", "ended", "row", "timed", "watch", "work")
+
+    def __init__(
+        self,
+        row: Row | None,
+        work: "Callable[[Database], Any] | None",
+        timed: bool,
+        watch: "_Watch",
+        now: float,
+    ) -> None:
+        self.row = row
+        self.work = work
+        self.timed = timed
+        self.watch = watch
+        self.asked = now
+        self.answer: asyncio.Future[Any] = watch.loop.create_future()
+        self.begun: _Work | None = None
+        """What it is done in; from then on nobody can say that it was not done."""
+        self.alone = False
+        """Whether it could not be written with others."""
+        self.ended = False
+        """Whether it was done, dropped or given up, though its future may not have heard of it yet."""
+
+
+class _Answer(NamedTuple):
+    request: _Request
+    result: Any
+    error: BaseException | None
+
+
+class _Work:
+    """What is being done just now: one request, or rows that are written together."""
+
+    def __init__(self, requests: list[_Request]) -> None:
+        self.requests = requests
+        self.timed = requests[0].timed
+        self.began = time.monotonic()
+        self.given_up = False
+        self._broken_off: float | None = None
 
     @property
-    def overdue(self) -> bool:
-        """Whether it should have ended long ago, and has not."""
-        return self._timed and not self._ended and time.monotonic() - self._asked > ANSWER_S
+    def due(self) -> float:
+        """When something has to happen because it takes so long, on the monotonic clock."""
+        if not self.timed or self.given_up:
+            return math.inf
+        if self._broken_off is None:
+            return self.began + ANSWER_S
+        return self._broken_off + GIVE_UP_S
 
-    def expire(self, break_off: "Callable[[_Request[D, T]], None]") -> None:
-        """Break it off when its time is over."""
-        self._timed = True
-        timer = self._loop.call_later(ANSWER_S, self._late, break_off)
-        self.answer.add_done_callback(lambda _: timer.cancel())
+    def late(self, now: float) -> None:
+        """Count it as broken off; the second time nobody waits for it any longer.
 
-    def _late(self, break_off: "Callable[[_Request[D, T]], None]") -> None:
-        with self._state:
-            self._dropped = not self._begun
-        if self._dropped:
-            self.refuse(_UNANSWERED)
-            return
-        break_off(self)
-        timer = self._loop.call_later(GIVE_UP_S, self._give_up, break_off)
-        self.answer.add_done_callback(lambda _: timer.cancel())
+        What it was trying since must not keep the thread for ever either, so it is broken off then, too.
+        """
+        self.given_up = self._broken_off is not None
+        self._broken_off = now
 
-    def _give_up(self, break_off: "Callable[[_Request[D, T]], None]") -> None:
-        self._settle(self._unknown())
-        # What it was trying since must not keep the thread for ever either.
-        break_off(self)
 
-    def refuse(self, why: str) -> None:
-        """Never do it, and tell; called in the event loop."""
-        self._settle(JournalFault("The database", why, passing=why == _UNANSWERED))
+class _Watch:
+    """Looks after all that one event loop has asked for, by one timer that goes by the oldest of it.
 
-    def begin(self) -> bool:
-        """Whether it is still to be done; from here on nobody can say that it was not."""
-        with self._state:
-            self._begun = not self._dropped
-        return self._begun
+    Args:
+        loop: The event loop.
+        look: Tells what of it is late, and when to look again.
+    """
 
-    def carry_out(self, database: D) -> None:
-        """Do it, and tell."""
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        look: Callable[[Iterable[_Request], float], tuple[list[_Answer], float]],
+    ) -> None:
+        self.loop = loop
+        self._look_at = look
+        self._pending: deque[_Request] = deque()
+        self._timer: asyncio.TimerHandle | None = None
+        self._due = math.inf
+
+    def add(self, request: _Request) -> None:
+        """Look after a request; called in the event loop."""
+        self._pending.append(request)
+        self._arm(request.asked + min(ANSWER_S, WAIT_S))
+
+    def tell(self, answers: list[_Answer]) -> None:
+        """Have the event loop tell what came of it; called in any thread."""
         try:
-            result = self._work(database)
-        except BaseException as error:  # whoever waits must hear of it, and the next one be served
-            self.fail(error)
-        else:
-            self._tell(lambda: self._succeed(result))
-
-    def _succeed(self, result: T) -> None:
-        if not self.answer.done():
-            self.answer.set_result(result)
-
-    def fail(self, error: BaseException) -> None:
-        """Tell that it failed."""
-        self._tell(lambda: self._settle(error))
-
-    def _settle(self, error: BaseException) -> None:
-        if not self.answer.done():
-            self.answer.set_exception(error)
-
-    def _tell(self, settle: Callable[[], object]) -> None:
-        self._ended = True
-        try:
-            self._loop.call_soon_threadsafe(settle)
+            self.loop.call_soon_threadsafe(self._settle, answers)
         except RuntimeError:
             logger.debug("the event loop that asked is closed")
+
+    def _settle(self, answers: list[_Answer]) -> None:
+        for request, result, error in answers:
+            if request.answer.done():
+                continue
+            if error is None:
+                request.answer.set_result(result)
+            else:
+                request.answer.set_exception(error)
+        while self._pending and self._pending[0].ended:
+            self._pending.popleft()
+
+    def _arm(self, due: float) -> None:
+        if self._timer is not None:
+            if self._due <= due:
+                return
+            self._timer.cancel()
+        self._due = due
+        self._timer = self.loop.call_later(due - time.monotonic(), self._look)
+
+    def _look(self) -> None:
+        self._timer = None
+        late, due = self._look_at(self._pending, time.monotonic())
+        self._settle(late)
+        if self._pending and due < math.inf:
+            self._arm(due)
+
+
+class _Crowd:
+    """How many wait, and for how long they probably will."""
+
+    def __init__(self) -> None:
+        self._rows = 0
+        self._others = 0
+        self._group_s = 0.0
+        self._other_s = 0.0
+
+    def joined(self, request: _Request) -> None:
+        """Count one that waits from now on."""
+        self._count(request, 1)
+
+    def left(self, request: _Request) -> None:
+        """Count one that waits no longer."""
+        self._count(request, -1)
+
+    def took(self, request: _Request, seconds: float) -> None:
+        """Remember how long one took, or the group it was the first of."""
+        if request.row is None:
+            self._other_s += (seconds - self._other_s) * _WEIGHT
+        else:
+            self._group_s += (seconds - self._group_s) * _WEIGHT
+
+    def wait_s(self) -> float:
+        """Return how long who comes now will wait, if all goes on as it did."""
+        return math.ceil(self._rows / GROUP) * self._group_s + self._others * self._other_s
+
+    def _count(self, request: _Request, one: int) -> None:
+        if request.row is None:
+            self._others += one
+        else:
+            self._rows += one * request.row.size
+
+
+def _fault(why: str) -> JournalFault:
+    return JournalFault("The database", why, passing=True)

@@ -93,6 +93,7 @@ async def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
     """Bella Vista with the local model, a database of its own, however slow the disk is, and no ears."""
     monkeypatch.setattr("state.shared.sql.thread.ANSWER_S", LONG_S)
     monkeypatch.setattr("rpc.desk.SAY_S", LONG_S)
+    monkeypatch.setattr("state.shared.sql.thread.WAIT_S", LONG_S)
     menu = load_menu(menu_file(None))
 
     def now() -> datetime:

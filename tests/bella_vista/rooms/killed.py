@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -28,7 +29,7 @@ from state.commands import AddNote
 from state.context import OrderContext
 from state.menu import load_menu
 from state.order import OrderState
-from state.shared import Entry, Lease, SqlStore
+from state.shared import Lease, SqlStore
 
 NOW = datetime(2026, 11, 20, 18, tzinfo=UTC)
 ADA = Caller(identity="ada", role=GUEST)
@@ -135,24 +136,28 @@ async def _be_killed(address: str, plan: Plan) -> None:
             kept.set()
 
     from state.shared.sql.database import Database
+    from state.shared.sql.rows import Change, Outcome, Row
 
-    append = Database.append
+    write = Database.write
 
-    def watched(database: Database, state_id: str, fence: int | None, entry: Entry) -> None:
-        dishes = [command.get("name") for command in entry.commands]
+    def watched(database: Database, wanted: Sequence[Row], *, alone: bool = False) -> list[Outcome]:
+        entries = [row.entry for row in wanted if isinstance(row, Change)]
+        dishes = [command.get("name") for entry in entries for command in entry.commands]
+        ops = [command.get("op") for entry in entries for command in entry.commands]
         if plan.dies in dishes:
             if plan.meanwhile:
                 kept.wait(LONG_S)
             os.kill(os.getpid(), signal.SIGKILL)
-        if "add_item" in [command.get("op") for command in entry.commands] and not heard.is_set():
+        if "add_item" in ops and not heard.is_set():
             asyncio.run_coroutine_threadsafe(meanwhile(), loop)
             heard.wait()
-        append(database, state_id, fence, entry)
+        outcomes = write(database, wanted, alone=alone)
         if plan.after in dishes:
             os.kill(os.getpid(), signal.SIGKILL)
+        return outcomes
 
     # Nothing else sees every row before it is one.
-    setattr(Database, "append", watched)  # noqa: B010
+    setattr(Database, "write", watched)  # noqa: B010
     await talking.start()
     await talking.say(plan.first)
     await asyncio.Event().wait()

@@ -356,7 +356,7 @@ async def test_what_had_to_wait_too_long_is_never_done(
         before = asyncio.create_task(store.create("b", make))
         await asyncio.sleep(0)
         with monkeypatch.context() as short:
-            short.setattr(thread, "ANSWER_S", 0.1)
+            short.setattr(thread, "WAIT_S", 0.1)
             with pytest.raises(NotStored, match="the database does not answer"):
                 await shared.apply(Score(name="ann"), actor="judge")
         may_go_on.set()

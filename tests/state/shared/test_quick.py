@@ -1,28 +1,66 @@
 """Statements that take the shortest way to the driver do what SQLAlchemy would do with them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pytest
 from sqlalchemy import Connection, event, insert, select
-from sqlalchemy.exc import IntegrityError
 
+from state.shared.errors import JournalFault
+from state.shared.sql import quick
 from state.shared.sql.connection import Link
-from state.shared.sql.quick import Quick
-from state.shared.sql.tables import metadata, moments, states
+from state.shared.sql.quick import Present
+from state.shared.sql.tables import entries, metadata, moments, states
+from tests.state.shared.by_hand import by_hand
 
-STATE = {
-    "state_id": "s-1",
-    "owner": 'it\'s "quoted" :owner %(owner)s ?',
-    "ordinal": 1,
-    "schema": 1,
-    "fence": 2**40,
-    "opened_at": "2026-11-20T19:00:00+00:00",
-    "state": '{"name":"Café 🍕"}',
-    "speaker": None,
-    "checksum": "c",
-}
-BEGIN = Quick(insert(states))
-ONE = Quick(select(states).where(states.c.state_id == STATE["state_id"]))
+ODD = 'it\'s "quoted" :owner %(owner)s %s ? \\ Café 🍕'
+MANY = 2 * quick.MOST + 1
+
+
+def state(state_id: str) -> dict[str, Any]:
+    return {
+        "state_id": state_id,
+        "owner": ODD,
+        "ordinal": int(state_id),
+        "schema": 1,
+        "fence": 2**40,
+        "opened_at": "2026-11-20T19:00:00+00:00",
+        "state": "{}",
+        "speaker": None,
+        "checksum": "c",
+    }
+
+
+def entry(state_id: str, version: int, key: str | None = None) -> dict[str, Any]:
+    return {
+        "state_id": state_id,
+        "version": version,
+        "commands": "[]",
+        "touched": "[]",
+        "state": '{"name":"Café 🍕"}',
+        "speaker": None,
+        "actor": ODD,
+        "key": key,
+        "body": None,
+        "fence": 2**40,
+        "schema": 1,
+        "owner": ODD,
+        "at": "2026-11-20T19:00:00+00:00",
+        "checksum": "c",
+        "turn": None,
+    }
+
+
+def moment(state_id: str, position: int) -> dict[str, Any]:
+    return {
+        "state_id": state_id,
+        "position": position,
+        "at": "2026-11-20T19:00:00+00:00",
+        "turn": 1,
+        "kind": "said",
+        "who": "guest",
+        "text": ODD,
+    }
 
 
 @pytest.fixture
@@ -31,52 +69,112 @@ def link(address: str) -> Iterator[Link]:
         link.run(metadata.create_all, writes=True)
 
     link = Link(address, create=True, settle=settle)
+    link.run(
+        lambda connection: connection.execute(
+            insert(states), [state(str(number)) for number in range(1, MANY + 1)]
+        ),
+        writes=True,
+    )
     yield link
     link.close()
 
 
-def test_what_is_written_comes_back_as_by_sqlalchemy(link: Link) -> None:
-    def work(connection: Connection) -> tuple[object, ...]:
-        assert BEGIN.run(connection, STATE) is None
-        found = ONE.run(connection, {"state_id_1": STATE["state_id"]})
-        assert found is not None
-        assert tuple(found) == tuple(connection.execute(select(states)).one())
-        return tuple(found)
-
-    assert link.run(work, writes=True) == tuple(STATE.values())
+def rows(link: Link) -> list[Mapping[str, Any]]:
+    everything = select(entries).order_by(entries.c.state_id, entries.c.version)
+    return link.run(
+        lambda connection: [dict(row) for row in connection.execute(everything).mappings()],
+        writes=False,
+    )
 
 
-def test_nothing_found_is_no_row(link: Link) -> None:
-    found = link.run(lambda one: ONE.run(one, {"state_id_1": "another"}), writes=False)
-
-    assert found is None
+def inserted(link: Link, *new: dict[str, Any]) -> bool:
+    return link.run(lambda connection: quick.insert(connection, entries, new), writes=True)
 
 
-def test_a_broken_constraint_is_raised_as_sqlalchemy_does_and_undoes_the_rest(link: Link) -> None:
-    def work(connection: Connection) -> None:
-        BEGIN.run(connection, STATE)
-        BEGIN.run(connection, STATE)
+@pytest.mark.parametrize("count", [1, 2, MANY])
+def test_what_is_written_comes_back_as_by_sqlalchemy(link: Link, count: int) -> None:
+    new = [entry(str(number), 1, key=ODD) for number in range(1, count + 1)]
 
-    with pytest.raises(IntegrityError) as raised:
-        link.run(work, writes=True)
+    assert inserted(link, *new)
 
-    assert "Café" not in str(raised.value)
-    assert link.run(lambda one: one.execute(select(states)).first(), writes=False) is None
+    assert sorted(rows(link), key=lambda row: int(row["state_id"])) == new
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_states_are_found_with_the_last_of_what_belongs_to_them(link: Link, waits: bool) -> None:
+    inserted(link, entry("1", 1), entry("1", 2), entry("2", 1))
+    said = [moment("2", 1), moment("2", 2), moment("2", 3)]
+    link.run(lambda connection: quick.insert(connection, moments, said), writes=True)
+    asked = [str(number) for number in range(1, MANY + 9)] + ["1", "not there", ODD]
+
+    found = link.run(lambda connection: quick.present(connection, asked, waits=waits), writes=True)
+
+    assert len(found) == MANY
+    assert found["1"] == Present(ODD, 2**40, 2, 0)
+    assert found["2"] == Present(ODD, 2**40, 1, 3)
+    assert found[str(MANY)] == Present(ODD, 2**40, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "in_the_way", [entry("1", 1), entry("1", 2, key="k")], ids=["version", "key"]
+)
+def test_one_that_is_there_before_is_told_and_overwrites_nothing(
+    link: Link, in_the_way: dict[str, Any]
+) -> None:
+    before = entry("1", 1, key="k")
+    inserted(link, before)
+
+    assert not inserted(link, entry("2", 1), in_the_way | {"state": "other"}, entry("3", 1))
+
+    assert before in rows(link)
+    assert "other" not in [row["state"] for row in rows(link)]
+
+
+def test_what_breaks_another_rule_is_a_fault_that_tells_nothing_of_it(link: Link) -> None:
+    bad = entry("2", 1) | {"actor": None, "state": "canary"}
+
+    with pytest.raises(JournalFault, match="does not hold what was expected") as fault:
+        inserted(link, entry("1", 1), bad)
+
+    assert "canary" not in str(fault.value)
+    assert rows(link) == []
+
+
+@pytest.mark.parametrize("address", ["postgresql"], indirect=True)
+def test_a_state_that_is_locked_elsewhere_is_left_out(link: Link, address: str) -> None:
+    with by_hand(address) as other:
+        other("BEGIN")
+        other("UPDATE states SET fence = fence WHERE state_id = '2'")
+
+        found = link.run(
+            lambda connection: quick.present(connection, ["3", "2", "1"], waits=False), writes=True
+        )
+
+    assert sorted(found) == ["1", "3"]
 
 
 @pytest.mark.parametrize("address", ["sqlite"], indirect=True)
-def test_sqlalchemy_is_not_asked_on_the_way_to_sqlite(link: Link) -> None:
-    seen: list[str] = []
+def test_a_group_takes_as_many_steps_as_one(link: Link) -> None:
+    steps: list[int] = []
+    statements: list[str] = []
 
-    def work(connection: Connection) -> None:
+    def work(connection: Connection, count: int) -> None:
+        driver = connection.connection.dbapi_connection
+        assert driver is not None
+        driver.set_trace_callback(lambda statement: statements.append(statement))
         event.listen(
             connection,
             "before_cursor_execute",
-            lambda connection, cursor, statement, *rest: seen.append(statement),
+            lambda connection, cursor, statement, *rest: statements.append(statement),
         )
-        BEGIN.run(connection, STATE)
-        assert seen == []
-        connection.execute(select(moments))
-        assert len(seen) == 1
+        ids = [str(number) for number in range(1, count + 1)]
+        assert len(quick.present(connection, ids, waits=False)) == count
+        assert quick.insert(connection, entries, [entry(one, len(steps) + 1) for one in ids])
+        driver.set_trace_callback(None)
+        steps.append(len(statements))
+        statements.clear()
 
-    link.run(work, writes=True)
+    link.run(lambda connection: work(connection, 1), writes=True)
+    link.run(lambda connection: work(connection, quick.MOST), writes=True)
+
+    assert steps == [2, 2]
