@@ -174,11 +174,7 @@ class Database:
         """
         group = _Group(wanted, alone)
         try:
-            self.link.run(
-                lambda connection: self._write(connection, group),
-                writes=True,
-                happened=group.look_up,
-            )
+            self.link.write(lambda driver: self._write(driver, group), group.look_up)
         except OutcomeUnknown:
             return group.outcomes(lambda one: OutcomeUnknown())
         except Again:
@@ -192,10 +188,11 @@ class Database:
             return group.outcomes(lambda one: one.not_written(why))
         return group.outcomes(None)
 
-    def _write(self, connection: Connection, group: "_Group") -> None:
+    def _write(self, driver: Any, group: "_Group") -> None:
         group.begin()
         state_ids = [one.state_id for one in group.wanted]
-        present = quick.present(connection, state_ids, waits=group.alone)
+        said = any(isinstance(one, Said) for one in group.wanted)
+        present = quick.present(driver, state_ids, waits=group.alone, said=said)
         now = written(self._now())
         for at, one in enumerate(group.wanted):
             found = present.get(one.state_id)
@@ -209,7 +206,7 @@ class Database:
             except (StateError, VersionTaken, Again) as refusal:
                 group.refused[at] = refusal
         for table, rows in group.rows().items():
-            if not quick.insert(connection, table, rows):
+            if not quick.insert(driver, table, rows):
                 raise Again
 
     def _change(self, one: Change, found: Present | None, now: str) -> tuple[_Rows, Present]:
@@ -239,7 +236,7 @@ class Database:
             "turn": entry.turn,
         }
         row["checksum"] = seal_of_entry(row)
-        return [row], found._replace(version=entry.version)
+        return [row], Present(found.owner, found.fence, entry.version, found.position)
 
     def _in_the_way(self, one: Row) -> Exception:
         if isinstance(one, Change):  # its key is there already
@@ -394,7 +391,10 @@ class _Group:
     def look_up(self, connection: Connection) -> bool:
         """Look on a new connection what is there, after the answer to the commit was lost."""
         # The states' locks: a server may be committing still.
-        quick.present(connection, [self.wanted[at].state_id for at in self.fits], waits=True)
+        driver = connection.connection.dbapi_connection
+        quick.present(
+            driver, [self.wanted[at].state_id for at in self.fits], waits=True, said=False
+        )
         self._stored = {
             at for at, rows in self.fits.items() if not rows or _is_there(connection, rows[-1])
         }
@@ -442,7 +442,7 @@ def _said(one: Said, found: Present | None, now: str) -> tuple[_Rows, Present]:
             found.position + 1,
         )
     ]
-    return rows, found._replace(position=found.position + len(rows))
+    return rows, Present(found.owner, found.fence, found.version, found.position + len(rows))
 
 
 def _is_there(connection: Connection, row: Mapping[str, Any]) -> bool:

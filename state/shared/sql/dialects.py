@@ -205,6 +205,17 @@ def _prepare_postgresql(connection: Any) -> None:
     connection.commit()
 
 
+def commit(driver: Any) -> None:
+    """Commit a transaction by the driver itself."""
+    driver.commit()
+
+
+def as_known(error: Exception, driver: Any) -> DBAPIError:
+    """Return a driver's error as SQLAlchemy raises it, so that a connection that was lost can be told."""
+    lost = not isinstance(driver, sqlite3.Connection) and bool(driver.closed)
+    return DBAPIError(None, None, error, connection_invalidated=lost)
+
+
 def why(error: Exception) -> str:
     """Say in a few words what is wrong, without the statement and the values in it."""
     cause = error.orig if isinstance(error, DBAPIError) else error

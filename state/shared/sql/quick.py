@@ -11,22 +11,12 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import BigInteger, Connection, Integer, Table
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import Table
+
+from state.shared.sql.dialects import as_known
 
 MOST = 64
 """So many states or rows go into one statement of SQLite, so that few texts of it are kept prepared."""
-
-_FOUND = (
-    "states.state_id, states.owner, states.fence,"
-    " (SELECT max(version) FROM entries WHERE entries.state_id = states.state_id),"
-    " (SELECT max(position) FROM moments WHERE moments.state_id = states.state_id)"
-)
-_LOCK = "SELECT FROM states WHERE state_id = ANY(%s) ORDER BY state_id FOR UPDATE"
-_PRESENT = (
-    f"SELECT {_FOUND} FROM states WHERE states.state_id = ANY(%s)"
-    " ORDER BY states.state_id FOR UPDATE OF states SKIP LOCKED"
-)
 
 
 class Present(NamedTuple):
@@ -45,62 +35,74 @@ class Present(NamedTuple):
     position: int
 
 
-def present(connection: Connection, state_ids: Sequence[str], *, waits: bool) -> dict[str, Present]:
+def present(
+    driver: Any, state_ids: Sequence[str], *, waits: bool, said: bool = True
+) -> dict[str, Present]:
     """Look up and lock states, within a transaction that writes.
 
     SQLite has locked all of them by then. On a server they are locked in the order of their ids, so that
     no two of us wait for each other, and one that is locked elsewhere is left out.
 
     Args:
-        connection: The connection.
+        driver: The driver's own connection.
         state_ids: Which.
         waits: Whether to wait for those that are locked elsewhere, as long as the server lets us.
+        said: Whether it has to be known what was said.
 
     Raises:
         DBAPIError, sqlite3.Error, UnicodeError: As the driver raises it.
     """
     wanted = sorted(set(state_ids))
-    driver = connection.connection.dbapi_connection
     rows: list[Any] = []
     if isinstance(driver, sqlite3.Connection):
-        for some in _parts(wanted):
-            cursor = driver.execute(_select(len(some)), some)
-            rows += json.loads(cursor.fetchone()[0])
-            cursor.close()
+        if len(wanted) == 1:
+            rows = driver.execute(_one("?", said), wanted).fetchall()
+        else:
+            for some in _parts(wanted):
+                (found,) = driver.execute(_several(len(some), said), some).fetchone()
+                rows += json.loads(found)
     else:
         if waits:  # first, so that the next statement sees what whoever held the lock has written
-            _asked(driver, _LOCK, (wanted,))
-        rows = _asked(driver, _PRESENT, (wanted,)).fetchall()
+            _asked(driver, _LOCK, [wanted])
+        if len(wanted) == 1:
+            rows = _asked(driver, _one("%s", said) + _LOCKED, wanted).fetchall()
+        else:
+            rows = _asked(driver, _many(said) + _LOCKED, [wanted]).fetchall()
     return {
         state_id: Present(owner, fence, version or 0, position or 0)
         for state_id, owner, fence, version, position in rows
     }
 
 
-def insert(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> bool:
+def insert(driver: Any, table: Table, rows: Sequence[Mapping[str, Any]]) -> bool:
     """Insert rows; returns whether none of them, nor its like, was there before.
 
     Args:
-        connection: The connection.
+        driver: The driver's own connection.
         table: Where to.
         rows: Each with a value for every column.
 
     Raises:
         DBAPIError, sqlite3.Error, UnicodeError: As the driver raises it.
     """
-    driver = connection.connection.dbapi_connection
-    names = tuple(column.name for column in table.columns)
+    names = _names(table)
     done = 0
     if isinstance(driver, sqlite3.Connection):
         for some in _parts(rows):
-            cursor = driver.execute(
-                _insert(table, len(some)), [row[name] for row in some for name in names]
-            )
-            done += cursor.rowcount
-            cursor.close()
-    elif rows:
-        columns = tuple([row[name] for row in rows] for name in names)
-        done = _asked(driver, _insert_columns(table), columns).rowcount
+            values = [row[name] for row in some for name in names]
+            done += driver.execute(_insert(table, len(some)), values).rowcount
+    elif len(rows) == 1:
+        done = _asked(driver, _insert_one(table), [rows[0][name] for name in names]).rowcount
+    else:
+        # In psycopg's pipeline: all of them on one way, and each is prepared like one.
+        try:
+            with driver.cursor() as cursor:
+                cursor.executemany(
+                    _insert_one(table), [[row[name] for name in names] for row in rows]
+                )
+                done = cursor.rowcount
+        except driver.Error as error:
+            raise as_known(error, driver) from error
     return done == len(rows)
 
 
@@ -108,26 +110,53 @@ def _parts(items: Sequence[Any]) -> list[Sequence[Any]]:
     return [items[at : at + MOST] for at in range(0, len(items), MOST)]
 
 
-def _asked(driver: Any, statement: str, values: tuple[Any, ...]) -> Any:
+def _asked(driver: Any, statement: str, values: Sequence[Any]) -> Any:
     """Ask a server; what goes wrong comes as from SQLAlchemy, which knows when a connection is lost."""
-    from psycopg import Error
-
     try:
         return driver.execute(statement, values)
-    except Error as error:
-        raise DBAPIError(None, None, error, connection_invalidated=driver.closed) from error
+    except driver.Error as error:
+        raise as_known(error, driver) from error
 
 
 # Built once: building a statement takes longer than carrying it out.
 
 
 @cache
-def _select(count: int) -> str:
+def _names(table: Table) -> tuple[str, ...]:
+    return tuple(column.name for column in table.columns)
+
+
+@cache
+def _one(mark: str, said: bool) -> str:
+    return f"SELECT {_found(said)} FROM states WHERE states.state_id = {mark}"
+
+
+@cache
+def _several(count: int, said: bool) -> str:
     # One row for all of them: each row would be a step.
     return (
-        f"SELECT json_group_array(json_array({_FOUND})) FROM states"
+        f"SELECT json_group_array(json_array({_found(said)})) FROM states"
         f" WHERE states.state_id IN ({', '.join('?' * count)})"
     )
+
+
+@cache
+def _many(said: bool) -> str:
+    wanted = "states.state_id = ANY(%s) ORDER BY states.state_id"
+    return f"SELECT {_found(said)} FROM states WHERE {wanted}"
+
+
+def _found(said: bool) -> str:
+    last = "(SELECT max(position) FROM moments WHERE moments.state_id = states.state_id)"
+    return (
+        "states.state_id, states.owner, states.fence,"
+        " (SELECT max(version) FROM entries WHERE entries.state_id = states.state_id),"
+        f" {last if said else 0}"
+    )
+
+
+_LOCK = "SELECT FROM states WHERE state_id = ANY(%s) ORDER BY state_id FOR UPDATE"
+_LOCKED = " FOR UPDATE OF states SKIP LOCKED"
 
 
 @cache
@@ -137,17 +166,11 @@ def _insert(table: Table, count: int) -> str:
 
 
 @cache
-def _insert_columns(table: Table) -> str:
-    kinds = ", ".join(f"%s::{_kind(column.type)}[]" for column in table.columns)
-    return f"{_into(table)} SELECT * FROM unnest({kinds}) ON CONFLICT DO NOTHING"
+def _insert_one(table: Table) -> str:
+    row = ", ".join(["%s"] * len(table.columns))
+    return f"{_into(table)} VALUES ({row}) ON CONFLICT DO NOTHING"
 
 
 def _into(table: Table) -> str:
-    names = ", ".join(f'"{column.name}"' for column in table.columns)
+    names = ", ".join(f'"{name}"' for name in _names(table))
     return f"INSERT INTO {table.name} ({names})"
-
-
-def _kind(kind: object) -> str:
-    if isinstance(kind, BigInteger):
-        return "bigint"
-    return "integer" if isinstance(kind, Integer) else "text"

@@ -7,17 +7,41 @@ import queue
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, cast
 
 from state.shared.errors import JournalFault, OutcomeUnknown, StateError
-from state.shared.sql.rows import Again, Row
+from state.shared.sql.rows import Again, Outcome, Row
 
 if TYPE_CHECKING:
-    from state.shared.sql.database import Database
+    from state.shared.sql.connection import Link
+
+
+class Opened(Protocol):
+    """What a thread works on."""
+
+    @property
+    def link(self) -> "Link":
+        """The connection that a request uses."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        ...
+
+
+class Writes(Opened, Protocol):
+    """What rows are written to."""
+
+    def write(self, wanted: Sequence[Row], *, alone: bool = False) -> list[Outcome]:
+        """Write rows in one transaction; return what came of each."""
+        ...
+
 
 T = TypeVar("T")
+D = TypeVar("D", bound=Opened)
+W = TypeVar("W", bound=Writes)
 
 logger = logging.getLogger(__name__)
 
@@ -42,20 +66,20 @@ _WEIGHT = 0.25
 """How much the last request counts for how long one takes."""
 
 
-class DatabaseThread:
+class DatabaseThread(Generic[D]):
     """Carries requests out in the order they came; rows that stand next to one another go in one transaction.
 
     It may be asked from several event loops. A daemon: a process that ends without closing it is not kept
     alive, and what was acknowledged is on disk by then.
     """
 
-    def __init__(self, open_database: "Callable[[], Database]") -> None:
+    def __init__(self, open_database: Callable[[], D]) -> None:
         self._open = open_database
         self._requests: queue.SimpleQueue[_Request | None] = queue.SimpleQueue()
         self._next: deque[_Request | None] = deque()
         """What was taken out of the queue and is not done: the thread's own."""
         self._thread: threading.Thread | None = None
-        self._database: Database | None = None
+        self._database: D | None = None
         # The lock is held for moments, while a request is queued, begins, ends, is dropped or broken off.
         self._lock = threading.Lock()
         self._at_work: _Work | None = None
@@ -63,7 +87,7 @@ class DatabaseThread:
         self._crowd = _Crowd()
         self._closed = False
 
-    def ask(self, work: "Callable[[Database], T]", *, timed: bool = True) -> "asyncio.Future[T]":
+    def ask(self, work: Callable[[D], T], *, timed: bool = True) -> "asyncio.Future[T]":
         """Have something done; the future ends by itself, whether or not anybody waits for it.
 
         What has not begun in time is never done. What has begun is broken off.
@@ -77,7 +101,7 @@ class DatabaseThread:
         """
         return self._ask(None, work, timed)
 
-    def write(self, row: Row) -> "asyncio.Future[None]":
+    def write(self: "DatabaseThread[W]", row: Row) -> "asyncio.Future[None]":
         """Have something written, together with what else waits; the future ends by itself.
 
         Args:
@@ -93,7 +117,7 @@ class DatabaseThread:
     def _ask(
         self,
         row: Row | None,
-        work: "Callable[[Database], Any] | None",
+        work: Callable[[D], Any] | None,
         timed: bool,
         *,
         last: bool = False,
@@ -230,7 +254,7 @@ class DatabaseThread:
             if first.work is not None:
                 return [_Answer(first, first.work(database), None)]
             rows = [cast(Row, request.row) for request in requests]
-            outcomes = database.write(rows, alone=first.alone)
+            outcomes = cast(Writes, database).write(rows, alone=first.alone)
             return [
                 _Answer(request, None, outcome)
                 for request, outcome in zip(requests, outcomes, strict=True)
@@ -269,7 +293,7 @@ class _Request:
     def __init__(
         self,
         row: Row | None,
-        work: "Callable[[Database], Any] | None",
+        work: Callable[[Any], Any] | None,
         timed: bool,
         watch: "_Watch",
         now: float,

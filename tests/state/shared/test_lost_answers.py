@@ -281,21 +281,22 @@ class TestAWireThatBreaks:
 
 @contextmanager
 def a_slow_disk() -> "Iterator[threading.Event]":
-    """Keep every commit waiting until the event is set."""
-    from sqlalchemy import event
-    from sqlalchemy.engine import Engine
+    """Keep every commit of a change waiting until the event is set."""
+    from state.shared.sql import dialects
 
     goes_on = threading.Event()
+    commit = dialects.commit
 
-    def wait(connection: object) -> None:
+    def wait(driver: object) -> None:
         goes_on.wait(20)
+        commit(driver)
 
-    event.listen(Engine, "commit", wait)
-    try:
-        yield goes_on
-    finally:
-        goes_on.set()
-        event.remove(Engine, "commit", wait)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dialects, "commit", wait)
+        try:
+            yield goes_on
+        finally:
+            goes_on.set()
 
 
 async def answers_again(store: SqlStore) -> None:

@@ -217,11 +217,9 @@ class TestTheServerLetsGo:
     async def test_one_who_stands_still_in_the_middle_keeps_the_row_from_nobody(
         self, url: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        from sqlalchemy import event
-        from sqlalchemy.engine import Engine
-
         from state.shared.sql import dialects
 
+        commit = dialects.commit
         monkeypatch.setattr(dialects, "STATEMENT_S", 0.5)
         loop = asyncio.get_running_loop()
         async with (
@@ -231,20 +229,17 @@ class TestTheServerLetsGo:
             older = going_on(await store.create("a", lambda ordinal: EMPTY))
             taken: list[asyncio.Future[Stored]] = []
 
-            def stand_still(connection: object) -> None:
+            def stand_still(driver: object) -> None:
                 # In the first one's thread, before its commit: the row's lock is his.
-                if taken:
-                    return
-                taking = asyncio.run_coroutine_threadsafe(others.take("a"), loop)
-                taken.append(asyncio.wrap_future(taking, loop=loop))
-                taking.result(20)
+                if not taken:
+                    taking = asyncio.run_coroutine_threadsafe(others.take("a"), loop)
+                    taken.append(asyncio.wrap_future(taking, loop=loop))
+                    taking.result(20)
+                commit(driver)
 
-            event.listen(Engine, "commit", stand_still)
-            try:
-                with pytest.raises(NotStored, match="the connection to the database broke"):
-                    await older.apply(Score(name="older"), actor="older")
-            finally:
-                event.remove(Engine, "commit", stand_still)
+            monkeypatch.setattr(dialects, "commit", stand_still)
+            with pytest.raises(NotStored, match="the connection to the database broke"):
+                await older.apply(Score(name="older"), actor="older")
             newer = going_on(await taken[0])
             await newer.apply(Score(name="newer"), actor="newer")
             with pytest.raises(TakenOver):

@@ -79,6 +79,10 @@ def link(address: str) -> Iterator[Link]:
     link.close()
 
 
+def driver_of(connection: Connection) -> Any:
+    return connection.connection.dbapi_connection
+
+
 def rows(link: Link) -> list[Mapping[str, Any]]:
     everything = select(entries).order_by(entries.c.state_id, entries.c.version)
     return link.run(
@@ -88,7 +92,9 @@ def rows(link: Link) -> list[Mapping[str, Any]]:
 
 
 def inserted(link: Link, *new: dict[str, Any]) -> bool:
-    return link.run(lambda connection: quick.insert(connection, entries, new), writes=True)
+    return link.run(
+        lambda connection: quick.insert(driver_of(connection), entries, new), writes=True
+    )
 
 
 @pytest.mark.parametrize("count", [1, 2, MANY])
@@ -104,10 +110,12 @@ def test_what_is_written_comes_back_as_by_sqlalchemy(link: Link, count: int) -> 
 def test_states_are_found_with_the_last_of_what_belongs_to_them(link: Link, waits: bool) -> None:
     inserted(link, entry("1", 1), entry("1", 2), entry("2", 1))
     said = [moment("2", 1), moment("2", 2), moment("2", 3)]
-    link.run(lambda connection: quick.insert(connection, moments, said), writes=True)
+    link.run(lambda connection: quick.insert(driver_of(connection), moments, said), writes=True)
     asked = [str(number) for number in range(1, MANY + 9)] + ["1", "not there", ODD]
 
-    found = link.run(lambda connection: quick.present(connection, asked, waits=waits), writes=True)
+    found = link.run(
+        lambda connection: quick.present(driver_of(connection), asked, waits=waits), writes=True
+    )
 
     assert len(found) == MANY
     assert found["1"] == Present(ODD, 2**40, 2, 0)
@@ -147,7 +155,8 @@ def test_a_state_that_is_locked_elsewhere_is_left_out(link: Link, address: str) 
         other("UPDATE states SET fence = fence WHERE state_id = '2'")
 
         found = link.run(
-            lambda connection: quick.present(connection, ["3", "2", "1"], waits=False), writes=True
+            lambda connection: quick.present(driver_of(connection), ["3", "2", "1"], waits=False),
+            writes=True,
         )
 
     assert sorted(found) == ["1", "3"]
@@ -159,8 +168,7 @@ def test_a_group_takes_as_many_steps_as_one(link: Link) -> None:
     statements: list[str] = []
 
     def work(connection: Connection, count: int) -> None:
-        driver = connection.connection.dbapi_connection
-        assert driver is not None
+        driver = driver_of(connection)
         driver.set_trace_callback(lambda statement: statements.append(statement))
         event.listen(
             connection,
@@ -168,8 +176,10 @@ def test_a_group_takes_as_many_steps_as_one(link: Link) -> None:
             lambda connection, cursor, statement, *rest: statements.append(statement),
         )
         ids = [str(number) for number in range(1, count + 1)]
-        assert len(quick.present(connection, ids, waits=False)) == count
-        assert quick.insert(connection, entries, [entry(one, len(steps) + 1) for one in ids])
+        assert len(quick.present(driver_of(connection), ids, waits=False)) == count
+        assert quick.insert(
+            driver_of(connection), entries, [entry(one, len(steps) + 1) for one in ids]
+        )
         driver.set_trace_callback(None)
         steps.append(len(statements))
         statements.clear()

@@ -16,6 +16,7 @@ from state.shared import (
     HandOver,
     JournalFault,
     KeyReused,
+    Moment,
     NotStored,
     OtherOwner,
     SharedState,
@@ -335,14 +336,18 @@ class TestFiles:
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
         assert stat.S_IMODE(folder.parent.stat().st_mode) == 0o700
 
-    async def test_every_commit_is_forced_to_the_disk(self, tmp_path: Path) -> None:
+    async def test_every_commit_is_forced_to_the_disk(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         from sqlalchemy import Connection, event
         from sqlalchemy.engine import Engine
 
-        found: list[tuple[object, ...]] = []
+        from state.shared.sql import dialects
 
-        def look(connection: Connection) -> None:
-            driver = connection.connection.driver_connection
+        found: list[tuple[object, ...]] = []
+        commit = dialects.commit
+
+        def look(driver: object) -> None:
             assert isinstance(driver, sqlite3.Connection)
             found.append(
                 tuple(
@@ -351,14 +356,26 @@ class TestFiles:
                 )
             )
 
-        event.listen(Engine, "commit", look)
+        def of_sqlalchemy(connection: Connection) -> None:
+            look(connection.connection.driver_connection)
+
+        def direct(driver: object) -> None:
+            look(driver)
+            commit(driver)
+
+        monkeypatch.setattr(dialects, "commit", direct)
+        event.listen(Engine, "commit", of_sqlalchemy)
         try:
             async with SqlStore(file_in(tmp_path), owner="club", schema=1) as store:
-                await store.create("a", lambda ordinal: EMPTY)
+                stored = await store.create("a", lambda ordinal: EMPTY)
+                begun = len(found)
+                await stored.journal.append(Entry(1, (), EMPTY, None, "judge"))
+                await store.record("a", Moment(1, "heard", "guest", "Hello"))
         finally:
-            event.remove(Engine, "commit", look)
+            event.remove(Engine, "commit", of_sqlalchemy)
 
         assert set(found) == {("wal", 2)}
+        assert len(found) == begun + 2
 
     async def test_a_relative_path_lies_where_the_process_does(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
