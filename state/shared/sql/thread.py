@@ -125,23 +125,25 @@ class DatabaseThread(Generic[D]):
         loop = asyncio.get_running_loop()
         now = time.monotonic()
         with self._lock:
-            if (why := self._refusal(now, timed and not last)) is not None:
-                answer: asyncio.Future[Any] = loop.create_future()
-                answer.set_exception(why)
-                return answer
-            watch = self._watches.get(loop) or self._new_watch(loop)
-            request = _Request(row, work, timed, watch, now)
-            self._crowd.joined(request)
-            self._requests.put(request)
+            refusal = self._refusal(now, timed and not last)
+            self._closed = self._closed or last
+            if refusal is None:
+                watch = self._watches.get(loop) or self._new_watch(loop)
+                request = _Request(row, work, timed, watch, now)
+                answer = request.answer
+                if timed:
+                    watch.add(request)
+                self._crowd.joined(request)
+                self._requests.put(request)
+                if self._thread is None:
+                    self._thread = threading.Thread(target=self._serve, name="journal", daemon=True)
+                    self._thread.start()
+            else:
+                answer = loop.create_future()
+                answer.set_exception(refusal)
             if last:
                 self._requests.put(None)
-                self._closed = True
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._serve, name="journal", daemon=True)
-                self._thread.start()
-        if timed:
-            watch.add(request)
-        return request.answer
+        return answer
 
     def _refusal(self, now: float, in_time: bool) -> JournalFault | None:
         """Say why nothing more is taken in."""
