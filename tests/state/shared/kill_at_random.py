@@ -4,8 +4,9 @@
     python -m tests.state.shared.kill_at_random --times 300 --database sqlite:///boards.db
 
 Without ``--database`` a file and a PostgreSQL server of its own are tried, both as they are in service:
-every commit is forced to the disk. Each child takes the board over from the one before him, writes as fast
-as he can, tells each version that was acknowledged, and is killed. Ends with 1 if anything was lost.
+every commit is forced to the disk. Each child takes the boards over from the one before him, writes on all of
+them at once, as fast as he can, so that their changes are committed together, tells each version that was
+acknowledged, and is killed. Ends with 1 if anything was lost.
 
 A child is forked, because importing everything anew would take longer than what is tried.
 """
@@ -25,12 +26,12 @@ from typing import NoReturn
 
 import state.shared.sql.database
 import state.shared.sql.layout  # noqa: F401 - so that no child has to import them
-from state.shared import SharedState, SqlStore
+from state.shared import SharedState, SqlStore, Stored
 from tests.postgres import server
 from tests.state.shared.board import Board, Score
 from tests.state.shared.by_hand import by_hand
 
-BOARD = "friday"
+BOARDS: tuple[str, ...] = ("friday", "saturday", "sunday", "monday", "tuesday", "wednesday")
 LONGEST_S = 0.15
 AT_ONCE = 0.25
 """How many children are killed so soon after their birth; the others so soon after their first write."""
@@ -46,43 +47,50 @@ class Figures:
     stored: int = 0
     lost: int = 0
     damaged: int = 0
+    together: int = 0
+    """How many were committed with one before them."""
 
     def line(self, what: str) -> str:
         return (
             f"{what}: {self.kills} kills, {self.before_the_first_write} of them before the child's first"
             f" write; {self.acknowledged} changes acknowledged, {self.stored} stored, {self.lost} lost,"
-            f" {self.damaged} damaged\n"
+            f" {self.damaged} damaged; {self.together} committed with others\n"
         )
 
 
 def kill_at_random(address: str, times: int, seed: int) -> Figures:
-    """Kill so many children, one after the other, on one board."""
+    """Kill so many children, one after the other, on the same boards."""
     moments = random.Random(seed)
     figures = Figures()
     asyncio.run(_begin(address))
     with by_hand(address) as hand:
-        last = 0
+        last = dict.fromkeys(BOARDS, 0)
         for _ in range(times):
             told = _killed_child(address, moments.uniform(0, LONGEST_S), moments.random() < AT_ONCE)
             figures.kills += 1
             figures.acknowledged += len(told)
             figures.before_the_first_write += not told
-            last = max([last, *told])
+            for board, version in told:
+                last[board] = max(last[board], version)
             # What a server was doing for him may still be under way; the lock waits for it.
             hand("BEGIN IMMEDIATE" if address.startswith("sqlite") else "BEGIN")
             hand("UPDATE states SET fence = fence")
-            versions = [version for (version,) in hand("SELECT version FROM entries")]
+            rows = hand("SELECT state_id, version, at FROM entries")
             hand("ROLLBACK")
-            figures.lost += len(set(range(1, last + 1)) - set(versions))
-            figures.damaged += sorted(versions) != list(range(1, len(versions) + 1))
-            figures.stored = len(versions)
-            last = max(last, figures.stored)
+            figures.stored = len(rows)
+            # One transaction has one time.
+            figures.together = len(rows) - len({at for *_, at in rows})
+            for board in BOARDS:
+                versions = sorted(version for name, version, _ in rows if name == board)
+                figures.lost += len(set(range(1, last[board] + 1)) - set(versions))
+                figures.damaged += versions != list(range(1, len(versions) + 1))
+                last[board] = max(last[board], len(versions))
     figures.damaged += not asyncio.run(_adds_up(address))
     return figures
 
 
-def _killed_child(address: str, after_s: float, at_once: bool) -> list[int]:
-    """Let a child write for a while; returns the versions that were acknowledged to him."""
+def _killed_child(address: str, after_s: float, at_once: bool) -> list[tuple[str, int]]:
+    """Let a child write for a while; returns the versions of each board that were acknowledged to him."""
     reads, writes = os.pipe()
     child = os.fork()
     if child == 0:
@@ -95,16 +103,20 @@ def _killed_child(address: str, after_s: float, at_once: bool) -> list[int]:
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     with os.fdopen(reads) as told:
-        return [int(line) for line in told.read().split("\n")[:-1]]
+        lines = [line.split() for line in told.read().split("\n")[:-1]]
+    return [(board, int(version)) for board, version in lines]
 
 
 def _write_for_ever(address: str, tell: int) -> NoReturn:
     async def write() -> None:
         store = SqlStore(address, owner="club", schema=1)
-        shared = SharedState.restored(await store.take(BOARD), Board, None)
+        await asyncio.gather(*[on(board, await store.take(board)) for board in BOARDS])
+
+    async def on(board: str, stored: Stored) -> None:
+        shared = SharedState.restored(stored, Board, None)
         while True:
             applied = await shared.apply(Score(name="ann"), actor="child")
-            os.write(tell, b"%d\n" % applied.version)
+            os.write(tell, f"{board} {applied.version}\n".encode())
 
     try:
         asyncio.run(write())
@@ -114,13 +126,18 @@ def _write_for_ever(address: str, tell: int) -> NoReturn:
 
 async def _begin(address: str) -> None:
     async with SqlStore(address, owner="club", schema=1) as store:
-        await store.create(BOARD, lambda ordinal: Board().model_dump_json())
+        for board in BOARDS:
+            await store.create(board, lambda ordinal: Board().model_dump_json())
 
 
 async def _adds_up(address: str) -> bool:
     async with SqlStore(address, owner="club", schema=1) as store:
-        stored = await store.read(BOARD)  # every row is compared with its checksum
-    return sum(Board.model_validate_json(stored.state).scores.values()) == stored.version
+        # Every row is compared with its checksum.
+        boards = [await store.read(board) for board in BOARDS]
+    return all(
+        sum(Board.model_validate_json(stored.state).scores.values()) == stored.version
+        for stored in boards
+    )
 
 
 @contextmanager

@@ -74,6 +74,7 @@ def test_nothing_that_was_acknowledged_is_lost_when_the_process_is_killed(url: s
     assert "12 kills" in done.stdout
     assert "0 lost, 0 damaged" in done.stdout
     assert " 0 changes acknowledged" not in done.stdout
+    assert " 0 committed with others" not in done.stdout
 
 
 async def test_of_two_processes_only_the_later_one_writes(store: SqlStore, url: str) -> None:
