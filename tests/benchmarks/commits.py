@@ -1,11 +1,11 @@
-"""What writing one change down costs, in both databases, beside the bare driver doing the same work."""
+"""What writing changes down costs, in both databases: one beside the bare driver, and many at once."""
 
 import asyncio
 import sqlite3
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
-from contextlib import closing
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext
 from itertools import count
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import pytest
 
 from state.commands import ChangeItem
 from state.shared import Entry, Journal, SqlStore
+from state.shared.sql import thread
 from tests.benchmarks.measuring import Spread
 from tests.benchmarks.report import Table, ms
 from tests.benchmarks.transactions import ten_line_order
@@ -22,6 +23,9 @@ from tests.postgres import server
 PACES = {"back to back": 0.0, "every 3 ms": 0.003, "every 20 ms": 0.02}
 BLOCKS = 4
 """Ours and the bare driver take turns in so many blocks."""
+OVER_DRIVER_MS = 0.2
+STATES: dict[int, float | None] = {1: None, 8: 0.33, 32: 0.2}
+"""How many states one process writes at once, and the most of the time that one by one takes."""
 
 _TABLE = (
     "CREATE TABLE bare (state_id TEXT, version INTEGER, commands TEXT, touched TEXT, state TEXT,"
@@ -35,25 +39,34 @@ Commit = Callable[[Entry], Awaitable[None]]
 
 
 def measure(times: int) -> list[Table]:
-    """Write again and again, at several paces."""
-    table = Table(
+    """Write again and again: one at a time at several paces, and many at once."""
+    alone = Table(
         "Writing one change of a ten-line order down, ms",
-        ("ours", "quartiles", "p99", "bare driver", "quartiles", "p99"),
+        ("ours", "quartiles", "p99", "bare driver", "quartiles", "p99", "more than it"),
         note="Ours goes through the journal's thread, checks who holds the order and seals the row. The bare"
         " driver looks the last version up and inserts the same row in one transaction, in the event"
-        " loop, which stands still meanwhile. Both wait for the disk.",
+        " loop, which stands still meanwhile. Both wait for the disk. The budget is for the median of"
+        " ours beyond that of the driver.",
+    )
+    many = Table(
+        "Several orders of one process written at once, changes a second",
+        ("together", "quartiles", "one by one", "quartiles", "time of one"),
+        note="Each order waits for its change before it makes the next. Together: what waits goes in one"
+        " transaction, as in service. One by one: the same with a transaction for each. The last figure is"
+        " the share of the time that a change takes together.",
     )
     with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(_sqlite(table, Path(folder), times))
+        asyncio.run(_sqlite(alone, many, Path(folder), times))
     try:
         with server(fsync=True) as running:
-            asyncio.run(_postgresql(table, running.new_database(), times))
+            asyncio.run(_postgresql(alone, many, running.new_database(), times))
     except pytest.skip.Exception:
-        table.add("PostgreSQL: there is no server here", *[""] * 6)
-    return [table]
+        for table in (alone, many):
+            table.add("PostgreSQL: there is no server here", *[""] * len(table.columns))
+    return [alone, many]
 
 
-async def _sqlite(table: Table, folder: Path, times: int) -> None:
+async def _sqlite(alone: Table, many: Table, folder: Path, times: int) -> None:
     with closing(sqlite3.connect(folder / "bare.db", isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
@@ -66,10 +79,12 @@ async def _sqlite(table: Table, folder: Path, times: int) -> None:
             connection.execute("COMMIT")
 
         url = f"sqlite:///{folder / 'ours.db'}"
-        await _paces(table, f"SQLite {sqlite3.sqlite_version}", url, bare, times)
+        name = f"SQLite {sqlite3.sqlite_version}"
+        await _paces(alone, name, url, bare, times)
+    await _at_once(many, name, url, times)
 
 
-async def _postgresql(table: Table, url: str, times: int) -> None:
+async def _postgresql(alone: Table, many: Table, url: str, times: int) -> None:
     with psycopg.connect(url) as connection:
         connection.execute(_TABLE)
         connection.commit()
@@ -80,7 +95,9 @@ async def _postgresql(table: Table, url: str, times: int) -> None:
             connection.commit()
 
         version = connection.info.server_version // 10_000
-        await _paces(table, f"PostgreSQL {version}", url, bare, times)
+        name = f"PostgreSQL {version}"
+        await _paces(alone, name, url, bare, times)
+    await _at_once(many, name, url, times)
 
 
 async def _paces(table: Table, name: str, url: str, bare: Commit, times: int) -> None:
@@ -106,7 +123,67 @@ async def _paces(table: Table, name: str, url: str, bare: Commit, times: int) ->
                 for one in spreads
                 for cell in (ms(one.median), f"{ms(one.low)}-{ms(one.high)}", ms(one.p99))
             ]
-            table.add(f"{name}, {pace}", *cells)
+            over = (spreads[0].median - spreads[1].median) * 1000
+            table.add(
+                f"{name}, {pace}",
+                *cells,
+                f"{over:.2f}",
+                measured=round(over, 3),
+                budget=OVER_DRIVER_MS,
+            )
+
+
+async def _at_once(table: Table, name: str, url: str, times: int) -> None:
+    async with SqlStore(url, owner="bench", schema=1) as store:
+        ids = [f"order-{number}" for number in range(max(STATES))]
+        orders = [(await store.create(one, lambda ordinal: "{}")).journal for one in ids]
+        versions = [count(1) for _ in orders]
+        for states, budget in STATES.items():
+            each = max(1, times // states)
+            sides: dict[str, list[float]] = {"together": [], "one by one": []}
+            await _burst(orders, versions, states, each)
+            for block in range(BLOCKS):
+                for side in sides if block % 2 == 0 else reversed(sides):
+                    with _one_by_one() if side == "one by one" else nullcontext():
+                        seconds = await _burst(orders, versions, states, each)
+                    sides[side].append(states * each / seconds)
+            together, one_by_one = (Spread.of(rates) for rates in sides.values())
+            share = one_by_one.median / together.median
+            table.add(
+                f"{name}, {states} at once",
+                *(
+                    cell
+                    for one in (together, one_by_one)
+                    for cell in (f"{one.median:,.0f}", f"{one.low:,.0f}-{one.high:,.0f}")
+                ),
+                f"{share:.2f}",
+                measured=round(share, 3),
+                budget=budget,
+            )
+
+
+async def _burst(
+    orders: Sequence[Journal], versions: Sequence["count[int]"], states: int, each: int
+) -> float:
+    """Write so many changes of each of so many orders; returns how long that took, in seconds."""
+
+    async def write(at: int) -> None:
+        for _ in range(each):
+            await orders[at].append(_entry(next(versions[at])))
+
+    start = time.perf_counter()
+    await asyncio.gather(*map(write, range(states)))
+    return time.perf_counter() - start
+
+
+@contextmanager
+def _one_by_one() -> Iterator[None]:
+    """Give every change a transaction of its own."""
+    group, thread.GROUP = thread.GROUP, 1
+    try:
+        yield
+    finally:
+        thread.GROUP = group
 
 
 def _through(journal: Journal) -> Commit:
