@@ -9,6 +9,8 @@ import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import chain
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from sqlalchemy import Table
@@ -85,21 +87,19 @@ def insert(driver: Any, table: Table, rows: Sequence[Mapping[str, Any]]) -> bool
     Raises:
         DBAPIError, sqlite3.Error, UnicodeError: As the driver raises it.
     """
-    names = _names(table)
+    values = list(map(_values(table), rows))
     done = 0
     if isinstance(driver, sqlite3.Connection):
-        for some in _parts(rows):
-            values = [row[name] for row in some for name in names]
-            done += driver.execute(_insert(table, len(some)), values).rowcount
-    elif len(rows) == 1:
-        done = _asked(driver, _insert_one(table), [rows[0][name] for name in names]).rowcount
+        for some in _parts(values):
+            together = list(chain.from_iterable(some))
+            done += driver.execute(_insert(table, len(some)), together).rowcount
+    elif len(values) == 1:
+        done = _asked(driver, _insert_one(table), values[0]).rowcount
     else:
         # In psycopg's pipeline: all of them on one way, and each is prepared like one.
         try:
             with driver.cursor() as cursor:
-                cursor.executemany(
-                    _insert_one(table), [[row[name] for name in names] for row in rows]
-                )
+                cursor.executemany(_insert_one(table), values)
                 done = cursor.rowcount
         except driver.Error as error:
             raise as_known(error, driver) from error
@@ -124,6 +124,11 @@ def _asked(driver: Any, statement: str, values: Sequence[Any]) -> Any:
 @cache
 def _names(table: Table) -> tuple[str, ...]:
     return tuple(column.name for column in table.columns)
+
+
+@cache
+def _values(table: Table) -> "itemgetter[tuple[Any, ...]]":
+    return itemgetter(*_names(table))
 
 
 @cache

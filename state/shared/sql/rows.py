@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from state.shared.errors import JournalFault, NotStored, StateError
 from state.shared.journal import Entry, Moment
@@ -22,10 +22,8 @@ class Change:
     fence: int | None
     entry: Entry
 
-    @property
-    def size(self) -> int:
-        """How many rows it is."""
-        return 1
+    size: ClassVar[int] = 1
+    """How many rows it is."""
 
     def not_written(self, fault: JournalFault) -> StateError:
         """Return what its writer is told when the database has a fault."""

@@ -231,8 +231,12 @@ class DatabaseThread(Generic[D]):
         if first.row is None or first.alone:
             return joining
         size = first.row.size
-        until = time.monotonic() + GROUP_S
-        while (following := self._following()) is not None and time.monotonic() < until:
+        until: float | None = None
+        while (following := self._following()) is not None:
+            now = time.monotonic()
+            until = until or now + GROUP_S
+            if now >= until:
+                break
             if following.row is None or following.alone:
                 break
             size += following.row.size
@@ -244,9 +248,10 @@ class DatabaseThread(Generic[D]):
 
     def _following(self) -> "_Request | None":
         if not self._next:
-            with suppress(queue.Empty):
-                self._next.append(self._requests.get_nowait())
-        return self._next[0] if self._next else None
+            if self._requests.empty():  # nobody else takes anything out
+                return None
+            self._next.append(self._requests.get_nowait())
+        return self._next[0]
 
     def _answers(self, requests: "list[_Request]") -> "list[_Answer]":
         """Carry requests out, and never fail: whoever waits must hear of it, and the next one be served."""
