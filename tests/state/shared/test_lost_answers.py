@@ -346,16 +346,17 @@ async def test_what_had_to_wait_too_long_is_never_done(
 ) -> None:
     from state.shared.sql import thread
 
-    may_go_on = threading.Event()
+    begun, may_go_on = threading.Event(), threading.Event()
 
     def make(ordinal: int) -> str:
+        begun.set()
         may_go_on.wait(20)
         return EMPTY
 
     async with SqlStore(address, owner="club", schema=1) as store:
         shared = going_on(await store.create("a", lambda ordinal: EMPTY))
         before = asyncio.create_task(store.create("b", make))
-        await asyncio.sleep(0)
+        await asyncio.to_thread(begun.wait, 20)
         with monkeypatch.context() as short:
             short.setattr(thread, "WAIT_S", 0.1)
             with pytest.raises(NotStored, match="the database does not answer"):
