@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from state.shared import Moment, NotStored, SharedState, SqlStore
 from state.shared.sql import dialects
 from state.shared.sql.database import Database
+from state.shared.sql.store import _SqlJournal
 from tests.state.shared.board import Board, Score
 from tests.state.shared.by_hand import by_hand
 
@@ -59,8 +61,12 @@ async def crowd(store: SqlStore, count: int = CROWD) -> list[Shared]:
         database.link.run(work, writes=True)
 
     await store._thread.ask(begin)
+    first = await store.read("0")
     return [
-        SharedState.restored(await store.read(str(number)), Board, None) for number in range(count)
+        SharedState.restored(
+            replace(first, journal=_SqlJournal(store._thread, str(number), None)), Board, None
+        )
+        for number in range(count)
     ]
 
 
