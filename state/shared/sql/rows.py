@@ -37,7 +37,7 @@ class Said:
     Args:
         state_id: The state it was said about.
         fence: The number that state is held by; ``None`` writes whoever holds it.
-        moments: What was said; at least one.
+        moments: What was said; at least one. What is withdrawn before it is written is left out.
     """
 
     state_id: str

@@ -23,6 +23,7 @@ from state.shared import (
     UnknownState,
     VersionTaken,
 )
+from state.shared.journal import Gate
 from state.shared.sql import dialects, quick, thread
 from state.shared.sql.database import Database
 from state.shared.sql.rows import Outcome, Row
@@ -138,6 +139,31 @@ class TestOneTransaction:
         assert sizes == [7]
         assert await versions(store, "a") == [1, 2, 3]
         assert [moment.text for moment in await store.said("a")] == ["x", "y", "z"]
+
+    async def test_what_was_withdrawn_is_left_out(self, store: SqlStore, sizes: list[int]) -> None:
+        held = await begun(store, "ab")
+        gates = [Gate(), Gate()]
+        said = [
+            Moment(1, "heard", "guest", word, gate=gate)
+            for word, gate in zip("xy", gates, strict=True)
+        ]
+
+        def ask() -> list[Awaitable[Any]]:
+            asked: list[Awaitable[Any]] = [
+                store.record("a", said[0]),
+                store.record("b", *said, HELLO),
+                held["a"].journal.append(entry(1)),
+            ]
+            assert gates[0].withdraw()
+            return asked
+
+        outcomes = await together(store, ask)
+
+        assert outcomes == [None] * 3
+        assert sizes == [3]
+        assert not gates[1].withdraw()
+        assert await store.said("a") == []
+        assert [moment.text for moment in await store.said("b")] == ["y", "Hello"]
 
     async def test_it_has_so_many_rows_at_most(self, store: SqlStore, sizes: list[int]) -> None:
         held = await begun(store, "a")
