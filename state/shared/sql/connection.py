@@ -51,8 +51,6 @@ class Link:
         self._connection: Connection | None = None
         self._settled = False
         self._writes = False
-        self._lasting = True
-        self._waits_for_disk = True
         self._begins = True
         self._driver: Any = None
         self._breaking = threading.Lock()
@@ -82,7 +80,6 @@ class Link:
         *,
         writes: bool,
         happened: Callable[[Connection], bool] | None = None,
-        lasting: bool = True,
     ) -> T:
         """Do some work in one transaction.
 
@@ -93,8 +90,6 @@ class Link:
             writes: Whether it changes anything. Who only reads waits for no writer.
             happened: Finds out, when the answer to the commit was lost, whether it was carried out. It
                 has to wait for a transaction that is still being committed.
-            lasting: Whether it has to survive a power cut. What need not is not waited for on the disk of
-                a SQLite database; a server always waits for its own.
 
         Raises:
             JournalFault: It was not done, and why.
@@ -102,13 +97,13 @@ class Link:
         """
 
         def begin(connection: Connection) -> Transaction:
-            self._writes, self._lasting = writes, lasting
+            self._writes = writes
             return connection.begin()
 
         return self._tried(begin, work, happened)
 
     def write(self, work: Callable[[Any], T], happened: Callable[[Connection], bool]) -> T:
-        """Do some work in one lasting transaction, by the shortest way to the driver.
+        """Do some work in one transaction, by the shortest way to the driver.
 
         SQLAlchemy's way takes longer than what SQLite has to do for a change.
 
@@ -122,7 +117,7 @@ class Link:
         """
 
         def begin(connection: Connection) -> _Direct:
-            self._writes = self._lasting = True
+            self._writes = True
             self._begin_driver()
             return _Direct(self._driver)
 
@@ -232,7 +227,6 @@ class Link:
             if self.is_sqlite:
                 event.listen(self._engine, "begin", lambda connection: self._begin_driver())
         connection = self._connection = self._engine.connect()
-        self._waits_for_disk = True
         with self._breaking:
             self._driver = connection.connection.dbapi_connection
         self._inode = self._seen()
@@ -248,9 +242,6 @@ class Link:
         # PostgreSQL's driver begins by itself.
         driver = self._driver
         if self._begins and isinstance(driver, sqlite3.Connection):
-            if self._lasting != self._waits_for_disk:
-                dialects.wait_for_disk(driver, self._lasting)
-                self._waits_for_disk = self._lasting
             driver.execute("BEGIN IMMEDIATE" if self._writes else "BEGIN").close()
 
     def _seen(self) -> tuple[int, int] | None:

@@ -158,7 +158,7 @@ def _prepare_sqlite(connection: sqlite3.Connection) -> None:
     _take_over_transactions(connection)
     with suppress(sqlite3.OperationalError):  # a database that is only read may keep its mode
         connection.execute("PRAGMA journal_mode=WAL").close()
-    wait_for_disk(connection, True)
+    connection.execute("PRAGMA synchronous=FULL").close()
     # What is deleted must not be read in the file any more; not every build does that by itself.
     connection.execute("PRAGMA secure_delete=ON").close()
 
@@ -175,14 +175,6 @@ def prepare_leases(connection: Any, record: object) -> None:
         _limit_times(connection)
         connection.execute("SELECT set_config('synchronous_commit', 'off', false)")
         connection.commit()
-
-
-def wait_for_disk(connection: sqlite3.Connection, waits: bool) -> None:
-    """Have a connection that is in no transaction wait for the disk with each commit, or not.
-
-    Without it a power cut may take the last commits away; the file stays whole (SQLite 3, WAL).
-    """
-    connection.execute(f"PRAGMA synchronous={'FULL' if waits else 'NORMAL'}").close()
 
 
 def _limit_times(connection: Any) -> None:
