@@ -1,11 +1,13 @@
 """States and commands as JSON, and whether a state is one: what a shared state asks before and after a change."""
 
 import hashlib
+import inspect
 import json
 import logging
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from functools import cached_property
 from operator import is_
 from typing import Any, TypeVar, cast
 from uuid import UUID
@@ -47,7 +49,16 @@ def as_json(commands: Sequence[Command[Any, Any]]) -> tuple[dict[str, JsonValue]
 
 
 def written(state: BaseModel) -> str:
-    """Write a state as the journal keeps it, by its fields' own names, if it is the same when it is read again.
+    """Write a state as the journal keeps it, if it is the same when it is read again.
+
+    Raises:
+        NotStored: It would come back as another one, or not at all.
+    """
+    return as_kept(state)[1]
+
+
+def as_kept(state: N) -> tuple[N, str]:
+    """Return a state as it will be read again, and what the journal keeps: JSON by the fields' own names.
 
     Raises:
         NotStored: It would come back as another one, or not at all.
@@ -55,9 +66,12 @@ def written(state: BaseModel) -> str:
     kind = type(state)
     try:
         text = state.model_dump_json(by_alias=False, round_trip=True, warnings=False)
-        if shape_of(kind).survives or _read(kind, text) == state:
-            return text
-    except (ValueError, RecursionError) as error:  # pydantic's own errors are of the first kind
+        if shape_of(kind).survives:
+            return state, text
+        again = _read(kind, text)
+        if again == state:
+            return again, text
+    except (ValueError, ArithmeticError, RecursionError) as error:  # pydantic's are ValueErrors
         logger.warning("a state cannot be kept: %s", type(error).__name__)
     raise NotStored("it would not come back from the journal as it is")
 
@@ -74,12 +88,15 @@ def settled(state: N, before: N) -> N:
     Raises:
         ValidationError: It is no such state, or a model in it is not valid.
         TypeError: It is of another kind, or has a field that its kind does not have.
-        NotStored: It holds what JSON has no form for.
+        NotStored: It holds what JSON has no form for, or what cannot be compared.
     """
     kind = type(before)
-    if not isinstance(state, kind):
+    if type(state) is not kind:  # what a subclass adds would not be read again
         raise TypeError(f"a command made a {type(state).__name__} of a {kind.__name__}")
-    return cast(N, _settled_fields(state, before.__dict__))
+    try:
+        return cast(N, _settled_fields(state, before.__dict__))
+    except (ArithmeticError, RecursionError) as error:
+        raise NotStored(f"it cannot be looked through: {type(error).__name__}") from error
 
 
 def _settled(value: Any, before: Any) -> Any:
@@ -139,17 +156,30 @@ def _settled_fields(value: BaseModel, before: Mapping[str, Any]) -> BaseModel:
 
 def _validated(value: BaseModel, fields: Mapping[str, Any]) -> BaseModel:
     kind = type(value)
-    extra = value.__pydantic_extra__
-    made = _made(kind, fields, extra)
-    found = made.__dict__
-    if found.keys() != fields.keys():
-        raise TypeError(f"a command gave a {kind.__name__} a field that it does not have")
-    if _same(found, fields):
-        if fields is value.__dict__:
+    extra = getattr(value, "__pydantic_extra__", None)
+    given = _only_fields(kind, fields)
+    made = _made(kind, given, extra)
+    if _same(made.__dict__, given):
+        if given is value.__dict__:
             return value
     else:  # pydantic 2.14 takes an Enum of a text for a whole number: asked twice it does not
-        made = _made(kind, found, extra)
-    return made if value.__pydantic_private__ is None else value.model_copy(update=made.__dict__)
+        made = _made(kind, made.__dict__, extra)
+    if getattr(value, "__pydantic_private__", None) is None:
+        return made
+    return value.model_copy(update=made.__dict__)
+
+
+def _only_fields(kind: type[BaseModel], fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Leave out what a ``cached_property`` has kept beside the fields: of a changed copy it is another's."""
+    known = kind.model_fields
+    if fields.keys() == known.keys():
+        return fields
+    others = fields.keys() - known.keys()
+    if known.keys() - fields.keys() or not all(
+        isinstance(inspect.getattr_static(kind, name, None), cached_property) for name in others
+    ):
+        raise TypeError(f"a command made a {kind.__name__} whose fields are not its own")
+    return {name: fields[name] for name in known}
 
 
 def _made(

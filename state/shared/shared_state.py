@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, JsonValue
 
 from state.shared.basis import Basis
 from state.shared.command import WHOLE, C, Command, HandOver, S, overlap
@@ -22,7 +22,7 @@ from state.shared.errors import (
     TakenOver,
     UnknownState,
 )
-from state.shared.forms import as_json, fingerprint, read, settled, written
+from state.shared.forms import as_json, as_kept, fingerprint, read, settled, written
 from state.shared.journal import Entry, Journal, Stored, VersionTaken, to_the_end
 from state.shared.shapes import Guard, separate, shape_of
 
@@ -355,6 +355,15 @@ class SharedState(Generic[S, C]):
     async def _commit(self, change: "_Change[S]") -> Applied[S]:
         commands = change.commands
         state, speaker, touched = self._fold(change)
+        # Without a journal the same is refused: what cannot be stored cannot be shown as JSON either.
+        text = ""
+        said: tuple[dict[str, JsonValue], ...] = ()
+        if self._journal is not None or not shape_of(type(state)).survives:
+            state, text = as_kept(state)
+        if self._journal is not None or not all(
+            shape_of(type(command)).survives for command in commands
+        ):
+            said = as_json(commands)
         applied = Applied(
             before=self._state,
             state=state,
@@ -363,17 +372,11 @@ class SharedState(Generic[S, C]):
             ops=tuple(command.op for command in commands),
             actor=change.actor,
         )
-        # Without a journal the same is refused: what cannot be stored cannot be shown as JSON either.
-        if self._journal is None:
-            if not all(shape_of(type(command)).survives for command in commands):
-                as_json(commands)
-            if not shape_of(type(state)).survives:
-                written(state)
-        else:
+        if self._journal is not None:
             entry = Entry(
                 version=applied.version,
-                commands=as_json(commands),
-                state=written(state),
+                commands=said,
+                state=text,
                 speaker=speaker,
                 actor=change.actor,
                 key=change.key,

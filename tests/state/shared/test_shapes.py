@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
 from enum import Enum
+from functools import cached_property
 from math import inf, nan
 from pathlib import Path
 from typing import Annotated, Any, Literal, NewType
@@ -13,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, SecretStr, c
 
 from state.shared import Command, NotStored, Refused, SharedState, SqlStore
 from state.shared.shapes import Shape, shape_of
+from tests.state.shared.board import Paper
 
 Cents = NewType("Cents", int)
 
@@ -209,7 +211,66 @@ async def test_a_refused_command_that_edited_the_state_leaves_it_as_it_was() -> 
 async def test_a_field_that_there_is_not_is_no_change() -> None:
     shared = SharedState(Order(), None)
 
-    with pytest.raises(TypeError, match="a field that it does not have"):
+    with pytest.raises(TypeError, match="whose fields are not its own"):
         await shared.apply(Put(field="tipp", value=1), actor="judge")
 
     assert shared.version == 0
+
+
+class Cached(Frozen):
+    one: int = 1
+    parts: tuple[Line, ...] = ()
+
+    @cached_property
+    def doubled(self) -> int:
+        return self.one * 2
+
+
+async def test_what_a_property_has_kept_is_no_field_and_does_not_outlive_a_change() -> None:
+    shared = SharedState(Cached(), None)
+    assert shared.state.doubled == 2
+
+    await shared.apply(Put(field="one", value=5), actor="judge")
+
+    assert (shared.state.doubled, shared.version) == (10, 1)
+
+
+class Named(Loose):
+    name: str = "more"
+
+
+class Swap(Command[Any, Any]):
+    """Return something else."""
+
+    op: Literal["swap"] = "swap"
+    value: Any
+
+    def apply(self, state: Any, context: Any) -> Any:
+        return self.value
+
+
+@pytest.mark.parametrize("made", [Named(), Order(), None, {"lines": []}, Loose.__new__(Loose)])
+@pytest.mark.parametrize("journal", [True, False])
+async def test_a_state_of_another_kind_is_no_change(made: object, journal: bool) -> None:
+    shared = SharedState(Loose(), None, journal=Paper() if journal else None)
+
+    with pytest.raises(TypeError, match="a command made a"):
+        await shared.apply(Swap(value=made), actor="judge")
+
+    assert (shared.version, shared.state) == (0, Loose())
+
+
+def _in_itself() -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    value["it"] = value
+    return value
+
+
+@pytest.mark.parametrize("value", [_in_itself(), Decimal("sNaN"), "\ud800", [_in_itself()]])
+async def test_what_cannot_be_written_is_refused_without_a_journal_too(value: object) -> None:
+    shared = SharedState(Anything(), None)
+
+    with pytest.raises(NotStored):
+        await shared.apply(Put(field="value", value=value), actor="judge")
+
+    assert (shared.version, shared.state) == (0, Anything())
