@@ -28,8 +28,9 @@ from bella_vista.rooms.lost import tell_staff
 from bella_vista.rooms.media import Media
 from bella_vista.rooms.phone import end_line, is_telephone
 from bella_vista.rooms.refusing import Why, refuse_politely
-from bella_vista.serving.replacing import LEAVE_WHEN_OVER, replace_this_job
+from bella_vista.serving.replacing import replace_this_job
 from bella_vista.serving.sending import MOST_TRIES
+from bella_vista.serving.worker import LEAVE_WHEN_OVER
 from bella_vista.setting_values import LOCAL
 from bella_vista.settings import Settings, SettingsFaults, read_settings
 from bella_vista.speech_models import Speech, missing_for_speech, speech_models

@@ -8,7 +8,6 @@ dispatch that names the dead job, so that the next one may take its order at onc
 import asyncio
 import logging
 import os
-import signal
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,13 +27,9 @@ from bella_vista.serving.sending import (
     default_identity,
     somebody,
 )
+from bella_vista.serving.worker import LEAVE_WHEN_OVER
 
 logger = logging.getLogger(__name__)
-
-LEAVE_WHEN_OVER = signal.SIGTERM
-"""Tells a job that its worker is leaving, so that its agent does not stay when its call is over.
-
-A job's process ignores this signal unless the job handles it (livekit-agents 1.8.9)."""
 
 _ON_ITS_WAY_S = 3.0
 """How long a dispatch may be on its way to a worker, in seconds."""

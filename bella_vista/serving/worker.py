@@ -4,11 +4,12 @@ A module that holds a server is imported by every process that serves its calls:
 imported when it works.
 """
 
+import signal
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from livekit.agents import AgentServer, JobProcess
+from livekit.agents import AgentServer, JobExecutorType, JobProcess
 
 from bella_vista.serving.logs import log_as_job
 from bella_vista.settings import Settings
@@ -26,6 +27,9 @@ Setup = Callable[[JobProcess], Any]
 FULL = 0.7
 """The load of a worker that has all the calls it takes: livekit-server 1.13.5 sends nobody more who says so much
 (its ``agents.target_load``), and LiveKit Cloud allows no other threshold."""
+
+LEAVE_WHEN_OVER = signal.SIGTERM
+"""Tells a job that its worker is leaving, so that its agent does not stay when its call is over."""
 
 _SHUTDOWN_S, _INITIALIZE_S, _SESSION_END_S = 10.0, 30.0, 30.0
 
@@ -123,5 +127,9 @@ def make_server(
 
 def _set_up(setup: Setup | None, process: JobProcess) -> None:
     log_as_job()
+    if process.executor_type is JobExecutorType.PROCESS:
+        # A job that does not handle it goes on. livekit-agents 1.8.9 has its processes ignore it as well, but not
+        # those that are forked from one in which livekit is imported.
+        signal.signal(LEAVE_WHEN_OVER, signal.SIG_IGN)
     if setup is not None:
         setup(process)

@@ -15,10 +15,9 @@ from agents.testing import until
 from bella_vista.orders import open_store
 from bella_vista.rooms.before import Before, talk_before
 from bella_vista.transcript import CallRecord
-from rpc.desk import SAY_S, OrderDesk, Spoken
+from rpc.desk import SAY_S, CallOver, OrderDesk, Spoken
 from rpc.gateway import GUEST, Caller
 from state.context import OrderContext
-from state.errors import WrongStage
 from state.menu import load_menu
 from state.order import OrderState
 from state.shared import (
@@ -349,9 +348,9 @@ async def test_after_the_end_nobody_pretends_to_listen() -> None:
         await it.asked(1)
         it.call.end("agent_ended")
         it.disk.writes()
-        with pytest.raises(WrongStage):
+        with pytest.raises(CallOver):
             await saying
-        with pytest.raises(WrongStage):
+        with pytest.raises(CallOver):
             await it.say("hello?")
         assert it.heard == []
 

@@ -12,6 +12,7 @@ EVERY_KEY: Card = {
         "timezone": "America/New_York",
         "phone": "+1 212 555 0142",
         "address": "1 Long Row",
+        "transfer_to": "+12125550143",
         "hours": {
             "monday": "closed",
             "tuesday": ["11:30-14:30", "17:30-22:00"],
