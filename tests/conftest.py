@@ -52,4 +52,4 @@ async def _no_task_outlives_its_test() -> AsyncIterator[None]:
         await asyncio.sleep(0)
     left = asyncio.all_tasks() - before - {asyncio.current_task()}
     if left:
-        pytest.fail(f"tasks were left behind: {[task.get_name() for task in left]}")
+        pytest.fail(f"tasks were left behind: {[str(task.get_coro()) for task in left]}")

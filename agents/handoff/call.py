@@ -46,7 +46,7 @@ from agents.handoff.hearing import Hearing
 from agents.handoff.limits import Limits
 from agents.handoff.manners import Manners
 from agents.handoff.mouth import Mouth
-from agents.handoff.outgoing import without_mark, without_tag
+from agents.handoff.outgoing import encodable, without_mark, without_tag
 from agents.handoff.reply import Replies, Reply
 from agents.handoff.request import SAY, about_several, one_line
 from agents.handoff.spending import Spending
@@ -179,7 +179,11 @@ class Call(Generic[S, C]):
         if self._digest is None or self._digest[0] != self.shared.version:
             self._digest = (
                 self.shared.version,
-                without_tag(one_line(self.manners.digest(self.shared.state, self.shared.version))),
+                encodable(
+                    without_tag(
+                        one_line(self.manners.digest(self.shared.state, self.shared.version))
+                    )
+                ),
             )
         return self._digest[1]
 
@@ -234,7 +238,7 @@ class Call(Generic[S, C]):
         """
         if not self.listening:
             return self.turn
-        return self.take_in(self.manners.let_in(text))
+        return self.take_in(self.manners.let_in(encodable(text)))
 
     @property
     def listening(self) -> bool:
@@ -281,7 +285,7 @@ class Call(Generic[S, C]):
             self._unsaid.append(words)
             return
         try:
-            self.session.generate_reply(instructions=f"{SAY}{words}", tool_choice="none")
+            self.session.generate_reply(instructions=f"{SAY}{encodable(words)}", tool_choice="none")
         except RuntimeError:  # the session is closing: nobody is left to hear it
             logger.debug("nothing was said, and the session is closing")
 
@@ -316,7 +320,7 @@ class Call(Generic[S, C]):
             self.last_refusal = error
         if isinstance(error, TakenOver):
             self.close_after_reply("failed")
-        return failure_text(error, lead, tool)
+        return encodable(failure_text(error, lead, tool))
 
     def close_after_reply(self, reason: EndReason) -> None:
         """End the call once what is being said has been said.

@@ -16,6 +16,17 @@ _TAG = re.compile(r"<\s*(/?\s*instructions)\s*>", re.IGNORECASE)
 system message: it then stands among the guest's words."""
 
 
+def encodable(text: str) -> str:
+    r"""Replace what no encoding has a form for: a provider could not be sent it, nor anything after it.
+
+    >>> encodable("half an emoji: \ud83d!"), encodable("a whole one: \ud83d\ude00")
+    ('half an emoji: \ufffd!', 'a whole one: \U0001f600')
+    """
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def without_tag(text: str) -> str:
     """Take out of what others wrote the tag that would make it look like what a voice is told.
 

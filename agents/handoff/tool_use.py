@@ -17,6 +17,7 @@ from agents.handoff.failures import (
     SiblingFailed,
 )
 from agents.handoff.guards import is_cancelled
+from agents.handoff.outgoing import encodable
 from agents.handoff.reply import Reply
 from agents.handoff.tools import Action, Read, Tool, given, tool_name
 from state.shared import Applied, Basis, Command, Refused
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from agents.handoff.call import Call
 
 logger = logging.getLogger(__name__)
+
+DONE, NOTHING_FOUND = "Done.", "There is no answer to that."
+"""What a model is told where the application says nothing."""
 
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
@@ -52,7 +56,7 @@ class ToolUse(Generic[S, C]):
         # What a command did is known for sure; an action may have changed the state before it failed.
         began = call.changes
         try:
-            output = await self._carry_out(tool, raw, reply, call_id)
+            output = encodable(await self._carry_out(tool, raw, reply, call_id))
             failure = ""
         except (KeyboardInterrupt, GeneratorExit):
             raise
@@ -126,7 +130,7 @@ class ToolUse(Generic[S, C]):
             self._done_in[made.op] = call.turn
             return self._told(applied, made)
         if isinstance(made, Read):
-            return made.answer(call.shared.state, call.shared.context)
+            return _output(made.answer(call.shared.state, call.shared.context), NOTHING_FOUND)
         if not made.goes_last:
             basis = Basis(reply.seen, reply.turn)
             try:
@@ -140,15 +144,18 @@ class ToolUse(Generic[S, C]):
 
     async def _run(self, action: Action, basis: Basis) -> str:
         call = self._call
-        return await call.limits.carried_out(action.run(call), call.manners.tool_limit_s, basis)
+        output = await call.limits.carried_out(action.run(call), call.manners.tool_limit_s, basis)
+        return _output(output, DONE)
 
     def _told(self, applied: Applied[S], command: Command[S, C]) -> str:
         try:
             told: object = self._call.manners.told(applied, command)
-        except Exception:  # it has been done: whatever fails now must not say that it was not
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException:  # it has been done: whatever fails now must not say that it was not
             logger.exception("a change could not be told", extra={"op": command.op})
-            return "Done."
-        return told if isinstance(told, str) and told.strip() else "Done."
+            return DONE
+        return _words(told)
 
     def _unasked(self, op: str, voice: str) -> Refused | None:
         """Refuse what is an answer of the user's while the user has not been asked."""
@@ -159,3 +166,14 @@ class ToolUse(Generic[S, C]):
                     needs=told,
                 )
         return None
+
+
+def _words(given: object, otherwise: str = DONE) -> str:
+    """Return what the application says of a change, if it is a text that says something."""
+    return given if isinstance(given, str) and given.strip() else otherwise
+
+
+def _output(given: object, otherwise: str) -> str:
+    """Return what a tool of the application answered: a text, or data that livekit would show as one."""
+    data = isinstance(given, bool | int | float | list | tuple | dict)
+    return _words(str(given) if data else given, otherwise)

@@ -65,6 +65,7 @@ class Seat:
         self._renewing: asyncio.Task[None] | None = None
         self._held_until = float("inf")
         self._renewable = True
+        self._given_up = False
 
     @property
     def overdue(self) -> bool:
@@ -126,6 +127,9 @@ class Seat:
                 logger.warning("the room's place cannot be taken yet: %s", fault.message)
                 await asyncio.sleep(RENEWED_S)
             else:
+                if self._given_up:  # meanwhile: nothing would renew it
+                    await self._store.leave_place(self._place, self._holder, done=False)
+                    return False
                 self._held_until = loop.time() + LASTS_S
                 self._renewing = loop.create_task(self._renew())
                 return True
@@ -159,7 +163,7 @@ class Seat:
 
         A database that cannot be used leaves the place as it is.
         """
-        if self._renewing is None:
+        if self._renewing is None or self._given_up:
             return
         self._renewing.cancel()
         await asyncio.gather(self._renewing, return_exceptions=True)
@@ -167,13 +171,14 @@ class Seat:
             await self._store.leave_place(self._place, self._holder, done=True)
         except StateError as fault:
             logger.warning("what went on at a place could not be closed: %s", fault.message)
-            self._renewing = asyncio.get_running_loop().create_task(self._renew())
+            if not self._given_up:
+                self._renewing = asyncio.get_running_loop().create_task(self._renew())
             return
         try:
             taken = await self.take()
         except JournalFault:
             taken = False
-        if not taken:  # another agent was faster
+        if not taken and not self._given_up:  # another agent was faster
             self._lost()
 
     async def leave(self, *, done: bool) -> None:
@@ -182,6 +187,7 @@ class Seat:
         Args:
             done: Whether the call came to its end, so that the next guest in this room begins anew.
         """
+        self._given_up = True
         if self._renewing is None:
             return
         self._renewing.cancel()

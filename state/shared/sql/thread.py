@@ -62,8 +62,8 @@ GROUP_S = 0.02
 
 _UNANSWERED = "the database does not answer"
 _CROWDED = "the database has more to do than it can in time"
-_WEIGHT = 0.25
-"""How much the last request counts for how long one takes."""
+_REMEMBERED = 8
+"""So many times are remembered, and the shortest counts: a lock or an opening says nothing of those that wait."""
 
 
 class DatabaseThread(Generic[D]):
@@ -417,8 +417,8 @@ class _Crowd:
     def __init__(self) -> None:
         self._rows = 0
         self._others = 0
-        self._group_s = 0.0
-        self._other_s = 0.0
+        self._group_s = deque([0.0] * _REMEMBERED, _REMEMBERED)
+        self._other_s = deque([0.0] * _REMEMBERED, _REMEMBERED)
 
     def joined(self, request: _Request) -> None:
         """Count one that waits from now on."""
@@ -430,14 +430,12 @@ class _Crowd:
 
     def took(self, request: _Request, seconds: float) -> None:
         """Remember how long one took, or the group it was the first of."""
-        if request.row is None:
-            self._other_s += (seconds - self._other_s) * _WEIGHT
-        else:
-            self._group_s += (seconds - self._group_s) * _WEIGHT
+        (self._other_s if request.row is None else self._group_s).append(seconds)
 
     def wait_s(self) -> float:
-        """Return how long who comes now will wait, if all goes on as it did."""
-        return math.ceil(self._rows / GROUP) * self._group_s + self._others * self._other_s
+        """Return how long what is asked for now will wait at least, if all goes on as it did."""
+        groups = math.ceil(self._rows / GROUP)
+        return groups * min(self._group_s) + self._others * min(self._other_s)
 
     def _count(self, request: _Request, one: int) -> None:
         if request.row is None:

@@ -92,7 +92,7 @@ class OddFacts(Action):
     """Refuse with facts that JSON cannot write."""
 
     op: Literal["odd_facts"] = "odd_facts"
-    which: Literal["round", "keys", "no_text"] = "round"
+    which: Literal["round", "keys", "no_text", "half"] = "round"
 
     async def run(self, call: Call[Any, Any]) -> str:
         class NoText:
@@ -101,14 +101,27 @@ class OddFacts(Action):
 
         circle: dict[Any, Any] = {}
         circle["it"] = circle
+        if self.which == "half":
+            raise Refused("Half \ud83d an emoji.", odd="\ud83d")
         facts: dict[str, Any] = {"round": circle, "keys": {(1, 2): 3}, "no_text": NoText()}
         raise Refused("The house is full.", odd=facts[self.which])
+
+
+class Answers(Action):
+    """Answer what a test wants."""
+
+    op: Literal["answers"] = "answers"
+    answer: ClassVar[Any] = None
+
+    async def run(self, call: Call[Any, Any]) -> str:
+        answer: str = self.answer
+        return answer
 
 
 class Desk(Reception):
     offers: tuple[Tool, ...] = (
         *(*Reception.offers, SetNights, OneMore, OneMoreLast, WriteInTheEnd),
-        *(Ends, EndsIt, OddFacts, BookSlowly, WaitForEver),
+        *(Ends, EndsIt, OddFacts, Answers, BookSlowly, WaitForEver),
     )
 
 
@@ -208,6 +221,51 @@ class TestWhatIsToldOfAChange:
             await talk.hears("Two nights")
 
             assert (talk.call.state.nights, talk.outputs, talk.said) == (2, ["Done."], ["Two."])
+
+    @pytest.mark.parametrize("error", [SystemExit(1), asyncio.CancelledError(), NotAnError()])
+    async def test_a_teller_that_fails_in_any_way_leaves_the_change_done(
+        self, error: BaseException
+    ) -> None:
+        def tell(applied: Applied[Any], command: Any) -> str:
+            raise error
+
+        replies: list[Reply] = [[made("set_nights", nights=2)], ["Two."]]
+        async with Talk(replies, voices=[Desk], told=tell) as talk:
+            await talk.hears("Two nights")
+
+            assert (talk.call.state.nights, talk.outputs, talk.said) == (2, ["Done."], ["Two."])
+
+    @pytest.mark.parametrize(
+        ("answer", "output"),
+        [(None, "Done."), ("", "Done."), (object(), "Done."), (3, "3"), (["a"], "['a']")],
+    )
+    async def test_an_action_without_words_is_done(self, answer: object, output: str) -> None:
+        Answers.answer = answer
+        replies: list[Reply] = [[made("answers")], ["Done."]]
+        async with Talk(replies, voices=[Desk]) as talk:
+            await talk.hears("Do it")
+
+            assert (talk.outputs, talk.said) == ([output], ["Done."])
+
+    async def test_no_request_holds_what_cannot_be_encoded(self) -> None:
+        Answers.answer = "\ud83d"
+        replies: list[Reply] = [
+            *([made("answers")], ["One."]),
+            *([made("odd_facts", which="half")], ["Two."]),
+            *([made("set_nights", nights=2)], ["Three."]),
+        ]
+        async with Talk(
+            replies,
+            voices=[Desk],
+            told=lambda applied, command: "told \ud83d",
+            digest=lambda stay, version: f"digest \ud83d {stay.nights}",
+        ) as talk:
+            for words in ("hi \ud83d", "again", "and again"):
+                await talk.hears(words)
+
+            assert "hi \ufffd" in talk.shown()
+            assert talk.shown().encode()
+            assert len(talk.said) == 3
 
 
 class TestOddErrors:

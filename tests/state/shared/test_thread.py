@@ -354,6 +354,21 @@ class TestACrowd:
 
         assert await asyncio.gather(before, *outcomes) == [None] * (9 * thread.GROUP + 1)
 
+    async def test_some_that_waited_for_a_lock_refuse_nobody(
+        self, asks: DatabaseThread[Slow], database: Slow, clock: Clock
+    ) -> None:
+        for takes_s in (0.01, 2.0, 2.0, 2.0):
+            one = asks.ask(Slow.work)
+            await begins(database)
+            clock.now += takes_s
+            database.goes_on.release()
+            await one
+
+        outcomes = [asks.ask(Slow.work) for _ in range(300)]
+        database.goes_on.release(300)
+
+        assert await asyncio.gather(*outcomes) == [None] * 300
+
     async def test_what_has_no_limit_is_taken_in_all_the_same(
         self, asks: DatabaseThread[Slow], database: Slow, clock: Clock
     ) -> None:
