@@ -312,10 +312,11 @@ class CallRecord:
             return
         call, self._stored = self._call, saying.number
         if not call.listening:
-            self._note_answered(
-                saying.number
-            )  # who goes on with the order does not act on it either
-            saying.heard(None)
+            if call.ended == "agent_ended":
+                self._note_answered(saying.number)  # the call was over before it was said
+                saying.heard(None)
+            else:  # another agent goes on with the call and answers it; the same key has its turn there
+                saying.failed(OutcomeUnknown())
             return
         turn = call.take_in(saying.words, saying.number)
         if turn == saying.number:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -79,11 +79,7 @@ class Scene:
     @property
     def waiting(self) -> tuple[Words, ...]:
         """The guest's messages nobody has answered yet, oldest first; ``guest`` is the last of them."""
-        count = next(
-            (at for at, words in enumerate(reversed(self.dialogue)) if not words.by_guest),
-            len(self.dialogue),
-        )
-        return self.dialogue[len(self.dialogue) - count :]
+        return self.dialogue[len(self.dialogue) - _waiting(self.dialogue) :]
 
     @property
     def opening(self) -> bool:
@@ -156,6 +152,12 @@ _MOST_CONFLICTS = 2
 """How often what was overtaken is decided anew, in one reply."""
 
 
+def _waiting(dialogue: Sequence[Words]) -> int:
+    """Return how many of the guest's messages stand at the end."""
+    counted = (at for at, words in enumerate(reversed(dialogue)) if not words.by_guest)
+    return next(counted, len(dialogue))
+
+
 def scene_of(context: ChatContext, tools: frozenset[str]) -> Scene:
     """Sort a request's context.
 
@@ -187,7 +189,10 @@ def scene_of(context: ChatContext, tools: frozenset[str]) -> Scene:
             elif carry.is_note(item):
                 pass  # what a voice before did stands in the order
             elif item.role == "assistant":
-                dialogue.append(Words(_id(item), text, by_guest=False))
+                said = Words(_id(item), text, by_guest=False)
+                # A reply to several that was cut short answers none of them: they wait on, behind it.
+                waited = _waiting(dialogue) if item.interrupted else 0
+                dialogue.insert(len(dialogue) - (waited if waited > 1 else 0), said)
             elif item.role == "user":
                 # What changed nothing is tried again by the reply to what the guest says now.
                 for outcomes in answered.values():

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import pytest
 
@@ -353,6 +353,23 @@ async def test_after_the_end_nobody_pretends_to_listen() -> None:
         with pytest.raises(CallOver):
             await it.say("hello?")
         assert it.heard == []
+
+
+@pytest.mark.parametrize("ends", ["user_left", "failed", None])
+async def test_what_is_stored_after_an_agent_has_left_is_the_next_ones_to_answer(
+    ends: Literal["user_left", "failed"] | None,
+) -> None:
+    async with desk() as it:
+        saying = it.say("a cola", "k")
+        await it.asked(1)
+        it.call.hang_up()
+        if ends is not None:
+            it.call.end(ends)
+        it.disk.writes()
+        with pytest.raises(OutcomeUnknown):
+            await saying
+        assert (it.heard, it.disk.words) == ([], ["a cola"])
+    assert [one.turn for one in it.disk.rows if one.kind == "answered"] == [0]
 
 
 # -- with a database --------------------------------------------------------------------------------

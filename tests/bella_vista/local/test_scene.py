@@ -124,3 +124,21 @@ def test_a_handoff_that_the_guest_interrupted_was_not_tried() -> None:
         for items in ((words, call, refused, more), (words, more, call, refused)):
             scene = scene_of(seen(RULES, ORDER, *items), frozenset())
             assert [scene.answered[one.id] for one in (words, more)] == [(), ()]
+
+
+def test_a_reply_to_several_messages_that_was_cut_short_answers_none_of_them() -> None:
+    cut = ChatMessage(role="assistant", content=["I am sorry, we were cut"], interrupted=True)
+    messages = [guest("a cola"), guest("a tea"), cut, guest("a coffee")]
+
+    scene = scene_of(seen(RULES, ORDER, voice("Yes?"), *messages), frozenset())
+
+    assert [words.text for words in scene.waiting] == ["a cola", "a tea", "a coffee"]
+    assert scene.said == ("I am sorry, we were cut", "Yes?")
+
+
+def test_a_reply_to_one_message_that_was_cut_short_has_answered_it() -> None:
+    cut = ChatMessage(role="assistant", content=["That makes"], interrupted=True)
+
+    scene = scene_of(seen(RULES, ORDER, guest("a cola"), cut, guest("a coffee")), frozenset())
+
+    assert [words.text for words in scene.waiting] == ["a coffee"]
