@@ -1,9 +1,11 @@
 """What clients can call, and what is done then."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 from pydantic import BaseModel
 
+import rpc.desk
 from rpc import objects
 from rpc.desk import CallOver, Listeners, OrderDesk
 from rpc.gateway import STAFF, AnyMethod, Caller, Forbidden, JsonText, Method
@@ -24,6 +26,7 @@ from rpc.wire import (
     Unchanged,
     WholeOrder,
 )
+from state.shared import NotStored
 
 Again = Callable[[], Awaitable[None]]
 """Begins another call in the place of one that is over; returns once its desk is open."""
@@ -99,9 +102,17 @@ class OrderMethods:
         except CallOver:
             if self._again is None:
                 raise
-            await self._again()
+            await self._begun(self._again)
             turn = await self._opened().say(request.text, caller, request.key)
         return SayReply(turn=turn)
+
+    async def _begun(self, again: Again) -> None:
+        """Wait until another call has begun, for as long as a client waits for its words to be stored."""
+        try:
+            async with asyncio.timeout(rpc.desk.SAY_S):
+                await again()
+        except TimeoutError:
+            raise NotStored("another call is only beginning") from None
 
     async def _get_order_state(
         self, request: GetOrderStateRequest, caller: Caller

@@ -310,3 +310,23 @@ async def test_after_the_end_nobody_changes_the_order_and_everybody_reads_it(who
     assert (await counter.call("get_menu", who=who))["sections"]
     assert (await counter.state("list", who=who))["status"] == "success"
     assert (await counter.call("hello", who=who))["order_id"] == "o-1"
+
+
+async def test_words_for_a_call_that_cannot_begin_in_time_are_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("rpc.desk.SAY_S", 0.01)
+    counter = Counter()
+    counter.talk.over = True
+
+    async def never() -> None:
+        await asyncio.Event().wait()
+
+    methods = OrderMethods(counter._bind, never)
+    methods.open(counter.desk, counter.board)
+    say = next(method for method in methods.methods() if method.name == "say")
+
+    with pytest.raises(NotStored):
+        await say.answer(SayRequest(text="hello?"), GUEST_CALLER)
+
+    assert counter.talk.heard == []
