@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NewType
 
 import pytest
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, SecretStr, computed_field
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    SecretStr,
+    ValidationError,
+    computed_field,
+)
 
 from state.shared import Command, NotStored, Refused, SharedState, SqlStore
 from state.shared.shapes import Shape, shape_of
@@ -274,3 +282,37 @@ async def test_what_cannot_be_written_is_refused_without_a_journal_too(value: ob
         await shared.apply(Put(field="value", value=value), actor="judge")
 
     assert (shared.version, shared.state) == (0, Anything())
+
+
+class Item(Frozen):
+    quantity: Annotated[int, Field(ge=0)] = 1
+
+
+class Basket(Frozen):
+    first: Item = Item()
+    items: tuple[Item, ...] = (Item(), Item())
+    named: Mapping[str, Item] = {"a": Item()}
+    inner: "Basket | None" = None
+
+
+@pytest.mark.parametrize("quantity", ["many", -3, None, 1.5])
+@pytest.mark.parametrize("where", ["first", "items", "named", "inner"])
+@pytest.mark.parametrize("journal", [True, False])
+async def test_a_part_that_is_not_valid_is_refused_wherever_it_stands(
+    where: str, quantity: object, journal: bool
+) -> None:
+    paper = Paper()
+    before = Basket(inner=Basket())
+    shared = SharedState(before, None, journal=paper if journal else None)
+    bad = Item().model_copy(update={"quantity": quantity})
+    value = {
+        "first": bad,
+        "items": (before.items[0], bad),
+        "named": {"a": bad},
+        "inner": Basket().model_copy(update={"items": (bad,)}),
+    }[where]
+
+    with pytest.raises(ValidationError):
+        await shared.apply(Put(field=where, value=value), actor="judge")
+
+    assert (shared.version, shared.state, paper.entries) == (0, before, [])
