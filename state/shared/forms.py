@@ -30,9 +30,9 @@ _LONGEST_BITS = 14_000
 """Longer whole numbers are written as JSON and not read again (CPython 3.11 reads 4,300 digits)."""
 
 
-def fingerprint(commands: Sequence[Command[Any, Any]]) -> str:
-    """Return what tells whether the same was asked before."""
-    said = json.dumps(as_json(commands), sort_keys=True)
+def fingerprint(commands: Sequence[Mapping[str, JsonValue]]) -> str:
+    """Return what tells whether the same commands, as JSON, were asked for before."""
+    said = json.dumps(commands, sort_keys=True)
     return hashlib.sha256(said.encode()).hexdigest()
 
 

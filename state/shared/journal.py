@@ -188,30 +188,53 @@ PATIENCE_S = 10.0
 """How long one who was cancelled waits on for that answer, in seconds."""
 
 
-async def to_the_end(future: "asyncio.Future[T]") -> T:
-    """Wait for what is already under way, even when the one who waits is cancelled.
+class Answer(asyncio.Future[T]):
+    """What becomes of something that cannot be called back: a row that is on its way to the disk.
 
-    A row that is on its way to the disk cannot be called back. Who is cancelled meanwhile gets the
-    true outcome instead of the cancellation; what he does next is no longer cancelled, and
-    ``asyncio.timeout`` around it does not raise (CPython 3.11).
+    A task that is cancelled while it awaits this gets the true outcome instead of the cancellation. What the
+    task does next is no longer cancelled, and ``asyncio.timeout`` around it does not raise (CPython 3.11).
+
+    Raises:
+        OutcomeUnknown: There was no outcome for some time after a cancellation.
+    """
+
+    def cancel(self, msg: object = None) -> bool:
+        """Refuse; from now on the outcome is waited for during ``PATIENCE_S`` at most."""
+        if not self.done():
+            self.get_loop().call_later(PATIENCE_S, self._give_up)
+        return False
+
+    def _give_up(self) -> None:
+        if not self.done():
+            self.set_exception(OutcomeUnknown())
+
+    def _settle(self, future: "asyncio.Future[T]") -> None:
+        if future.cancelled():
+            super().cancel()
+        elif (error := future.exception()) is None:
+            if not self.done():
+                self.set_result(future.result())
+        elif not self.done():
+            self.set_exception(error)
+
+
+async def to_the_end(future: "asyncio.Future[T]") -> T:
+    """Wait for what is already under way, even when the task that waits is cancelled: see ``Answer``.
 
     Raises:
         OutcomeUnknown: No answer came for a long time, or for some time after a cancellation.
     """
-    loop = asyncio.get_running_loop()
-    deadline = loop.time() + ANSWER_S
-    while not future.done():
-        left = deadline - loop.time()
-        if left <= 0:
-            future.add_done_callback(_ignore)
-            raise OutcomeUnknown
-        try:
-            await asyncio.wait((future,), timeout=left)
-        except asyncio.CancelledError:
-            deadline = min(deadline, loop.time() + PATIENCE_S)
-    return future.result()
-
-
-def _ignore(future: "asyncio.Future[T]") -> None:
-    if not future.cancelled():
-        future.exception()
+    if isinstance(future, Answer):
+        answer, limit = future, None
+    else:
+        loop = asyncio.get_running_loop()
+        answer = Answer(loop=loop)
+        limit = loop.call_later(ANSWER_S, answer._give_up)
+        future.add_done_callback(answer._settle)
+    try:
+        return await answer
+    except asyncio.CancelledError:
+        return answer.result()
+    finally:
+        if limit is not None:
+            limit.cancel()

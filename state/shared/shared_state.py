@@ -61,11 +61,16 @@ Condition: TypeAlias = Callable[[S], Refused | None]
 """What has to hold before a change: returns what to refuse it with, or nothing."""
 
 
+_Said: TypeAlias = tuple[dict[str, JsonValue], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class _Change(Generic[S]):
     """A change that is asked for."""
 
     commands: Sequence[Command[Any, Any]]
+    said: _Said | None
+    """The commands as JSON, where they were needed already."""
     actor: str
     key: str | None
     body: str | None
@@ -261,12 +266,16 @@ class SharedState(Generic[S, C]):
         """
         if not commands:
             raise ValueError("apply needs a command")
-        body = fingerprint(commands) if key is not None else None
+        said = as_json(commands) if key is not None else None
+        body = fingerprint(said) if said is not None else None
         basis = Basis.present()
         if basis is None:
-            return await self._apply(_Change(commands, actor, key, body, seen, turn, provided))
+            return await self._apply(
+                _Change(commands, said, actor, key, body, seen, turn, provided)
+            )
         change = _Change(
             commands,
+            said,
             actor,
             key,
             body,
@@ -357,11 +366,13 @@ class SharedState(Generic[S, C]):
         state, speaker, touched = self._fold(change)
         # Without a journal the same is refused: what cannot be stored cannot be shown as JSON either.
         text = ""
-        said: tuple[dict[str, JsonValue], ...] = ()
+        guard: Guard | None = None
+        said = change.said or ()
         if self._journal is not None or not shape_of(type(state)).survives:
             state, text = as_kept(state)
-        if self._journal is not None or not all(
-            shape_of(type(command)).survives for command in commands
+        if change.said is None and (
+            self._journal is not None
+            or not all(shape_of(type(command)).survives for command in commands)
         ):
             said = as_json(commands)
         applied = Applied(
@@ -386,7 +397,9 @@ class SharedState(Generic[S, C]):
             )
             self._writing = True
             try:
-                await to_the_end(self._journal.append(entry))
+                stored = self._journal.append(entry)
+                guard = Guard(state)  # while the row is on its way
+                await to_the_end(stored)
             finally:
                 self._writing = False
         # From here to the end nothing waits: journal and state cannot come apart.
@@ -394,7 +407,7 @@ class SharedState(Generic[S, C]):
             self._keys[change.key] = (change.body or "", applied)
         if change.basis is not None:
             change.basis.own.add(applied.version)
-        self._swap(applied, touched)
+        self._swap(applied, touched, guard)
         return applied
 
     def _fold(self, change: "_Change[S]") -> tuple[S, str | None, set[str]]:
@@ -442,9 +455,11 @@ class SharedState(Generic[S, C]):
                 if version > seen and version not in expected and overlap(part, changed):
                     raise Stale(seen, self._version)
 
-    def _swap(self, applied: Applied[S], touched: Iterable[str]) -> None:
+    def _swap(
+        self, applied: Applied[S], touched: Iterable[str], guard: Guard | None = None
+    ) -> None:
         if applied.state is not self._state:
-            self._guard = Guard(applied.state)
+            self._guard = guard or Guard(applied.state)
         self._state, self._version, self._speaker = applied.state, applied.version, applied.speaker
         for part in touched:
             self._changed[part] = applied.version

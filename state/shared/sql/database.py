@@ -190,10 +190,12 @@ class Database:
 
     def _write(self, driver: Any, group: "_Group") -> None:
         group.begin()
+        now = written(self._now())
+        if self._wrote_the_next(driver, group, now):
+            return
         state_ids = [one.state_id for one in group.wanted]
         said = any(isinstance(one, Said) for one in group.wanted)
         present = quick.present(driver, state_ids, waits=group.alone, said=said)
-        now = written(self._now())
         for at, one in enumerate(group.wanted):
             found = present.get(one.state_id)
             try:
@@ -209,6 +211,19 @@ class Database:
             if not quick.insert(driver, table, rows):
                 raise Again
 
+    def _wrote_the_next(self, driver: Any, group: "_Group", now: str) -> bool:
+        """Write what is wanted most, by one statement: the next version of one state that is held here."""
+        one = group.wanted[0]
+        if len(group.wanted) > 1 or group.alone or not isinstance(one, Change):
+            return False
+        if one.fence is None or self._owner is None or not self.link.is_sqlite:
+            return False
+        row = self._row(one, one.fence, self._owner, now)
+        if not quick.insert_next(driver, row):
+            return False
+        group.fits[0] = [row]
+        return True
+
     def _change(self, one: Change, found: Present | None, now: str) -> tuple[_Rows, Present]:
         entry, fence = one.entry, one.fence
         if found is None:
@@ -219,6 +234,11 @@ class Database:
             raise NotStored("the database has lost what was written before")
         if found.version >= entry.version:
             raise VersionTaken
+        row = self._row(one, found.fence, found.owner, now)
+        return [row], Present(found.owner, found.fence, entry.version, found.position)
+
+    def _row(self, one: Change, fence: int, owner: str, now: str) -> dict[str, Any]:
+        entry = one.entry
         row: dict[str, Any] = {
             "state_id": one.state_id,
             "version": entry.version,
@@ -229,14 +249,14 @@ class Database:
             "actor": entry.actor,
             "key": entry.key,
             "body": entry.body,
-            "fence": found.fence,
+            "fence": fence,
             "schema": self._schema,
-            "owner": found.owner,
+            "owner": owner,
             "at": now,
             "turn": entry.turn,
         }
         row["checksum"] = seal_of_entry(row)
-        return [row], Present(found.owner, found.fence, entry.version, found.position)
+        return row
 
     def _in_the_way(self, one: Row) -> Exception:
         if isinstance(one, Change):  # its key is there already

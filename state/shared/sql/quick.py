@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Table
 
 from state.shared.sql.dialects import as_known
+from state.shared.sql.tables import entries
 
 MOST = 64
 """So many states or rows go into one statement of SQLite, so that few texts of it are kept prepared."""
@@ -106,6 +107,21 @@ def insert(driver: Any, table: Table, rows: Sequence[Mapping[str, Any]]) -> bool
     return done == len(rows)
 
 
+def insert_next(driver: sqlite3.Connection, row: Mapping[str, Any]) -> bool:
+    """Insert an entry if it is the next one of its state, and the state is held by its fence; returns whether.
+
+    Args:
+        driver: The driver's own connection.
+        row: The entry, with a value for every column.
+
+    Raises:
+        sqlite3.Error, UnicodeError: As the driver raises it.
+    """
+    state_id = row["state_id"]
+    fits = (state_id, row["fence"], row["owner"], state_id, row["version"] - 1)
+    return driver.execute(_NEXT, (*_values(entries)(row), *fits)).rowcount == 1
+
+
 def _parts(items: Sequence[Any]) -> list[Sequence[Any]]:
     return [items[at : at + MOST] for at in range(0, len(items), MOST)]
 
@@ -179,3 +195,11 @@ def _insert_one(table: Table) -> str:
 def _into(table: Table) -> str:
     names = ", ".join(f'"{name}"' for name in _names(table))
     return f"INSERT INTO {table.name} ({names})"
+
+
+_NEXT = (
+    f"{_into(entries)} SELECT {', '.join('?' * len(entries.columns))} WHERE EXISTS"
+    " (SELECT 1 FROM states WHERE state_id = ? AND fence = ? AND owner = ?)"
+    " AND coalesce((SELECT max(version) FROM entries WHERE state_id = ?), 0) = ?"
+    " ON CONFLICT DO NOTHING"
+)

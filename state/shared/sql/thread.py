@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, cast
 
 from state.shared.errors import JournalFault, OutcomeUnknown, StateError
+from state.shared.journal import Answer
 from state.shared.sql.rows import Again, Outcome, Row
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ class DatabaseThread(Generic[D]):
             self._thread.join(timeout=0 if last.exception() else None)
         self._closed = True
 
-    def look(self, pending: "Iterable[_Request]", now: float) -> "tuple[list[_Answer], float]":
+    def look(self, pending: "Iterable[_Request]", now: float) -> "tuple[list[_Told], float]":
         """Break off what takes too long; called in an event loop.
 
         Args:
@@ -181,7 +182,7 @@ class DatabaseThread(Generic[D]):
         Returns:
             What nobody need wait for any longer, and when to look again.
         """
-        late: list[_Answer] = []
+        late: list[_Told] = []
         with self._lock:
             work = self._at_work
             if work is not None and work.due <= now:
@@ -198,10 +199,10 @@ class DatabaseThread(Generic[D]):
                         due = min(due, request.asked + WAIT_S, now + ANSWER_S)
                         break
                     self._crowd.left(request)
-                    late.append(_Answer(request, None, _fault(_UNANSWERED)))
+                    late.append(_Told(request, None, _fault(_UNANSWERED)))
                 elif begun.given_up:
                     unknown = _fault(_UNANSWERED) if request.row is None else OutcomeUnknown()
-                    late.append(_Answer(request, None, unknown))
+                    late.append(_Told(request, None, unknown))
             for answer in late:
                 answer.request.ended = True
         return late, due
@@ -253,27 +254,25 @@ class DatabaseThread(Generic[D]):
             self._next.append(self._requests.get_nowait())
         return self._next[0]
 
-    def _answers(self, requests: "list[_Request]") -> "list[_Answer]":
+    def _answers(self, requests: "list[_Request]") -> "list[_Told]":
         """Carry requests out, and never fail: whoever waits must hear of it, and the next one be served."""
         first = requests[0]
         try:
             database = self._database = self._database or self._open()
             if first.work is not None:
-                return [_Answer(first, first.work(database), None)]
+                return [_Told(first, first.work(database), None)]
             rows = [cast(Row, request.row) for request in requests]
             outcomes = cast(Writes, database).write(rows, alone=first.alone)
             return [
-                _Answer(request, None, outcome)
+                _Told(request, None, outcome)
                 for request, outcome in zip(requests, outcomes, strict=True)
             ]
         except BaseException as error:
             one_of_them = len(requests) > 1 and not isinstance(error, StateError)
-            return [
-                _Answer(request, None, Again() if one_of_them else error) for request in requests
-            ]
+            return [_Told(request, None, Again() if one_of_them else error) for request in requests]
 
-    def _end(self, work: "_Work", answers: "list[_Answer]") -> None:
-        told: dict[_Watch, list[_Answer]] = {}
+    def _end(self, work: "_Work", answers: "list[_Told]") -> None:
+        told: dict[_Watch, list[_Told]] = {}
         again: list[_Request] = []
         with self._lock:
             self._at_work = None
@@ -310,7 +309,9 @@ class _Request:
         self.timed = timed
         self.watch = watch
         self.asked = now
-        self.answer: asyncio.Future[Any] = watch.loop.create_future()
+        self.answer: asyncio.Future[Any] = (
+            watch.loop.create_future() if row is None else Answer(loop=watch.loop)
+        )
         self.begun: _Work | None = None
         """What it is done in; from then on nobody can say that it was not done."""
         self.alone = False
@@ -319,7 +320,7 @@ class _Request:
         """Whether it was done, dropped or given up, though its future may not have heard of it yet."""
 
 
-class _Answer(NamedTuple):
+class _Told(NamedTuple):
     request: _Request
     result: Any
     error: BaseException | None
@@ -364,7 +365,7 @@ class _Watch:
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
-        look: Callable[[Iterable[_Request], float], tuple[list[_Answer], float]],
+        look: Callable[[Iterable[_Request], float], tuple[list[_Told], float]],
     ) -> None:
         self.loop = loop
         self._look_at = look
@@ -377,14 +378,14 @@ class _Watch:
         self._pending.append(request)
         self._arm(request.asked + min(ANSWER_S, WAIT_S))
 
-    def tell(self, answers: list[_Answer]) -> None:
+    def tell(self, answers: list[_Told]) -> None:
         """Have the event loop tell what came of it; called in any thread."""
         try:
             self.loop.call_soon_threadsafe(self._settle, answers)
         except RuntimeError:
             logger.debug("the event loop that asked is closed")
 
-    def _settle(self, answers: list[_Answer]) -> None:
+    def _settle(self, answers: list[_Told]) -> None:
         for request, result, error in answers:
             if request.answer.done():
                 continue
