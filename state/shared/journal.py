@@ -224,8 +224,10 @@ async def to_the_end(future: "asyncio.Future[T]") -> T:
     Raises:
         OutcomeUnknown: No answer came for a long time, or for some time after a cancellation.
     """
+    answer: Answer[T]
+    limit: asyncio.TimerHandle | None = None
     if isinstance(future, Answer):
-        answer, limit = future, None
+        answer = future
     else:
         loop = asyncio.get_running_loop()
         answer = Answer(loop=loop)

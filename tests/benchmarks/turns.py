@@ -171,15 +171,17 @@ def _add(table: Table, results: Results, kind: str, side: str, budget: float | N
 
 
 def _limit(results: Results, kind: str, side: str) -> tuple[float | None, str]:
-    """Say what a turn with a journal comes to when of the journal only the disk is counted.
+    """Say what a turn with a journal comes to when of the journal only the disk and one thread are counted.
+
+    The thread belongs to it: an event loop that waits for a disk serves nobody else.
 
     In memory the machine sets no limit; how far it is to be trusted is what plain comes to beside itself.
     """
     if side in (IN_SHM, ON_DISK) and kind in ("tool", "handoff"):
         plain = _median(results, PLAIN, kind)
-        commit = _median(results, COMMITTING, f"{side}: {kind}: {IN_LOOP}")
+        commit = _median(results, COMMITTING, f"{side}: {kind}: {IN_THREAD}")
         whole = (_median(results, IN_MEMORY, kind) + commit) / plain
-        return round(whole, 2), "in memory and the bare commit"
+        return round(whole, 2), "in memory and the bare commit in a thread"
     beside = ratio(results, AGAIN, PLAIN, kind)
     return (
         None,
