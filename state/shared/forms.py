@@ -4,11 +4,12 @@ import hashlib
 import inspect
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from functools import cached_property
-from operator import is_
+from functools import cache, cached_property
+from itertools import chain, compress, repeat
+from operator import is_, is_not
 from typing import Any, TypeVar, cast
 from uuid import UUID
 
@@ -116,19 +117,16 @@ def _settled(value: Any, before: Any) -> Any:
     elif kind in (tuple, list, set, frozenset):
         # By identity: of ten lines of which one has changed, nine are known to be valid.
         was = before if type(before) is kind and kind in (tuple, list) else ()
-        if len(was) == len(value):
-            parts = [
-                one if one is old else _settled(one, old)
-                for one, old in zip(value, was, strict=True)
-            ]
-        else:
-            known = set(map(id, was))
-            parts = [one if id(one) in known else _settled(one, None) for one in value]
+        known = set(map(id, was))
+        parts = [
+            one if id(one) in known else _settled(one, old)
+            for one, old in zip(value, chain(was, repeat(None)), strict=False)
+        ]
         return value if all(map(is_, parts, value)) else kind(parts)
     elif isinstance(value, BaseModel):
         if kind is not type(before):
             return _settled_fields(value, {})
-        if _same(before.__dict__, value.__dict__) and value.__pydantic_extra__ is None:
+        if _same_fields(before.__dict__, value.__dict__) and value.__pydantic_extra__ is None:
             return value  # a copy of what is known need not be asked again
         return _settled_fields(value, before.__dict__)
     return value
@@ -136,15 +134,22 @@ def _settled(value: Any, before: Any) -> Any:
 
 def _settled_dict(value: Mapping[Any, Any], before: Mapping[Any, Any]) -> Mapping[Any, Any]:
     changed: dict[Any, Any] = {}
-    for name, one in value.items():
+    for name in _other(value, before):
+        one = value[name]
         kind = one.__class__
-        # What most fields hold is looked at here: this is on the way of every change.
         if kind in _ATOMS or (kind is str and one.isascii()):
             continue
         old = before.get(name)
         if one is not old and (made := _settled(one, old)) is not one:
             changed[name] = made
     return {**value, **changed} if changed else value
+
+
+def _other(value: Mapping[Any, Any], before: Mapping[Any, Any]) -> Iterable[Any]:
+    """Name what is not the same object as before: of many fields few change, and what was there is known."""
+    if len(value) != len(before):
+        return value
+    return compress(value, map(is_not, value.values(), before.values()))
 
 
 def _settled_fields(value: BaseModel, before: Mapping[str, Any]) -> BaseModel:
@@ -159,7 +164,7 @@ def _validated(value: BaseModel, fields: Mapping[str, Any]) -> BaseModel:
     extra = getattr(value, "__pydantic_extra__", None)
     given = _only_fields(kind, fields)
     made = _made(kind, given, extra)
-    if _same(made.__dict__, given):
+    if _same_fields(made.__dict__, given):
         if given is value.__dict__:
             return value
     else:  # pydantic 2.14 takes an Enum of a text for a whole number: asked twice it does not
@@ -171,26 +176,58 @@ def _validated(value: BaseModel, fields: Mapping[str, Any]) -> BaseModel:
 
 def _only_fields(kind: type[BaseModel], fields: Mapping[str, Any]) -> Mapping[str, Any]:
     """Leave out what a ``cached_property`` has kept beside the fields: of a changed copy it is another's."""
-    known = kind.model_fields
-    if fields.keys() == known.keys():
+    known = _names(kind)
+    if [*fields] == known:
         return fields
-    others = fields.keys() - known.keys()
-    if known.keys() - fields.keys() or not all(
+    others = fields.keys() - known
+    if not all(name in fields for name in known) or not all(
         isinstance(inspect.getattr_static(kind, name, None), cached_property) for name in others
     ):
         raise TypeError(f"a command made a {kind.__name__} whose fields are not its own")
     return {name: fields[name] for name in known}
 
 
+@cache
+def _names(kind: type[BaseModel]) -> list[str]:
+    return [*kind.model_fields]
+
+
 def _made(
     kind: type[BaseModel], fields: Mapping[str, Any], extra: dict[str, Any] | None
 ) -> BaseModel:
     given: Any = fields["root"] if issubclass(kind, RootModel) else fields
-    return kind.model_validate({**given, **extra} if extra else given, by_alias=False, by_name=True)
+    # What ``model_validate`` does, without its own share of the time.
+    made: BaseModel = kind.__pydantic_validator__.validate_python(
+        {**given, **extra} if extra else given, by_alias=False, by_name=True
+    )
+    return made
 
 
-def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    return one == other and all(map(is_, map(type, one.values()), map(type, other.values())))
+def _same_fields(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    if [*one] != [*other]:
+        return False
+    for name in compress(one, map(is_not, one.values(), other.values())):
+        if not _same(one[name], other[name]):
+            return False
+    return True
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values are the same to every model. Equal is too little: ``True`` and 1.0 equal 1."""
+    kind = type(one)
+    if kind is not type(other):
+        return False
+    if kind is tuple or kind is list:
+        return _same_each(one, other)
+    if kind is str or kind is int:
+        return bool(one == other)
+    if kind is dict:
+        return _same_each(one.values(), other.values()) and _same_each(one, other)
+    return one is other
+
+
+def _same_each(one: Collection[Any], other: Collection[Any]) -> bool:
+    return len(one) == len(other) and (all(map(is_, one, other)) or all(map(_same, one, other)))
 
 
 def _refuse_surrogates(text: str) -> None:

@@ -21,6 +21,7 @@ from pydantic import (
 )
 
 from state.shared import Command, NotStored, Refused, SharedState, SqlStore
+from state.shared.forms import written
 from state.shared.shapes import Shape, shape_of
 from tests.state.shared.board import Paper
 
@@ -316,3 +317,35 @@ async def test_a_part_that_is_not_valid_is_refused_wherever_it_stands(
         await shared.apply(Put(field=where, value=value), actor="judge")
 
     assert (shared.version, shared.state, paper.entries) == (0, before, [])
+
+
+class Numbers(Frozen):
+    few: tuple[int, ...] = (1,)
+    named: Mapping[str, int] = {"a": 1}
+    pairs: tuple[tuple[int, ...], ...] = ((1,),)
+    inner: "Numbers | None" = None
+
+
+class PutInside(Put):
+    def apply(self, state: Any, context: Any) -> Any:
+        inner = state.inner.model_copy(update={self.field: self.value})
+        return state.model_copy(update={"inner": inner})
+
+
+@pytest.mark.parametrize("equal", [Decimal("1.0"), 1.0, True], ids=["decimal", "float", "true"])
+@pytest.mark.parametrize("nested", [False, True], ids=["whole", "part"])
+@pytest.mark.parametrize("field", ["few", "named", "pairs"])
+@pytest.mark.parametrize("journal", [True, False])
+async def test_what_only_equals_a_number_becomes_the_number(
+    field: str, nested: bool, equal: object, journal: bool
+) -> None:
+    paper = Paper()
+    before = Numbers(inner=Numbers())
+    shared = SharedState(before, None, journal=paper if journal else None)
+    value = {"few": (equal,), "named": {"a": equal}, "pairs": ((equal,),)}[field]
+
+    await shared.apply((PutInside if nested else Put)(field=field, value=value), actor="judge")
+
+    # Equal is too little: what is written must be the same when it was read and is written again.
+    assert repr(shared.state) == repr(before)
+    assert [entry.state for entry in paper.entries] == [written(before)] * journal
