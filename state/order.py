@@ -96,7 +96,11 @@ class OrderLine(_Part):
 
     def same_thing(self, other: "OrderLine") -> bool:
         """Whether the kitchen would make the same at the same price, however many of it."""
-        return self.name == other.name and self._made_of() == other._made_of()
+        return (
+            self.name == other.name
+            and self.size == other.size
+            and self._made_of() == other._made_of()
+        )
 
     def _made_of(self) -> tuple[object, ...]:
         # In which order the parts of a combo were named makes no difference.
@@ -104,7 +108,7 @@ class OrderLine(_Part):
             self.parts, key=lambda part: (part.name, part.size or "", part.modifications)
         )
         return (
-            *(self.size, self.chosen, parts, self.note),
+            *(self.chosen, parts, self.note),
             *(self.base_price, self.taxes, self.minimum_age),
         )
 
@@ -207,4 +211,7 @@ class OrderState(_Part):
 
     def line(self, line_id: str) -> OrderLine | None:
         """Return the line of this id, if it is on the order."""
-        return next((line for line in self.order_items if line.id == line_id), None)
+        for line in self.order_items:
+            if line.id == line_id:
+                return line
+        return None

@@ -128,7 +128,8 @@ def _at_most(order: OrderState) -> int:
     for line in order.order_items:
         size += 340
         letters += 2 * len(line.name) + len(line.size or "") + len(line.note or "")
-        size += _chosen_at_most(line.chosen)
+        if line.chosen:
+            size += _chosen_at_most(line.chosen)
         for part in line.parts:
             size += 60 + 4 * (len(part.name) + len(part.size or "")) + _chosen_at_most(part.chosen)
     for note in order.notes:

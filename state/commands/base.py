@@ -9,7 +9,7 @@ from state.context import OrderContext
 from state.errors import NotFound, OrderError, OverLimit
 from state.money import shown
 from state.order import OrderLine, OrderState, Stage
-from state.parts import changed_parts, read_back_again, times_after
+from state.parts import STAGE, changed_parts, note_parts, read_back_again, times_after
 from state.pricing import price
 from state.shared import Command
 from state.text import Words
@@ -50,7 +50,10 @@ class OrderCommand(Command[OrderState, OrderContext]):
         stage = Stage.OPEN if undone and _was_read(after) else after.stage
         times = times_after(state, after, parts, context.now())
         gone = after.gone if after.gone is not state.gone else ()
+        if stage is not after.stage:
+            parts = (*parts, STAGE)
         after = after.model_copy(update={"stage": stage, "times": times, "gone": gone})
+        note_parts(state, after, parts)
         if self.within_limits:
             _refuse_too_much(state, after, context)
         return after
@@ -93,7 +96,7 @@ def _was_read(order: OrderState) -> bool:
 def _may_exceed(order: OrderState, most: int) -> bool:
     """Whether it is worth reckoning the total: no tax doubles a price."""
     fee = order.fulfilment.fee if order.fulfilment is not None else 0
-    return 2 * sum(line.line_total for line in order.order_items) + fee > most
+    return 2 * sum([line.unit_price * line.quantity for line in order.order_items]) + fee > most
 
 
 def _refuse_too_much(before: OrderState, after: OrderState, context: OrderContext) -> None:

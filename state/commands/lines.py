@@ -242,8 +242,8 @@ def _refuse_quantity(name: str, quantity: int, context: OrderContext) -> None:
 
 
 def _replaced(order: OrderState, line: OrderLine) -> OrderState:
-    items = tuple(line if there.id == line.id else there for there in order.order_items)
-    return order.model_copy(update={"order_items": items})
+    items = [line if there.id == line.id else there for there in order.order_items]
+    return order.model_copy(update={"order_items": tuple(items)})
 
 
 def _without(order: OrderState, line: OrderLine) -> OrderState:

@@ -179,6 +179,8 @@ class Chooser:
                 raise self._missing(group)
             declined = None
         self._check_number(group, picks, default)
+        if not picks and declined is None:
+            return []
         if default is not None and [pick.choice for pick in picks if pick.plain] == [default]:
             picks = [] if len(picks) == 1 else picks
         places = self._places[group.name]

@@ -43,7 +43,7 @@ class Shape:
     @property
     def survives(self) -> bool:
         """Whether every value comes back from JSON: what a subclass adds would not."""
-        return self.faithful and not any(model.__subclasses__() for model in self.models)
+        return self.faithful and not any(map(type.__subclasses__, self.models))
 
 
 _GOOD = Shape(fixed=True, faithful=True)
@@ -109,13 +109,19 @@ def _find_mappings(value: Any, found: list[dict[Any, Any]]) -> None:
             _find_mappings(value.__dict__[name], found)
     elif type(value) is dict:
         found.append(value)
-        kinds = set(map(type, value.values()))
-        if any(not issubclass(kind, BaseModel) or shape_of(kind).mappings for kind in kinds):
+        if any(map(_may_hold_mappings, set(map(type, value.values())))):
             for one in value.values():
                 _find_mappings(one, found)
     elif type(value) is tuple:
         for one in value:
             _find_mappings(one, found)
+
+
+@cache
+def _may_hold_mappings(kind: type) -> bool:
+    if issubclass(kind, BaseModel):
+        return bool(shape_of(kind).mappings)
+    return kind in (dict, tuple)
 
 
 def _model(kind: type[BaseModel], above: frozenset[type]) -> Shape:
