@@ -8,6 +8,7 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from functools import cache
+from operator import is_
 from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
 from uuid import UUID
 
@@ -96,11 +97,19 @@ class Guard:
 
     def mended(self) -> bool:
         """Undo what was edited; returns whether anything was."""
-        edited = [(one, known) for one, known in self._known if one != known]
+        edited = [(one, known) for one, known in self._known if not _same_objects(one, known)]
         for one, known in edited:
             one.clear()
             one.update(known)
         return bool(edited)
+
+
+def _same_objects(one: Mapping[Any, Any], known: Mapping[Any, Any]) -> bool:
+    return (
+        len(one) == len(known)
+        and all(map(is_, one, known))
+        and all(map(is_, one.values(), known.values()))
+    )
 
 
 def _find_mappings(value: Any, found: list[dict[Any, Any]]) -> None:
@@ -112,7 +121,10 @@ def _find_mappings(value: Any, found: list[dict[Any, Any]]) -> None:
         if any(map(_may_hold_mappings, set(map(type, value.values())))):
             for one in value.values():
                 _find_mappings(one, found)
-    elif type(value) is tuple:
+    elif type(value) in (
+        tuple,
+        list,
+    ):  # a list is copied before it is given away, a model in it is not
         for one in value:
             _find_mappings(one, found)
 
@@ -121,7 +133,7 @@ def _find_mappings(value: Any, found: list[dict[Any, Any]]) -> None:
 def _may_hold_mappings(kind: type) -> bool:
     if issubclass(kind, BaseModel):
         return bool(shape_of(kind).mappings)
-    return kind in (dict, tuple)
+    return kind in (dict, tuple, list)
 
 
 def _model(kind: type[BaseModel], above: frozenset[type]) -> Shape:

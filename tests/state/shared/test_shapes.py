@@ -349,3 +349,37 @@ async def test_what_only_equals_a_number_becomes_the_number(
     # Equal is too little: what is written must be the same when it was read and is written again.
     assert repr(shared.state) == repr(before)
     assert [entry.state for entry in paper.entries] == [written(before)] * journal
+
+
+class Rows(Frozen):
+    parts: tuple[list[Numbers], ...] = ([Numbers()],)
+    listed: list[list[Numbers]] = [[Numbers()]]
+    plain: Mapping[str, int] = {"a": 1}
+
+
+class Edit(Command[Any, Any]):
+    """Edit a mapping of the state in place, as one must not."""
+
+    op: Literal["edit"] = "edit"
+    where: str
+    value: Any
+
+    def apply(self, state: Any, context: Any) -> Any:
+        mapping = {
+            "in a list in a tuple": lambda: state.parts[0][0].named,
+            "in lists": lambda: state.listed[0][0].named,
+            "in the state": lambda: state.plain,
+        }[self.where]()
+        mapping["a"] = self.value
+        return state.model_copy()
+
+
+@pytest.mark.parametrize("value", [2, True, 1.0, "many"], ids=repr)
+@pytest.mark.parametrize("where", ["in a list in a tuple", "in lists", "in the state"])
+async def test_a_mapping_that_was_edited_in_place_is_as_it_was(where: str, value: object) -> None:
+    shared = SharedState(Rows(), None)
+
+    with pytest.raises(TypeError, match="edited the state"):
+        await shared.apply(Edit(where=where, value=value), actor="judge")
+
+    assert (shared.version, repr(shared.state)) == (0, repr(Rows()))
