@@ -7,6 +7,7 @@ price, a postcode or an id. A security code is three or four digits that are cal
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from state.digits import DIGIT_FILLERS, DIGIT_TIMES, NUMBER_WORDS, Run, plain_digits, runs_in
@@ -74,6 +75,7 @@ _CODE_AFTER = re.compile(
 _PIECE = 3
 """Fewer digits than this, told by themselves, are a count or an hour and no piece of a number."""
 _MOST_STRANGERS = 2
+_CLAUSE = re.compile(r"[,.;:!?\n]|\b(?:and|but|then|so)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
 _SAID = re.compile(r"\d+|[^\W\d_]+")
 _DIGIT = re.compile(r"\d")
@@ -210,9 +212,24 @@ class Redactor:
         telling = bool(self._told or self._in_card or self._small)
         secret = _secrets(runs, text, region, telling=telling)
         pieces = [run for run in runs if len(run.digits) >= _PIECE and not _counts(run, text)]
-        if pieces and not secret and not _says_more(text, runs):
+        beside = bool(pieces) and not secret and _says_more(text, runs)
+        if beside:  # a number that is told goes on beside a telephone number or a house's
+            apart = [part for run in runs for part in _apart(run, text)]
+            pieces = [
+                part
+                for part in apart
+                if len(part.digits) >= _PIECE
+                and not _counts(part, text)
+                and _stands_alone(part, apart, text)
+            ]
+        if pieces and not secret:
             secret = list(self._continuing(pieces, text, region))
-        self._remember(pieces, secret, text, runs)
+        if not beside:
+            self._remember(pieces, secret, text, runs)
+        elif secret:
+            self._told, self._in_card = (), "part"
+        elif pieces:
+            self._told = (*self._told, pieces[0]) if len(pieces) == 1 else (pieces[-1],)
         if self._in_small_pieces(runs, text):
             secret = runs
         return _without(text, secret)
@@ -437,6 +454,34 @@ def _says_more(text: str, runs: Sequence[Run]) -> bool:
     if _PLACE_WORDS.search(text) or _ELSE_WORDS.search(text):
         return True
     return len(_strangers(_without(text, runs).replace(CARD, ""))) > _MOST_STRANGERS
+
+
+def _apart(run: Run, text: str) -> list[Run]:
+    """Take digits apart where another clause begins: "house 12, 4242" tells two numbers."""
+    cuts = [match.span() for match in _CLAUSE.finditer(text, run.start, run.end)]
+    starts, ends = (run.start, *(end for _, end in cuts)), (*(at for at, _ in cuts), run.end)
+    parts = [
+        replace(part, start=start + part.start, end=start + part.end, embedded=run.embedded)
+        for start, end in zip(starts, ends, strict=True)
+        for part in runs_in(text[start:end])
+    ]
+    return parts if "".join(part.digits for part in parts) == run.digits else [run]
+
+
+def _stands_alone(run: Run, runs: Sequence[Run], text: str) -> bool:
+    """Whether nothing is said of these digits, though something is said of others in the same turn.
+
+    Words between two numbers are about the second: "4242, my phone is 212 555 0142".
+    """
+    if run.embedded or len(run.digits) >= _PART:
+        return False
+    before = max((one.end for one in runs if one.end <= run.start), default=0)
+    later = any(one.start >= run.end for one in runs)
+    own = text[before : run.start], "" if later else text[run.end :]
+    return not any(
+        _PLACE_WORDS.search(said) or _ELSE_WORDS.search(said) or _strangers(said)
+        for said in (_CLAUSE.split(own[0])[-1], _CLAUSE.split(own[1])[0])
+    )
 
 
 def _strangers(text: str) -> list[str]:

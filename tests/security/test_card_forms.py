@@ -101,6 +101,61 @@ def test_a_number_told_over_many_turns_leaves_only_its_beginning(
     assert not found(number, kept, " / ".join(turns))
 
 
+BESIDE = (
+    "{}, my phone is 212 555 0142",
+    "{}, call 212 555 0142",
+    "call me on 212 555 0142, {}",
+    "my house number is 12, and then {}",
+    "house 12, {}",
+    "{} my zip is 10012",
+    "{}, and I live at 350 Fifth Avenue",
+    "12 Carmine Street, flat 3, then {}",
+)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("size", [3, 4, 5, 6])
+@pytest.mark.parametrize("beside", BESIDE)
+@pytest.mark.parametrize("always", [True, False])
+def test_a_number_told_beside_others_leaves_only_its_beginning(
+    number: str, size: int, beside: str, always: bool
+) -> None:
+    redactor = Redactor(lambda: "US")
+    pieces = [number[at : at + size] for at in range(0, len(number), size)]
+    turns = [
+        beside.format(piece) if always or place == 1 else piece
+        for place, piece in enumerate(pieces)
+    ]
+
+    kept = [let_in(turn, redactor) for turn in turns]
+
+    # One or two digits at the end are let in, as they are without a number beside them.
+    left = {
+        place
+        for place, (piece, turn) in enumerate(zip(pieces, kept, strict=True))
+        if len(piece) > 2 and piece in turn.replace("212 555 0142", "")
+    }
+    assert left <= {*range(7 // size)}, kept
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        ["1204", "call me on 212 555 0142", "10012"],
+        ["350 Fifth Avenue", "flat 1204, and my phone is 212 555 0142", "15"],
+        ["212 555 0142", "house number 1204, zip 10012", "20"],
+        ["12 Carmine Street, flat 1204, 10012", "2 Margheritas, call 212 555 0142", "15"],
+        ["order 4242 please, it is for 5", "my address is 4242 Main Street"],
+        ["10012", "my house number is 350, the phone is 212 555 0142", "at 7:30"],
+        ["my zip is 10012, and the tip 300", "12.50 in cash, call 212 555 0142"],
+    ],
+)
+def test_addresses_and_telephones_in_a_row_are_no_card(turns: list[str]) -> None:
+    redactor = Redactor(lambda: "US")
+
+    assert [let_in(turn, redactor) for turn in turns] == turns
+
+
 @pytest.mark.parametrize(
     "turns",
     [
