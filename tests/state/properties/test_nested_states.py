@@ -309,8 +309,7 @@ def careless_with(value: Any) -> list[Edit]:
 
 def _with_fields(value: BaseModel, fields: dict[str, Any]) -> BaseModel:
     made = value.model_copy()
-    made.__dict__.clear()
-    made.__dict__.update(fields)
+    object.__setattr__(made, "__dict__", fields)
     return made
 
 
