@@ -11,13 +11,16 @@ from typing import Annotated, Any, Literal, NewType
 
 import pytest
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
     PlainSerializer,
+    PrivateAttr,
     SecretStr,
     ValidationError,
     computed_field,
+    model_validator,
 )
 
 from state.shared import Command, NotStored, Refused, SharedState, SqlStore
@@ -383,3 +386,84 @@ async def test_a_mapping_that_was_edited_in_place_is_as_it_was(where: str, value
         await shared.apply(Edit(where=where, value=value), actor="judge")
 
     assert (shared.version, repr(shared.state)) == (0, repr(Rows()))
+
+
+class Label(Frozen):
+    text: Annotated[str, AfterValidator(str.strip)] = "a"
+
+
+class Labelled(Frozen):
+    label: Label = Label()
+    text: str = "a"
+
+    @model_validator(mode="after")
+    def _says_the_same(self) -> "Labelled":
+        if self.text != self.label.text:
+            raise ValueError("another text")
+        return self
+
+
+class Shelf(Frozen):
+    labelled: Labelled = Labelled()
+    number: int = 1
+
+
+async def test_a_model_is_asked_again_when_a_model_in_it_became_another() -> None:
+    shared = SharedState(Shelf(), None)
+    label = Label().model_copy(update={"text": " b "})
+    value = Labelled().model_copy(update={"label": label, "text": " b "})
+
+    with pytest.raises(ValidationError, match="another text"):
+        await shared.apply(Put(field="labelled", value=value), actor="judge")
+
+    assert shared.state == Shelf()
+
+
+class TextOfNumber(Enum):
+    ONE = "1"
+
+
+async def test_a_text_that_is_taken_for_a_number_becomes_one_or_is_refused() -> None:
+    shared = SharedState(Shelf(number=7), None)
+
+    with pytest.raises(ValidationError):
+        await shared.apply(Put(field="number", value=Colour.RED), actor="judge")
+    assert shared.state == Shelf(number=7)
+
+    await shared.apply(Put(field="number", value=TextOfNumber.ONE), actor="judge")
+    assert repr(shared.state) == repr(Shelf(number=1))
+
+
+class Open(Frozen):
+    """Takes more fields than it names, and keeps something for itself."""
+
+    model_config = ConfigDict(extra="allow")
+    text: Annotated[str, AfterValidator(str.strip)] = "a"
+    _own: int = PrivateAttr(default=0)
+
+
+class PutOpen(Command[Any, Any]):
+    op: Literal["put_open"] = "put_open"
+    own: int = 0
+
+    def apply(self, state: Any, context: Any) -> Any:
+        made = state.model_copy(update={"text": " b ", "more": 1})
+        made._own = self.own
+        return made
+
+
+async def test_what_a_validator_changes_keeps_the_fields_that_have_no_name() -> None:
+    shared = SharedState(Open(), None)
+
+    await shared.apply(PutOpen(), actor="judge")
+
+    assert shared.state == Open.model_validate({"text": "b", "more": 1})
+
+
+async def test_what_is_private_is_not_lost_without_a_word() -> None:
+    shared = SharedState(Open(), None)
+
+    with pytest.raises(NotStored):  # it would not come back
+        await shared.apply(PutOpen(own=5), actor="judge")
+
+    assert shared.state == Open()
