@@ -55,6 +55,7 @@ _PLACE_WORDS = re.compile(
     r"|order(?: number)?|table)\b",
     re.IGNORECASE,
 )
+_PLACE_BEFORE = re.compile(_PLACE_WORDS.pattern + r"[^.!?]{0,40},\s*$", re.IGNORECASE)
 _NUMBERED_BEFORE = re.compile(
     r"\b(?:order|reservation|booking|ticket|invoice|reference|voucher)(?: number| no\.?| id)?[\s:#]*$",
     re.IGNORECASE,
@@ -75,7 +76,7 @@ _CODE_AFTER = re.compile(
 _PIECE = 3
 """Fewer digits than this, told by themselves, are a count or an hour and no piece of a number."""
 _MOST_STRANGERS = 2
-_CLAUSE = re.compile(r"[,.;:!?\n]|\b(?:and|but|then|so)\b", re.IGNORECASE)
+_CLAUSE = re.compile(r"[,.;!?\n]|\b(?:and|but|then|so)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
 _SAID = re.compile(r"\d+|[^\W\d_]+")
 _DIGIT = re.compile(r"\d")
@@ -207,8 +208,8 @@ class Redactor:
     def __call__(self, text: str) -> str:
         """Return what may be kept of a guest's words, and remember how they end."""
         runs = _runs(text)
-        told = sum(len(run.digits) for run in (*self._told, *runs))
-        region = self._ask_region() if told >= _PART else None
+        known = sum(len(run.digits) for run in (*self._told, *runs))
+        region = self._ask_region() if known >= _PART else None
         telling = bool(self._told or self._in_card or self._small)
         secret = _secrets(runs, text, region, telling=telling)
         pieces = [run for run in runs if len(run.digits) >= _PIECE and not _counts(run, text)]
@@ -224,6 +225,9 @@ class Redactor:
             ]
         if pieces and not secret:
             secret = list(self._continuing(pieces, text, region))
+            told = "".join(run.digits for run in (*self._told, *secret[:1]))
+            if beside and not self._in_card and not _BEGINS.match(told):
+                secret = []
         if not beside:
             self._remember(pieces, secret, text, runs)
         elif secret:
@@ -478,6 +482,8 @@ def _stands_alone(run: Run, runs: Sequence[Run], text: str) -> bool:
     before = max((one.end for one in runs if one.end <= run.start), default=0)
     later = any(one.start >= run.end for one in runs)
     own = text[before : run.start], "" if later else text[run.end :]
+    if run.groups == (5,) and _PLACE_BEFORE.search(text[: run.start]):
+        return False  # "221 Mott Street, apt 4B, 10012"
     return not any(
         _PLACE_WORDS.search(said) or _ELSE_WORDS.search(said) or _strangers(said)
         for said in (_CLAUSE.split(own[0])[-1], _CLAUSE.split(own[1])[0])

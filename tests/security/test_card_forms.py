@@ -114,8 +114,15 @@ BESIDE = (
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-@pytest.mark.parametrize("size", [3, 4, 5, 6])
-@pytest.mark.parametrize("beside", BESIDE)
+@pytest.mark.parametrize(
+    ("beside", "size"),
+    [
+        (beside, size)
+        for beside in BESIDE
+        for size in (3, 4, 5, 6)
+        if (beside, size) != ("house 12, {}", 5)  # five digits that end an address are its postcode
+    ],
+)
 @pytest.mark.parametrize("always", [True, False])
 def test_a_number_told_beside_others_leaves_only_its_beginning(
     number: str, size: int, beside: str, always: bool
@@ -145,6 +152,8 @@ def test_a_number_told_beside_others_leaves_only_its_beginning(
         ["350 Fifth Avenue", "flat 1204, and my phone is 212 555 0142", "15"],
         ["212 555 0142", "house number 1204, zip 10012", "20"],
         ["12 Carmine Street, flat 1204, 10012", "2 Margheritas, call 212 555 0142", "15"],
+        ["10012", "can you deliver to 221 Mott Street, apt 4B, 10012?"],
+        ["30301", "12 Main Street, 30301, call 212 555 0142", "flat 12, 30302"],
         ["order 4242 please, it is for 5", "my address is 4242 Main Street"],
         ["10012", "my house number is 350, the phone is 212 555 0142", "at 7:30"],
         ["my zip is 10012, and the tip 300", "12.50 in cash, call 212 555 0142"],
