@@ -149,7 +149,7 @@ class TestWaiting:
                 gates.append(asyncio.get_running_loop().create_future())
                 return gates[-1]
 
-        shared = board(journal=Gated(), wait_s=0.01)
+        shared = board(journal=Gated())
         first = asyncio.create_task(shared.apply(Score(name="ann"), actor="first"))
         await asyncio.sleep(0)
         second = asyncio.create_task(shared.apply(Score(name="ann"), actor="second"))
@@ -158,6 +158,7 @@ class TestWaiting:
 
         def come_late(applied: Applied[Board]) -> None:
             if not late:  # the first one is about to let go, the second has not begun
+                shared._wait_s = 0.01  # for the third only: the second waits as long as it takes
                 loop = asyncio.get_running_loop()
                 late.append(loop.create_task(shared.apply(Score(name="ann"), actor="late")))
 
