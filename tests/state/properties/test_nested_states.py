@@ -229,7 +229,7 @@ JUNK: tuple[Any, ...] = (
     *([], {}, {"a": -1}, object(), Base(a=1), More(b=2), Base.model_construct(a=-1)),
     *(Rounded.model_construct(name=" ann "), Grows(name="x"), Colour.RED, Decimal("1.0")),
     *(datetime(2026, 1, 1, tzinfo=UTC), date(2026, 1, 1), frozenset({1}), 10**5000, "ann"),
-    *(Mixed.ONE, Mixed.TEXT, Item.model_construct(n=-1), Item.model_construct(text=5)),
+    *(Mixed.ONE, Mixed.TEXT, Item.model_construct(n=-1), Item().model_copy(update={"text": 5})),
 )
 
 Edit = Callable[[Any], Any]
