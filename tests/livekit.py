@@ -221,6 +221,10 @@ class Client:
     async def leave(self) -> None:
         """Leave the room as a page does that is closed; once is enough."""
         await self.room.disconnect()
+        # Where the server has closed the room, that returns at once and livekit's own task goes on.
+        listening: asyncio.Task[None] | None = getattr(self.room, "_task", None)
+        if listening is not None:
+            await asyncio.wait([listening], timeout=LONG_S)
         while self._readers:
             await asyncio.gather(*self._readers, return_exceptions=True)
 

@@ -213,6 +213,10 @@ class RoomClient:
         self._leaving = True
         self._stop_waiting()
         await self.room.disconnect()
+        # Where the server has closed the room, that returns at once and livekit's own task goes on.
+        listening: asyncio.Task[None] | None = getattr(self.room, "_task", None)
+        if listening is not None:
+            await asyncio.wait([listening], timeout=_READ_S)
         while self._readers:
             await asyncio.gather(*self._readers, return_exceptions=True)
 

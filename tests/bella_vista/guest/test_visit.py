@@ -310,6 +310,10 @@ async def test_a_room_that_is_closed_ends_the_visit(livekit: LiveKit, room_name:
         await server.room.delete_room(api.DeleteRoomRequest(room=room_name))
 
         assert await visiting == "agent_ended"
+        # livekit waits for its own task only where it is the guest that leaves.
+        listening = guest.visit._client.room._task
+        assert listening is not None
+        assert listening.done()
 
 
 async def test_no_agent_is_an_error(
