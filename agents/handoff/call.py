@@ -74,7 +74,7 @@ class Call(Generic[S, C]):
         resumed: Whether it goes on with a conversation that began before it; a state that has been changed
             is taken for one when nothing is said.
         turn: The number of things the guest had said before it.
-        first_words: Said before anything else, once, and again by who speaks next when it was cut short; nothing
+        first_words: Said before anything else is, once, and again by who speaks next when it was cut short; nothing
             when empty.
     """
 

@@ -31,17 +31,14 @@ def digest() -> Carry:
     """
 
     def carry(items: Sequence[ChatItem]) -> list[ChatItem]:
+        ends = max((at for at, item in enumerate(items) if _is_message(item, "user")), default=-1)
+        waiting = unanswered(items[: ends + 1])
         words: list[ChatItem] = []
-        for item in reversed(items):
-            if _is_message(item, "user"):
+        for item in items[waiting[0] : ends + 1] if waiting else ():
+            if _is_message(item, "user") or is_note(item):
                 words.append(item)
-            elif words and _is_message(item, "assistant") and not is_note(item):
-                break
-            elif words and item.type == "function_call_output" and not item.is_error:
+            elif item.type == "function_call_output" and not item.is_error:
                 words.append(_note(item))
-            elif words and is_note(item):
-                words.append(item)
-        words.reverse()
         while words and (is_note(words[0]) or is_note(words[min(1, len(words) - 1)])):
             del words[0]  # one message alone was acted on
         return words
@@ -72,6 +69,25 @@ def full() -> Carry:
         return carried
 
     return carry
+
+
+def unanswered(items: Sequence[ChatItem]) -> list[int]:
+    """Return the places of the user's messages that no reply has answered.
+
+    A reply to several that was interrupted, or broken off after it had called tools, answers none of them: nobody
+    can say which its words were for. One message is answered by whatever was said to it.
+    """
+    waiting: list[int] = []
+    for at, item in enumerate(items):
+        if _is_message(item, "user"):
+            waiting.append(at)
+        elif _is_message(item, "assistant") and not is_note(item):
+            ends = not item.interrupted and not (
+                at + 1 < len(items) and items[at + 1].type == "function_call"
+            )
+            if ends or len(waiting) == 1:
+                waiting.clear()
+    return waiting
 
 
 def is_note(item: ChatItem) -> bool:

@@ -234,8 +234,9 @@ class Voice(Agent, Generic[S, C]):
         if (words := to_be_said(chat_ctx.items)) is not None:
             yield words
             return
-        if first := call.first_words:
-            yield f"{first} "
+        # Said with a reply's own words and never before: a reply that has said something, and then calls tools or
+        # is interrupted, would seem to have answered what it has not yet acted on.
+        first = f"{call.first_words} ".lstrip()
         reply = call.new_reply(self.name)
         outgoing = Outgoing(call.manners.let_out, call.manners.settled)
         sorter: CallSorter | None = None
@@ -248,7 +249,11 @@ class Voice(Agent, Generic[S, C]):
                 async for chunk in chunks:
                     if chunk.usage is not None:
                         call.spending.report(chunk.usage)
-                    if let_out := _let_out(chunk, reply, sorter, outgoing):
+                    let_out = _let_out(chunk, reply, sorter, outgoing)
+                    if first and reply.spoke:
+                        yield first
+                        first = ""
+                    if let_out:
                         yield let_out
             if rest := outgoing.rest():
                 yield rest
@@ -259,7 +264,7 @@ class Voice(Agent, Generic[S, C]):
             if reply.spoke:  # what follows is another sentence
                 yield f"{_last_words(outgoing)} "
             if sorter is None or not sorter.broken_off():
-                yield self._trouble(call)
+                yield f"{first}{self._trouble(call)}"
             return
         if sorter.last:
             yield ChatChunk(
@@ -267,7 +272,7 @@ class Voice(Agent, Generic[S, C]):
                 delta=ChoiceDelta(role="assistant", tool_calls=sorter.last),
             )
         elif not reply.spoke and not sorter.passed_on:
-            yield self._trouble(call)
+            yield f"{first}{self._trouble(call)}"
 
     def _as_data(self, digest: str) -> ChatMessage:
         if self._data is None or self._data[0] != digest:

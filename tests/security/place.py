@@ -162,8 +162,8 @@ async def place(menu: Menu, at: str, folder: Path) -> AsyncIterator[Place]:
 
 
 SEVERAL = re.compile(
-    r"The user's last \d+ messages are unanswered\. Act on each of them, in order; then say for each what was"
-    r" done, or ask about it\."
+    r"The user's last \d+ messages are unanswered\. Act on each that has not been acted on yet, in order;"
+    r" then say for each what was done, or ask about it\."
 )
 
 

@@ -1,12 +1,17 @@
 """Messages that wait become one user message each in one request, in their order, and are kept like that."""
 
 import asyncio
+from typing import Any
 
-from agents.handoff import DATA_MARK, Event, Heard, YourTurn, start_text, stop
+from livekit.agents.llm import LLMStream
+
+from agents.handoff import DATA_MARK, Call, Event, Heard, Said, YourTurn, start_text, stop
 from agents.testing import Conversation, Request, ScriptedLLM, calls, says, until
+from state.shared import SharedState
+from tests.agents.handoff.raw_model import Part, RawModel
 from tests.agents.handoff.test_clock_steps import clock_steps, talk_in
 from tests.agents.handoff.test_taken_up import Paper
-from tests.agents.hotel import hotel
+from tests.agents.hotel import HotelVoice, Stay, hotel, hotel_graph
 
 FIVE = ["Two nights", "for Ada", "and a taxi", "no, forget the taxi", "when is breakfast?"]
 
@@ -170,3 +175,86 @@ async def test_a_message_that_was_acted_on_alone_does_not_travel() -> None:
         await talk.answered()
 
     assert by_user(model.requests[4]) == ["A beer"]
+
+
+async def test_a_reply_to_several_that_was_interrupted_while_it_spoke_has_answered_none() -> None:
+    never = asyncio.Event()
+    model = RawModel(["Good evening."], [never], ["So, ", never], ["All three."])
+
+    async with Conversation(hotel(), model) as talk:
+        talk.say(FIVE[0])
+        await until(lambda: len(model.asked) == 2)
+        talk.say(FIVE[1])
+        await until(lambda: len(model.asked) == 3)
+        for _ in range(50):  # until its first words are said
+            await asyncio.sleep(0)
+        talk.say(FIVE[2])
+        await talk.answered()
+        said = [(one.text, one.interrupted) for one in talk.events if isinstance(one, Said)]
+
+    assert said == [("Good evening.", False), ("So, ", True), ("All three.", False)]
+    assert "last 3 messages" in (model.asked[3].messages()[-1].text_content or "")
+
+
+FIRST = "The line was cut."
+
+
+class Spoken(RawModel):
+    """A model that is spoken into: while it is asked, the user says what stands under the number of the request."""
+
+    def __init__(self, said: dict[int, list[str]], *replies: list[Part]) -> None:
+        super().__init__(*replies)
+        self.said = said
+        self.call = Call(SharedState(Stay(), None), hotel_graph(), first_words=FIRST, resumed=True)
+        self.events: list[Event] = []
+        self.call.listen(self.events.append)
+
+    def chat(self, **asked: Any) -> LLMStream:
+        self.call.spawn(self._speak(self.said.get(len(self.asked), [])))
+        return super().chat(**asked)
+
+    async def _speak(self, words: list[str]) -> None:
+        for _ in range(50):  # until what is said first would have been said
+            await asyncio.sleep(0)
+        for one in words:
+            self.call.hear(one)
+
+    async def answers(self) -> list[str]:
+        """Hold the call until everything is answered; returns all that was said."""
+        await start_text(self.call, self)
+        await until(lambda: any(isinstance(one, YourTurn) for one in self.events))
+        await stop(self.call)
+        return [one.text for one in self.events if isinstance(one, Said)]
+
+    def shown(self, number: int) -> list[tuple[str, str | None]]:
+        """What was said, as a request showed it."""
+        return [
+            (one.role, text)
+            for one in self.asked[number].messages()
+            if one.role in ("user", "assistant")
+            and not (text := one.text_content or "").startswith(DATA_MARK)
+        ]
+
+
+async def test_what_is_said_first_does_not_answer_the_message_it_was_interrupted_after() -> None:
+    never = asyncio.Event()
+    model = Spoken({0: FIVE[:1], 1: FIVE[1:2]}, [never], [never], ["Both."])
+
+    assert await model.answers() == [f"{FIRST} Both."]
+    assert model.shown(2) == [("user", FIVE[0]), ("user", FIVE[1])]
+    assert "last 2 messages" in (model.asked[2].messages()[-1].text_content or "")
+
+
+async def test_what_is_said_first_does_not_stand_before_what_a_tool_was_called_for() -> None:
+    never = asyncio.Event()
+    call = ("set_guest", '{"name": "Ada"}', "c")
+    model = Spoken({0: FIVE[:3]}, [never], [call], ["All three."])
+
+    assert await model.answers() == [f"{FIRST} All three."]
+    assert model.shown(2) == [("user", one) for one in FIVE[:3]]
+
+
+async def test_what_is_said_first_is_said_before_the_words_of_a_model_that_fails() -> None:
+    model = Spoken({}, [ValueError("no")])
+
+    assert await model.answers() == [f"{FIRST} {HotelVoice.opening.canned}"]

@@ -1,5 +1,6 @@
 """Promise 5: the next voice knows what it must know, in a prompt that does not grow."""
 
+import pytest
 from livekit.agents.llm import ChatItem, ChatMessage, FunctionCall, FunctionCallOutput
 
 from agents.handoff import DATA_MARK, carry
@@ -113,3 +114,39 @@ def test_words_before_the_last_that_nobody_answered_or_acted_on_are_last_words_t
     later: list[ChatItem] = [refused, ChatMessage(role="user", content=["four"])]
 
     assert texts(carry.digest()([*history(), *later])) == ["three", "four"]
+
+
+def said(text: str, *, cut: bool = False) -> ChatItem:
+    return ChatMessage(role="assistant", content=[text], interrupted=cut)
+
+
+def user(text: str) -> ChatItem:
+    return ChatMessage(role="user", content=[text])
+
+
+CALL = FunctionCall(call_id="c", name="set_guest", arguments="{}")
+DONE = FunctionCallOutput(call_id="c", name="set_guest", output="Done.", is_error=False)
+SEVERAL: list[list[ChatItem]] = [
+    [user("one"), user("two"), said("So", cut=True), user("three")],
+    [user("one"), user("two"), said("One moment."), CALL, DONE, user("three")],
+    [user("one"), user("two"), CALL, DONE, said("So", cut=True), user("three")],
+    [user("one"), user("two"), said("So", cut=True), user("three"), said("Well", cut=True)],
+]
+
+
+@pytest.mark.parametrize("items", SEVERAL)
+def test_messages_whose_reply_did_not_come_to_its_end_travel_together(
+    items: list[ChatItem],
+) -> None:
+    before = [user("zero"), said("It is 120.")]
+    carried = [text for text in texts(carry.digest()([*before, *items])) if text is not None]
+
+    assert [text for text in carried if not text.startswith("(")] == ["one", "two", "three"]
+    assert ("(set_guest: Done.)" in carried) == (DONE in items)
+
+
+@pytest.mark.parametrize("cut", [False, True])
+def test_one_message_is_answered_by_what_was_said_to_it(*, cut: bool) -> None:
+    items = [user("one"), said("So", cut=cut), user("two")]
+
+    assert texts(carry.digest()(items)) == ["two"]

@@ -55,16 +55,23 @@ class Talk:
 
 
 @asynccontextmanager
-async def talking(*early: str) -> AsyncIterator[Talk]:
+async def talking(
+    *early: str, first_words: str = "", meanwhile: Sequence[str] = (), apart: int = 0
+) -> AsyncIterator[Talk]:
     ids = count(1)
     context = OrderContext(menu=MENU, now=lambda: NOW, new_id=lambda: f"id-{next(ids)}")
     state = open_order(MENU, order_id="a", order_number="101", channel="web_text", now=NOW)
-    talk = Talk(restaurant_call(SharedState(state, context)))
+    shared = SharedState(state, context, speaker="order_taker" if first_words else None)
+    talk = Talk(restaurant_call(shared, resumed=bool(first_words), first_words=first_words))
     talk.call.listen(talk.events.append)
     for message in early:
         talk.call.hear(message)
     await start_text(talk.call, language_model("local", MENU, lambda: NOW))
     try:
+        for message in meanwhile:
+            talk.call.hear(message)
+            for _ in range(apart):
+                await asyncio.sleep(0)
         async with asyncio.timeout(20):
             await talk.call.answered()
         yield talk
@@ -123,6 +130,21 @@ async def test_messages_that_come_in_groups_while_others_are_acted_on_are_all_ac
 async def test_what_came_before_anybody_was_there_is_acted_on_alike() -> None:
     async with talking(SALAD, "One Tiramisu", "remove the salad", "a cola") as talk:
         assert talk.lines == {"Tiramisu": 1, "Cola": 1}
+
+
+SIX = ["a cola", "a tiramisu", "a large Margherita", "an espresso", "a fruit salad", "a mint tea"]
+
+
+@pytest.mark.parametrize("apart", [*range(12), 20, 33, 45, 60])
+@pytest.mark.parametrize("early", [0, 1, 2])
+async def test_what_comes_while_a_call_goes_on_that_was_cut_off_is_acted_on(
+    early: int, apart: int
+) -> None:
+    async with talking(
+        *SIX[:early], first_words="We were cut off.", meanwhile=SIX[early:], apart=apart
+    ) as talk:
+        assert len(talk.lines) == len(SIX)
+        assert sum("We were cut off." in one for one in talk.said) == 1
 
 
 @pytest.mark.parametrize("place", [0, 1, 2, 3])
