@@ -26,7 +26,7 @@ from bella_vista.rooms.phone import is_telephone, play_recording
 from bella_vista.rooms.refusing import write
 from bella_vista.rooms.seat import Seat, place_of
 from bella_vista.rooms.talk import Talk
-from bella_vista.rooms.words import MOVED_ON, TOO_LONG
+from bella_vista.rooms.words import MOVED_ON
 from rpc.gateway import STAFF, Caller, Forbidden, Gateway, Mutes, RoomService
 from rpc.methods import OrderMethods
 from state.shared import Lease, StateError
@@ -399,11 +399,11 @@ class RoomCall:
         if await self._seat.renew():
             talk.call.hear(words)
 
-    async def _refuse_text(self, stream_id: str) -> None:
-        """Tell the guest that a text of theirs was too large to be taken in."""
+    async def _refuse_text(self, words: str, segment: str) -> None:
+        """Tell the guest that texts of theirs were not taken in."""
         to = self._attendance.guest
         if to is not None:
-            await write(self._room.local_participant, TOO_LONG, f"too long {stream_id}", to=to)
+            await write(self._room.local_participant, words, segment, to=to)
 
     def _on_key(self, pressed: rtc.SipDTMF) -> None:
         participant = pressed.participant

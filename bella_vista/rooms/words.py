@@ -45,6 +45,21 @@ def may_be_missing(messages: Sequence[str]) -> str:
     return f"{_CUT_OFF}{named}. {_MISSING}"
 
 
+def too_many(count: int) -> str:
+    """Say that messages were not heard because they came too fast.
+
+    >>> too_many(1)
+    'I am sorry, one of your messages came too fast for me to read. Please send it again.'
+    >>> too_many(12)
+    'I am sorry, 12 of your messages came too fast for me to read. Please send them again, more slowly.'
+    """
+    missed = "one" if count == 1 else str(count)
+    again = "it again" if count == 1 else "them again, more slowly"
+    return (
+        f"I am sorry, {missed} of your messages came too fast for me to read. Please send {again}."
+    )
+
+
 def your_turn(expects: str, choices: Sequence[str] = ()) -> str:
     """Tell somebody who listens to the screen that it is his turn.
 

@@ -5,7 +5,9 @@ from typing import Any, cast
 import pytest
 
 from bella_vista.rooms.attendance import Attendance
-from bella_vista.rooms.chat import Chat
+from bella_vista.rooms.chat import AT_ONCE, Chat
+from bella_vista.rooms.words import TOO_LONG, too_many
+from rpc.wire import LONGEST_SAID
 from tests.bella_vista.rooms.checked import served
 from tests.bella_vista.rooms.conftest import Calls
 from tests.livekit import LiveKit, until
@@ -13,6 +15,8 @@ from tests.livekit import LiveKit, until
 
 class Everybody:
     """An attendance for which whoever writes is the guest."""
+
+    guest = "guest"
 
     async def look_for(self, identity: str) -> bool:
         """Say that he is there."""
@@ -30,13 +34,21 @@ class Room:
         """Keep who reads."""
         self.handler = handler
 
-    def write(self, text: str) -> None:
+    def write(self, text: str, identity: str = "guest") -> None:
         """Write a whole text."""
-        self.handler(Text(text), "guest")
+        self.handler(Text(text), identity)
+
+
+class Info:
+    """What a text stream says of itself."""
+
+    stream_id = "stream"
 
 
 class Text:
     """A text stream that is there at once."""
+
+    info = Info
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -50,8 +62,8 @@ class Text:
 async def test_what_holds_no_words_is_nothing_that_was_said(nothing: str) -> None:
     heard: list[str] = []
 
-    async def refuse(stream_id: str) -> None:
-        pytest.fail("it was not too long")
+    async def refuse(words: str, segment: str) -> None:
+        pytest.fail("nothing was refused")
 
     room, chat = Room(), Chat(cast(Attendance, Everybody()), heard.append, refuse)
     chat.follow(cast(Any, room))
@@ -61,6 +73,56 @@ async def test_what_holds_no_words_is_nothing_that_was_said(nothing: str) -> Non
     await until(lambda: heard)
 
     assert heard == ["two colas"]
+    await chat.aclose()
+
+
+async def test_texts_that_come_too_fast_are_counted_and_their_writer_is_told(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("bella_vista.rooms.chat.TOLD_AFTER_S", 0.0)
+    monkeypatch.setattr("bella_vista.rooms.chat.PER_SECOND", 1e-9)
+    heard: list[str] = []
+    told: list[str] = []
+
+    async def refuse(words: str, segment: str) -> None:
+        assert segment == "too many stream"
+        told.append(words)
+
+    room, chat = Room(), Chat(cast(Attendance, Everybody()), heard.append, refuse)
+    chat.follow(cast(Any, room))
+
+    for number in range(AT_ONCE + 3):
+        room.write(str(number))
+        room.write(str(number), "a stranger")
+    await until(lambda: told)
+    room.write("one more")
+    await until(lambda: len(told) == 2)
+
+    assert [one for one in heard if heard.count(one) == 2] == heard
+    assert [*dict.fromkeys(heard)] == [str(number) for number in range(AT_ONCE)]
+    assert told == [too_many(3), too_many(1)]
+    assert [one.getMessage() for one in caplog.records] == [
+        f"texts came too fast and were not heard: {count}" for count in (3, 3, 1)
+    ]
+    await chat.aclose()
+
+
+async def test_a_text_is_as_long_as_one_that_is_said_or_it_is_refused() -> None:
+    heard: list[str] = []
+    told: list[str] = []
+
+    async def refuse(words: str, segment: str) -> None:
+        told.append(words)
+
+    room, chat = Room(), Chat(cast(Attendance, Everybody()), heard.append, refuse)
+    chat.follow(cast(Any, room))
+
+    for more in (0, 1):
+        room.write("x" * (LONGEST_SAID + more))
+    await until(lambda: told)
+
+    assert heard == ["x" * LONGEST_SAID]
+    assert told == [TOO_LONG]
     await chat.aclose()
 
 

@@ -58,6 +58,26 @@ async def test_what_is_sent_at_once_is_acted_on(
         assert (await ada.hello())["turn"] == len(sent)
 
 
+MANY = [
+    *("Tiramisu", "Panna cotta", "Cannoli", "Affogato", "Chocolate cake", "Fruit salad", "Espresso"),
+    *("Macchiato", "Cappuccino", "Latte", "Flat white", "Americano", "Hot chocolate", "Mint tea"),
+]
+
+
+async def test_more_than_a_person_writes_at_once_is_acted_on_or_named(
+    calls: Calls, livekit: LiveKit, room_name: str
+) -> None:
+    async with calls.agent(room_name), livekit.joined(room_name) as ada:
+        await ada.hello()
+        await until(lambda: is_turn(ada, 0))
+        for name in MANY:
+            await ada.write(f"one {name}")
+        await until(lambda: is_turn(ada, len(MANY)))
+
+        there, said = await lines(ada), " ".join(ada.said)
+        assert [one for one in MANY if one not in there and f'About "one {one}"' not in said] == []
+
+
 async def test_what_nobody_can_follow_is_named(
     calls: Calls, livekit: LiveKit, room_name: str
 ) -> None:
