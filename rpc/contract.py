@@ -58,7 +58,7 @@ class Called:
 
 
 METHODS: Mapping[str, Called] = {
-    "hello": Called(wire.HelloRequest, (wire.HelloReply,)),
+    "hello": Called(wire.HelloRequest, (wire.HelloReply,), errors=(5003,)),
     "say": Called(wire.SayRequest, (wire.SayReply,), ("guest",), (4011, 4022, 5003)),
     "get_order_state": Called(
         wire.GetOrderStateRequest, (wire.WholeOrder, wire.Unchanged, wire.OrderPatch)

@@ -162,6 +162,15 @@ class OrderDesk:
         speaker = applied.speaker or self.conversation.speaker
         return JsonText(compact(view(applied.state, applied.version, speaker)))
 
+    def has_done(self, caller: Caller, key: str) -> bool:
+        """Whether a caller has changed the order with this key."""
+        return self.shared.knows(own_key(caller, key))
+
+    def has_said(self, caller: Caller, key: str) -> bool:
+        """Whether a caller has said something with this key, or it is on its way."""
+        own = own_key(caller, key)
+        return own in self._said or own in self._on_the_way
+
     async def write(
         self, command: OrderCommand, caller: Caller, *, version: int | None, key: str | None
     ) -> Applied[OrderState]:

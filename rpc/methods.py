@@ -1,6 +1,7 @@
 """What clients can call, and what is done then."""
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable
 
 from pydantic import BaseModel
@@ -31,6 +32,9 @@ from state.shared import NotStored
 Again = Callable[[], Awaitable[None]]
 """Begins another call in the place of one that is over; returns once its desk is open."""
 
+CALLS_KEPT = 20
+"""Of how many calls before the present one the keys are known."""
+
 Bind = Callable[[Caller], Awaitable[None]]
 """Returns once the caller is the bound guest or of the staff, and the desk is open; refuses strangers."""
 
@@ -49,6 +53,8 @@ class OrderMethods:
         self._bind = bind
         self._again = again
         self._desk: OrderDesk | None = None
+        self._before: deque[OrderDesk] = deque(maxlen=CALLS_KEPT)
+        """The desks of the last calls that are over: their keys are answered as they were."""
         self._listeners: Listeners | None = None
 
     def open(self, desk: OrderDesk, listeners: Listeners) -> None:
@@ -60,6 +66,7 @@ class OrderMethods:
         """
         if self._desk is not None:
             self._desk.close()
+            self._before.append(self._desk)
         self._desk, self._listeners = desk, listeners
 
     def close(self) -> None:
@@ -67,6 +74,7 @@ class OrderMethods:
         if self._desk is not None:
             self._desk.close()
         self._desk = self._listeners = None
+        self._before.clear()
 
     def methods(self) -> tuple[AnyMethod, ...]:
         """Return everything that can be called."""
@@ -94,7 +102,7 @@ class OrderMethods:
         )
 
     async def _say(self, request: SayRequest, caller: Caller) -> SayReply:
-        desk = self._opened()
+        desk = self._asked_before(OrderDesk.has_said, caller, request.key) or self._opened()
         if caller.role == STAFF:
             raise Forbidden("Only the guest speaks here.")
         try:
@@ -129,7 +137,7 @@ class OrderMethods:
         return self._opened().menu.answer(request)
 
     async def _apply(self, request: OrderApplyRequest, caller: Caller) -> WholeOrder:
-        desk = self._opened()
+        desk = self._asked_before(OrderDesk.has_done, caller, request.key) or self._opened()
         command = read_command(request.command, caller)
         applied = await desk.write(command, caller, version=request.version, key=request.key)
         return WholeOrder(version=applied.version, order=desk.view_of(applied))
@@ -147,7 +155,16 @@ class OrderMethods:
         return Done()
 
     async def _agent_state(self, request: AgentStateRequest, caller: Caller) -> BaseModel:
-        return await objects.answer(self._opened(), request, caller)
+        desk = self._asked_before(OrderDesk.has_done, caller, request.key) or self._opened()
+        return await objects.answer(desk, request, caller)
+
+    def _asked_before(
+        self, known: Callable[[OrderDesk, Caller, str], bool], caller: Caller, key: str | None
+    ) -> OrderDesk | None:
+        """Find the desk of a call that is over and has answered this key: nothing of it is done in another call."""
+        if key is None:
+            return None
+        return next((desk for desk in self._before if known(desk, caller, key)), None)
 
     def _opened(self) -> OrderDesk:
         if self._desk is None:

@@ -27,7 +27,7 @@ from bella_vista.rooms.refusing import write
 from bella_vista.rooms.seat import Seat, place_of
 from bella_vista.rooms.talk import Talk
 from bella_vista.rooms.words import MOVED_ON
-from rpc.gateway import STAFF, Caller, Forbidden, Gateway, Mutes, RoomService
+from rpc.gateway import STAFF, Caller, Forbidden, Gateway, Mutes, NotYet, RoomService
 from rpc.methods import OrderMethods
 from state.shared import Lease, StateError
 
@@ -47,6 +47,9 @@ GOODBYE_S = 2.0
 
 OWN_GOODBYE_S = 2.0
 """Speech that begins so soon after the end answers the agent's goodbye, in seconds: it begins no other call."""
+
+HELLO_S = 5.0
+"""How long a hello waits for another call to begin, in seconds."""
 
 _ANOTHER_COMES = frozenset({Outcome.WITHDRAWN, Outcome.FAILED, Outcome.CUT_OFF})
 
@@ -372,7 +375,13 @@ class RoomCall:
             raise Forbidden("This call is another guest's. Join a room of your own.")
         if role != STAFF and await self._has_joined_again():
             self._begin_again()
-        await self._until_ready()
+        # For its first call an agent is only arriving. After that nothing but a database makes a hello wait.
+        limit_s = HELLO_S if self._over_at > float("-inf") else None
+        try:
+            async with asyncio.timeout(limit_s):
+                await self._until_ready()
+        except TimeoutError:
+            raise NotYet("Another call is only beginning. Say hello again in a moment.") from None
         if self._talk is not None:
             self._talk.page.greeted(caller.identity)
 

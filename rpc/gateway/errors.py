@@ -8,6 +8,7 @@
   * TooLarge          4013  more bytes than are taken
   * VersionDemanded   4028  say which version you have seen
   * RateLimited       4029  wait; says how long
+  * NotYet            5003  what is called is only beginning; says how long to wait
 
 What the state answers (``StateError``) has the codes 4004, 4009, 4010, 4011, 4022, 5000, 5003 and 5004.
 """
@@ -141,6 +142,19 @@ class RateLimited(Rejected):
 
 RETRY_MS = 500
 """How long a client should wait before it asks again what could not be done just now, in milliseconds."""
+
+
+class NotYet(Rejected):
+    """What is called is only beginning: the same may be asked again in a moment."""
+
+    code, type = 5003, "unavailable"
+
+    def told(self, version: int | None = None) -> ErrorObject:
+        """Return it as the caller is told it: with how long to wait."""
+        return (
+            super().told(version).model_copy(update={"retryable": True, "retry_after_ms": RETRY_MS})
+        )
+
 
 STATE_CODES: Mapping[str, int] = {
     "not_found": 4004,

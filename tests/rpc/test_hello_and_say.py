@@ -6,7 +6,7 @@ import pytest
 
 from rpc.desk import MOST_KEYS, OrderDesk
 from rpc.gateway import GUEST, STAFF, Caller, Forbidden
-from rpc.methods import OrderMethods
+from rpc.methods import CALLS_KEPT, OrderMethods
 from rpc.wire import FEATURES, HelloRequest, SayReply, SayRequest
 from state.shared import NotStored
 from tests.agents.restaurant import restaurant
@@ -330,3 +330,51 @@ async def test_words_for_a_call_that_cannot_begin_in_time_are_not_waited_for(
         await say.answer(SayRequest(text="hello?"), GUEST_CALLER)
 
     assert counter.talk.heard == []
+
+
+async def test_a_key_of_a_call_that_is_over_is_answered_as_it_was_and_nothing_is_done_in_another() -> (
+    None
+):
+    counter, second = Counter(), Counter()
+    said = {"text": "two Colas", "key": "k"}
+    added = {"command": {"op": "add_item", "name": "Water"}, "key": "k"}
+    created = ("create", "item", None, {"name": "Cola"}, ADA)
+    answers = [
+        await counter.call("say", said),
+        await counter.call("order.apply", added),
+        await counter.state(*created, key="l"),
+        await counter.call("order.apply", added, COOK),
+    ]
+    counter.desk.end()
+    counter.methods.open(second.desk, second.board)
+
+    assert answers == [
+        await counter.call("say", said),
+        await counter.call("order.apply", added),
+        await counter.state(*created, key="l"),
+        await counter.call("order.apply", added, COOK),
+    ]
+    for method, asked in (
+        ("say", {**said, "text": "a beer"}),
+        ("order.apply", {**added, "command": {"op": "add_item", "name": "Cola"}}),
+    ):
+        assert (await counter.refused(method, asked))["code"] == 4011
+    assert (second.talk.heard, second.shared.version) == ([], 0)
+    # One of their own is done there, whoever asks.
+    assert await counter.call("say", {"text": "a Cola", "key": "m"}) == {"turn": 1}
+    assert (await counter.call("order.apply", {**added, "key": "m"}))["order"]["item_count"] == 1
+    assert (second.talk.heard, second.shared.version) == (["a Cola"], 1)
+
+
+async def test_the_keys_of_the_last_calls_are_known_and_no_more() -> None:
+    counter = Counter()
+    await counter.call("say", {"text": "a Cola", "key": "k"})
+    others = [Counter() for _ in range(CALLS_KEPT + 1)]
+    for other in others[:-1]:
+        counter.methods.open(other.desk, other.board)
+        assert await counter.call("say", {"text": "a Cola", "key": "k"}) == {"turn": 1}
+    assert all(other.talk.heard == [] for other in others)
+
+    counter.methods.open(others[-1].desk, others[-1].board)
+    await counter.call("say", {"text": "a Cola", "key": "k"})
+    assert others[-1].talk.heard == ["a Cola"]

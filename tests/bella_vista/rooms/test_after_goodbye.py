@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import sqlite3
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -479,3 +480,81 @@ async def test_an_agent_whose_place_another_one_takes_between_two_calls_withdraw
         assert await asyncio.wait_for(asyncio.shield(agent.held), LONG_S) is Outcome.WITHDRAWN
         assert [one["reason"] for one in ada.client.ends] == ["agent_ended"]
         monkeypatch.undo()
+
+
+@pytest.mark.parametrize("rejoined", [True, False])
+async def test_a_hello_does_not_wait_for_a_call_that_cannot_begin(
+    calls: Calls,
+    livekit: LiveKit,
+    room_name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    rejoined: bool,
+) -> None:
+    monkeypatch.setattr("bella_vista.rooms.call.HELLO_S", 0.2)
+    identity = new_identity()
+    async with calls.agent(room_name) as agent:
+        async with livekit.joined(room_name, identity) as page:
+            first = await page.hello()
+            await until(lambda: is_turn(page, 0))
+            await goodbye(Checked(page))
+            await agent_stays(agent)
+            other = sqlite3.connect(tmp_path / "orders.db", isolation_level=None)
+            other.execute("BEGIN IMMEDIATE")
+            if rejoined:
+                await page.leave()
+            else:
+                await page.write("one cola")
+                await until(lambda: agent.call._wanted.is_set())
+                await say_hello_in_vain(Checked(page))
+                other.execute("ROLLBACK")
+                again = await page.hello()
+                await until(lambda: is_turn(page, 1))
+                order = await Checked(page).order()
+                assert (order["order_id"], order["item_count"]) == (again["order_id"], 1)
+        if rejoined:
+            async with livekit.joined(room_name, identity) as page:
+                await page.agent()
+                for _ in range(2):
+                    await say_hello_in_vain(Checked(page))
+                other.execute("ROLLBACK")
+                again = await page.hello()
+        other.close()
+        assert again["order_id"] != first["order_id"]
+
+
+async def say_hello_in_vain(ada: Checked) -> None:
+    """See that a hello is answered, and says to try again."""
+    told = await ada.refused("hello")
+    assert (told["code"], told["type"], told["retryable"]) == (5003, "unavailable", True)
+    assert "hello again" in told["detail"]
+    assert told["retry_after_ms"] > 0
+
+
+async def test_what_was_asked_in_the_call_before_does_nothing_to_the_new_order(
+    calls: Calls, livekit: LiveKit, room_name: str
+) -> None:
+    async with served(calls, livekit, room_name) as (ada, _):
+        said = {"text": "one tiramisu", "key": "said"}
+        done = {"command": TIRAMISU, "key": "done"}
+        assert await ada.call("say", said) == {"turn": 1}
+        await ada.turn(1)
+        first = await ada.call("order.apply", done)
+        bye = {"text": "goodbye", "key": "bye"}
+        assert await ada.call("say", bye) == {"turn": 2}
+        await until(lambda: ada.client.ends)
+        assert await ada.call("say", {"text": "a cola", "key": "new"}) == {"turn": 1}
+        await ada.turn(1)
+        order = await ada.order()
+
+        for method, asked, answer in (
+            ("say", said, {"turn": 1}),
+            ("say", bye, {"turn": 2}),
+            ("order.apply", done, first),
+        ):
+            assert await ada.call(method, asked) == answer
+        assert (await ada.refused("say", {**said, "text": "a beer"}))["code"] == 4011
+        assert await ada.order() == order
+        assert (await ada.call("hello"))["turn"] == 1
+        assert len(ada.client.ends) == 1

@@ -59,7 +59,15 @@ async def test_what_is_sent_at_once_is_acted_on(
 
 
 MANY = [
-    *("Tiramisu", "Panna cotta", "Cannoli", "Affogato", "Chocolate cake", "Fruit salad", "Espresso"),
+    *(
+        "Tiramisu",
+        "Panna cotta",
+        "Cannoli",
+        "Affogato",
+        "Chocolate cake",
+        "Fruit salad",
+        "Espresso",
+    ),
     *("Macchiato", "Cappuccino", "Latte", "Flat white", "Americano", "Hot chocolate", "Mint tea"),
 ]
 
