@@ -9,7 +9,15 @@ from typing import Any, TypeVar
 
 from bella_vista.local.answers import Answers
 from bella_vista.local.english import ask
-from bella_vista.local.phrases import EXPECTS, NOT_DONE, NOT_UNDERSTOOD, Topic, joined, topic
+from bella_vista.local.phrases import (
+    EXPECTS,
+    NOT_DONE,
+    NOT_UNDERSTOOD,
+    STILL_HERE,
+    Topic,
+    joined,
+    topic,
+)
 from bella_vista.local.policy import ORDERING, Move, Situation, ToolCall
 from bella_vista.local.refusals import Refusals
 from bella_vista.local.reports import Reports
@@ -55,9 +63,11 @@ class _Passed:
         voice: Whose reply it is.
         words: What would be said to it alone.
         say: What was done for it, and what the guest wanted to know.
-        about: What has to be said to it by name: that it was not followed or not done, or a question.
+        about: What has to be said to it by name: that it was not followed or not done, why it failed, or a question.
         question: The question among that, which the guest may have answered in the next message.
         settles: Whether it answers a question that was open.
+        failed: Whether a tool that was called for it was refused or failed; ``about`` says why.
+        leaves: Whether it says goodbye, which only the last message of a reply ends the call by.
     """
 
     voice: str
@@ -66,6 +76,8 @@ class _Passed:
     about: str = ""
     question: str = ""
     settles: bool = False
+    failed: bool = False
+    leaves: bool = False
 
 
 class Dialogue:
@@ -129,26 +141,40 @@ class Dialogue:
             return move
         _add(passed, self._pass(move, now, waiting[-1]))
         *before, last = passed
-        said = [text for one in before for text in (one.say, _unless_asked(one, move))]
+        said = [text for one in before for text in (one.say, _unless_asked(one, move, last))]
         asks = move.asks
+        if last.failed:
+            return replace(move, say=joined(*said, f"{_named(waiting[-1])} {move.say}"))
         if now.undone and not scene.tools:
             asks = joined(last.about, asks)
-        elif last.about and not now.undone:
+        elif last.about and not (now.undone or last.leaves):
             asks = f"{_named(waiting[-1])} {asks}"
         return replace(move, say=joined(*said, move.say), asks=asks)
 
     def _pass(self, move: Move, now: Situation, words: Words) -> _Passed:
         """Take down what a message came to."""
         told = question = ""
-        if now.nothing_meant and not move.say and not now.scene.outcomes:
+        leaves = any(call.name == "end_call" for call in move.calls)
+        if now.nothing_meant and not move.say and not _acted(now.scene.outcomes):
             told = "" if self._understander.only_begins(words.text) else NOT_UNDERSTOOD
         elif now.heard.question is not None:
             told = question = ask(now.heard.question)
         elif now.undone:
             told = NOT_DONE
-        about = f"{_named(words)} {told}" if told else ""
+        elif leaves:
+            told = STILL_HERE
+        say = move.say
+        if failed := bool(say) and now.went_wrong:
+            told, say = joined(say, question), ""
         return _Passed(
-            now.scene.voice, move.words, move.say, about, question, settles=now.heard.settled
+            now.scene.voice,
+            move.words,
+            say,
+            f"{_named(words)} {told}" if told else "",
+            question,
+            settles=now.heard.settled,
+            failed=failed,
+            leaves=leaves,
         )
 
     def _next(self, scene: Scene) -> tuple[Move, Situation]:
@@ -286,6 +312,11 @@ class Dialogue:
             _keep(self._open, (scene.voice, guest.id), question)
 
 
+def _acted(outcomes: Sequence[Outcome]) -> bool:
+    """Whether anything was done, beside what an agent does of itself when another has handed over to it."""
+    return any(not one.is_transfer and one.name != "read_back" for one in outcomes)
+
+
 def _named(words: Words) -> str:
     return f'About "{shorten(words.text, _LONGEST_QUOTE, placeholder=" ...")}":'
 
@@ -298,11 +329,15 @@ def _add(passed: list[_Passed], one: _Passed) -> None:
         ]
     if one.question and any(known.question == one.question for known in passed):
         one = replace(one, about="")
+    if one.leaves:
+        passed[:] = [replace(known, about="") if known.leaves else known for known in passed]
     passed.append(one)
 
 
-def _unless_asked(one: _Passed, move: Move) -> str:
-    """What has to be said by name, unless it is a question that the reply ends with anyway."""
+def _unless_asked(one: _Passed, move: Move, last: _Passed) -> str:
+    """What has to be said by name, unless it is a question that the reply ends with anyway, or what it does."""
+    if one.leaves and last.leaves:
+        return ""
     return "" if one.question and one.question in move.words else one.about
 
 

@@ -103,6 +103,7 @@ RATE = "If you like, you can rate this call, from one to five stars."
 STARS = "And how many stars would that be, from one to five stars?"
 COMMENT = "Would you like to tell us more?"
 NOT_UNDERSTOOD = "I am sorry, I did not follow that."
+STILL_HERE = "You went on after that, so I am still here."
 NOT_DONE = "I have not done that yet. Please say it again."
 REALLY_CANCEL = "Shall I cancel the whole order?"
 

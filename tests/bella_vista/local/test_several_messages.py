@@ -12,7 +12,7 @@ import pytest
 from agents.handoff import Call, Event, Said, start_text, stop
 from agents.roster import restaurant_call
 from bella_vista.local.dialogue import Dialogue
-from bella_vista.local.phrases import NOT_DONE, NOT_UNDERSTOOD
+from bella_vista.local.phrases import NOT_DONE, NOT_UNDERSTOOD, STILL_HERE
 from bella_vista.local.policy import Move
 from bella_vista.local.scene import Outcome, Scene, Words
 from bella_vista.menus import menu_file
@@ -21,7 +21,8 @@ from state.context import OrderContext
 from state.menu import load_menu
 from state.opening import open_order
 from state.order import OrderState
-from state.shared import SharedState
+from state.shared import Entry, Journal, NotStored, SharedState
+from tests.agents.handoff.test_taken_up import Paper
 
 NOW = datetime(2026, 11, 20, 18, tzinfo=UTC)
 MENU = load_menu(menu_file(None))
@@ -56,12 +57,17 @@ class Talk:
 
 @asynccontextmanager
 async def talking(
-    *early: str, first_words: str = "", meanwhile: Sequence[str] = (), apart: int = 0
+    *early: str,
+    first_words: str = "",
+    meanwhile: Sequence[str] = (),
+    apart: int = 0,
+    journal: Journal | None = None,
 ) -> AsyncIterator[Talk]:
     ids = count(1)
     context = OrderContext(menu=MENU, now=lambda: NOW, new_id=lambda: f"id-{next(ids)}")
     state = open_order(MENU, order_id="a", order_number="101", channel="web_text", now=NOW)
-    shared = SharedState(state, context, speaker="order_taker" if first_words else None)
+    speaker = "order_taker" if first_words else None
+    shared = SharedState(state, context, speaker=speaker, journal=journal)
     talk = Talk(restaurant_call(shared, resumed=bool(first_words), first_words=first_words))
     talk.call.listen(talk.events.append)
     for message in early:
@@ -130,6 +136,79 @@ async def test_messages_that_come_in_groups_while_others_are_acted_on_are_all_ac
 async def test_what_came_before_anybody_was_there_is_acted_on_alike() -> None:
     async with talking(SALAD, "One Tiramisu", "remove the salad", "a cola") as talk:
         assert talk.lines == {"Tiramisu": 1, "Cola": 1}
+
+
+STAYS = f'About "goodbye": {STILL_HERE}'
+
+
+@pytest.mark.parametrize(
+    ("messages", "stays", "ends"),
+    [
+        (["a cola", "goodbye", "a tiramisu"], 1, False),
+        (["goodbye", "a cola", "a tiramisu"], 1, False),
+        (["a cola", "goodbye", "goodbye", "a tiramisu"], 1, False),
+        (["a cola", "goodbye", "qwert yuiop asdf", "a tiramisu"], 1, False),
+        (["a cola", "a tiramisu", "goodbye"], 0, True),
+        (["a cola", "goodbye", "a tiramisu", "goodbye"], 0, True),
+    ],
+)
+async def test_a_goodbye_that_the_guest_went_on_after_is_named(
+    messages: list[str], stays: int, *, ends: bool
+) -> None:
+    async with talking() as talk:
+        told = await talk.sends(*messages)
+
+        assert talk.lines == {"Cola": 1, "Tiramisu": 1}
+        assert told.count(STAYS) == stays
+        assert ('About "goodbye"' in told) == bool(stays)
+        assert (talk.call.ended == "agent_ended") == ends
+
+
+class Full(Paper):
+    """A journal on a disk that is full when these are to be written."""
+
+    def __init__(self, *refused: str) -> None:
+        super().__init__()
+        self.refused = refused
+
+    def append(self, entry: Entry) -> "asyncio.Future[None]":
+        named = {str(one.get("name") or one["op"]) for one in entry.commands}
+        if not named & {*self.refused}:
+            return super().append(entry)
+        written = asyncio.get_running_loop().create_future()
+        written.set_exception(NotStored("the disk is full"))
+        return written
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        ["Cola"],
+        ["Tiramisu", "Margherita"],
+        ["Cola", "Tiramisu", "Margherita"],
+        ["hand_over", "Cola", "Tiramisu", "Margherita"],
+    ],
+)
+async def test_each_message_whose_write_fails_is_named(refused: list[str]) -> None:
+    messages = {"Cola": "a cola", "Tiramisu": "a tiramisu", "Margherita": "a large Margherita"}
+    async with talking(journal=Full(*refused)) as talk:
+        told = await talk.sends(*messages.values())
+
+        assert talk.lines == {name: 1 for name in messages if name not in refused}
+        for name, message in messages.items():
+            named = f'About "{message}": I could not write that down just now'
+            assert (named in told) == (name in refused)
+
+
+async def test_what_no_agent_followed_is_named_though_the_next_did_something_of_its_own() -> None:
+    async with talking() as talk:
+        for message in ("a tiramisu", "for pickup", "my name is Ada", "that's all", "yes"):
+            await talk.sends(message)
+        assert talk.call.speaker == "payment"
+        told = await talk.sends("qwert yuiop asdf", "a cola")
+
+        assert talk.lines == {"Cola": 1, "Tiramisu": 1}
+        assert f'About "qwert yuiop asdf": {NOT_UNDERSTOOD}' in told
 
 
 SIX = ["a cola", "a tiramisu", "a large Margherita", "an espresso", "a fruit salad", "a mint tea"]
