@@ -62,7 +62,7 @@ class Settings(BaseSettings):
         at: When the clock starts; the present when nothing is said. Naive is the restaurant's time.
         database: Where orders are kept, as a URL; a file in the user's data directory when nothing is said.
         transcript: Whether what is heard and said is kept beside the order: on or off.
-        transcript_days: How long that is kept, in days; older talk is deleted when a call begins.
+        transcript_days: How long that is kept, in days, and up to two more; older talk is deleted when a call begins.
         openai_base_url: The server that is asked; OpenAI's own when nothing is said.
         openai_model: What the language model is called there.
         openai_fallback_base_url: The server of the second model; the first one's when nothing is said.

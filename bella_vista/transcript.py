@@ -47,6 +47,9 @@ _MARK = 16
 PROOF_S = 0.5
 """How long it takes until the database is asked again what it has stored, in seconds."""
 
+CLOCK_BELIEVED_AFTER = timedelta(days=1)
+"""How old talk has to be by the present clock, so that it tells how old the talk before it is."""
+
 
 class Kind(StrEnum):
     """What a moment of a call is."""
@@ -159,8 +162,12 @@ class CallRecord:
         return self._soon is None and self._under_way is None
 
     def drop_older_than(self, days: int) -> None:
-        """Start deleting what was said so long ago, in all of this restaurant's calls."""
-        self._dropping = asyncio.create_task(self._drop(self._now() - timedelta(days=days)))
+        """Start deleting what was said so long before the last talk of an earlier day, in all of this restaurant's calls.
+
+        A clock that has jumped forward says that everything is old. It did not jump over the talk of its own time:
+        a day of that has to be there before what came before the jump grows old.
+        """
+        self._dropping = asyncio.create_task(self._drop(timedelta(days=days)))
 
     def say(self, text: str, key: str | None, digest: str) -> Saying:
         """Begin to store what the guest says, after all that came before; it is heard when it is stored.
@@ -348,9 +355,11 @@ class CallRecord:
                 return
             raise NotStored("the database did not answer")
 
-    async def _drop(self, before: datetime) -> None:
+    async def _drop(self, age: timedelta) -> None:
         try:
-            await self._store.drop_said(before)
+            last = await self._store.last_said(self._now() - CLOCK_BELIEVED_AFTER)
+            if last is not None:
+                await self._store.drop_said(last - age)
         except StateError as fault:
             self._complain(fault)
 

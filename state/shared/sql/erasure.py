@@ -104,6 +104,17 @@ def rewrite(database: Database, state_id: str, edit: Edit) -> list[tuple[str, st
     return database.link.run(rewrite, writes=True)
 
 
+def last_said(database: Database, owner: str | None, before: datetime) -> datetime | None:
+    """Return when the last was said of what was said before a time; ``None`` when nothing was."""
+    last = select(moments.c.at).where(moments.c.at < written(before))
+    if owner is not None:
+        owned = select(states.c.state_id).where(states.c.owner == owner)
+        last = last.where(moments.c.state_id.in_(owned))
+    last = last.order_by(moments.c.at.desc()).limit(1)
+    at = database.link.run(lambda connection: connection.scalar(last), writes=False)
+    return datetime.fromisoformat(at) if at is not None else None
+
+
 def drop_said(database: Database, owner: str | None, before: datetime) -> int:
     """Delete what was said before a time; returns how many moments that were."""
     old = delete(moments).where(moments.c.at < written(before))

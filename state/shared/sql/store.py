@@ -379,6 +379,20 @@ class SqlStore:
         if there:
             await self._in_leases(lambda leases: leases.end(there))
 
+    async def last_said(self, before: datetime) -> datetime | None:
+        """Return when the last was said of what was said before a time, aware; ``None`` when nothing was.
+
+        Raises:
+            JournalFault: The database cannot be used.
+        """
+
+        def work(database: "Database") -> datetime | None:
+            from state.shared.sql.erasure import last_said
+
+            return last_said(database, self._owner, before)
+
+        return await self._thread.ask(work)
+
     async def drop_said(self, before: datetime) -> int:
         """Delete what was said before a time, aware; returns how many moments that were.
 

@@ -160,11 +160,14 @@ class TestWhatWasSaid:
                 ]
                 await one.record(state_id, *moments)
 
+            assert [await store.last_said(one) for one in at] == [None, *at[:2]]
+            assert await store.last_said(at[2] + timedelta(days=9)) == at[2]
             dropped = await store.drop_said(at[1].astimezone(ZoneInfo("America/New_York")))
 
             assert dropped == 1
             assert [moment.text for moment in await store.said("a")] == ["1", "2"]
             assert [moment.text for moment in await others.said("b")] == ["0", "1", "2"]
+            assert (await store.last_said(at[1]), await others.last_said(at[1])) == (None, at[0])
         async with SqlStore(address, owner=None, schema=1) as everybodys:
             assert await everybodys.drop_said(at[2]) == 1 + 2
             assert await everybodys.drop_said(at[2]) == 0
