@@ -30,7 +30,7 @@ ROLE, STAFF = "bella.role", "staff"
 NOTICES = ("your_turn_to_speak", "order_state_changed", "call_ended")
 """What a client offers to be called by, unless a test says otherwise."""
 
-NOT_YET = (1400, 1401, 1501, 1502, 1503, 5004)
+NOT_YET = (1400, 1401, 1501, 1502, 1503, 5003, 5004)
 """What a call is answered with while the agent is still arriving, or has not the time to answer."""
 
 LONG_S = 30.0

@@ -18,6 +18,9 @@ LINK_BROKEN = (1401, 1501, 1502, 1503, 1505)
 NOT_YET = (1400, *LINK_BROKEN)
 """What a call is answered with while the agent is still arriving."""
 
+_BEGINNING = (5003, 5004)
+"""What a hello is answered with while a call takes its time to begin."""
+
 EndReason = Literal["agent_ended", "user_left", "failed"]
 
 _END_REASONS: Mapping[str, EndReason] = {
@@ -177,7 +180,7 @@ class RoomClient:
                     reply = await self._call(identity, "hello", "")
                     hello = json.loads(reply)
                 except rtc.RpcError as error:
-                    if error.code not in NOT_YET:
+                    if error.code not in (*NOT_YET, *_BEGINNING):
                         raise
                 except ValueError:
                     pass  # what answers is no agent of this house

@@ -43,6 +43,8 @@ class House:
     """What ``say`` is answered with first, after the words were taken in or not."""
     deaf: bool = False
     """Whether the words of a call that fails are lost as well."""
+    beginning: list[rtc.RpcError] = field(default_factory=list)
+    """What ``hello`` is answered with first."""
     answers: bool = True
     stays: bool = False
     """Whether the agent stays in the room after the end, and tells of the end."""
@@ -62,6 +64,8 @@ class House:
             self.client.room.local_participant.register_rpc_method(name, _telling(known[name]))
 
     async def hello(self, caller: str, data: dict[str, Any]) -> dict[str, Any]:
+        if self.beginning:
+            raise self.beginning.pop(0)
         self.guest = self.guest or caller
         if caller != self.guest:
             raise rtc.RpcError(4003, "This call is another guest's.", '{"code": 4003}')

@@ -126,6 +126,20 @@ async def test_hello_is_repeated_while_the_agent_is_still_arriving(
     assert [said["text"] for said in guest.of("said")] == ["Good evening!"]
 
 
+async def test_hello_is_repeated_while_a_call_takes_its_time_to_begin(
+    livekit: LiveKit, room_name: str
+) -> None:
+    guest = Played(livekit, room_name, [])
+
+    async with house(livekit, room_name) as played:
+        played.beginning += [rtc.RpcError(5003, "Not yet."), rtc.RpcError(5004, "Too slow.")]
+
+        assert await guest.hold() == "input_ended"
+        assert played.beginning == []
+
+    assert [said["text"] for said in guest.of("said")] == ["Good evening!"]
+
+
 @pytest.mark.parametrize("deaf", [False, True], ids=["the reply was lost", "the words were lost"])
 @pytest.mark.parametrize(
     "failure",
