@@ -443,8 +443,10 @@ class Call(Generic[S, C]):
         item = event.item
         if isinstance(item, ChatMessage) and item.role == "assistant":
             text = item.text_content or ""
-            # Of a reply that was cut short only what was heard stands here.
-            if self._first_words in text:
+            # Of a reply that was cut short only what was heard stands here. Where it is read nobody knows whether
+            # that has left: livekit-agents 1.8.9 takes note of it before it is sent.
+            known = not item.interrupted or self.session.output.audio is not None
+            if known and self._first_words in text:
                 self._first_words = ""
             self.tell(Said(self.turn, self.speaker, text, item.interrupted))
             self.turns.spoke(interrupted=item.interrupted)

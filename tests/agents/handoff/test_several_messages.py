@@ -8,6 +8,7 @@ from livekit.agents.llm import LLMStream
 from agents.handoff import DATA_MARK, Call, Event, Heard, Said, YourTurn, start_text, stop
 from agents.testing import Conversation, Request, ScriptedLLM, calls, says, until
 from state.shared import SharedState
+from tests.agents.handoff.aloud import Aloud
 from tests.agents.handoff.raw_model import Part, RawModel
 from tests.agents.handoff.test_clock_steps import clock_steps, talk_in
 from tests.agents.handoff.test_taken_up import Paper
@@ -252,6 +253,29 @@ async def test_what_is_said_first_does_not_stand_before_what_a_tool_was_called_f
 
     assert await model.answers() == [f"{FIRST} All three."]
     assert model.shown(2) == [("user", one) for one in FIVE[:3]]
+
+
+async def test_what_is_said_first_is_said_again_where_nobody_knows_whether_it_was_read() -> None:
+    never = asyncio.Event()
+    model = Spoken({0: FIVE[:1]}, ["Welcome", never], ["Two nights."])
+
+    assert await model.answers() == [f"{FIRST} Welcome", f"{FIRST} Two nights."]
+
+
+async def test_what_is_said_first_is_not_said_again_where_it_was_heard() -> None:
+    model = ScriptedLLM([says("Good evening."), says("Two nights."), says("For Ada.")])
+
+    async with Aloud(model) as talk:
+        talk.call._first_words = FIRST  # after the greeting, which the loudspeaker plays to its end
+        talk.call.hear(FIVE[0])
+        await until(lambda: talk.speaker.playing)
+        talk.call.hear(FIVE[1])
+        await until(lambda: len(model.requests) == 3)
+        await talk.hears_out()
+        await talk.call.answered()
+        said = [(one.text, one.interrupted) for one in talk.of(Said)]
+
+    assert said[1:] == [(f"{FIRST} Two nights.", True), ("For Ada.", False)]
 
 
 async def test_what_is_said_first_is_said_before_the_words_of_a_model_that_fails() -> None:

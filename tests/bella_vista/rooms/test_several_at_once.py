@@ -9,7 +9,10 @@ import pytest
 from livekit import rtc
 
 from bella_vista.local.phrases import NOT_UNDERSTOOD
+from bella_vista.orders import new_order
 from bella_vista.rooms.house import House
+from state.commands import AddItem
+from state.shared import Moment
 from tests.agents.handoff.test_clock_steps import clock_steps
 from tests.bella_vista.rooms.conftest import Calls
 from tests.livekit import Client, LiveKit, is_turn, until
@@ -84,6 +87,34 @@ async def test_more_than_a_person_writes_at_once_is_acted_on_or_named(
 
         there, said = await lines(ada), " ".join(ada.said)
         assert [one for one in MANY if one not in there and f'About "one {one}"' not in said] == []
+
+
+@pytest.mark.parametrize("first", [0, 1, 4])
+async def test_what_is_written_while_the_next_agent_explains_itself_is_acted_on_or_named(
+    calls: Calls, house: House, livekit: LiveKit, room_name: str, first: int
+) -> None:
+    order = await new_order(house.store, house.context, "web_text", "order_taker")
+    await order.apply(AddItem(name="Ravioli", quantity=1), actor="order_taker", turn=1)
+    told = [Moment(0, "began", "house", ""), Moment(0, "answered", "house", "")]
+    told += [Moment(1, "spoke", "guest", ""), Moment(1, "heard", "guest", "ravioli and more")]
+    await house.store.record(order.state.order_id, *told)
+
+    async with livekit.joined(room_name) as ada:
+        async with calls.agent(room_name, order_id=order.state.order_id):
+            await until(ada.agents)
+            for name in MANY[:first]:
+                await ada.write(f"one {name}")
+            await ada.hello()
+            for name in MANY[first:]:
+                await ada.write(f"one {name}")
+                await asyncio.sleep(0)
+            await until(lambda: is_turn(ada, 1 + len(MANY)))
+
+            cut = 'cut off while I was still at what you said last: "ravioli and more"'
+            await until(lambda: cut in " ".join(ada.said), what="what is said first")
+            there, said = await lines(ada), " ".join(ada.said)
+            lost = [one for one in MANY if one not in there and f'About "one {one}"' not in said]
+            assert lost == []
 
 
 async def test_what_nobody_can_follow_is_named(
