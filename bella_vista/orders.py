@@ -54,6 +54,8 @@ STEPS: Mapping[Stage, Callable[[], OrderCommand]] = {
 
 _SIGNS = "abcdefghjkmnpqrstuvwxyz23456789"
 _FIRST_NUMBER, _NUMBERS = 101, 899
+_LISTED = 10_000
+"""Among so many of the newest orders one is found by its number."""
 
 
 class OrderFaults(Faulty):
@@ -139,13 +141,13 @@ async def resume_order(
     Args:
         store: Keeps it.
         context: The menu as it is now, and the clock.
-        order_id: As a person types it.
+        order_id: As a person types it: the id, or the number.
 
     Raises:
         OrderFaults: There is no such order here, it has ended, or the database cannot be used.
     """
-    order_id = _typed(order_id)
     with in_plain_words():
+        order_id = await _id_of(store, order_id)
         # Looked at before it is taken: one that has ended is not taken from whoever still holds it.
         _refuse_another(_order(await store.read(order_id)), context)
         shared = SharedState.restored(await store.take(order_id), OrderState, context)
@@ -173,7 +175,7 @@ async def show_order(store: SqlStore, order_id: str) -> tuple[OrderState, dict[s
         OrderFaults: There is no such order, it cannot be read, or the database cannot be used.
     """
     with in_plain_words():
-        stored = await store.read(_typed(order_id))
+        stored = await store.read(await _id_of(store, order_id))
         order = _order(stored)
     return order, view(order, stored.version, stored.speaker)
 
@@ -185,7 +187,7 @@ async def show_talk(store: SqlStore, order_id: str) -> list[Moment]:
         OrderFaults: There is no such order, or the database cannot be used.
     """
     with in_plain_words():
-        return await store.said(_typed(order_id))
+        return await store.said(await _id_of(store, order_id))
 
 
 async def advance_order(store: SqlStore, order_id: str) -> OrderState:
@@ -196,7 +198,7 @@ async def advance_order(store: SqlStore, order_id: str) -> OrderState:
         StateError: It is not in the kitchen's hands, or the step could not be stored.
     """
     with in_plain_words():
-        stored = await store.read(_typed(order_id))
+        stored = await store.read(await _id_of(store, order_id))
         order = _order(stored)
     step = STEPS.get(order.stage)
     if step is None:
@@ -217,7 +219,7 @@ async def wants_person(store: SqlStore, order_id: str, reason: str) -> None:
         OrderFaults: There is no such order, it cannot be read, or the database cannot be used.
     """
     with in_plain_words():
-        stored = await store.read(_typed(order_id))
+        stored = await store.read(await _id_of(store, order_id))
         shared = SharedState.restored(stored, OrderState, kitchen_context(_order(stored)))
         await shared.apply(CallPerson(reason=reason), actor=HOUSE)
 
@@ -244,8 +246,25 @@ def order_number(ordinal: int) -> str:
     return str(_FIRST_NUMBER + (ordinal - 1) % _NUMBERS)
 
 
-def _typed(order_id: str) -> str:
-    return order_id.strip().lower()
+async def _id_of(store: SqlStore, typed: str) -> str:
+    """Return the id of the order that a person names, by its id or by its number.
+
+    Numbers begin again after 899 orders: the newest order of that number is meant.
+
+    Raises:
+        OrderFaults: Several restaurants have an order of that number.
+    """
+    typed = typed.strip().lower()
+    if not typed.isdecimal():
+        return typed
+    newest: dict[str, str] = {}
+    for one in await store.list(_LISTED):
+        if order_number(one.ordinal) == typed:
+            newest.setdefault(one.owner, one.state_id)
+    if len(newest) > 1:
+        known = ", ".join(f"{state_id} ({owner})" for owner, state_id in newest.items())
+        raise OrderFaults([f"Several restaurants have an order {typed}: {known}."])
+    return next(iter(newest.values()), typed)
 
 
 def _order(stored: Stored) -> OrderState:

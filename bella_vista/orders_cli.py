@@ -27,7 +27,12 @@ DatabaseOption = Annotated[
     str | None,
     typer.Option("--database", metavar="URL", help="Where orders are kept: sqlite:///path."),
 ]
-OrderArgument = Annotated[str, typer.Argument(metavar="ID", help="The order's id.")]
+OrderArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="ID", help="The order's id, or its number: the newest order that has it."
+    ),
+]
 
 
 @orders_app.command("list")

@@ -14,8 +14,11 @@ from state.order import OrderState
 from state.pricing import price
 from state.view import summary
 
-WIDE = 200
-"""How wide a table may get where nobody sees it on a screen."""
+WIDE = 100
+"""How wide a table gets that is not shown on a terminal, in columns."""
+
+_NAME = 16
+"""How much of a guest's name a list of orders shows, in characters."""
 
 
 def order_list(listed: Sequence[ListedOrder]) -> str:
@@ -24,13 +27,13 @@ def order_list(listed: Sequence[ListedOrder]) -> str:
     heads = ["No.", "Order", *(["Restaurant"] if several else []), "Stage", "Opened", "Guest"]
     table = Table(*heads, "What", box=None, pad_edge=False)
     table.add_column("Total", justify="right", no_wrap=True)
-    for column in table.columns[:2]:
-        column.no_wrap = True
+    for column in table.columns:
+        column.no_wrap, column.overflow = True, "ellipsis"
     for one in listed:
         order = one.order
         if order is None:
             blank = [""] * (len(heads) - 3)
-            table.add_row("", one.order_id, "?", *blank, f"cannot be read: {one.fault}", "")
+            table.add_row("", one.order_id, "?", *blank, "cannot be read", "")
             continue
         table.add_row(
             order.order_number,
@@ -38,11 +41,20 @@ def order_list(listed: Sequence[ListedOrder]) -> str:
             *([order.restaurant_id] if several else []),
             order.stage.value,
             f"{order.opened_at:%Y-%m-%d %H:%M}",
-            order.customer_name or "",
+            _cut(order.customer_name or ""),
             summary(order).rpartition(" (Total")[0] if order.order_items else "nothing yet",
             shown(price(order).total, order.currency),
         )
-    return rendered(table)
+    what = table.columns[-2]  # where there is no room for all, this one is cut
+    others = [column for column in table.columns if column is not what]
+    taken = sum(max(len(str(cell)) + 2 for cell in column.cells) for column in others)
+    what.max_width = max(len("What"), _width() - taken - 2)
+    unread = [f"{one.order_id} cannot be read: {one.fault}" for one in listed if one.order is None]
+    return "\n".join([rendered(table), *unread])
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
 
 
 def order_page(order: OrderState) -> str:
@@ -113,11 +125,14 @@ def _more_of(modifications: Sequence[str], note: str | None) -> Iterable[str]:
 
 def rendered(table: object) -> str:
     """Lay a table out as text: as wide as the screen, or as it needs to be where there is none."""
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDE
     # Plain text all through: what a guest wrote is no markup.
     console = Console(
-        file=StringIO(), width=width, markup=False, emoji=False, highlight=False, no_color=True
+        file=StringIO(), width=_width(), markup=False, emoji=False, highlight=False, no_color=True
     )
     with console.capture() as capture:
         console.print(table)
     return "\n".join(line.rstrip() for line in capture.get().rstrip("\n").split("\n"))
+
+
+def _width() -> int:
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDE

@@ -45,6 +45,8 @@ from bella_vista.setting_values import (
 
 PREFIX = "BELLA_VISTA_"
 
+_LIVEKIT = ("LIVEKIT_URL", "LIVEKIT_API_KEY", "LIVEKIT_API_SECRET")
+
 _DEVKEY = "devkey"
 """The key of every server started with livekit-server 1.13.5's ``--dev``."""
 
@@ -291,6 +293,11 @@ def serving_settings(**options: object) -> ServingSettings:
     return _read(ServingSettings, options)
 
 
+def names_a_server() -> bool:
+    """Whether any of the settings of a LiveKit server is in the environment or in ``.env``."""
+    return any(os.environ.get(name) or _written().get(name) for name in _LIVEKIT)
+
+
 def usable_settings(**options: object) -> tuple[Settings, frozenset[str]] | None:
     """Put together what can be used of the settings, so that what depends on it can be looked at all the same.
 
@@ -339,9 +346,7 @@ def _read(form: type[_Form], options: Mapping[str, object]) -> _Form:
 def unknown_settings() -> tuple[str, ...]:
     """Name the variables in the environment, and in ``.env``, that look like settings and are none."""
     known = {variable(name) for name in Settings.model_fields}
-    written: set[str] = set()
-    with suppress(OSError, UnicodeError):  # reading the settings says what is wrong with the file
-        written = set(dotenv_values(".env"))
+    written = set(_written())
     return tuple(
         sorted(
             name
@@ -349,6 +354,12 @@ def unknown_settings() -> tuple[str, ...]:
             if name.upper().startswith(PREFIX) and name.upper() not in known
         )
     )
+
+
+def _written() -> Mapping[str, str | None]:
+    with suppress(OSError, UnicodeError):  # reading the settings says what is wrong with the file
+        return dotenv_values(".env")
+    return {}
 
 
 def _readable(fault: Any, given: dict[str, Any]) -> str:

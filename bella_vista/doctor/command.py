@@ -12,6 +12,8 @@ from bella_vista.menus import menu_file
 from bella_vista.settings import (
     Settings,
     SettingsFaults,
+    names_a_server,
+    read_settings,
     serving_settings,
     unknown_settings,
     usable_settings,
@@ -56,8 +58,19 @@ def look_at_settings(
         warning("settings", f"there is no setting {name}; see .env.example")
         for name in unknown_settings()
     ]
+    if not names_a_server():
+        findings.append(
+            warning(
+                "rooms",
+                "no LiveKit server is set: `console` works without one; `make dev` starts one here, or set"
+                " LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET",
+            )
+        )
+        wanted = read_settings
+    else:
+        wanted = serving_settings
     try:
-        settings = serving_settings(**options)
+        settings = wanted(**options)
     except SettingsFaults as error:
         findings += [fault("settings", told) for told in error.faults]
     else:

@@ -105,6 +105,28 @@ def test_without_settings_all_else_is_looked_at(
     assert {"menu", "database", "health port"} <= marks(lines).keys()
 
 
+def test_without_a_livekit_server_it_is_said_that_the_console_works(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("LIVEKIT_URL", "LIVEKIT_API_KEY", "LIVEKIT_API_SECRET"):
+        monkeypatch.delenv(name)
+
+    code, lines = run(capsys)
+
+    assert code == 0
+    (told,) = [line for line in lines if not line.startswith("ok")]
+    assert told.startswith("warning  rooms: no LiveKit server is set: `console` works")
+
+    Path(".env").write_text("LIVEKIT_API_KEY=key\n")
+    code, lines = run(capsys)
+
+    assert code == 1
+    assert [line.split(": ")[1] for line in lines if line.startswith("fault")] == [
+        "LIVEKIT_URL",
+        "LIVEKIT_API_SECRET",
+    ]
+
+
 def test_instead_of_what_is_not_known_nothing_else_is_looked_at(
     here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

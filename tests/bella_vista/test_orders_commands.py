@@ -46,7 +46,7 @@ def orders(*arguments: str, database: str | None = "sqlite:///orders.db") -> int
 
 def test_the_list_names_each_order(capsys: pytest.CaptureFixture[str]) -> None:
     placed = stored(*PLACED)
-    fresh = stored(SetCustomer(name="[red]Bob[/red] :pizza:"))
+    fresh = stored(SetCustomer(name="[red]Bob[/red]:)"))
 
     code = orders("list")
 
@@ -57,22 +57,67 @@ def test_the_list_names_each_order(capsys: pytest.CaptureFixture[str]) -> None:
         ["102", fresh, "open"],
         ["101", placed, "placed"],
     ]
-    assert "[red]Bob[/red] :pizza:" in lines[1]
-    assert "2x Margherita, 1x Dinner for two" in lines[2]
+    assert "[red]Bob[/red]:)" in lines[1]
+    assert "2x Margherita, 1x Dinner" in lines[2]
     assert "Restaurant" not in lines[0]
+
+
+def test_the_list_fits_a_hundred_columns_and_cuts_what_is_long(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    long = "Maximiliane Elisabeth von und zu Hohenfels"
+    stored(SetCustomer(name=long), *PLACED[1:])
+
+    orders("list")
+
+    head, row = capsys.readouterr().out.splitlines()
+    assert max(len(head), len(row)) <= 100
+    assert "Maximiliane Eli…" in row
+    assert head.endswith("Total")
+    assert row.rpartition("  ")[2].startswith("$")
+
+
+@pytest.mark.parametrize("command", ["show", "advance"])
+def test_an_order_is_named_by_the_number_that_is_said(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    placed = stored(*PLACED)
+    stored()
+
+    assert orders(command, " 101 ") == 0
+    assert placed in capsys.readouterr().out
+    assert orders(command, "103") == 2
+    assert "There is no order 103." in capsys.readouterr().err
+
+
+def test_a_number_that_several_restaurants_have_is_asked_about(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    first, second = stored(), stored_elsewhere("red-door")
+
+    assert orders("show", "101") == 2
+
+    told = capsys.readouterr().err
+    assert f"{first} (blue-door)" in told
+    assert f"{second} (red-door)" in told
+
+
+def stored_elsewhere(restaurant: str) -> str:
+    """Store an order of another restaurant, and return its id."""
+    other = House().menu.model_copy(
+        update={"restaurant": House().menu.restaurant.model_copy(update={"id": restaurant})}
+    )
+
+    async def begin() -> str:
+        async with open_store("sqlite:///orders.db", restaurant) as store:
+            return (await begun(store, house=House(other))).state.order_id
+
+    return asyncio.run(begin())
 
 
 def test_the_list_says_whose_when_there_are_several(capsys: pytest.CaptureFixture[str]) -> None:
     stored()
-    other = House().menu.model_copy(
-        update={"restaurant": House().menu.restaurant.model_copy(update={"id": "red-door"})}
-    )
-
-    async def begin() -> None:
-        async with open_store("sqlite:///orders.db", "red-door") as store:
-            await begun(store, house=House(other))
-
-    asyncio.run(begin())
+    stored_elsewhere("red-door")
     orders("list")
 
     out = capsys.readouterr().out
