@@ -2,7 +2,15 @@
 
 VENV := .venv
 PY := $(VENV)/bin/python
-PIP := $(PY) -m pip --disable-pip-version-check install --quiet
+PIP := $(PY) -m pip --disable-pip-version-check install
+# Shows on a terminal what pip is at, in one line. A file says that pip succeeded: a pipe does not.
+install = rm -f $@.done; ($(PIP) --progress-bar off --require-hashes -r $(1) && touch $@.done) | { \
+	show() { if test -t 2; then printf '\r\033[K%s' "$$1" >&2; fi; }; count=0; \
+	while read -r what name rest; do case "$$what" in \
+		Collecting) count=$$((count + 1)); show "  $$count packages: $$name" ;; \
+		Installing) show "  $$count packages: unpacking" ;; \
+	esac; done; show ""; }; \
+	test -e $@.done && rm -f $@.done
 UV_VERSION := 0.13.8
 UV := .tools/uv/bin/uv
 LIVEKIT_SERVER := .tools/livekit-server
@@ -76,13 +84,13 @@ $(VENV)/.made:
 
 $(VENV)/.ready-to-run: requirements.lock pyproject.toml $(VENV)/.made
 	@echo "Installing what requirements.lock pins; this happens once"
-	@$(PIP) --require-hashes -r requirements.lock
-	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PIP) --no-deps --no-build-isolation -e .
+	@$(call install,requirements.lock)
+	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PIP) --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.ready-to-test: requirements-dev.lock $(VENV)/.ready-to-run
 	@echo "Installing what requirements-dev.lock pins; this happens once"
-	@$(PIP) --require-hashes -r requirements-dev.lock
+	@$(call install,requirements-dev.lock)
 	@touch $@
 
 $(UV): $(VENV)/.made
