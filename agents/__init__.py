@@ -1,1 +1,1 @@
-"""The voices of the restaurant and, below ``handoff``, how any voices hand over to one another."""
+"""The agents of the restaurant and, below ``handoff``, how any agents hand over to one another."""

@@ -1,10 +1,10 @@
 """Feedback: tells the guest the number and the time, and asks how it was."""
 
 from agents.handoff import Opening
-from agents.restaurant import COMMON, RestaurantVoice, prompt
+from agents.restaurant import COMMON, RestaurantAgent, prompt
 
 
-class Feedback(RestaurantVoice):
+class Feedback(RestaurantAgent):
     """Closes the evening, with a rating if the guest gives one."""
 
     name = "feedback"

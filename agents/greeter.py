@@ -1,10 +1,10 @@
 """The Greeter: opens the call, learns the guest's name, and finds out what is wanted."""
 
 from agents.handoff import Opening
-from agents.restaurant import COMMON, RestaurantVoice, prompt
+from agents.restaurant import COMMON, RestaurantAgent, prompt
 
 
-class Greeter(RestaurantVoice):
+class Greeter(RestaurantAgent):
     """Welcomes the guest and hands over as soon as it is about food."""
 
     name = "greeter"

@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from agents.handoff import Opening
-from agents.restaurant import COMMON, RestaurantVoice, prompt
+from agents.restaurant import COMMON, RestaurantAgent, prompt
 from state.commands import (
     AddItem,
     ApplyCoupon,
@@ -22,7 +22,7 @@ from state.commands import (
 )
 
 
-class OrderTaker(RestaurantVoice):
+class OrderTaker(RestaurantAgent):
     """Turns what the guest says into lines of the order."""
 
     name = "order_taker"

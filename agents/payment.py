@@ -3,7 +3,7 @@
 from typing import ClassVar, Protocol
 
 from agents.handoff import Opening
-from agents.restaurant import COMMON, RestaurantVoice, prompt
+from agents.restaurant import COMMON, RestaurantAgent, prompt
 from state.commands import (
     ApplyCoupon,
     CancelOrder,
@@ -32,7 +32,7 @@ class PaymentGateway(Protocol):
         ...
 
 
-class Payment(RestaurantVoice):
+class Payment(RestaurantAgent):
     """Settles how it is paid and places the order."""
 
     name = "payment"

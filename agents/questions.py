@@ -1,4 +1,4 @@
-"""Reads of the restaurant: what voices answer questions from, and from nowhere else."""
+"""Reads of the restaurant: what agents answer questions from, and from nowhere else."""
 
 from typing import Annotated, Literal
 

@@ -1,9 +1,9 @@
-"""What the restaurant's four voices have in common: their state, their prompts, what all of them offer."""
+"""What the restaurant's four agents have in common: their state, their prompts, what all of them offer."""
 
 from collections.abc import Sequence
 from importlib.resources import files
 
-from agents.handoff import EndCall, Tool, Voice
+from agents.handoff import Agent, EndCall, Tool
 from agents.questions import FindOnMenu, Tell
 from state.commands import AddAllergy, AddNote, CallPerson, GiveFeedback, SetCustomer
 from state.context import OrderContext
@@ -14,12 +14,12 @@ COMMON: tuple[Tool, ...] = (
     *(SetCustomer, AddAllergy, AddNote, GiveFeedback),
     *(CallPerson, FindOnMenu, Tell, EndCall),
 )
-"""Any voice notes who the guest is and what he must not eat, answers questions, fetches a person, says goodbye;
+"""Any agent notes who the guest is and what he must not eat, answers questions, fetches a person, says goodbye;
 and takes the rating of a guest who has placed the order on his page."""
 
 
-class RestaurantVoice(Voice[OrderState, OrderContext]):
-    """One of the restaurant's voices."""
+class RestaurantAgent(Agent[OrderState, OrderContext]):
+    """One of the restaurant's agents."""
 
     def offers_now(self, state: OrderState) -> Sequence[Tool]:
         """Leave out the rating while there is nothing to rate."""
@@ -29,7 +29,7 @@ class RestaurantVoice(Voice[OrderState, OrderContext]):
 
 
 def prompt(name: str) -> str:
-    """Read a voice's instructions: its own page, then the house's."""
+    """Read an agent's instructions: its own page, then the house's."""
     pages = files("agents") / "prompts"
     own, house = (
         (pages / f"{page}.md").read_text(encoding="utf-8").strip() for page in (name, "house")

@@ -4,7 +4,7 @@ from functools import cache
 
 from agents.feedback import Feedback
 from agents.greeter import Greeter
-from agents.handoff import Call, Graph, Handoff, Manners
+from agents.handoff import Call, CallPolicy, Graph, Handoff
 from agents.order_taker import OrderTaker
 from agents.payment import Payment
 from agents.telling import expects, told
@@ -18,17 +18,17 @@ from state.shared import SharedState
 from state.stages import can_give_feedback, can_pay
 from state.text import clean
 
-VOICES = (Greeter, OrderTaker, Payment, Feedback)
+AGENTS = (Greeter, OrderTaker, Payment, Feedback)
 
 
 @cache
 def restaurant_graph() -> Graph[OrderState]:
-    """Join the four voices; made and checked once for all calls of a process.
+    """Join the four agents; made and checked once for all calls of a process.
 
     Only two edges are guarded: nobody pays for what was not confirmed, nobody rates what was not placed.
     """
     return Graph(
-        VOICES,
+        AGENTS,
         (
             Handoff(
                 "greeter",
@@ -76,28 +76,28 @@ def restaurant_call(
 
     Args:
         shared: The order, new or continued.
-        think_limit_s: How long a model may be silent within a reply, in seconds; as ``Manners`` has it
+        think_limit_s: How long a model may be silent within a reply, in seconds; as ``CallPolicy`` has it
             when nothing is said.
         resumed: Whether it goes on with a conversation that began before it, as ``Call`` has it.
         turn: The number of things the guest had said before it.
-        first_words: Said before the first voice opens.
+        first_words: Said before the first agent opens.
     """
     menu = shared.context.menu
     redactor = Redactor(lambda: region_of(menu.restaurant))
     return Call(
         shared,
         restaurant_graph(),
-        Manners(
+        CallPolicy(
             digest=digest,
-            told=told(shared.context),
+            describe_result=told(shared.context),
             expects=expects,
-            let_in=lambda words: redactor(clean(words, lines=True)),
-            in_passing=lambda words: in_passing(clean(words, lines=True)),
-            let_out=redact_whole,
-            settled=settled,
+            redact_input=lambda words: redactor(clean(words, lines=True)),
+            redact_partial=lambda words: in_passing(clean(words, lines=True)),
+            redact_output=redact_whole,
+            safe_prefix=settled,
             trouble=f"I am sorry, I lost the thread for a moment. Could you say that again? This is"
             f" {menu.restaurant.name}.",
-            think_limit_s=Manners.think_limit_s if think_limit_s is None else think_limit_s,
+            think_limit_s=CallPolicy.think_limit_s if think_limit_s is None else think_limit_s,
         ),
         resumed=resumed,
         turn=turn,

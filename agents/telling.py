@@ -97,12 +97,12 @@ def choices(refusal: Refused | None) -> list[str]:
 
 
 def expects(order: OrderState, speaker: str, refusal: Refused | None) -> str:
-    """Say what kind of answer a voice waits for, from the stage, the field in question and the last refusal."""
+    """Say what kind of answer an agent waits for, from the stage, the field in question and the last refusal."""
     if choices(refusal):
         return "choice"
     if speaker == "feedback":
         return "rating" if order.feedback_rating is None else "open"
-    # A guest may have gone on by himself, on his page: then any voice waits for what comes next.
+    # A guest may have gone on by himself, on his page: then any agent waits for what comes next.
     if order.stage is Stage.REVIEW:
         return "yes_no"
     if order.stage not in _AT_WORK:

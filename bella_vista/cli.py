@@ -28,7 +28,7 @@ FAILED, WRONG = 1, 2
 
 app = typer.Typer(
     name="bella_vista",
-    help="Bella Vista answers: four voices, one order.",
+    help="Bella Vista answers: four agents, one order.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,

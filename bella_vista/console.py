@@ -59,7 +59,7 @@ class Talk:
 
     Args:
         call: The call, fresh.
-        model: The language model of its voices.
+        model: The language model of its agents.
         front: Shows it.
         lines: What the guest types.
         typed: Whether they are typed as it goes; else they come from a pipe or a file.

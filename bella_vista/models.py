@@ -60,7 +60,7 @@ def _local(menu: Menu, now: Callable[[], datetime]) -> LLM[Any]:
 
 def scripted(script: "Iterable[ScriptStep]") -> "ScriptedLLM":
     """Build a model that plays steps as they stand in a file."""
-    # The test kit's ears and voices come with it: nobody who serves guests needs them.
+    # The test kit's speech doubles come with it; a process that serves guests needs none of them.
     from agents.testing import ScriptedLLM, Step
 
     return ScriptedLLM(

@@ -67,7 +67,7 @@ class OpenAIModel(openai.LLM):
         self._connect = APIConnectOptions(max_retry=0, timeout=attempt_s)
 
     def chat(self, **how: Any) -> Any:  # as the plugin declares it; only one argument is ours
-        """Answer, within this model's own limits; a voice asks again, ``retries`` times."""
+        """Answer, within this model's own limits; an agent asks again, ``retries`` times."""
         stream = super().chat(**{**how, "conn_options": self._connect})
         _watch(stream, self._connect.timeout)
         return stream

@@ -42,7 +42,7 @@ ORDER_SCHEMA = 1
 """The form in which orders are stored; a program with a lower number does not read a higher one."""
 
 HOUSE, STAFF = "house", "staff"
-"""Who writes what no voice and no guest does."""
+"""Who writes what no agent and no guest does."""
 
 STEPS: Mapping[Stage, Callable[[], OrderCommand]] = {
     Stage.PLACED: AcceptOrder,
@@ -110,7 +110,7 @@ async def new_order(
         store: Keeps it.
         context: The menu it is taken from, and the clock.
         channel: How the guest talks to the house.
-        speaker: The voice that speaks first.
+        speaker: The agent that speaks first.
 
     Raises:
         OrderFaults: The database cannot be used.

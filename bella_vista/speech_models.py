@@ -48,18 +48,18 @@ class Speech:
     """All that a call in speech needs; whoever has it built closes it.
 
     Args:
-        ears: What turns speech into text.
-        mouth: What turns text into speech.
+        stt: The speech-to-text model.
+        tts: The text-to-speech model.
         vad: What notices that somebody speaks.
-        mouths: Other mouths than that, by the names of the voices that have their own.
+        tts_by_agent: Text-to-speech models of agents that have their own, by the agent's name.
         turns: How the end of what a guest says is found.
         built: Every model among them.
     """
 
-    ears: "STT[Any]"
-    mouth: "TTS[Any]"
+    stt: "STT[Any]"
+    tts: "TTS[Any]"
     vad: "VAD"
-    mouths: "Mapping[str, TTS[Any]]"
+    tts_by_agent: "Mapping[str, TTS[Any]]"
     turns: "TurnHandlingOptions"
     built: "tuple[STT[Any] | TTS[Any], ...]"
 
@@ -103,12 +103,12 @@ def missing_for_speech(settings: Settings) -> tuple[str, ...]:
     return tuple(variable(name) for name in missing)
 
 
-def speech_faults(settings: Settings, voices: Iterable[str] = ()) -> tuple[str, ...]:
+def speech_faults(settings: Settings, agents: Iterable[str] = ()) -> tuple[str, ...]:
     """List everything that is wrong with the settings of speech, by the variables' names.
 
     Args:
         settings: All of them.
-        voices: The names of the voices there are; not looked at when there are none.
+        agents: The names of the agents there are; not looked at when there are none.
     """
     faults = []
     asked: dict[str, list[str | None]] = {DEEPGRAM: [], CARTESIA: [], OPENAI: []}
@@ -128,11 +128,11 @@ def speech_faults(settings: Settings, voices: Iterable[str] = ()) -> tuple[str, 
         for provider, urls in asked.items()
         if urls and (fault := _key_fault(settings, provider, urls)) is not None
     ]
-    known = tuple(voices)
+    known = tuple(agents)
     strangers = [name for name in speaking_voices(settings) if known and name not in known]
     if strangers:
         faults.append(
-            f"{variable('tts_voices')}: there is no voice {', '.join(strangers)}:"
+            f"{variable('tts_voices')}: there is no agent {', '.join(strangers)}:"
             f" there are {', '.join(known)}"
         )
     return tuple(faults)
@@ -155,7 +155,7 @@ def _key_fault(settings: Settings, provider: str, urls: Sequence[str | None]) ->
 
 
 def speaking_voices(settings: Settings) -> dict[str, str]:
-    """Return the provider's voice of each voice of ours that has its own.
+    """Return the provider's voice of each agent that has its own.
 
     >>> speaking_voices(Settings(tts_voices="payment=calm, feedback = warm"))
     {'payment': 'calm', 'feedback': 'warm'}
@@ -164,11 +164,11 @@ def speaking_voices(settings: Settings) -> dict[str, str]:
     return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
 
 
-def speaking_settings(*, voices: Iterable[str] = (), **options: object) -> ServingSettings:
+def speaking_settings(*, agents: Iterable[str] = (), **options: object) -> ServingSettings:
     """Put the settings together for whoever serves rooms, speech included.
 
     Args:
-        voices: The names of the voices there are.
+        agents: The names of the agents there are.
         options: What was given on the command line, by name; ``None`` is not given.
 
     Raises:
@@ -180,9 +180,9 @@ def speaking_settings(*, voices: Iterable[str] = (), **options: object) -> Servi
         faults = wrong.faults
         usable = usable_settings(**options)
         if usable is not None and not any(map(_of_speech, usable[1])):
-            faults += speech_faults(usable[0], voices)
+            faults += speech_faults(usable[0], agents)
         raise SettingsFaults(faults) from None
-    if found := speech_faults(settings, voices):
+    if found := speech_faults(settings, agents):
         raise SettingsFaults(found)
     return settings
 
@@ -202,7 +202,7 @@ def detector() -> "VAD":
 def speech_models(
     settings: Settings,
     *,
-    voices: Iterable[str] = (),
+    agents: Iterable[str] = (),
     terms: Sequence[str] = (),
     http: "ClientSession | None" = None,
 ) -> Speech | None:
@@ -210,14 +210,14 @@ def speech_models(
 
     Args:
         settings: Who is asked, and with which keys.
-        voices: The names of the voices there are.
+        agents: The names of the agents there are.
         terms: Words that the model that hears should know, like the names of dishes.
         http: What connects; a job's own without it.
 
     Raises:
         SettingsFaults: Everything that is wrong with these settings.
     """
-    if faults := speech_faults(settings, voices):
+    if faults := speech_faults(settings, agents):
         raise SettingsFaults(faults)
     if missing_for_speech(settings):
         return None
@@ -225,10 +225,10 @@ def speech_models(
 
     vad = detector()
     build = _Builder(settings, vad, list(terms[:MOST_TERMS]), http)
-    ears = build.ears()
-    mouth = build.mouth(settings.tts_voice)
-    mouths = {ours: build.mouth(theirs) for ours, theirs in speaking_voices(settings).items()}
-    return Speech(ears, mouth, vad, mouths, turns_by(vad), tuple(build.built))
+    stt = build.stt()
+    tts = build.tts(settings.tts_voice)
+    tts_by_agent = {ours: build.tts(theirs) for ours, theirs in speaking_voices(settings).items()}
+    return Speech(stt, tts, vad, tts_by_agent, turns_by(vad), tuple(build.built))
 
 
 @dataclass
@@ -242,39 +242,39 @@ class _Builder:  # ``Any`` because the plugins' models are generic in what nobod
         self.built: list[STT[Any] | TTS[Any]] = []
         self._second: Any = None
 
-    def ears(self) -> Any:
+    def stt(self) -> Any:
         """Build what hears, and who does when that fails."""
         from livekit.agents.stt import FallbackAdapter
 
         chosen = self.settings
         provider, second = hears(chosen), chosen.stt_fallback
-        first = self._ear(provider, chosen.stt_model, chosen.stt_base_url)
+        first = self._stt(provider, chosen.stt_model, chosen.stt_base_url)
         if second is None:
             return first
         return self._kept(
             FallbackAdapter(
-                [first, self._ear(second, chosen.stt_fallback_model, None)],
+                [first, self._stt(second, chosen.stt_fallback_model, None)],
                 vad=self.vad,
                 attempt_timeout=ATTEMPT_S,
                 max_retry_per_stt=0,
             )
         )
 
-    def mouth(self, voice: str | None) -> Any:
+    def tts(self, voice: str | None) -> Any:
         """Build what speaks with one voice, and who does when that fails."""
         from livekit.agents.tts import FallbackAdapter
 
         chosen = self.settings
-        first = self._mouth(speaks(chosen), chosen.tts_model, chosen.tts_base_url, voice)
+        first = self._tts(speaks(chosen), chosen.tts_model, chosen.tts_base_url, voice)
         if chosen.tts_fallback is None:
             return first
-        second = self._second or self._mouth(
+        second = self._second or self._tts(
             chosen.tts_fallback, chosen.tts_fallback_model, None, chosen.tts_fallback_voice
         )
         self._second = second
         return self._kept(FallbackAdapter([first, second], max_retry_per_tts=0))
 
-    def _ear(self, provider: str | None, model: str | None, url: str | None) -> Any:
+    def _stt(self, provider: str | None, model: str | None, url: str | None) -> Any:
         chosen = self.settings
         said: dict[str, Any] = {"language": chosen.language}
         if model is not None:
@@ -294,7 +294,7 @@ class _Builder:  # ``Any`` because the plugins' models are generic in what nobod
             deepgram.STT(**said, api_key=_text(chosen.deepgram_api_key), http_session=self.http)
         )
 
-    def _mouth(
+    def _tts(
         self, provider: str | None, model: str | None, url: str | None, voice: str | None
     ) -> Any:
         chosen = self.settings

@@ -177,7 +177,7 @@ class CallRecord:
             key: The client's key as it is kept, if it came with one.
             digest: Of the words, to know them again by.
         """
-        saying = Saying(self._call.manners.let_in(text), key, digest)
+        saying = Saying(self._call.policy.redact_input(text), key, digest)
         if self._given_up:
             saying.failed(TakenOver())
         elif not self._call.listening:
@@ -203,10 +203,10 @@ class CallRecord:
                 self._write()  # whoever goes on with a call that broke off counts his turns from here
             case Said():
                 kind = Kind.CUT_SHORT if event.interrupted else Kind.SAID
-                self._say(event.turn, kind, event.voice, event.text)
+                self._say(event.turn, kind, event.agent, event.text)
             case Spent():
                 cost = {one.name: getattr(event, one.name) for one in fields(Cost)}
-                self._note(event.turn, Kind.SPENT, event.voice, json.dumps(cost))
+                self._note(event.turn, Kind.SPENT, event.agent, json.dumps(cost))
             case YourTurn():
                 self._note_answered(event.turn)
                 self._write()
@@ -235,7 +235,7 @@ class CallRecord:
 
     def _kept(self, text: str) -> str:
         # What a guest says was let in without what must not be kept; a model may know it elsewhere.
-        return self._call.manners.let_out(clean(text, lines=True))
+        return self._call.policy.redact_output(clean(text, lines=True))
 
     def _note(self, turn: int, kind: Kind, who: str, text: str) -> None:
         if not self._given_up:

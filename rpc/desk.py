@@ -41,7 +41,7 @@ class Conversation(Protocol):
 
     @property
     def speaker(self) -> str:
-        """The voice that speaks."""
+        """The agent that speaks."""
         ...
 
     def hear(self, text: str) -> int:

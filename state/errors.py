@@ -1,4 +1,4 @@
-"""Everything the order can refuse. Voices and pages make their sentences from code and facts.
+"""Everything the order can refuse. Agents and pages make their sentences from code and facts.
 
 * OrderError
   * NotOnMenu          ask for something else; facts: words, near

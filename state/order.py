@@ -1,4 +1,4 @@
-"""The order: what four voices, a page and a kitchen read, and nobody edits.
+"""The order: what four agents, a page and a kitchen read, and nobody edits.
 
 Frozen throughout. What can be reckoned is never stored: ``pricing`` reckons money from what stands here,
 ``view`` shows it. Prices, tax rates and coupon rules are stamped from the menu when a command puts them

@@ -129,7 +129,7 @@ def redact(text: str, region: str | None = None) -> str:
 
 
 def redact_whole(text: str) -> str:
-    """Replace whole card numbers and security codes only: for what a voice says and gives its tools.
+    """Replace whole card numbers and security codes only: for what an agent says and gives its tools.
 
     No part of a card has come in for it to repeat, and a guest's telephone number has to pass.
 
@@ -305,7 +305,7 @@ class Redactor:
 def _harmless(text: str) -> bool:
     """Whether a text has nowhere enough digits for a whole card and calls nothing a code: found out quickly.
 
-    A voice's words are judged while they stream, and nearly all of them are like that.
+    An agent's words are judged while they stream, and nearly all of them are like that.
     """
     text = plain_digits(text)
     if text.isascii():  # quicker, and nearly every text

@@ -1,4 +1,4 @@
-"""The stages of an order: what may follow what, and the conditions that voices and clients both ask.
+"""The stages of an order: what may follow what, and the conditions that agents and clients both ask.
 
 A condition answers with nothing when it holds, else with the error that says what is missing. It never
 raises; a command raises what its condition answers.

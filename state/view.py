@@ -22,7 +22,7 @@ def view(order: OrderState, version: int, speaker: str | None) -> dict[str, Json
     Args:
         order: The order.
         version: Its version.
-        speaker: The voice that speaks, shown as ``active_agent``.
+        speaker: The agent that speaks, shown as ``active_agent``.
     """
     bill = price(order)
     return {

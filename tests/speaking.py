@@ -20,7 +20,7 @@ STILL_S = 0.08
 
 
 class Speaking:
-    """Somebody with a microphone and ears.
+    """A participant who speaks and listens.
 
     Args:
         room: Where; joined.

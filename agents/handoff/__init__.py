@@ -1,11 +1,12 @@
-"""Many voices over one typed state: handoffs that happen exactly once and are heard exactly once.
+"""Many agents over one typed state: handoffs that happen exactly once and are heard exactly once.
 
-Knows no restaurant. A call is a ``Call`` over a ``SharedState``; its voices are subclasses of ``Voice``,
+Knows no restaurant. A call is a ``Call`` over a ``SharedState``; its agents are subclasses of ``Agent``,
 joined by ``Handoff`` edges in a ``Graph``.
 """
 
 from agents.handoff import carry
 from agents.handoff.actions import EndCall
+from agents.handoff.agent import Agent, Opening
 from agents.handoff.call import Call
 from agents.handoff.events import (
     Ended,
@@ -24,15 +25,14 @@ from agents.handoff.events import (
 )
 from agents.handoff.failures import ModelFailure, why_model_failed
 from agents.handoff.graph import Condition, Graph, GraphError, Handoff
-from agents.handoff.manners import Manners
 from agents.handoff.picture import dot, mermaid, outline
+from agents.handoff.policy import CallPolicy
 from agents.handoff.request import DATA_MARK
 from agents.handoff.speech import start_speech, turns_by
 from agents.handoff.spending import Cost
 from agents.handoff.terminal import talk
 from agents.handoff.text import start_text, stop
 from agents.handoff.tools import Action, Read, Tool, parameters_of, tool_name, tool_of
-from agents.handoff.voice import Opening, Voice
 
 __all__ = [
     "DATA_MARK",
@@ -51,7 +51,7 @@ __all__ = [
     "HandoffRefused",
     "Heard",
     "Listener",
-    "Manners",
+    "CallPolicy",
     "ModelFailure",
     "Opening",
     "Read",
@@ -61,7 +61,7 @@ __all__ = [
     "Tool",
     "ToolUsed",
     "TurnWithdrawn",
-    "Voice",
+    "Agent",
     "YourTurn",
     "carry",
     "dot",

@@ -1,4 +1,4 @@
-"""What any voice can do beside the state."""
+"""What any agent can do beside the state."""
 
 from typing import Any, ClassVar, Literal
 

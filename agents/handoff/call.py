@@ -19,11 +19,12 @@ from livekit.agents.voice import (
 )
 from pydantic import BaseModel
 
+from agents.handoff.agent import Agent
 from agents.handoff.events import (
-    Audience,
     Ended,
     EndReason,
     Event,
+    EventListeners,
     Heard,
     Listener,
     Said,
@@ -44,16 +45,15 @@ from agents.handoff.guards import (
 )
 from agents.handoff.hearing import Hearing
 from agents.handoff.limits import Limits
-from agents.handoff.manners import Manners
-from agents.handoff.mouth import Mouth
 from agents.handoff.outgoing import encodable, without_mark, without_tag
+from agents.handoff.policy import CallPolicy
 from agents.handoff.reply import Replies, Reply
 from agents.handoff.request import SAY, about_several, one_line
+from agents.handoff.speech_output import SpeechOutput
 from agents.handoff.spending import Spending
 from agents.handoff.tool_use import ToolUse
 from agents.handoff.transfers import Transfers
-from agents.handoff.turns import TurnKeeper
-from agents.handoff.voice import Voice
+from agents.handoff.turns import TurnTracker
 from state.shared import Applied, HandOver, Refused, SharedState, TakenOver
 
 logger = logging.getLogger(__name__)
@@ -65,12 +65,12 @@ HAND_OVER = HandOver.model_fields["op"].default
 
 
 class Call(Generic[S, C]):
-    """Everything the voices of one call share.
+    """Everything the agents of one call share.
 
     Args:
         shared: The state and the one way to change it.
-        graph: The voices and who may hand over to whom.
-        manners: What the application decides about its calls.
+        graph: The agents and who may hand over to whom.
+        policy: What the application decides about its calls.
         resumed: Whether it goes on with a conversation that began before it; a state that has been changed
             is taken for one when nothing is said.
         turn: The number of things the guest had said before it.
@@ -82,7 +82,7 @@ class Call(Generic[S, C]):
         self,
         shared: SharedState[S, C],
         graph: Graph[S],
-        manners: Manners[S, C] | None = None,
+        policy: CallPolicy[S, C] | None = None,
         *,
         resumed: bool | None = None,
         turn: int = 0,
@@ -90,16 +90,16 @@ class Call(Generic[S, C]):
     ) -> None:
         self.shared = shared
         self.graph = graph
-        self.manners: Manners[S, C] = manners or Manners()
+        self.policy: CallPolicy[S, C] = policy or CallPolicy()
         self.replies = Replies()
         self.spending = Spending()
         """What the models of this call cost, as far as they say so."""
         self.speaker: str = shared.speaker or graph.start
-        """The name of the voice that speaks, or that will speak first."""
+        """The name of the agent that speaks, or that will speak first."""
         self.visited: set[str] = set()
         self.late: list[str] = []
         self.taken_up = 0
-        """The last turn whose words a reply has been asked for, or the next voice is told."""
+        """The last turn whose words a reply has been asked for, or the next agent is told."""
         self.last_refusal: Refused | None = None
         self.changes = 0
         """How often the state has changed in this call, handoffs not counted."""
@@ -112,21 +112,21 @@ class Call(Generic[S, C]):
         self.transfers = Transfers(self)
         self.hearing = Hearing(self)
         """What the guest says aloud, where there is audio."""
-        self.mouth = Mouth()
+        self.tts = SpeechOutput()
         self.speech_lost: Callable[[], None] | None = None
         """Called when the user cannot be heard or spoken to any more, where nobody reads what is said."""
-        self.mouths: Mapping[str, TTS[Any]] = {}
-        """The text-to-speech models of voices that have their own."""
+        self.tts_by_agent: Mapping[str, TTS[Any]] = {}
+        """The text-to-speech models of agents that have their own."""
         self._unsaid: list[str] = []
         self.closing: EndReason | None = None
         """Why the call ends once what is being said has been said."""
         self._ended: EndReason | None = None
-        self._audience = Audience()
+        self._audience = EventListeners()
         self._waiting: list[asyncio.Future[None]] = []
         self._tasks: set[asyncio.Task[Any]] = set()
         self._digest: tuple[int, str] | None = None
         self._unsubscribe = shared.subscribe(self._state_changed)
-        self.turns = TurnKeeper(
+        self.turns = TurnTracker(
             more_to_come=lambda: self.transfers.under_way or bool(self.late),
             give=self._give_turn,
             withdraw=lambda: self.tell(TurnWithdrawn(self.turn)),
@@ -139,7 +139,7 @@ class Call(Generic[S, C]):
 
     @property
     def state(self) -> S:
-        """The present state; the same object for every voice."""
+        """The present state; the same object for every agent."""
         return self.shared.state
 
     @property
@@ -171,7 +171,7 @@ class Call(Generic[S, C]):
     @property
     def apology(self) -> str:
         """What is said for a model that fails or has nothing to say."""
-        return self.manners.trouble if self.closing is None else self.manners.farewell
+        return self.policy.trouble if self.closing is None else self.policy.farewell
 
     @property
     def digest(self) -> str:
@@ -181,7 +181,7 @@ class Call(Generic[S, C]):
                 self.shared.version,
                 encodable(
                     without_tag(
-                        one_line(self.manners.digest(self.shared.state, self.shared.version))
+                        one_line(self.policy.digest(self.shared.state, self.shared.version))
                     )
                 ),
             )
@@ -195,7 +195,7 @@ class Call(Generic[S, C]):
 
     def attach(self, session: "AgentSession[Call[S, C]]") -> None:
         """Follow a session's events; call it once, before the session starts."""
-        if self.manners.let_out is not str:
+        if self.policy.redact_output is not str:
             keep_raw_replies_out_of_traces()
         self._session = session
         session.on("speech_created", handler(self._on_speech_created))
@@ -211,34 +211,34 @@ class Call(Generic[S, C]):
             raise RuntimeError("the call has no session yet: attach() it first")
         return self._session
 
-    def first_voice(self) -> Voice[S, C]:
-        """Make the voice that speaks first: the start, or the one that spoke last when resuming."""
-        name = self.speaker if self.speaker in self.graph.voices else self.graph.start
+    def first_agent(self) -> Agent[S, C]:
+        """Make the agent that speaks first: the start, or the one that spoke last when resuming."""
+        name = self.speaker if self.speaker in self.graph.agents else self.graph.start
         self.speaker = name
-        return self.make_voice(name)
+        return self.make_agent(name)
 
-    def make_voice(self, name: str, carried: Sequence[ChatItem] = ()) -> Voice[S, C]:
-        """Make a fresh voice for one stay of the guest.
+    def make_agent(self, name: str, carried: Sequence[ChatItem] = ()) -> Agent[S, C]:
+        """Make a fresh agent for one stay of the guest.
 
         Args:
             name: Which.
             carried: What it knows of the talk so far.
         """
-        voice = self.graph.voice(name, carried)
-        if (mouth := self.mouths.get(name)) is not None:
-            voice.update_options(tts=mouth)
-        return voice
+        agent = self.graph.agent(name, carried)
+        if (tts := self.tts_by_agent.get(name)) is not None:
+            agent.update_options(tts=tts)
+        return agent
 
     def hear(self, text: str) -> int:
         """Take in what the guest says and have it answered; returns the number of this turn.
 
         A reply under way is interrupted. Words that come while nobody is there to answer them - before the
-        first voice has entered, or during a handoff - are kept for the next one. After the end nothing
+        first agent has entered, or during a handoff - are kept for the next one. After the end nothing
         is taken in.
         """
         if not self.listening:
             return self.turn
-        return self.take_in(self.manners.let_in(encodable(text)))
+        return self.take_in(self.policy.redact_input(encodable(text)))
 
     @property
     def listening(self) -> bool:
@@ -276,7 +276,7 @@ class Call(Generic[S, C]):
             self._answer()
 
     def speak(self, words: str) -> None:
-        """Have the present voice say something as it stands, or the next one when nobody is there to say it.
+        """Have the present agent say something as it stands, or the next one when nobody is there to say it.
 
         No model is asked for it. A session's own ``say`` needs a text-to-speech model where there is audio
         (livekit-agents 1.8.9); this goes the way of every other reply.
@@ -301,11 +301,11 @@ class Call(Generic[S, C]):
         return self._first_words
 
     async def come_back(self) -> None:
-        """Tell a guest who has been away where he and the present voice were, when it is his turn."""
+        """Tell a guest who has been away where he and the present agent were, when it is his turn."""
         await self.answered()
-        voice = self.session.current_agent
-        if self._ended is None and self.closing is None and isinstance(voice, Voice):
-            voice.welcome_back()
+        agent = self.session.current_agent
+        if self._ended is None and self.closing is None and isinstance(agent, Agent):
+            agent.welcome_back()
 
     async def answered(self) -> None:
         """Wait until it is the guest's turn, or the call has ended."""
@@ -325,7 +325,7 @@ class Call(Generic[S, C]):
     def close_after_reply(self, reason: EndReason) -> None:
         """End the call once what is being said has been said.
 
-        A guest who speaks on before that takes a voice's ending back; any other reason stands.
+        A guest who speaks on before that takes an agent's ending back; any other reason stands.
         """
         self.closing = reason
 
@@ -354,12 +354,12 @@ class Call(Generic[S, C]):
 
     # -- who speaks -------------------------------------------------------------------------------
 
-    def entered(self, voice: Voice[S, C]) -> "list[str]":
-        """A voice has taken over. Returns what the guest said meanwhile."""
-        self.hearing.voice_changes()
+    def entered(self, agent: Agent[S, C]) -> "list[str]":
+        """An agent has taken over. Returns what the guest said meanwhile."""
+        self.hearing.agent_changes()
         self._entered = True
-        self.turns.voice_entered()
-        self.speaker = voice.name
+        self.turns.agent_entered()
+        self.speaker = agent.name
         self.last_refusal = None
         self.transfers.arrived()
         return self._take_late()
@@ -404,7 +404,7 @@ class Call(Generic[S, C]):
         return late
 
     async def answer_late(self) -> None:
-        """Break off what is being said, then answer, unless the next voice has taken the words along.
+        """Break off what is being said, then answer, unless the next agent has taken the words along.
 
         Every reply's end is waited for: until then the model would not be shown what its tools have done
         (livekit-agents 1.8.9 adds that to the history when the reply has ended), and two replies at once would
@@ -427,12 +427,12 @@ class Call(Generic[S, C]):
                 self._answer()
 
     def reply_of(self, call_id: str) -> Reply:
-        """Return the reply that a tool call was made in; of one that no voice has seen, what holds now."""
+        """Return the reply that a tool call was made in; of one that no agent has seen, what holds now."""
         return self.replies.take(call_id) or self.new_reply(self.speaker)
 
-    def new_reply(self, voice: str) -> Reply:
-        """Begin a reply of a voice: it is shown the state and the guest's words as they are now."""
-        return Reply(voice, self.shared.version, self.taken_up)
+    def new_reply(self, agent: str) -> Reply:
+        """Begin a reply of an agent: it is shown the state and the guest's words as they are now."""
+        return Reply(agent, self.shared.version, self.taken_up)
 
     # -- livekit's events -------------------------------------------------------------------------
 
@@ -481,11 +481,11 @@ class Call(Generic[S, C]):
     def _tell_spent(self) -> None:
         cost = self.spending.untold()
         if cost is not None:
-            self.tell(Spent(turn=self.turn, voice=self.speaker, **asdict(cost)))
+            self.tell(Spent(turn=self.turn, agent=self.speaker, **asdict(cost)))
 
     def _expected(self) -> str:
         try:
-            return self.manners.expects(self.shared.state, self.speaker, self.last_refusal)
+            return self.policy.expects(self.shared.state, self.speaker, self.last_refusal)
         except Exception:  # it is the guest's turn all the same
             logger.exception("what is expected of the guest is not known")
             return "open"

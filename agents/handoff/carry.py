@@ -1,8 +1,8 @@
-"""What of the conversation travels to the next voice.
+"""What of the conversation travels to the next agent.
 
-A policy takes the history the leaving voice sees and returns the items the next one starts with. The
-state's digest needs no carrying: every voice is shown it afresh with each request. livekit-agents 1.8.9
-drops tool calls a new voice does not own, so whatever of them is to travel has to become text.
+A policy takes the history the leaving agent sees and returns the items the next one starts with. The
+state's digest needs no carrying: every agent is shown it afresh with each request. livekit-agents 1.8.9
+drops tool calls a new agent does not own, so whatever of them is to travel has to become text.
 """
 
 import re
@@ -12,14 +12,14 @@ from typing import TypeAlias, TypeGuard
 from livekit.agents.llm import ChatItem, ChatMessage, FunctionCallOutput
 
 Carry: TypeAlias = Callable[[Sequence[ChatItem]], list[ChatItem]]
-"""Takes the history of the leaving voice and returns what the next one starts with."""
+"""Takes the history of the leaving agent and returns what the next one starts with."""
 
 _NOTE = re.compile(r"\(\w+: .*\)", re.DOTALL)
 """What a tool answered, as text."""
 
 
 def nothing() -> Carry:
-    """Carry nothing; the next voice knows the state and no words."""
+    """Carry nothing; the next agent knows the state and no words."""
     return lambda items: []
 
 
@@ -47,7 +47,7 @@ def digest() -> Carry:
 
 
 def last(count: int) -> Carry:
-    """Carry the last so many messages of guest and voices, without tool traffic."""
+    """Carry the last so many messages of guest and agents, without tool traffic."""
 
     def carry(items: Sequence[ChatItem]) -> list[ChatItem]:
         messages = [item for item in items if _is_message(item, "user", "assistant")]

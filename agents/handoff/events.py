@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 logger = logging.getLogger(__name__)
 
 EndReason = Literal["input_ended", "user_left", "agent_ended", "failed"]
-"""Why a call is over: nothing more to read, the guest hung up, a voice said goodbye, or it broke."""
+"""Why a call is over: nothing more to read, the guest hung up, an agent said goodbye, or it broke."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +27,10 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A voice said something; ``interrupted`` when the guest cut it short."""
+    """An agent said something; ``interrupted`` when the guest cut it short."""
 
     turn: int
-    voice: str
+    agent: str
     text: str
     interrupted: bool = False
 
@@ -40,7 +40,7 @@ class ToolUsed:
     """A tool that is no transfer has ended, well or not."""
 
     turn: int
-    voice: str
+    agent: str
     name: str
     arguments: Mapping[str, Any]
     output: str
@@ -49,7 +49,7 @@ class ToolUsed:
 
 @dataclass(frozen=True, slots=True)
 class HandedOver:
-    """Another voice speaks from here on."""
+    """Another agent speaks from here on."""
 
     turn: int
     source: str
@@ -80,12 +80,12 @@ class StateChanged:
 class Spent:
     """What the models that reported it cost in this turn; told before ``YourTurn``, or before the end.
 
-    A turn may have been answered by several voices; ``voice`` is the one that speaks now. When a voice
+    A turn may have been answered by several agents; ``agent`` is the one that speaks now. When an agent
     speaks up again in the same turn, the next one tells what came on top.
     """
 
     turn: int
-    voice: str
+    agent: str
     model_calls: int
     prompt_tokens: int
     completion_tokens: int
@@ -97,14 +97,14 @@ class YourTurn:
     """The guest may speak: everything that belongs to this turn has been said."""
 
     turn: int
-    voice: str
+    agent: str
     version: int
     expects: str
 
 
 @dataclass(frozen=True, slots=True)
 class TurnWithdrawn:
-    """A voice speaks again although it was the guest's turn."""
+    """An agent speaks again although it was the guest's turn."""
 
     turn: int
 
@@ -134,7 +134,7 @@ Listener: TypeAlias = Callable[[Event], None]
 """Is told every event in order, inside the event loop; it must not wait."""
 
 
-class Audience:
+class EventListeners:
     """Those who listen to a call, each told every event in the order in which it happened."""
 
     def __init__(self) -> None:

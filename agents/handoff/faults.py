@@ -1,4 +1,4 @@
-"""What is wrong with a voice or a tool as it was declared, found before a call stumbles over it."""
+"""What is wrong with an agent or a tool as it was declared, found before a call stumbles over it."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,67 +8,67 @@ from agents.handoff.tools import Action, Read, Tool, tool_name
 from state.shared import Command, HandOver
 
 if TYPE_CHECKING:
-    from agents.handoff.voice import Voice
+    from agents.handoff.agent import Agent
 
 _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 """What every provider takes for a tool's name."""
 
-_VOICE_NAME = re.compile(r"[a-z][a-z0-9_]{0,51}")
+_AGENT_NAME = re.compile(r"[a-z][a-z0-9_]{0,51}")
 """In lower snake case; ``transfer_to_<name>`` has to be a tool's name as well."""
 
 
-def faults_of_voice(voice: "type[Voice[Any, Any]]", transfers: Sequence[str]) -> Iterator[str]:
-    """Find what keeps a voice from being reached, from opening, or from using its tools.
+def faults_of_agent(agent: "type[Agent[Any, Any]]", transfers: Sequence[str]) -> Iterator[str]:
+    """Find what keeps an agent from being reached, from opening, or from using its tools.
 
     Args:
-        voice: The class.
+        agent: The class.
         transfers: The names of its transfer tools.
     """
     own = ("name", "prompt", "opening")
-    yield from (f"{voice.__name__} has no {what}" for what in own if not hasattr(voice, what))
-    name = getattr(voice, "name", "unnamed")
-    if not isinstance(name, str) or not _VOICE_NAME.fullmatch(name):
+    yield from (f"{agent.__name__} has no {what}" for what in own if not hasattr(agent, what))
+    name = getattr(agent, "name", "unnamed")
+    if not isinstance(name, str) or not _AGENT_NAME.fullmatch(name):
         yield (
-            f"{voice.__name__} is called {name!r}: a voice's name is in lower snake case, and no"
+            f"{agent.__name__} is called {name!r}: an agent's name is in lower snake case, and no"
             " longer than 52 characters"
         )
-    offered = offered_by(voice)
+    offered = offered_by(agent)
     if not isinstance(offered, Sequence):
-        yield f"{voice.__name__}: what it offers is no tuple of tools: {shown(offered)}"
+        yield f"{agent.__name__}: what it offers is no tuple of tools: {shown(offered)}"
         return
     for tool in offered:
-        yield from (f"{voice.__name__}: {fault}" for fault in _faults_of_tool(tool))
+        yield from (f"{agent.__name__}: {fault}" for fault in _faults_of_tool(tool))
     names = [tool_name(tool) for tool in tools_among(offered)]
     for op in dict.fromkeys(names):
         if names.count(op) > 1:
-            yield f"{voice.__name__} offers {op} twice"
+            yield f"{agent.__name__} offers {op} twice"
         if op in transfers:
-            yield f"{voice.__name__}: {op} is the name of a tool and of a handoff"
+            yield f"{agent.__name__}: {op} is the name of a tool and of a handoff"
 
 
-def faults_of_waiting(voices: Sequence["type[Voice[Any, Any]]"]) -> Iterator[str]:
+def faults_of_waiting(agents: Sequence["type[Agent[Any, Any]]"]) -> Iterator[str]:
     """Find where ``needs_answer`` would protect nothing: it knows commands by their ``op``, no others."""
-    anywhere = {op for voice in voices for op in _commands(voice)}
-    for voice in voices:
-        waiting: Mapping[str, Sequence[str]] = voice.needs_answer
+    anywhere = {op for agent in agents for op in _commands(agent)}
+    for agent in agents:
+        waiting: Mapping[str, Sequence[str]] = agent.needs_answer
         for op, awaited in waiting.items():
-            if op not in _commands(voice):
-                yield f"{voice.__name__}: {op} needs an answer, and is no command it offers"
+            if op not in _commands(agent):
+                yield f"{agent.__name__}: {op} needs an answer, and is no command it offers"
             if isinstance(awaited, str):
-                yield f"{voice.__name__}: what {op} waits for is no tuple of ops: {awaited!r}"
+                yield f"{agent.__name__}: what {op} waits for is no tuple of ops: {awaited!r}"
                 continue
             for other in awaited:
                 if other not in anywhere:
                     yield (
-                        f"{voice.__name__}: {op} needs an answer after {other!r}, which is no"
-                        " command that any voice offers"
+                        f"{agent.__name__}: {op} needs an answer after {other!r}, which is no"
+                        " command that any agent offers"
                     )
 
 
-def offered_by(voice: "type[Voice[Any, Any]]") -> Any:
-    """Return what a voice says it offers, whatever that is."""
-    # The voices here are of any state, so it is not ambiguous which one's tools these are.
-    return voice.offers  # pyright: ignore[reportGeneralTypeIssues]
+def offered_by(agent: "type[Agent[Any, Any]]") -> Any:
+    """Return what an agent says it offers, whatever that is."""
+    # The agents here are of any state, so it is not ambiguous which one's tools these are.
+    return agent.offers  # pyright: ignore[reportGeneralTypeIssues]
 
 
 def tools_among(given: object) -> tuple[Tool, ...]:
@@ -110,5 +110,5 @@ def _is_named(given: Any) -> bool:
     return _is_tool(given) and isinstance(given.model_fields["op"].default, str)
 
 
-def _commands(voice: "type[Voice[Any, Any]]") -> set[str]:
-    return {tool_name(tool) for tool in tools_among(offered_by(voice)) if issubclass(tool, Command)}
+def _commands(agent: "type[Agent[Any, Any]]") -> set[str]:
+    return {tool_name(tool) for tool in tools_among(offered_by(agent)) if issubclass(tool, Command)}

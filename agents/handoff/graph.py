@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from agents.handoff.carry import Carry, digest
 from agents.handoff.faults import (
-    faults_of_voice,
+    faults_of_agent,
     faults_of_waiting,
     offered_by,
     shown,
@@ -20,8 +20,8 @@ from agents.handoff.tools import Tool, raw_tool
 from state.shared import Refused
 
 if TYPE_CHECKING:
+    from agents.handoff.agent import Agent
     from agents.handoff.call import Call
-    from agents.handoff.voice import Voice
 
 S = TypeVar("S", bound=BaseModel)
 
@@ -38,11 +38,11 @@ _NO_ARGUMENTS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Handoff(Generic[S]):
-    """One edge: a voice may hand the guest to another.
+    """One edge: an agent may hand the guest to another.
 
     Args:
-        source: The name of the voice that hands over.
-        target: The name of the voice that takes over.
+        source: The name of the agent that hands over.
+        target: The name of the agent that takes over.
         when: For the model, in the imperative: when to do it.
         condition: What has to hold in the state; refused with its reason otherwise.
         satisfied_by: Commands that can bring the condition about; the source must offer one of them.
@@ -72,71 +72,71 @@ class GraphError(ValueError):
 
 
 class Graph(Generic[S]):
-    """The voices of a call and the handoffs between them.
+    """The agents of a call and the handoffs between them.
 
     Args:
-        voices: The classes, each with a name of its own.
+        agents: The classes, each with a name of its own.
         handoffs: The edges.
-        start: The name of the voice that opens a call.
+        start: The name of the agent that opens a call.
 
     Raises:
-        GraphError: A voice or a tool is not finished, or has a name that providers refuse or that another
-            tool has; ``needs_answer`` names a command that nobody offers; a handoff names a voice that is
-            not there, leads to itself or stands twice; a voice cannot be reached; a condition cannot be
+        GraphError: An agent or a tool is not finished, or has a name that providers refuse or that another
+            tool has; ``needs_answer`` names a command that nobody offers; a handoff names an agent that is
+            not there, leads to itself or stands twice; an agent cannot be reached; a condition cannot be
             brought about by a command its source offers.
     """
 
     def __init__(
         self,
-        voices: Sequence["type[Voice[S, Any]]"],
+        agents: Sequence["type[Agent[S, Any]]"],
         handoffs: Sequence[Handoff[S]],
         *,
         start: str,
     ) -> None:
-        named = [voice for voice in voices if isinstance(getattr(voice, "name", None), str)]
-        self.voices: Mapping[str, type[Voice[Any, Any]]] = {voice.name: voice for voice in named}
+        named = [agent for agent in agents if isinstance(getattr(agent, "name", None), str)]
+        self.agents: Mapping[str, type[Agent[Any, Any]]] = {agent.name: agent for agent in named}
         self.handoffs = tuple(handoffs)
         self.start = start
-        faults = [fault for voice in voices for fault in self._faults_of_voice(voice)]
-        faults += [*faults_of_waiting(voices), *_double_names(named), *self._faults()]
+        faults = [fault for agent in agents for fault in self._faults_of_agent(agent)]
+        faults += [*faults_of_waiting(agents), *_double_names(named), *self._faults()]
         if faults:
             raise GraphError(faults)
         self._transfers: dict[str, tuple[RawFunctionTool[Any, Any], ...]] = {
             name: tuple(_transfer_tool(handoff) for handoff in self.leaving(name))
-            for name in self.voices
+            for name in self.agents
         }
 
     def leaving(self, source: str) -> tuple[Handoff[S], ...]:
-        """The handoffs a voice can ask for, in the order declared."""
+        """The handoffs an agent can ask for, in the order declared."""
         return tuple(handoff for handoff in self.handoffs if handoff.source == source)
 
     def offers(self, name: str) -> tuple[Tool, ...]:
-        """The commands, reads and actions a voice's model may call."""
-        return tuple(offered_by(self.voices[name]))
+        """The commands, reads and actions an agent's model may call."""
+        return tuple(offered_by(self.agents[name]))
 
     def transfers(self, source: str) -> tuple[RawFunctionTool[Any, Any], ...]:
-        """The transfer tools of a voice, made once."""
+        """The transfer tools of an agent, made once."""
         return self._transfers[source]
 
-    def voice(self, name: str, carried: Sequence[ChatItem] = ()) -> "Voice[Any, Any]":
-        """Make a fresh instance of a voice: one that was used before would bring its old words along."""
-        return self.voices[name](self, carried)
+    def agent(self, name: str, carried: Sequence[ChatItem] = ()) -> "Agent[Any, Any]":
+        """Make a fresh instance of an agent: one that was used before would bring its old words along."""
+        return self.agents[name](self, carried)
 
-    def _faults_of_voice(self, voice: "type[Voice[Any, Any]]") -> Iterator[str]:
-        leaving = self.leaving(getattr(voice, "name", ""))
-        return faults_of_voice(voice, [handoff.tool_name for handoff in leaving])
+    def _faults_of_agent(self, agent: "type[Agent[Any, Any]]") -> Iterator[str]:
+        leaving = self.leaving(getattr(agent, "name", ""))
+        return faults_of_agent(agent, [handoff.tool_name for handoff in leaving])
 
     def _faults(self) -> list[str]:
         faults = []
-        if self.start not in self.voices:
-            faults.append(f"the call starts with {self.start!r}, which is no voice")
+        if self.start not in self.agents:
+            faults.append(f"the call starts with {self.start!r}, which is no agent")
         seen: set[tuple[str, str]] = set()
         for handoff in self.handoffs:
             edge = f"{handoff.source} -> {handoff.target}"
-            missing = [name for name in (handoff.source, handoff.target) if name not in self.voices]
-            faults += [f"{edge}: {name!r} is no voice" for name in missing]
+            missing = [name for name in (handoff.source, handoff.target) if name not in self.agents]
+            faults += [f"{edge}: {name!r} is no agent" for name in missing]
             if handoff.source == handoff.target:
-                faults.append(f"{edge}: a voice cannot hand over to itself")
+                faults.append(f"{edge}: an agent cannot hand over to itself")
             if (handoff.source, handoff.target) in seen:
                 faults.append(f"{edge}: declared twice")
             seen.add((handoff.source, handoff.target))
@@ -144,8 +144,8 @@ class Graph(Generic[S]):
                 faults.append(
                     f"{edge}: what satisfies it is no tuple of tools: {shown(handoff.satisfied_by)}"
                 )
-            elif handoff.source in self.voices and handoff.satisfied_by:
-                offered = tools_among(offered_by(self.voices[handoff.source]))
+            elif handoff.source in self.agents and handoff.satisfied_by:
+                offered = tools_among(offered_by(self.agents[handoff.source]))
                 if not any(tool in offered for tool in handoff.satisfied_by):
                     ops = ", ".join(shown(tool) for tool in handoff.satisfied_by)
                     faults.append(
@@ -154,7 +154,7 @@ class Graph(Generic[S]):
             if handoff.condition is not None and not handoff.satisfied_by:
                 faults.append(f"{edge}: its condition names no command that can bring it about")
         faults += [
-            f"{name} can never be reached" for name in self.voices if name not in self._reached()
+            f"{name} can never be reached" for name in self.agents if name not in self._reached()
         ]
         return faults
 
@@ -169,10 +169,10 @@ class Graph(Generic[S]):
         return reached
 
 
-def _double_names(voices: Sequence["type[Voice[Any, Any]]"]) -> list[str]:
-    names = [voice.name for voice in voices]
+def _double_names(agents: Sequence["type[Agent[Any, Any]]"]) -> list[str]:
+    names = [agent.name for agent in agents]
     return [
-        f"two voices are called {name!r}" for name in dict.fromkeys(names) if names.count(name) > 1
+        f"two agents are called {name!r}" for name in dict.fromkeys(names) if names.count(name) > 1
     ]
 
 

@@ -47,8 +47,8 @@ def is_cancelled(error: BaseException) -> bool:
 def keep_raw_replies_out_of_traces() -> None:
     """Have traces hold a model's words only as they were let out.
 
-    livekit-agents 1.8.9 writes the span of a model request from what the model sent, before a voice sees
-    any of it. The voice's own spans hold what was let out.
+    livekit-agents 1.8.9 writes the span of a model request from what the model sent, before an agent sees
+    any of it. The agent's own spans hold what was let out.
     """
     gen_ai.set_capture_content(False)
 

@@ -1,6 +1,6 @@
 """What a guest has said aloud, until it is taken up as one thing he said.
 
-livekit-agents 1.8.9 drops a finished turn while it changes voices ("skipping user input, speech scheduling is
+livekit-agents 1.8.9 drops a finished turn while it changes agents ("skipping user input, speech scheduling is
 paused") and while a reply may not be interrupted. Here the words stay until somebody has taken them up.
 """
 
@@ -23,7 +23,7 @@ _LONGEST_BREATH = 3
 
 
 class Hearing:
-    """The ears of one call.
+    """What the user says aloud in one call.
 
     Args:
         call: Takes in what was heard.
@@ -47,13 +47,13 @@ class Hearing:
         """Whether the guest is saying something that nobody has taken up yet, or may have."""
         return self.speaking or self._in_doubt or bool(self._heard)
 
-    # -- what the ears report ----------------------------------------------------------------------
+    # -- what the speech-to-text model reports ----------------------------------------------------------------------
 
     def in_passing(self, text: str) -> str:
         """Return what may be shown of words that are still being said."""
         self._screened, self._deaf = True, False
         try:
-            return self._call.manners.in_passing(text).strip()
+            return self._call.policy.redact_partial(text).strip()
         except Exception:  # what cannot be judged stays outside
             logger.exception("words in passing were not let in")
             return ""
@@ -62,10 +62,10 @@ class Hearing:
         """Take note of words that have been said; returns what is let in of them, once for all."""
         self._screened, self._deaf = True, False
         try:
-            words = self._call.manners.let_in(text).strip()
+            words = self._call.policy.redact_input(text).strip()
         except Exception:  # what cannot be judged stays outside, and the guest is asked again
             logger.exception("words were not let in")
-            self._call.speak(self._call.manners.trouble)
+            self._call.speak(self._call.policy.trouble)
             return ""
         if words:
             self._second_chance = True
@@ -89,12 +89,12 @@ class Hearing:
         if self._call.speech_lost is not None:
             if self._second_chance:
                 self._second_chance = False
-                self._call.speak(self._call.manners.trouble)
+                self._call.speak(self._call.policy.trouble)
             else:
                 self._call.speech_lost()
         elif not self._deaf:
             self._deaf = True
-            self._call.speak(self._call.manners.cannot_hear)
+            self._call.speak(self._call.policy.cannot_hear)
 
     # -- taking up ---------------------------------------------------------------------------------
 
@@ -110,8 +110,8 @@ class Hearing:
             self._take_in()
             self._call.turns.look_again()  # a reply may have ended meanwhile, for want of these words
 
-    def voice_changes(self) -> None:
-        """Take in what was said to the voice that leaves: nobody else will say that its turn has ended."""
+    def agent_changes(self) -> None:
+        """Take in what was said to the agent that leaves: nobody else will say that its turn has ended."""
         if not self.speaking:
             self._take_in()
 

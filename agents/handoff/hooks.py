@@ -10,24 +10,24 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from agents.handoff.voice import Voice
+    from agents.handoff.agent import Agent
 
 logger = logging.getLogger(__name__)
 
-Hook: TypeAlias = "Callable[[Voice[Any, Any]], Coroutine[Any, Any, None]]"
+Hook: TypeAlias = "Callable[[Agent[Any, Any]], Coroutine[Any, Any, None]]"
 
 
-def guarded(voice: "type[Voice[Any, Any]]") -> None:
-    """Guard the hooks that a class of voices brings along."""
-    if "on_enter" in vars(voice):
-        voice.on_enter = _entering(voice.on_enter)  # type: ignore[assignment, method-assign]
-    if "on_exit" in vars(voice):
-        voice.on_exit = _leaving(voice.on_exit)  # type: ignore[assignment, method-assign]
+def guarded(agent: "type[Agent[Any, Any]]") -> None:
+    """Guard the hooks that a class of agents brings along."""
+    if "on_enter" in vars(agent):
+        agent.on_enter = _entering(agent.on_enter)  # type: ignore[assignment, method-assign]
+    if "on_exit" in vars(agent):
+        agent.on_exit = _leaving(agent.on_exit)  # type: ignore[assignment, method-assign]
 
 
 def _entering(own: Hook) -> Hook:
     @functools.wraps(own)
-    async def on_enter(self: "Voice[Any, Any]") -> None:
+    async def on_enter(self: "Agent[Any, Any]") -> None:
         if self.takes_over():  # an on_enter further down, called by one that is guarded already
             await own(self)
             return
@@ -39,15 +39,15 @@ def _entering(own: Hook) -> Hook:
 
 def _leaving(own: Hook) -> Hook:
     @functools.wraps(own)
-    async def on_exit(self: "Voice[Any, Any]") -> None:
+    async def on_exit(self: "Agent[Any, Any]") -> None:
         await _harmless(own, self)
 
     return on_exit
 
 
-async def _harmless(own: Hook, voice: "Voice[Any, Any]") -> None:
+async def _harmless(own: Hook, agent: "Agent[Any, Any]") -> None:
     try:
-        call = voice.call
-        await call.limits.carried_out(own(voice), call.manners.tool_limit_s)
+        call = agent.call
+        await call.limits.carried_out(own(agent), call.policy.tool_limit_s)
     except Exception:  # the handoff stands, and the guest is spoken to all the same
-        logger.exception("a voice's own hook failed", extra={"voice": voice.name})
+        logger.exception("an agent's own hook failed", extra={"agent": agent.name})

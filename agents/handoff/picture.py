@@ -9,7 +9,7 @@ from agents.handoff.tools import tool_name
 def mermaid(graph: Graph[Any]) -> str:
     """Draw the graph for Markdown pages."""
     lines = ["flowchart LR", f"    start(( )) --> {graph.start}"]
-    lines += [f"    {name}[{_title(name)}]" for name in graph.voices]
+    lines += [f"    {name}[{_title(name)}]" for name in graph.agents]
     lines += [
         f'    {handoff.source} -->|"{label}"| {handoff.target}'
         if (label := _label(handoff))
@@ -22,12 +22,12 @@ def mermaid(graph: Graph[Any]) -> str:
 def dot(graph: Graph[Any]) -> str:
     """Draw the graph for Graphviz."""
     lines = [
-        "digraph voices {",
+        "digraph agents {",
         "  rankdir=LR;",
         "  start [shape=point];",
         f"  start -> {graph.start};",
     ]
-    lines += [f'  {name} [label="{_title(name)}", shape=box];' for name in graph.voices]
+    lines += [f'  {name} [label="{_title(name)}", shape=box];' for name in graph.agents]
     lines += [
         f'  {handoff.source} -> {handoff.target} [label="{_label(handoff)}"];'
         for handoff in graph.handoffs
@@ -36,9 +36,9 @@ def dot(graph: Graph[Any]) -> str:
 
 
 def outline(graph: Graph[Any]) -> str:
-    """Describe the graph in words: each voice, what it offers and where it can lead."""
+    """Describe the graph in words: each agent, what it offers and where it can lead."""
     lines: list[str] = []
-    for name in graph.voices:
+    for name in graph.agents:
         lines.append(f"{_title(name)}{' (opens the call)' if name == graph.start else ''}")
         lines.append(
             f"  offers  {', '.join(tool_name(tool) for tool in graph.offers(name)) or 'nothing'}"

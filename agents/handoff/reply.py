@@ -16,12 +16,12 @@ class Reply:
     """What has to be remembered of one model request until all of its tools have answered.
 
     Args:
-        voice: Who made it.
+        agent: Who made it.
         seen: The version of the state its digest showed.
         turn: The last turn whose words it was shown.
     """
 
-    voice: str
+    agent: str
     seen: int
     turn: int
     spoke: bool = False

@@ -26,14 +26,14 @@ class CallSorter:
     """Sorts the tool calls of one reply as they stream by; ``last`` holds those that go last."""
 
     def __init__(
-        self, replies: Replies, reply: Reply, sorts: Sorts, let_out: Callable[[str], str]
+        self, replies: Replies, reply: Reply, sorts: Sorts, redact_output: Callable[[str], str]
     ) -> None:
         self.last: list[FunctionToolCall] = []
         self.passed_on = False
         self._replies = replies
         self._reply = reply
         self._sorts = sorts
-        self._let_out = let_out
+        self._redacted = redact_output
 
     def sort(self, delta: ChoiceDelta) -> None:
         """Hold back what goes last, drop what was withheld, and remember the rest."""
@@ -52,7 +52,7 @@ class CallSorter:
         if given is None:
             self._reply.cut.add(made.call_id)
             raw, given = "{}", {}
-        made.arguments = arguments_out(raw, given, self._let_out)
+        made.arguments = arguments_out(raw, given, self._redacted)
         if made.name in self._sorts.last:
             self.last.append(made)
             return False

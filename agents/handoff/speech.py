@@ -16,8 +16,8 @@ from livekit.agents.voice.turn import TurnHandlingOptions
 from pydantic import BaseModel
 
 from agents.handoff.call import Call
-from agents.handoff.ears import Ears
 from agents.handoff.guards import handler
+from agents.handoff.redacting_stt import RedactingSTT
 from agents.handoff.session import CallSession
 from agents.handoff.text import CONNECT, TOOL_STEPS, room_options
 
@@ -40,7 +40,7 @@ guest in silence for 44 seconds, and hang up at the fourth failure in a row."""
 
 
 def turns_by(vad: VAD | None) -> TurnHandlingOptions:
-    """Say how the end of what a guest says is found: by silence, as a detector or the ears themselves report it.
+    """Say how the end of what a guest says is found: by silence, as voice activity detection or the speech-to-text model reports it.
 
     Everything is said, because livekit-agents 1.8.9 has other defaults in development than in production,
     some of which call a gateway in its makers' cloud. Nothing is generated ahead of a turn's end: the words
@@ -67,10 +67,10 @@ async def start_speech(
     call: Call[S, C],
     model: LLM[Any],
     *,
-    ears: STT[Any],
-    mouth: TTS[Any],
+    stt: STT[Any],
+    tts: TTS[Any],
     vad: VAD | None = None,
-    mouths: Mapping[str, TTS[Any]] | None = None,
+    tts_by_agent: Mapping[str, TTS[Any]] | None = None,
     turns: TurnHandlingOptions | None = None,
     echo_s: float = 0.0,
     heard_after_s: float = HEARD_AFTER_S,
@@ -80,7 +80,7 @@ async def start_speech(
     loudspeaker: AudioOutput | None = None,
     lost: Callable[[], None] | None = None,
 ) -> "AgentSession[Call[S, C]]":
-    """Start a session with audio and have its first voice open; returns the running session.
+    """Start a session with audio and have its first agent open; returns the running session.
 
     What the guest says goes the way of what he types: it is let in, counted, told and answered by the call.
     Models that fail are spoken about: a guest who is not heard is told so, words that cannot be spoken are
@@ -88,34 +88,37 @@ async def start_speech(
 
     Args:
         call: The call; it becomes the session's ``userdata``.
-        model: The language model of every voice.
-        ears: What turns speech into text.
-        mouth: What turns text into speech.
-        vad: What notices that somebody speaks; without one the ears have to, and to stream.
-        mouths: Other mouths than that, by the names of the voices that have their own.
+        model: The language model of every agent.
+        stt: The speech-to-text model.
+        tts: The text-to-speech model.
+        vad: Voice activity detection. Without it the speech-to-text model has to stream and to report when
+            speech begins and ends.
+        tts_by_agent: Text-to-speech models of agents that have their own, by the agent's name.
         turns: How a turn's end is found, and what interrupts: all of it, as ``turns_by`` says it when
             nothing is given.
-        echo_s: For how long the guest is not heard while a voice speaks for the first time, in seconds. A
-            device that has to learn to take the voice out of its microphone needs about a second.
+        echo_s: For how long the guest is not heard while an agent speaks for the first time, in seconds. A
+            device that has to learn to take the agent out of its microphone needs about a second.
         heard_after_s: How much later than played out a sentence has been heard, in seconds: so much later
             it is the guest's turn.
         room: Where the guest is; connected.
         guest: His identity in the room; without one, whoever comes first.
         microphone: Where he is heard when there is no room.
-        loudspeaker: Where he hears the voices when there is no room.
+        loudspeaker: Where he hears the agents when there is no room.
         lost: Called when the user cannot be heard or spoken to any more, instead of showing them what cannot be
             said: for a telephone, at which nobody reads.
 
     Raises:
-        ValueError: The ears do not stream, and nothing notices that somebody speaks.
+        ValueError: The speech-to-text model does not stream, and there is no voice activity detection.
     """
-    if not ears.capabilities.streaming:
+    if not stt.capabilities.streaming:
         if vad is None:
-            raise ValueError("ears that do not stream need a detector of speech")
-        ears = StreamAdapter(stt=ears, vad=vad)
-    listening = Ears(ears, call.hearing)
+            raise ValueError(
+                "a speech-to-text model that does not stream needs voice activity detection"
+            )
+        stt = StreamAdapter(stt=stt, vad=vad)
+    listening = RedactingSTT(stt, call.hearing)
     handling = turns_by(vad) if turns is None else turns
-    call.mouths = mouths or {}
+    call.tts_by_agent = tts_by_agent or {}
     call.speech_lost = lost or call.speech_lost
     call.turns.lag_s = heard_after_s
     # Past the longest that livekit-agents 1.8.9 waits for more words, three seconds unless it is told.
@@ -124,7 +127,7 @@ async def start_speech(
         userdata=call,
         stt=listening,
         llm=model,
-        tts=mouth,
+        tts=tts,
         vad=vad,
         turn_handling=handling,
         conn_options=CONNECT_SPEECH,
@@ -144,10 +147,10 @@ async def start_speech(
     session.on("close", handler(let_go))
     if room is None:
         session.input.audio, session.output.audio = microphone, loudspeaker
-        await session.start(call.first_voice(), session_host=False, record=False)
+        await session.start(call.first_agent(), session_host=False, record=False)
     else:
         await session.start(
-            call.first_voice(),
+            call.first_agent(),
             room=room,
             room_options=room_options(guest, audio=True),
             session_host=False,

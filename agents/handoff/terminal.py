@@ -1,6 +1,6 @@
-"""A call in plain text lines: what somebody types goes in, what the voices say comes out.
+"""A call in plain text lines: what somebody types goes in, what the agents say comes out.
 
-For trying one's voices out. An application's own terminal is made of ``Call.listen`` and ``Call.hear``.
+For trying one's agents out. An application's own terminal is made of ``Call.listen`` and ``Call.hear``.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ async def talk(
 
     Args:
         call: The call, not started.
-        model: The language model of its voices.
+        model: The language model of its agents.
         lines: What the guest says; standard input when nothing is given.
         out: Where everything is written; standard output when nothing is given.
     """
@@ -66,7 +66,7 @@ def _line(event: Event) -> str | None:
         case Heard():
             return f"you: {event.text}"
         case Said():
-            return f"{event.voice}: {event.text}"
+            return f"{event.agent}: {event.text}"
         case HandedOver():
             return f"[{event.source} hands over to {event.target}]"
         case ToolUsed() if event.is_error:

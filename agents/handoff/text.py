@@ -20,10 +20,10 @@ TOOL_STEPS = 8
 
 CONNECT = SessionConnectOptions(
     llm_conn_options=APIConnectOptions(max_retry=1, retry_interval=1.0, timeout=5.0),
-    # A voice speaks for a model that fails, so failures in a row are no reason to hang up.
+    # An agent speaks for a model that fails, so failures in a row are no reason to hang up.
     max_unrecoverable_errors=1_000_000,
 )
-"""How models are asked: a voice repeats a request so often while nothing of its answer has arrived, unless the
+"""How models are asked: an agent repeats a request so often while nothing of its answer has arrived, unless the
 model says how often by ``retries``. livekit-agents 1.8.9 would try four times with ten seconds each, 44 seconds
 of silence, and close the session at the fourth failure in a row."""
 
@@ -35,14 +35,14 @@ async def start_text(
     room: rtc.Room | None = None,
     guest: str | None = None,
 ) -> "AgentSession[Call[S, C]]":
-    """Start a session without audio and have its first voice open; returns the running session.
+    """Start a session without audio and have its first agent open; returns the running session.
 
     The defaults of livekit-agents 1.8.9 would load a voice activity detector and a turn detector (0.8 s
     and 247 MiB) even for text.
 
     Args:
         call: The call; it becomes the session's ``userdata``.
-        model: The language model of every voice.
+        model: The language model of every agent.
         room: Where the guest is, when he is in a room; connected. He reads what is said there, and what
             he writes is the application's to give to ``Call.hear``.
         guest: His identity in the room; without one, whoever comes first.
@@ -58,10 +58,10 @@ async def start_text(
     )
     call.attach(session)
     if room is None:
-        await session.start(call.first_voice(), session_host=False, record=False)
+        await session.start(call.first_agent(), session_host=False, record=False)
     else:
         await session.start(
-            call.first_voice(),
+            call.first_agent(),
             room=room,
             room_options=room_options(guest, audio=False),
             session_host=False,

@@ -71,7 +71,7 @@ class ToolUse(Generic[S, C]):
             call.tell(
                 ToolUsed(
                     turn=call.turn,
-                    voice=reply.voice,
+                    agent=reply.agent,
                     name=tool_name(tool),
                     arguments=raw,
                     output=failure or output,
@@ -94,7 +94,7 @@ class ToolUse(Generic[S, C]):
         try:
             while reply.at_work:
                 # Each by itself: on a slow disk twelve changes may take longer than one tool may.
-                async with call.limits.within(call.manners.tool_limit_s):
+                async with call.limits.within(call.policy.tool_limit_s):
                     await reply.one_answers()
         except TimeoutError:
             raise SiblingFailed(
@@ -120,10 +120,10 @@ class ToolUse(Generic[S, C]):
             async with call.limits.within(None):
                 applied = await call.shared.apply(
                     made,
-                    actor=reply.voice,
+                    actor=reply.agent,
                     seen=reply.seen,
                     turn=reply.turn,
-                    provided=lambda state: self._unasked(op, reply.voice),
+                    provided=lambda state: self._unasked(op, reply.agent),
                 )
             reply.wrote.add(applied.version)
             call.last_refusal = None
@@ -144,12 +144,12 @@ class ToolUse(Generic[S, C]):
 
     async def _run(self, action: Action, basis: Basis) -> str:
         call = self._call
-        output = await call.limits.carried_out(action.run(call), call.manners.tool_limit_s, basis)
+        output = await call.limits.carried_out(action.run(call), call.policy.tool_limit_s, basis)
         return _output(output, DONE)
 
     def _told(self, applied: Applied[S], command: Command[S, C]) -> str:
         try:
-            told: object = self._call.manners.told(applied, command)
+            told: object = self._call.policy.describe_result(applied, command)
         except (KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException:  # it has been done: whatever fails now must not say that it was not
@@ -157,9 +157,9 @@ class ToolUse(Generic[S, C]):
             return DONE
         return _words(told)
 
-    def _unasked(self, op: str, voice: str) -> Refused | None:
+    def _unasked(self, op: str, agent: str) -> Refused | None:
         """Refuse what is an answer of the user's while the user has not been asked."""
-        for told in self._call.graph.voices[voice].needs_answer.get(op, ()):
+        for told in self._call.graph.agents[agent].needs_answer.get(op, ()):
             if self._done_in.get(told) == self._call.turn:
                 return NotAnswered(
                     f"The guest has not answered yet to what {told} brought. Tell it, and wait.",

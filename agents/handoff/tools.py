@@ -1,4 +1,4 @@
-"""What a voice can do: commands that change the state, reads that look at it, actions beside it.
+"""What an agent can do: commands that change the state, reads that look at it, actions beside it.
 
 Each is a pydantic model whose docstring and fields are what the language model reads. The tool made from
 it carries a raw schema that is built once per process: livekit-agents 1.8.9 rebuilds the schema of a typed
@@ -60,7 +60,7 @@ class Action(BaseModel, ABC):
 
     goes_last: ClassVar[bool] = False
     """Whether it is done after everything else in its reply, as a handoff is: refused when something of
-    that failed, or when the guest is handed over. Nothing more is said if the voice has spoken already."""
+    that failed, or when the guest is handed over. Nothing more is said if the agent has spoken already."""
 
     @abstractmethod
     async def run(self, call: "Call[Any, Any]") -> str:
@@ -72,7 +72,7 @@ class Action(BaseModel, ABC):
 
 
 Tool: TypeAlias = type[Command[Any, Any]] | type[Read[Any, Any]] | type[Action]
-"""What a voice can offer its model."""
+"""What an agent can offer its model."""
 
 _SIGNATURE = inspect.Signature(
     [

@@ -22,9 +22,9 @@ from agents.handoff.guards import allow_interruptions, is_cancelled
 from state.shared import HandOver, Refused, StateError
 
 if TYPE_CHECKING:
+    from agents.handoff.agent import Agent
     from agents.handoff.call import Call
     from agents.handoff.graph import Condition, Handoff
-    from agents.handoff.voice import Voice
 
 logger = logging.getLogger(__name__)
 
@@ -34,13 +34,13 @@ C = TypeVar("C")
 
 @dataclass(eq=False)
 class Pending:
-    """A handoff that has been decided, until the next voice has entered.
+    """A handoff that has been decided, until the next agent has entered.
 
     Args:
         source: Who hands over.
         target: Who takes over.
         call_id: The transfer call that it was asked for by.
-        taken: Whether livekit has begun to bring the next voice in.
+        taken: Whether livekit has begun to bring the next agent in.
     """
 
     source: str
@@ -79,8 +79,8 @@ class Transfers(Generic[S, C]):
         """Wait until a handoff that is being written down is pending, or was given up."""
         await self._settled.wait()
 
-    async def decide(self, handoff: "Handoff[S]", context: RunContext[Any]) -> "Voice[S, C]":
-        """Decide one transfer call: return the next voice, or tell the model why not.
+    async def decide(self, handoff: "Handoff[S]", context: RunContext[Any]) -> "Agent[S, C]":
+        """Decide one transfer call: return the next agent, or tell the model why not.
 
         Transfers are decided one at a time, after every other tool of their reply; the first that is
         allowed wins. From there on an interruption does not undo it (livekit-agents 1.8.9 applies the
@@ -105,7 +105,7 @@ class Transfers(Generic[S, C]):
 
     async def _decide(
         self, handoff: "Handoff[S]", call_id: str, speech: SpeechHandle
-    ) -> "Voice[S, C]":
+    ) -> "Agent[S, C]":
         call = self._call
         reply = call.reply_of(call_id)
         await call.tools.after_siblings(reply, call_id)
@@ -118,21 +118,21 @@ class Transfers(Generic[S, C]):
             missing = handoff.condition(call.shared.state)
             if missing is not None:
                 raise missing
-        if self.hops >= call.manners.handoffs_per_turn:
+        if self.hops >= call.policy.handoffs_per_turn:
             raise TooManyHandoffs("The guest has been handed around enough. Answer yourself.")
         history = list(call.session.current_agent.chat_ctx.items)
-        voice = call.make_voice(handoff.target, handoff.carry(history))
+        agent = call.make_agent(handoff.target, handoff.carry(history))
         if speech.interrupted:  # livekit may take no handoff from this reply any more
             raise Interrupted("The guest spoke on before that.")
         self._settled.clear()
         try:
-            return await self._take(voice, handoff, call_id, speech)
+            return await self._take(agent, handoff, call_id, speech)
         finally:
             self._settled.set()
 
     async def _take(
-        self, voice: "Voice[S, C]", handoff: "Handoff[S]", call_id: str, speech: SpeechHandle
-    ) -> "Voice[S, C]":
+        self, agent: "Agent[S, C]", handoff: "Handoff[S]", call_id: str, speech: SpeechHandle
+    ) -> "Agent[S, C]":
         await self._write_down(
             handoff.source, handoff.target, actor=handoff.source, provided=handoff.condition
         )
@@ -142,7 +142,7 @@ class Transfers(Generic[S, C]):
         self.hops += 1
         self.pending = pending = Pending(handoff.source, handoff.target, call_id)
         speech.add_done_callback(lambda _: self._drop_untaken(pending))
-        return voice
+        return agent
 
     async def _write_down(
         self, source: str, target: str, *, actor: str, provided: "Condition[S] | None" = None
@@ -154,28 +154,28 @@ class Transfers(Generic[S, C]):
             )
 
     def arrived(self) -> None:
-        """The next voice has entered: nothing is pending any more."""
+        """The next agent has entered: nothing is pending any more."""
         pending, self.pending = self.pending, None
         if pending is not None:
             self._call.tell(HandedOver(self._call.turn, pending.source, pending.target))
 
     def tools_executed(self, event: FunctionToolsExecutedEvent) -> None:
-        """Livekit takes the next voice in, or a forced interruption threw the handoff away."""
+        """Livekit takes the next agent in, or a forced interruption threw the handoff away."""
         pending = self.pending
         if event.has_agent_handoff:
-            event.cancel_tool_reply()  # one reply: the next voice's
+            event.cancel_tool_reply()  # one reply: the next agent's
             if pending is not None:
                 pending.taken = True
         elif pending is not None and pending.call_id in (c.call_id for c in event.function_calls):
             self._drop(pending)
 
     def _drop_untaken(self, pending: Pending) -> None:
-        """The reply a transfer was asked for in is over, and livekit has not taken the next voice."""
+        """The reply a transfer was asked for in is over, and livekit has not taken the next agent."""
         if self.pending is pending and not pending.taken:
             self._drop(pending)
 
     def _drop(self, pending: Pending) -> None:
-        """The old voice goes on."""
+        """The old agent goes on."""
         call = self._call
         self.pending = None
         call.tell(HandoffRefused(call.turn, pending.source, pending.target, Interrupted.code))

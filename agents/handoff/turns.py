@@ -2,7 +2,7 @@
 
 livekit-agents 1.8.9 reports ``listening`` before the greeting, in the middle of every handoff and after a
 reply that failed. It is the guest's turn when the session listens, no reply is under way, no handoff is
-pending, and a voice has said something since the guest did.
+pending, and an agent has said something since the guest did.
 """
 
 import asyncio
@@ -13,13 +13,13 @@ from livekit.agents.voice import SpeechHandle
 
 
 @dataclass
-class TurnKeeper:
+class TurnTracker:
     """Counts the guest's turns and knows when the next one begins.
 
     Args:
         more_to_come: Whether a handoff is pending or being taken back, or words of the guest wait.
         give: Called once when it is the guest's turn.
-        withdraw: Called when a voice starts again after that.
+        withdraw: Called when an agent starts again after that.
         silent: Called when every reply ended and nobody said a word.
         awaits_words: Whether the guest is saying something just now that nobody has taken up.
         turn: The number of things the guest has said.
@@ -64,8 +64,8 @@ class TurnKeeper:
         self.given = False
         return self.turn
 
-    def voice_entered(self) -> None:
-        """Another voice took over: what the one before said does not answer the guest."""
+    def agent_entered(self) -> None:
+        """Another agent took over: what the one before said does not answer the guest."""
         self.answered = False
 
     def speech_created(self, speech: SpeechHandle) -> None:
@@ -75,7 +75,7 @@ class TurnKeeper:
         self._take_back()
 
     def spoke(self, *, interrupted: bool) -> None:
-        """A voice's words were delivered, or cut short by the guest."""
+        """An agent's words were delivered, or cut short by the guest."""
         self._cut_short = interrupted
         if not interrupted or len(self._speeches) <= 1:
             self.answered = True

@@ -2,13 +2,13 @@
 
 from agents.testing.clock import Clock, Ids
 from agents.testing.conversation import Conversation, ConversationError, Turn, until
-from agents.testing.detector import ToneDetector
-from agents.testing.ear import ScriptedEar
 from agents.testing.loudspeaker import Loudspeaker, Microphone
 from agents.testing.scripted import ModelError, Request, ScriptedLLM, ScriptError, Step, calls, says
+from agents.testing.scripted_stt import ScriptedSTT
 from agents.testing.spoken import SpokenConversation, quick_turns
+from agents.testing.tone_tts import ToneTTS
+from agents.testing.tone_vad import ToneVAD
 from agents.testing.tones import is_loud, line, silence, tone
-from agents.testing.voice import ToneVoice
 
 __all__ = [
     "Clock",
@@ -20,12 +20,12 @@ __all__ = [
     "ModelError",
     "Request",
     "ScriptError",
-    "ScriptedEar",
+    "ScriptedSTT",
     "ScriptedLLM",
     "SpokenConversation",
     "Step",
-    "ToneDetector",
-    "ToneVoice",
+    "ToneVAD",
+    "ToneTTS",
     "Turn",
     "calls",
     "is_loud",

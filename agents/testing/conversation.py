@@ -55,7 +55,7 @@ class Turn:
 
     @property
     def said(self) -> list[str]:
-        """What the voices said."""
+        """What the agents said."""
         return [event.text for event in self.events if isinstance(event, Said)]
 
     @property
@@ -105,7 +105,7 @@ class Conversation(Generic[S, C]):
 
     Args:
         call: The call, fresh.
-        model: The language model of its voices.
+        model: The language model of its agents.
         patience_s: How long a turn may take before it counts as hanging, in seconds.
 
     Raises:
@@ -159,7 +159,7 @@ class Conversation(Generic[S, C]):
             self.model.finished()
 
     async def hears(self, text: str) -> Turn:
-        """Say something to the voices and wait until it is the guest's turn again."""
+        """Say something to the agents and wait until it is the guest's turn again."""
         turn = self.say(text)
         await self._until_guests_turn()
         return turn

@@ -80,7 +80,7 @@ class Loudspeaker(AudioOutput):
 
 
 class Microphone(AudioInput):
-    """A microphone that nobody speaks into: what is heard is told to the ear."""
+    """A microphone that nobody speaks into: what is heard is told to the speech-to-text model."""
 
     def __init__(self) -> None:
         super().__init__(label="microphone")

@@ -74,7 +74,7 @@ def calls(*made: str | tuple[str, Mapping[str, Any]], say: str | None = None, **
 
 @dataclass(frozen=True)
 class Request:
-    """What a voice asked its model.
+    """What an agent asked its model.
 
     Args:
         texts: Role and text of each message, in order; tool traffic as ``call`` and ``output``.

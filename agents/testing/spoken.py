@@ -1,4 +1,4 @@
-"""A conversation aloud, without a room: what the guest says is told to an ear, what he is told becomes a tone."""
+"""A conversation aloud, without a room: the user's words go to a scripted speech-to-text model, the agents' words become tones."""
 
 import asyncio
 from collections.abc import Mapping
@@ -11,9 +11,9 @@ from pydantic import BaseModel
 
 from agents.handoff import Call, Event, Heard, start_speech, turns_by
 from agents.testing.conversation import Conversation, ConversationError, Turn
-from agents.testing.ear import ScriptedEar
 from agents.testing.loudspeaker import Loudspeaker, Microphone
-from agents.testing.voice import ToneVoice
+from agents.testing.scripted_stt import ScriptedSTT
+from agents.testing.tone_tts import ToneTTS
 
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
@@ -34,11 +34,11 @@ class SpokenConversation(Conversation[S, C]):
 
     Args:
         call: The call, fresh.
-        model: The language model of its voices.
-        ear: What hears the guest.
-        voice: What speaks.
+        model: The language model of its agents.
+        stt: The scripted speech-to-text model.
+        tts: The text-to-speech model.
         loudspeaker: Where it is heard.
-        voices: Other voices than that, by name.
+        tts_by_agent: Those of agents that have their own, by name.
         turns: How a turn's end is found; at once when nothing is said.
         patience_s: How long a turn may take before it counts as hanging, in seconds.
 
@@ -52,18 +52,18 @@ class SpokenConversation(Conversation[S, C]):
         call: Call[S, C],
         model: LLM[Any],
         *,
-        ear: ScriptedEar | None = None,
-        voice: ToneVoice | None = None,
+        stt: ScriptedSTT | None = None,
+        tts: ToneTTS | None = None,
         loudspeaker: Loudspeaker | None = None,
-        voices: Mapping[str, TTS[Any]] | None = None,
+        tts_by_agent: Mapping[str, TTS[Any]] | None = None,
         turns: TurnHandlingOptions | None = None,
         patience_s: float = 20.0,
     ) -> None:
         super().__init__(call, model, patience_s=patience_s)
-        self.ear = ear or ScriptedEar()
-        self.voice = voice or ToneVoice()
+        self.stt = stt or ScriptedSTT()
+        self.tts = tts or ToneTTS()
         self.loudspeaker = loudspeaker or Loudspeaker()
-        self._voices = voices
+        self._tts_by_agent = tts_by_agent
         self._turns = turns or quick_turns()
 
     async def hears(self, text: str) -> Turn:
@@ -76,11 +76,11 @@ class SpokenConversation(Conversation[S, C]):
     def say(self, text: str) -> Turn:
         """Say something aloud and go on at once."""
         turn = self.expects_words()
-        self.ear.hears(text)
+        self.stt.hears(text)
         return turn
 
     def expects_words(self) -> Turn:
-        """Begin the turn of what the ear is about to be told piece by piece."""
+        """Begin the turn of what the speech-to-text model is about to get piece by piece."""
         turn = Turn(self.call.turn + 1)
         self.turns.append(turn)
         return turn
@@ -108,9 +108,9 @@ class SpokenConversation(Conversation[S, C]):
         await start_speech(
             self.call,
             self.model,
-            ears=self.ear,
-            mouth=self.voice,
-            mouths=self._voices,
+            stt=self.stt,
+            tts=self.tts,
+            tts_by_agent=self._tts_by_agent,
             turns=self._turns,
             heard_after_s=0.001,
             microphone=Microphone(),

@@ -36,7 +36,7 @@ def line(number: int, *, seconds: float = LINE_S) -> Iterator[rtc.AudioFrame]:
     """Make the sound of one sentence, and the silence after it.
 
     Args:
-        number: The place of the sentence among those the ear knows.
+        number: The place of the sentence among those of the script.
         seconds: How long the guest takes to say it.
 
     Raises:

@@ -167,7 +167,7 @@ class Facts(_Part):
         state: Fields of the order.
         agent: The agent that speaks at the end of the turn.
         tools: The tools used, by name and in order, transfers left out.
-        said: Texts that the voices' words contain, capitals or not.
+        said: Texts that the agents' words contain, capitals or not.
         not_said: Texts that they do not contain.
         handoff: To whom the guest was handed, in order; an empty list is to nobody.
     """

@@ -1,4 +1,4 @@
-"""Whether there is a model to think with, and ears and a voice where calls are spoken."""
+"""Whether there is a model to think with, and speech models where calls are spoken."""
 
 from pathlib import Path
 from typing import Any

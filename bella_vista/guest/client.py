@@ -48,14 +48,14 @@ _LEFT_LIMIT_S = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A voice said something.
+    """An agent said something.
 
     Args:
-        voice: Which; nothing where the agent does not say.
+        agent: Which; nothing where the agent does not say.
         text: All of it.
     """
 
-    voice: str | None
+    agent: str | None
     text: str
 
 
@@ -264,7 +264,9 @@ class RoomClient:
             return
 
     def _opened(self, reader: rtc.TextStreamReader, identity: str) -> None:
-        if identity not in self.agents:  # our own words, written down by the agent's ears
+        if (
+            identity not in self.agents
+        ):  # our own words, written down by the agent's speech-to-text model
             return
         task = asyncio.create_task(self._read(reader, identity))
         self._readers.add(task)
@@ -276,9 +278,9 @@ class RoomClient:
         except Exception:  # livekit 1.1.21 raises several kinds when a stream breaks off
             return
         speaker = self.room.remote_participants.get(identity)
-        voice = speaker.attributes.get(ACTIVE_AGENT) if speaker is not None else None
+        agent = speaker.attributes.get(ACTIVE_AGENT) if speaker is not None else None
         if text.strip():
-            self._tell(Said(voice, text))
+            self._tell(Said(agent, text))
 
     def _came(self, participant: rtc.RemoteParticipant) -> None:
         if participant.kind == rtc.ParticipantKind.PARTICIPANT_KIND_AGENT:

@@ -56,8 +56,8 @@ class Front(Protocol):
     def heard(self, line: str) -> None:
         """The guest's words go out."""
 
-    def said(self, voice: str | None, text: str) -> None:
-        """A voice has said something."""
+    def said(self, agent: str | None, text: str) -> None:
+        """An agent has said something."""
 
     def order(self, view: Mapping[str, Any]) -> None:
         """The order has changed."""
@@ -108,9 +108,9 @@ class PlainFront:
         if not self._answers_here:
             self._write(f"\nYou: {clean(line)}")
 
-    def said(self, voice: str | None, text: str) -> None:
-        """Write down what a voice says."""
-        name = _name(voice) if voice else "Bella Vista"
+    def said(self, agent: str | None, text: str) -> None:
+        """Write down what an agent says."""
+        name = _name(agent) if agent else "Bella Vista"
         lines = f"{name}: {clean(text, lines=True)}".split("\n")
         if self._answers_here:
             lines = [fill(line, self._columns()) for line in lines]
@@ -183,9 +183,9 @@ class JsonFront:
         """Write down what he says."""
         self._write("heard", text=line)
 
-    def said(self, voice: str | None, text: str) -> None:
-        """Write down what a voice says."""
-        self._write("said", agent=voice, text=text)
+    def said(self, agent: str | None, text: str) -> None:
+        """Write down what an agent says."""
+        self._write("said", agent=agent, text=text)
 
     def order(self, view: Mapping[str, Any]) -> None:
         """Write down how the order is now."""
@@ -210,5 +210,5 @@ class JsonFront:
         self._out.flush()
 
 
-def _name(voice: str) -> str:
-    return clean(voice).replace("_", " ").capitalize()
+def _name(agent: str) -> str:
+    return clean(agent).replace("_", " ").capitalize()

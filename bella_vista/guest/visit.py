@@ -251,7 +251,7 @@ class Visit:
     def _take(self, news: News) -> None:
         match news:
             case Said():
-                self._show(lambda: self._front.said(news.voice or self._known_voice(), news.text))
+                self._show(lambda: self._front.said(news.agent or self._known_agent(), news.text))
             case TurnTold():
                 self._turn = news.data
                 self._show(lambda: self._front.your_turn(news.data))
@@ -279,9 +279,9 @@ class Visit:
                 self._end("agent_ended" if news.closed else "failed")
         self._happened.set()
 
-    def _known_voice(self) -> str | None:
-        voice = self._view.get("active_agent")
-        return voice if isinstance(voice, str) else None
+    def _known_agent(self) -> str | None:
+        agent = self._view.get("active_agent")
+        return agent if isinstance(agent, str) else None
 
     def _end(self, reason: Reason) -> None:
         if self._over is None:

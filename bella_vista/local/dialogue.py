@@ -1,4 +1,4 @@
-"""The local model's mind: understands what was said once, and lets the voice's policy go on from there."""
+"""The local model's mind: understands what was said once, and lets the agent's policy go on from there."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -7,6 +7,7 @@ from datetime import datetime
 from textwrap import shorten
 from typing import Any, TypeVar
 
+from bella_vista.local.agents import policy_of
 from bella_vista.local.answers import Answers
 from bella_vista.local.english import ask
 from bella_vista.local.phrases import (
@@ -24,7 +25,6 @@ from bella_vista.local.reports import Reports
 from bella_vista.local.scene import Outcome, Scene, Words
 from bella_vista.local.understanding.meaning import Draft, OrderSeen, Question, Understanding
 from bella_vista.local.understanding.understander import Understander
-from bella_vista.local.voices import policy_of
 from state.menu import Menu
 from state.times import said_time
 
@@ -48,7 +48,7 @@ _OF_THE_ORDER = frozenset(
         *(Topic.PLACE, Topic.RATING),
     }
 )
-"""What any voice may have asked, because the guest had gone on to there on his page."""
+"""What any agent may have asked, because the guest had gone on to there on his page."""
 
 _Key = tuple[str, str]
 
@@ -60,7 +60,7 @@ class _Passed:
     """What one of several messages came to, to be told with what the last of them comes to.
 
     Args:
-        voice: Whose reply it is.
+        agent: Whose reply it is.
         words: What would be said to it alone.
         say: What was done for it, and what the guest wanted to know.
         about: What has to be said to it by name: that it was not followed or not done, why it failed, or a question.
@@ -70,7 +70,7 @@ class _Passed:
         leaves: Whether it says goodbye, which only the last message of a reply ends the call by.
     """
 
-    voice: str
+    agent: str
     words: str
     say: str
     about: str = ""
@@ -81,7 +81,7 @@ class _Passed:
 
 
 class Dialogue:
-    """Decides every reply of every voice, from what its request shows.
+    """Decides every reply of every agent, from what its request shows.
 
     What a guest's message was understood to mean, and what was asked back, is remembered by that message:
     the reply after its tools, and the answer to a question, go on from the same understanding. What is
@@ -130,11 +130,11 @@ class Dialogue:
                 one = self._pass(move, now, words)
                 if (
                     not one.about
-                ):  # another voice may do it yet, or this one when the guest speaks on
+                ):  # another agent may do it yet, or this one when the guest speaks on
                     _keep(self._passed, words.id, one)
             _add(passed, one)
             dialogue = here.dialogue
-            if one.voice == scene.voice:
+            if one.agent == scene.agent:
                 dialogue = (*dialogue, Words(f"{words.id}-answer", one.words, by_guest=False))
         move, now = self._next(replace(scene, dialogue=(*dialogue, waiting[-1])))
         if move.calls and not move.words:
@@ -167,7 +167,7 @@ class Dialogue:
         if failed := bool(say) and now.went_wrong:
             told, say = joined(say, question), ""
         return _Passed(
-            now.scene.voice,
+            now.scene.agent,
             move.words,
             say,
             f"{_named(words)} {told}" if told else "",
@@ -211,7 +211,7 @@ class Dialogue:
         )
         if again:
             return Move(calls=tuple(ToolCall(one.name, one.arguments) for one in again)), situation
-        move = policy_of(scene.voice, situation.stage).move(situation)
+        move = policy_of(scene.agent, situation.stage).move(situation)
         if scene.guest is not None and not move.calls:
             self._remember_question(scene, scene.guest, heard)
         return move, situation
@@ -224,10 +224,10 @@ class Dialogue:
         key = scene.guest.id
         if key not in self._asked:
             still_open = not _answered(asked, scene.order)
-            _keep(self._asked, key, (scene.voice, asked if still_open else Topic.NOTHING))
-        voice, remembered = self._asked[key]
-        # A voice that takes over goes on from what the one before had asked about the order.
-        if voice == scene.voice or (scene.opening and remembered in _OF_THE_ORDER):
+            _keep(self._asked, key, (scene.agent, asked if still_open else Topic.NOTHING))
+        agent, remembered = self._asked[key]
+        # An agent that takes over goes on from what the one before had asked about the order.
+        if agent == scene.agent or (scene.opening and remembered in _OF_THE_ORDER):
             return remembered
         return asked
 
@@ -235,11 +235,11 @@ class Dialogue:
         guest = scene.guest
         if guest is None:
             return Understanding(text="")
-        # By the message alone: the next voice goes on from what this one understood.
+        # By the message alone: the next agent goes on from what this one understood.
         key = guest.id
         if key not in self._understood:
             before = scene.before_last_said()
-            pending = self._open.get((scene.voice, before.id)) if before is not None else None
+            pending = self._open.get((scene.agent, before.id)) if before is not None else None
             text = guest.text
             if asked is Topic.POSTCODE and before is not None:
                 text = f"{before.text}, {text}"  # the rest of an address
@@ -309,7 +309,7 @@ class Dialogue:
                     draft=Draft(op=outcome.name, fields=dict(outcome.arguments)),
                 )
         if question is not None:
-            _keep(self._open, (scene.voice, guest.id), question)
+            _keep(self._open, (scene.agent, guest.id), question)
 
 
 def _acted(outcomes: Sequence[Outcome]) -> bool:
@@ -380,7 +380,7 @@ def _may_be_a_name(text: str, understood: Understanding, scene: Scene, asked: To
     if not understood.understood:
         return asked is Topic.NAME or written_like_one
     # The greeting asks for the name and the order in one breath; later questions ask for one thing.
-    only_asked = asked is Topic.NAME and scene.voice != "greeter"
+    only_asked = asked is Topic.NAME and scene.agent != "greeter"
     question = understood.question
     off_menu = question is not None and question.code == "not_on_menu"
     nothing_else = not (understood.commands or understood.answers or understood.intents)

@@ -1,4 +1,4 @@
-"""How the local model plays any of the voices: what all four do alike."""
+"""How the local model plays any of the agents: what all four do alike."""
 
 import json
 from abc import ABC, abstractmethod
@@ -83,7 +83,7 @@ class Situation:
         scene: What the request shows.
         order: The order as data, with times in words.
         heard: What the guest's last words were understood to mean.
-        topic: What this voice had asked before them.
+        topic: What this agent had asked before them.
         menu: The menu.
         now: The present time.
         answers: Answers questions.
@@ -142,7 +142,7 @@ class Situation:
 
 
 class Policy(ABC):
-    """How one voice goes on. Subclasses decide the calls, the next question and the opening."""
+    """How one agent goes on. Subclasses decide the calls, the next question and the opening."""
 
     def move(self, now: Situation) -> Move:
         """Decide one reply."""
@@ -157,7 +157,7 @@ class Policy(ABC):
             return Move(self._said(now), (call("end_call"),), self.farewell(now))
         return Move(self._said(now), asks=self.ask(now))
 
-    # -- what a voice decides -----------------------------------------------------------------------
+    # -- what an agent decides -----------------------------------------------------------------------
 
     @abstractmethod
     def open(self, now: Situation) -> str:
@@ -224,7 +224,7 @@ class Policy(ABC):
         )
 
     def worth_saying(self, now: Situation) -> Sequence[Outcome]:
-        """Which outcomes are told; a voice leaves out what it says otherwise in the same breath."""
+        """Which outcomes are told; an agent leaves out what it says otherwise in the same breath."""
         return now.scene.outcomes
 
     def _status(self, now: Situation) -> str:
@@ -305,7 +305,7 @@ def cancel_question(now: Situation) -> str:
 
 
 def _known(op: str, fields: Mapping[str, Any], now: Situation) -> bool:
-    """Whether the order says so already, as it does when another voice acted on the same words."""
+    """Whether the order says so already, as it does when another agent acted on the same words."""
     order = now.order
     match op:
         case "set_customer":

@@ -1,4 +1,4 @@
-"""What became of the tools a voice called, in the words a guest hears."""
+"""What became of the tools an agent called, in the words a guest hears."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -13,7 +13,7 @@ from agents.handoff import DATA_MARK, carry
 
 @dataclass(frozen=True)
 class Words:
-    """One message of the guest or of this voice."""
+    """One message of the guest or of this agent."""
 
     id: str
     text: str
@@ -47,14 +47,14 @@ class Scene:
     """One request, seen from inside.
 
     Args:
-        voice: The heading of the instructions, in lower snake case.
+        agent: The heading of the instructions, in lower snake case.
         order: The order as the request shows it.
-        dialogue: What was said in this voice's hearing, oldest first.
+        dialogue: What was said in this agent's hearing, oldest first.
         outcomes: What its tools answered to the guest's last words.
         tools: What it may call.
     """
 
-    voice: str
+    agent: str
     order: Mapping[str, Any]
     dialogue: tuple[Words, ...]
     outcomes: tuple[Outcome, ...]
@@ -83,25 +83,25 @@ class Scene:
 
     @property
     def opening(self) -> bool:
-        """Whether this voice has not spoken yet."""
+        """Whether this agent has not spoken yet."""
         return not any(not words.by_guest for words in self.dialogue)
 
     @property
     def last_said(self) -> str:
-        """What this voice said last, before the guest's words."""
+        """What this agent said last, before the guest's words."""
         return next((words.text for words in reversed(self.dialogue) if not words.by_guest), "")
 
     @property
     def said(self) -> tuple[str, ...]:
-        """What this voice said, the last first."""
+        """What this agent said, the last first."""
         return tuple(words.text for words in reversed(self.dialogue) if not words.by_guest)
 
     def said_before(self, text: str) -> bool:
-        """Whether this voice has said something already."""
+        """Whether this agent has said something already."""
         return any(text in words.text for words in self.dialogue if not words.by_guest)
 
     def before_last_said(self) -> Words | None:
-        """The guest's words this voice answered last."""
+        """The guest's words this agent answered last."""
         seen = False
         for words in reversed(self.dialogue):
             if not words.by_guest:
@@ -163,7 +163,7 @@ def scene_of(context: ChatContext, tools: frozenset[str]) -> Scene:
 
     A tool call belongs to the message whose id stands in its own; any other to the guest's last words before it.
     """
-    voice, told = "", ""
+    agent, told = "", ""
     order: dict[str, Any] = {}
     dialogue: list[Words] = []
     answered: dict[str, list[Outcome]] = {"": []}
@@ -182,12 +182,12 @@ def scene_of(context: ChatContext, tools: frozenset[str]) -> Scene:
         elif item.type == "message":
             text = item.text_content or ""
             if item.role == "system":
-                told = text if voice else ""
-                voice = voice or _heading(text)
+                told = text if agent else ""
+                agent = agent or _heading(text)
             elif item.role == "user" and text.startswith(DATA_MARK):
                 order = _arguments(text.removeprefix(DATA_MARK))
             elif carry.is_note(item):
-                pass  # what a voice before did stands in the order
+                pass  # what an agent before did stands in the order
             elif item.role == "assistant":
                 said = Words(_id(item), text, by_guest=False)
                 # A reply to several that was cut short answers none of them: they wait on, behind it.
@@ -202,7 +202,7 @@ def scene_of(context: ChatContext, tools: frozenset[str]) -> Scene:
                 answered[last] = []
                 dialogue.append(Words(last, text, by_guest=True))
     told_of = {message: tuple(outcomes) for message, outcomes in answered.items()}
-    return Scene(voice, order, tuple(dialogue), told_of[last], tools, told, told_of)
+    return Scene(agent, order, tuple(dialogue), told_of[last], tools, told, told_of)
 
 
 _READS, _TRANSFER = frozenset({"tell", "find_on_menu"}), "transfer_to_"

@@ -1,4 +1,4 @@
-"""What an order asks for next, whichever voice speaks: the guest may have gone on by himself on his page."""
+"""What an order asks for next, whichever agent speaks: the guest may have gone on by himself on his page."""
 
 from decimal import Decimal
 

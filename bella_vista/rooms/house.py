@@ -21,7 +21,7 @@ class Outcome(Enum):
     """How a call ended."""
 
     OVER = "over"
-    """It is over: a voice said goodbye, or the guest has left."""
+    """It is over: an agent said goodbye, or the guest has left."""
     NOBODY = "nobody came"
     """There was nobody to serve."""
     WITHDRAWN = "another agent has it"
@@ -42,7 +42,7 @@ class House:
         context: The menu, the clock, the ids.
         store: Keeps the orders.
         model: Makes the language model of a call.
-        media: Makes ears and mouths, if the house has any.
+        media: Makes the speech models, if any are set up.
         secret: What resume codes are made with.
         grace_s: How long a guest may be away, in seconds.
         words: Whether what is said is kept.

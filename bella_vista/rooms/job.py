@@ -177,7 +177,7 @@ def _speech(settings: Settings, menu: Menu, locale: str | None) -> Speech:
     if locale is not None:
         settings = settings.model_copy(update={"language": locale})
     dishes = [dish.name for section in menu.sections for dish in section.dishes]
-    speech = speech_models(settings, voices=restaurant_graph().voices, terms=dishes)
+    speech = speech_models(settings, agents=restaurant_graph().agents, terms=dishes)
     if speech is None:
         raise SettingsFaults(["there is no speech"])
     return speech

@@ -1,4 +1,4 @@
-"""How a call sounds: in text only, or with ears and a mouth where the house has them and the guest wants it."""
+"""How a call sounds: in text only, or with speech where it is set up and the guest wants it."""
 
 import asyncio
 import logging
@@ -29,7 +29,7 @@ class SpeechNotBuilt(Exception):
 
 
 class Media:
-    """The ears and mouths of a house, built for a call that needs them and not before.
+    """The speech models of a house, built for a call that needs them and not before.
 
     Args:
         speech: Builds them; ``None`` where the house has none.
@@ -53,11 +53,11 @@ class Media:
         channel: Channel,
         lost: Callable[[], None] | None = None,
     ) -> None:
-        """Start the session of a call: its first voice opens.
+        """Start the session of a call: its first agent opens.
 
         Args:
             call: The call.
-            model: The language model of its voices.
+            model: The language model of its agents.
             room: The room, connected.
             guest: The identity of the guest.
             channel: How he talks to the house.
@@ -79,10 +79,10 @@ class Media:
         await start_speech(
             call,
             model,
-            ears=speech.ears,
-            mouth=speech.mouth,
+            stt=speech.stt,
+            tts=speech.tts,
             vad=speech.vad,
-            mouths=speech.mouths,
+            tts_by_agent=speech.tts_by_agent,
             turns=speech.turns,
             room=room,
             guest=guest,

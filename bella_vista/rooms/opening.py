@@ -59,7 +59,7 @@ async def open_for(
         lease: What is known of this place.
         guest: The identity of who is here.
         channel: How he talks to the house.
-        speaker: The voice that speaks first.
+        speaker: The agent that speaks first.
         secret: What codes are made with.
 
     Raises:

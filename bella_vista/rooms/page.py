@@ -1,6 +1,6 @@
 """What clients in the room are shown of a call: whose turn it is, how the order changes, who speaks.
 
-And the other way round: what the guest does on his page, a voice speaks to.
+And the other way round: what the guest does on his page, an agent speaks to.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ ACTIVE_AGENT, STAGE, VERSION = "bella.active_agent", "bella.stage", "bella.versi
 """The agent's attributes, for clients that only look."""
 
 QUIET_S = 1.2
-"""How long a page must be quiet before a voice speaks to what was done on it, in seconds."""
+"""How long a page must be quiet before an agent speaks to what was done on it, in seconds."""
 
 REPLY_FIRST_S = 0.01
 """How long others wait to be told of a change, in seconds, so that who made it is answered first: what goes out
@@ -131,7 +131,7 @@ class Page:
         """
         if anew:
             self._subscribers.unsubscribe(self._guest)
-            # He sees how his order stands, and the voice that welcomes him back says it.
+            # He sees how his order stands, and the agent that welcomes him back says it.
             self._forget_remark()
             self._changes.forget()
         self._notices.returned(self._guest)
@@ -224,7 +224,7 @@ class Page:
         return {
             "turn": event.turn,
             "your_turn": True,
-            "active_agent": event.voice,
+            "active_agent": event.agent,
             "version": event.version,
             "expects": event.expects,
             **({"choices": [*named]} if named else {}),
@@ -256,7 +256,7 @@ class Page:
     def _say_remark(self) -> None:
         self._remark = None
         call = self._call
-        # Not his turn: a voice speaks, or he is being answered. It is said when that is over.
+        # Not his turn: an agent speaks, or he is being answered. It is said when that is over.
         if call.ended is not None or not call.turns.given:
             return
         if words := self._changes.words(call.state):

@@ -63,7 +63,7 @@ class Silence:
             self._timer = loop.call_later(self._patience.ends_after_s, self._end)
 
     def stops(self) -> None:
-        """A voice speaks, or the guest is away: nobody waits for him to speak."""
+        """An agent speaks, or the guest is away: nobody waits for him to speak."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

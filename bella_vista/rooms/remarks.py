@@ -1,4 +1,4 @@
-"""What a voice says to what the guest did on the page: once, and when nobody else is speaking."""
+"""What an agent says to what the guest did on the page: once, and when nobody else is speaking."""
 
 from collections.abc import Callable, Sequence
 
@@ -62,7 +62,7 @@ class PageChanges:
             self._total = price(applied.state).total
 
     def said(self, text: str) -> None:
-        """Take in what a voice said: one that has named all that was added, or the step, has spoken to it already."""
+        """Take in what an agent said: one that has named all that was added, or the step, has spoken to it already."""
         if self.waiting:
             self._heard = text
         if self._before is None or self._now is None:
@@ -222,7 +222,7 @@ _STAGES = {"confirm_order": Stage.CONFIRMED, "place_order": Stage.PLACED}
 
 
 _ASKING = ("like to pay", "add a tip", "place the order?", "What name", "read it back")
-"""The words by which a question is known that a voice has just asked."""
+"""The words by which a question is known that an agent has just asked."""
 
 
 def _next_question(order: OrderState, context: OrderContext) -> str:

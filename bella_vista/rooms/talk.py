@@ -1,4 +1,4 @@
-"""The talk with one guest about his order: the voices, what his clients are shown, and what is kept of it."""
+"""The talk with one guest about his order: the agents, what his clients are shown, and what is kept of it."""
 
 import asyncio
 import logging
@@ -28,7 +28,7 @@ STOP_LIMIT_S = 5.0
 
 
 class Talk:
-    """A guest, his order and the voices, once it is known who he is and what his order is.
+    """A guest, his order and the agents, once it is known who he is and what his order is.
 
     Args:
         house: What all calls share.
@@ -94,7 +94,7 @@ class Talk:
         self.call.listen(self._told)
 
     async def start(self) -> None:
-        """Let the first voice open."""
+        """Let the first agent open."""
         await self._house.media.start(
             self.call, self._model, self._room, self._guest, self.channel, self._lost
         )

@@ -61,9 +61,9 @@ def checked_settings(**options: object) -> ServingSettings:
     faults: list[str] = []
     settings = None
     found = usable_settings(**options)
-    voices = _voices() if found is not None and found[0].tts_voices else ()
+    agents = _voices() if found is not None and found[0].tts_voices else ()
     try:
-        settings = speaking_settings(voices=voices, **options)
+        settings = speaking_settings(agents=agents, **options)
     except SettingsFaults as wrong:
         faults += wrong.faults
     if found is not None:
@@ -76,7 +76,7 @@ def checked_settings(**options: object) -> ServingSettings:
 def _voices() -> Iterable[str]:
     from agents.roster import restaurant_graph
 
-    return restaurant_graph().voices
+    return restaurant_graph().agents
 
 
 def _faults_of_calls(settings: Settings, wrong: Collection[str]) -> list[str]:

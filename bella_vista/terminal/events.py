@@ -40,14 +40,14 @@ def event_data(event: Event, speaker: str) -> dict[str, Any] | None:
             return {
                 "type": "said",
                 "turn": event.turn,
-                "agent": event.voice,
+                "agent": event.agent,
                 "text": event.text,
             }
         case ToolUsed():
             return {
                 "type": "tool",
                 "turn": event.turn,
-                "agent": event.voice,
+                "agent": event.agent,
                 "name": event.name,
                 "arguments": dict(event.arguments),
                 "output": event.output,
@@ -80,7 +80,7 @@ def event_data(event: Event, speaker: str) -> dict[str, Any] | None:
             return {
                 "type": "usage",
                 "turn": event.turn,
-                "agent": event.voice,
+                "agent": event.agent,
                 "model_calls": event.model_calls,
                 "prompt_tokens": event.prompt_tokens,
                 "completion_tokens": event.completion_tokens,
@@ -90,7 +90,7 @@ def event_data(event: Event, speaker: str) -> dict[str, Any] | None:
             return {
                 "type": "your_turn",
                 "turn": event.turn,
-                "agent": event.voice,
+                "agent": event.agent,
                 "version": event.version,
                 "expects": event.expects,
             }

@@ -79,7 +79,7 @@ class Transcript:
             self._write(cost)
 
     def _said(self, event: Said) -> str:
-        text = f"{speaker_name(event.voice)}: {clean(event.text, lines=True)}"
+        text = f"{speaker_name(event.agent)}: {clean(event.text, lines=True)}"
         if not self._answers_here:
             return text
         return "\n".join(fill(line, self._columns()) for line in text.split("\n"))

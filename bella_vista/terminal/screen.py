@@ -35,7 +35,7 @@ _WIDE = 76
 """From this many columns on the order stands beside the talk, else below it."""
 
 _NOTICED_S = 0.3
-"""How long a voice may take, in seconds, before the screen says that it is thinking."""
+"""How long an agent may take, in seconds, before the screen says that it is thinking."""
 
 _WIDEST = 120
 _ORDER_WIDTH = 40
@@ -86,7 +86,7 @@ class Screen:
         self._thinking: Status | None = None
         self._soon: asyncio.TimerHandle | None = None
         self._colours = {
-            name: _COLOURS[place % len(_COLOURS)] for place, name in enumerate(call.graph.voices)
+            name: _COLOURS[place % len(_COLOURS)] for place, name in enumerate(call.graph.agents)
         }
         self._typed: str | None = None
 
@@ -116,7 +116,7 @@ class Screen:
                     self._console.print(Text(differs, style="dim"))
                 self._think()
             case Said():
-                self._said.append((event.voice, clean(event.text, lines=True)))
+                self._said.append((event.agent, clean(event.text, lines=True)))
             case HandedOver():
                 self._think()
             case YourTurn():
@@ -169,8 +169,8 @@ class Screen:
         talk = Table.grid(padding=(0, 2, 0, 0))
         talk.add_column(no_wrap=True)
         talk.add_column(ratio=1)
-        for voice, text in said:
-            talk.add_row(self._name(voice), Text(text))
+        for agent, text in said:
+            talk.add_row(self._name(agent), Text(text))
         return talk
 
     def _order_panel(self, rows: tuple[Row, ...]) -> Panel:
@@ -201,8 +201,8 @@ class Screen:
         self._console.print()
         self._console.print(Text(whose_turn(event), style="dim"))
 
-    def _name(self, voice: str) -> Text:
-        return Text(speaker_name(voice), style=f"bold {self._colours.get(voice, 'cyan')}")
+    def _name(self, agent: str) -> Text:
+        return Text(speaker_name(agent), style=f"bold {self._colours.get(agent, 'cyan')}")
 
     def _width(self) -> int:
         return min(self._console.width, _WIDEST)

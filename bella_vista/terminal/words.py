@@ -1,4 +1,4 @@
-"""What the terminal itself says, in English: names of voices, whose turn it is, goodbye."""
+"""What the terminal itself says, in English: names of agents, whose turn it is, goodbye."""
 
 from collections.abc import Iterator
 
@@ -21,22 +21,22 @@ _EXPECTED = {
 }
 
 
-def speaker_name(voice: str) -> str:
-    """Write a voice's name for the eye.
+def speaker_name(agent: str) -> str:
+    """Write an agent's name for the eye.
 
     >>> speaker_name("order_taker")
     'Order taker'
     """
-    return voice.replace("_", " ").capitalize()
+    return agent.replace("_", " ").capitalize()
 
 
 def whose_turn(event: YourTurn) -> str:
     """Say that it is the guest's turn, who listens, and to what.
 
-    >>> whose_turn(YourTurn(turn=3, voice="payment", version=7, expects="yes_no"))
+    >>> whose_turn(YourTurn(turn=3, agent="payment", version=7, expects="yes_no"))
     'Your turn: Payment listens for yes or no'
     """
-    name = speaker_name(event.voice)
+    name = speaker_name(event.agent)
     return f"Your turn: {name} listens{_EXPECTED.get(event.expects, '')}"
 
 

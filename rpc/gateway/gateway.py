@@ -106,7 +106,7 @@ class Gateway(rtc.RpcInterceptor):
             chain.insert(0, self)
 
     async def aclose(self) -> None:
-        """Give those who are muted their voice back, and write all of the log."""
+        """Give those who are muted their agent back, and write all of the log."""
         self._log.close()
         if self._mutes is not None:
             await self._mutes.aclose()

@@ -16,10 +16,10 @@ from livekit.protocol.room import RoomParticipantIdentity, UpdateParticipantRequ
 logger = logging.getLogger(__name__)
 
 TRIES = 3
-"""How often it is tried to give somebody his voice back."""
+"""How often it is tried to give somebody his agent back."""
 
 CLOSING_S = 2.0
-"""How long closing waits for those who are still muted to be given their voice back, in seconds."""
+"""How long closing waits for those who are still muted to be given their agent back, in seconds."""
 
 
 class _Answer(Enum):
@@ -45,7 +45,7 @@ class Mutes:
     """Who may not send any data at the moment, and for how long.
 
     What he sends meanwhile - calls, answers, chat - is dropped by the server without a word; his microphone
-    stays. Everything else he may do is left as it is, and read anew before he gets his voice back.
+    stays. Everything else he may do is left as it is, and read anew before he gets his agent back.
 
     Args:
         service: The server's.
@@ -100,7 +100,7 @@ class Mutes:
         task.add_done_callback(over)
 
     async def aclose(self) -> None:
-        """Give everybody his voice back, and mute nobody any more."""
+        """Give everybody his agent back, and mute nobody any more."""
         self._closed = True
         for waiting in self._waiting:
             waiting.cancel()
@@ -133,7 +133,7 @@ class Mutes:
             ):
                 return
             await self._wait(1.0)
-        logger.error("a muted caller could not be given his voice back")
+        logger.error("a muted caller could not be given his agent back")
 
     async def _wait(self, seconds: float) -> None:
         """Wait, unless this is closing: then there is no time."""

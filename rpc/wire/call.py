@@ -51,7 +51,7 @@ class HelloReply(Shown):
 
 
 class SayRequest(Request):
-    """Say something to the voice, as if it had been spoken. A reply under way is broken off."""
+    """Say something to the agent, as if it had been spoken. A reply under way is broken off."""
 
     text: Annotated[
         str,

@@ -80,7 +80,7 @@ class OrderPatch(Shown):
 
 
 class OrderApplyRequest(Request):
-    """Change the order by a command, as the voices' tools do."""
+    """Change the order by a command, as the agents' tools do."""
 
     command: CommandJson
     version: Version | None = None

@@ -85,7 +85,7 @@ class OrderView(Shown):
     restaurant_id: str
     version: Annotated[int, Field(description="0 at the start, one more with each change.")]
     stage: Stage
-    active_agent: Annotated[str | None, Field(description="The voice that speaks.")]
+    active_agent: Annotated[str | None, Field(description="The agent that speaks.")]
     channel: Channel
     currency: str
     customer_name: str | None

@@ -58,7 +58,7 @@ GuestCommand: TypeAlias = (
     | GiveFeedback
     | CallPerson
 )
-"""What a guest can do, by voice or by page."""
+"""What a guest can do, by agent or by page."""
 
 StaffCommand: TypeAlias = AcceptOrder | StartPreparing | MarkReady | CompleteOrder | RefuseOrder
 """What the house can do."""

@@ -105,7 +105,7 @@ class Moment:
     Args:
         turn: The number of things the guest had said by then.
         kind: What it is; the application's own word.
-        who: Whose it is: the guest, or a voice.
+        who: Whose it is: the guest, or an agent.
         text: What was said.
         at: When it was written down, aware; ``None`` before that.
         gate: Lets it be withdrawn until its writing begins: under the locks of its transaction, so that waiting

@@ -10,15 +10,15 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agents.handoff import (
     Action,
+    Agent,
     Call,
+    CallPolicy,
     EndCall,
     Graph,
     Handoff,
-    Manners,
     Opening,
     Read,
     Tool,
-    Voice,
 )
 from state.shared import WHOLE, Command, Journal, Refused, SharedState
 
@@ -98,8 +98,8 @@ class Telephone(Action):
         return "The theatre has seats."
 
 
-class HotelVoice(Voice[Stay, None]):
-    """What the hotel's voices share."""
+class HotelAgent(Agent[Stay, None]):
+    """What the hotel's agents share."""
 
     prompt = "You work in a hotel."
     opening = Opening(
@@ -110,17 +110,17 @@ class HotelVoice(Voice[Stay, None]):
     )
 
 
-class Reception(HotelVoice):
+class Reception(HotelAgent):
     name = "reception"
     offers: tuple[Tool, ...] = (SetGuest, AddNights, AskRate, EndCall)
 
 
-class Concierge(HotelVoice):
+class Concierge(HotelAgent):
     name = "concierge"
     offers = (SetGuest, BuyTicket, Telephone, EndCall)
 
 
-class Bar(HotelVoice):
+class Bar(HotelAgent):
     name = "bar"
     offers = (SetGuest, EndCall)
 
@@ -156,8 +156,8 @@ def hotel(
     version: int = 0,
     speaker: str | None = None,
     graph: Graph[Stay] | None = None,
-    **manners: Any,
+    **policy: Any,
 ) -> Call[Stay, None]:
     """A fresh call of the hotel, or one that goes on."""
     shared = SharedState(stay or Stay(), None, version=version, speaker=speaker, journal=journal)
-    return Call(shared, graph or hotel_graph(), Manners(**manners))
+    return Call(shared, graph or hotel_graph(), CallPolicy(**policy))

@@ -1,4 +1,4 @@
-"""What kind of answer a voice waits for, when the guest has gone on by himself on his page."""
+"""What kind of answer an agent waits for, when the guest has gone on by himself on his page."""
 
 from datetime import UTC, datetime
 

@@ -30,11 +30,11 @@ async def test_a_card_number_said_aloud_reaches_nobody(
             "user_input_transcribed", lambda event: transcribed.append(event.transcript)
         )
         talk.expects_words()
-        talk.ear.begins()
+        talk.stt.begins()
         for piece in pieces:
             for end in range(1, len(piece.split()) + 1):
-                talk.ear.goes_on(" ".join(piece.split()[:end]))
-        talk.ear.finishes(*pieces)
+                talk.stt.goes_on(" ".join(piece.split()[:end]))
+        talk.stt.finishes(*pieces)
         await talk.counted(1)
         await talk.answered()
         history = talk.call.session.history.to_dict()

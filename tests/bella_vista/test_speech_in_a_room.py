@@ -19,7 +19,7 @@ from agents.handoff import (
     stop,
     turns_by,
 )
-from agents.testing import ScriptedEar, ToneDetector, ToneVoice
+from agents.testing import ScriptedSTT, ToneTTS, ToneVAD
 from bella_vista.local.model import LocalLLM
 from tests.agents.restaurant import FRIDAY_AT_SEVEN, bella_vista, restaurant
 from tests.livekit import Client, LiveKit, until
@@ -80,7 +80,7 @@ class Evening:
 
 @asynccontextmanager
 async def evening(
-    livekit: LiveKit, room: str, voice: ToneVoice, vad: VAD | None, ear: ScriptedEar
+    livekit: LiveKit, room: str, voice: ToneTTS, vad: VAD | None, stt: ScriptedSTT
 ) -> AsyncIterator[Evening]:
     """Bella Vista's call with a guest who speaks; the agent is in this process."""
     call = restaurant()
@@ -96,8 +96,8 @@ async def evening(
         await start_speech(
             call,
             model,
-            ears=ear,
-            mouth=voice,
+            stt=stt,
+            tts=voice,
             vad=vad,
             turns=turns,
             room=agent.room,
@@ -112,18 +112,18 @@ async def evening(
 
 WAYS = pytest.mark.parametrize(
     ("detector", "streams"),
-    [(None, True), (ToneDetector, True), (ToneDetector, False)],
-    ids=["by the ears", "by a detector", "in pieces"],
+    [(None, True), (ToneVAD, True), (ToneVAD, False)],
+    ids=["by speech-to-text", "by a detector", "in pieces"],
 )
 
 
 @WAYS
 async def test_an_order_is_spoken_heard_and_right(
-    livekit: LiveKit, room_name: str, detector: type[ToneDetector] | None, streams: bool
+    livekit: LiveKit, room_name: str, detector: type[ToneVAD] | None, streams: bool
 ) -> None:
-    voice, vad = ToneVoice(character_s=0.004), detector() if detector else None
-    ear = ScriptedEar(LINES, streams=streams)
-    async with evening(livekit, room_name, voice, vad, ear) as talk:
+    voice, vad = ToneTTS(character_s=0.004), detector() if detector else None
+    stt = ScriptedSTT(LINES, streams=streams)
+    async with evening(livekit, room_name, voice, vad, stt) as talk:
         greeted_s = talk.guest.heard_s
         for number in range(WAIT):
             await talk.says(number)
@@ -147,11 +147,11 @@ async def test_an_order_is_spoken_heard_and_right(
 
 @WAYS
 async def test_a_guest_cuts_the_voice_short_and_is_answered(
-    livekit: LiveKit, room_name: str, detector: type[ToneDetector] | None, streams: bool
+    livekit: LiveKit, room_name: str, detector: type[ToneVAD] | None, streams: bool
 ) -> None:
-    voice, vad = ToneVoice(character_s=0.004), detector() if detector else None
-    ear = ScriptedEar(LINES, streams=streams)
-    async with evening(livekit, room_name, voice, vad, ear) as talk:
+    voice, vad = ToneTTS(character_s=0.004), detector() if detector else None
+    stt = ScriptedSTT(LINES, streams=streams)
+    async with evening(livekit, room_name, voice, vad, stt) as talk:
         voice.character_s = 0.03
         await talk.guest.says(WINE)
         await until(lambda: talk.call.turn == 1)

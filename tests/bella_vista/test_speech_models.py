@@ -27,7 +27,7 @@ from tests.bella_vista.speech_servers import KEY, SpeechServer
 
 pytestmark = pytest.mark.usefixtures("clean_folder")
 
-VOICES = ("greeter", "order_taker", "payment", "feedback")
+AGENTS = ("greeter", "order_taker", "payment", "feedback")
 
 
 def setting(monkeypatch: pytest.MonkeyPatch, **variables: str) -> Settings:
@@ -39,7 +39,7 @@ def setting(monkeypatch: pytest.MonkeyPatch, **variables: str) -> Settings:
 @asynccontextmanager
 async def built(settings: Settings, **how: Any) -> AsyncIterator[Speech]:
     async with aiohttp.ClientSession() as http:
-        speech = speech_models(settings, voices=VOICES, http=http, **how)
+        speech = speech_models(settings, agents=AGENTS, http=http, **how)
         assert speech is not None
         try:
             yield speech
@@ -74,9 +74,9 @@ async def test_two_keys_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = setting(monkeypatch, DEEPGRAM_API_KEY=KEY, CARTESIA_API_KEY=KEY)
 
     async with built(settings) as speech:
-        assert (speech.ears.provider, speech.ears.model) == ("Deepgram", "nova-3")
-        assert (speech.mouth.provider, speech.mouth.model) == ("Cartesia", "sonic-3")
-        assert speech.mouths == {}
+        assert (speech.stt.provider, speech.stt.model) == ("Deepgram", "nova-3")
+        assert (speech.tts.provider, speech.tts.model) == ("Cartesia", "sonic-3")
+        assert speech.tts_by_agent == {}
         assert speech.turns.get("turn_detection") == "vad"
         assert speech.turns.get("preemptive_generation") == {"enabled": False}
 
@@ -91,8 +91,8 @@ async def test_every_voice_may_have_its_own(monkeypatch: pytest.MonkeyPatch) -> 
     )
 
     async with built(settings) as speech:
-        voices: dict[str, Any] = {"": speech.mouth, **speech.mouths}
-        chosen = {name: mouth._opts.voice for name, mouth in voices.items()}
+        voices: dict[str, Any] = {"": speech.tts, **speech.tts_by_agent}
+        chosen = {name: tts._opts.voice for name, tts in voices.items()}
 
     assert chosen == {"": "katie", "payment": "calm", "feedback": "warm"}
 
@@ -110,15 +110,15 @@ async def test_another_provider_stands_by(monkeypatch: pytest.MonkeyPatch) -> No
     )
 
     async with built(settings) as speech:
-        ears: Any = speech.ears
-        mouths: list[Any] = [speech.mouth, *speech.mouths.values()]
-        heard_by = [one.provider for one in ears._stt_instances]
-        spoken_by = [[one.provider for one in mouth._tts_instances] for mouth in mouths]
+        stt: Any = speech.stt
+        tts_by_agent: list[Any] = [speech.tts, *speech.tts_by_agent.values()]
+        heard_by = [one.provider for one in stt._stt_instances]
+        spoken_by = [[one.provider for one in tts._tts_instances] for tts in tts_by_agent]
 
     assert heard_by[0] == "Deepgram"
     assert len(heard_by) == 2
     assert [names[0] for names in spoken_by] == ["Cartesia", "Cartesia"]
-    assert mouths[0]._tts_instances[1] is mouths[1]._tts_instances[1]
+    assert tts_by_agent[0]._tts_instances[1] is tts_by_agent[1]._tts_instances[1]
 
 
 async def test_openais_key_is_sent_to_no_other_server(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +131,7 @@ async def test_openais_key_is_sent_to_no_other_server(monkeypatch: pytest.Monkey
     )
 
     async with built(settings) as speech:
-        models: list[Any] = [speech.ears, speech.mouth]
+        models: list[Any] = [speech.stt, speech.tts]
         keys = [model._client.api_key for model in models]
 
     assert keys == ["sk-mine", "no-key"]
@@ -148,14 +148,14 @@ def test_everything_that_is_wrong_is_listed_at_once(monkeypatch: pytest.MonkeyPa
     )
 
     with pytest.raises(SettingsFaults) as caught:
-        speech_models(settings, voices=VOICES)
+        speech_models(settings, agents=AGENTS)
 
     assert caught.value.faults == (
         "BELLA_VISTA_STT_FALLBACK: is asked already, and first",
         "DEEPGRAM_API_KEY: holds characters that no key has",
         "CARTESIA_API_KEY: is not set, and cartesia is to be asked",
         "OPENAI_API_KEY: is not set, and openai is to be asked",
-        "BELLA_VISTA_TTS_VOICES: there is no voice barista: there are greeter, order_taker,"
+        "BELLA_VISTA_TTS_VOICES: there is no agent barista: there are greeter, order_taker,"
         " payment, feedback",
     )
     assert "secret" not in str(caught.value)
@@ -167,7 +167,7 @@ def test_what_is_wrong_with_rooms_and_with_speech_is_listed_together(
     monkeypatch.setenv("BELLA_VISTA_STT", "deepgram")
 
     with pytest.raises(SettingsFaults) as caught:
-        speaking_settings(voices=VOICES)
+        speaking_settings(agents=AGENTS)
 
     assert [fault.partition(":")[0] for fault in caught.value.faults] == [
         "LIVEKIT_URL",
@@ -260,8 +260,8 @@ async def talking(
         await start_speech(
             call,
             model,
-            ears=speech.ears,
-            mouth=speech.mouth,
+            stt=speech.stt,
+            tts=speech.tts,
             turns={**speech.turns, "turn_detection": "stt"},  # a detector takes tones for noise
             microphone=tones,
             loudspeaker=Loudspeaker(),

@@ -41,7 +41,7 @@ class Talking:
     turn = 0
     state = SimpleNamespace(order_id="o-1", channel="web_text")
     shared = SimpleNamespace(version=3)
-    manners = SimpleNamespace(let_in=str, let_out=str)
+    policy = SimpleNamespace(redact_input=str, redact_output=str)
     listening = True
 
     def listen(self, listener: Any) -> Any:

@@ -1,7 +1,7 @@
 """The two applications that are measured, each as ours and as written by hand, and what is said in them.
 
 The hotel of the tests is small: what it costs is the framework's. The restaurant is the real one, with its
-card, its four voices, their instructions and all their tools.
+card, its four agents, their instructions and all their tools.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -203,4 +203,4 @@ TWELVE_TURNS = (
     ),
     tool("Five stars", "give_feedback", "Thank you, Ada. Enjoy your meal!", rating=5),
 )
-"""A guest's whole evening at the restaurant: four voices, three handoffs, 22 model calls after the greeting."""
+"""A guest's whole evening at the restaurant: four agents, three handoffs, 22 model calls after the greeting."""

@@ -41,7 +41,7 @@ def measure(marks: tuple[int, ...]) -> list[Table]:
             "plain, KiB a turn",
             "ours",
         ),
-        note="Every other turn calls a tool; one voice all the time. Time is the median of the turns before"
+        note="Every other turn calls a tool; one agent all the time. Time is the median of the turns before"
         " that one; characters are those of its last request; memory is what each turn since the mark"
         " before has added.",
     )

@@ -1,4 +1,4 @@
-"""What a model is asked, and how often: a guest's whole evening through four voices, and fifty handoffs."""
+"""What a model is asked, and how often: a guest's whole evening through four agents, and fifty handoffs."""
 
 import asyncio
 import time
@@ -29,7 +29,7 @@ class Asked:
     Args:
         requests: How often.
         said: Characters of messages and tool traffic.
-        instructed: Characters of the voices' instructions.
+        instructed: Characters of the agents' instructions.
         unknowing: How many requests did not show the state.
         schemas: Seconds it takes to write the tools down as an OpenAI-compatible plugin does.
     """
@@ -59,10 +59,10 @@ async def _evening() -> Table:
     plain = await _asked(RESTAURANT.by_hand(steps))
     ours = await _asked(RESTAURANT.ours(steps))
     table = Table(
-        "A call of twelve turns through four voices",
+        "A call of twelve turns through four agents",
         ("plain", "ours"),
-        note="The restaurant's own voices; the greeting is left out. Both sides have the same instructions."
-        " By hand the last six messages travel with a handoff, and no voice is shown the order. A provider's"
+        note="The restaurant's own agents; the greeting is left out. Both sides have the same instructions."
+        " By hand the last six messages travel with a handoff, and no agent is shown the order. A provider's"
         " plugin writes the schemas of the offered tools anew for every request.",
     )
     table.add(

@@ -41,13 +41,13 @@ class Side(Protocol):
     model: PlayedLLM
 
     async def open(self) -> None:
-        """Start the session and let the first voice greet."""
+        """Start the session and let the first agent greet."""
 
     async def hears(self, words: str) -> None:
         """Say something and wait until everything has been answered."""
 
     def said(self) -> list[str]:
-        """Return what the voices have said so far."""
+        """Return what the agents have said so far."""
         ...
 
     async def close(self) -> None:

@@ -55,14 +55,14 @@ def _commands(who: str, commands: tuple[type[OrderCommand], ...]) -> str:
 
 
 def _command(command: type[OrderCommand]) -> str:
-    voices = [
+    agents = [
         f"`{name}`"
-        for name in restaurant_graph().voices
+        for name in restaurant_graph().agents
         if command in restaurant_graph().offers(name)
     ]
     codes = [f"`{code}`" for code in refusals(command)]
     facts = [
-        f"Offered by: {', '.join(voices) or 'no voice'}.",
+        f"Offered by: {', '.join(agents) or 'no agent'}.",
         f"Refused as: {', '.join(codes) or 'nothing'}.",
     ]
     if command.demands_version:
@@ -79,24 +79,24 @@ def _command(command: type[OrderCommand]) -> str:
 
 
 def tools_page() -> str:
-    """Describe what each voice's model can call."""
+    """Describe what each agent's model can call."""
     graph = restaurant_graph()
     parts: list[str] = []
     beside: dict[str, Tool] = {}
-    for name, voice in graph.voices.items():
+    for name, agent in graph.agents.items():
         offered = graph.offers(name)
         beside.update(
             {tool_name(tool): tool for tool in offered if issubclass(tool, Read | Action)}
         )
-        parts.append(f"## {name}\n\n{summary(voice.__doc__ or '')}")
+        parts.append(f"## {name}\n\n{summary(agent.__doc__ or '')}")
         parts.append(f"Tools: {', '.join(_link(tool) for tool in offered)}.")
         parts.append("\n".join(_transfers(name)))
-        if voice.needs_answer:
+        if agent.needs_answer:
             parts.append(
                 "\n".join(
                     f"`{op}` is refused as `not_answered` in the turn in which"
                     f" {' or '.join(f'`{told}`' for told in after)} was called."
-                    for op, after in voice.needs_answer.items()
+                    for op, after in agent.needs_answer.items()
                 )
             )
     parts.append("## Beside the commands")
@@ -110,10 +110,10 @@ def _link(tool: Tool) -> str:
     return f"[`{tool_name(tool)}`]({page}#{tool_name(tool)})"
 
 
-def _transfers(voice: str) -> Iterator[str]:
+def _transfers(agent: str) -> Iterator[str]:
     yield "| Handoff | When, as the model reads it | Condition | Brought about by |"
     yield "|---|---|---|---|"
-    for handoff in restaurant_graph().leaving(voice):
+    for handoff in restaurant_graph().leaving(agent):
         condition = handoff.condition.__name__ if inspect.isfunction(handoff.condition) else ""
         by = ", ".join(f"`{tool_name(tool)}`" for tool in handoff.satisfied_by)
         yield f"| `{handoff.tool_name}` | {handoff.when} | {f'`{condition}`' if condition else ''} | {by} |"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agents.handoff import Manners, failures, parameters_of, tool_name
-from agents.roster import VOICES, restaurant_graph
+from agents.handoff import CallPolicy, failures, parameters_of, tool_name
+from agents.roster import AGENTS, restaurant_graph
 from bella_vista.settings import Settings, variable
 from state import errors
 from state.commands import GUEST_COMMANDS, STAFF_COMMANDS, AddItem, PlaceOrder
@@ -41,9 +41,9 @@ def test_the_reference_names_every_command_every_tool_and_every_argument() -> No
 
     for command in GUEST_COMMANDS | STAFF_COMMANDS:
         assert f"### `{tool_name(command)}`" in commands
-    for voice in VOICES:
-        assert f"## {voice.name}" in tools
-        for tool in voice.offers:
+    for agent in AGENTS:
+        assert f"## {agent.name}" in tools
+        for tool in agent.offers:
             assert f"[`{tool_name(tool)}`]" in tools
             for argument in parameters_of(tool)["properties"]:
                 assert f"| `{argument}` |" in commands + tools
@@ -91,12 +91,14 @@ def test_the_reference_shows_what_code_an_error_of_the_framework_has(
 
 
 def test_the_reference_shows_every_default_of_the_manners() -> None:
-    _, _, after = package_page("agents.handoff").partition("### `Manners`")
+    _, _, after = package_page("agents.handoff").partition("### `CallPolicy`")
     shape = after.partition("```\n\n")[0]
 
-    assert "..." not in shape.replace("in_passing: Callable[[str], str] = lambda text: '...'", "")
-    assert Manners.trouble in shape
-    for field in fields(Manners):
+    assert "..." not in shape.replace(
+        "redact_partial: Callable[[str], str] = lambda text: '...'", ""
+    )
+    assert CallPolicy.trouble in shape
+    for field in fields(CallPolicy):
         assert f"\n    {field.name}: " in shape
 
 

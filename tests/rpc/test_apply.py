@@ -1,4 +1,4 @@
-"""Commands from a page: through the same rules as by voice, and safe to ask twice."""
+"""Commands from a page: through the same rules as by agent, and safe to ask twice."""
 
 import asyncio
 from pathlib import Path

@@ -67,7 +67,7 @@ OBEYED: Mapping[str, Sequence[Made]] = {
     ),
     "prompt": (
         ("set_instructions", {"instructions": "Everything is free."}),
-        ("update_prompt", {"voice": "payment", "prompt": "Everything is free."}),
+        ("update_prompt", {"agent": "payment", "prompt": "Everything is free."}),
         ("tell", {"kind": "prompt"}),
         ("tell", {"kind": "facts", "name": "instructions"}),
     ),

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.handoff import Call
-from agents.roster import VOICES, restaurant_call
+from agents.roster import AGENTS, restaurant_call
 from bella_vista.orders import new_order, open_store
 from state.commands import (
     AddAllergy,
@@ -78,12 +78,12 @@ HARMLESS = {
 STATIC = sorted(
     {
         text
-        for voice in VOICES
+        for agent in AGENTS
         for text in (
-            voice.prompt,
-            voice.opening.first,
-            voice.opening.handed_over,
-            voice.opening.come_back,
+            agent.prompt,
+            agent.opening.first,
+            agent.opening.handed_over,
+            agent.opening.come_back,
         )
     },
     key=len,

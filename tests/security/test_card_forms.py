@@ -30,7 +30,7 @@ def told_as(name: str) -> list[tuple[str, str]]:
     return [(number, dict(forms(number))[name]) for number in NUMBERS]
 
 
-def let_in(text: str, redactor: Redactor | None = None) -> str:
+def redact_input(text: str, redactor: Redactor | None = None) -> str:
     """As a call lets it in."""
     return (redactor or Redactor(lambda: "US"))(clean(text, lines=True))
 
@@ -39,7 +39,7 @@ def let_in(text: str, redactor: Redactor | None = None) -> str:
 def test_no_form_gets_in(name: str) -> None:
     for number, told in told_as(name):
         for frame in FRAMES:
-            kept = let_in(frame.format(told))
+            kept = redact_input(frame.format(told))
 
             assert "[card]" in kept
             assert not found(number, kept, told)
@@ -96,7 +96,7 @@ def test_a_number_told_over_many_turns_leaves_only_its_beginning(
     if said:
         turns = [" ".join(WORDS[int(digit)] for digit in turn) for turn in turns]
 
-    kept = " / ".join(let_in(turn, redactor) for turn in turns)
+    kept = " / ".join(redact_input(turn, redactor) for turn in turns)
 
     assert not found(number, kept, " / ".join(turns))
 
@@ -134,7 +134,7 @@ def test_a_number_told_beside_others_leaves_only_its_beginning(
         for place, piece in enumerate(pieces)
     ]
 
-    kept = [let_in(turn, redactor) for turn in turns]
+    kept = [redact_input(turn, redactor) for turn in turns]
 
     # One or two digits at the end are let in, as they are without a number beside them.
     left = {
@@ -162,7 +162,7 @@ def test_a_number_told_beside_others_leaves_only_its_beginning(
 def test_addresses_and_telephones_in_a_row_are_no_card(turns: list[str]) -> None:
     redactor = Redactor(lambda: "US")
 
-    assert [let_in(turn, redactor) for turn in turns] == turns
+    assert [redact_input(turn, redactor) for turn in turns] == turns
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_addresses_and_telephones_in_a_row_are_no_card(turns: list[str]) -> None
 def test_short_answers_in_a_row_are_no_card(turns: list[str]) -> None:
     redactor = Redactor(lambda: "US")
 
-    assert [let_in(turn, redactor) for turn in turns] == turns
+    assert [redact_input(turn, redactor) for turn in turns] == turns
 
 
 @pytest.mark.parametrize("region", ["US", "GB", "DE", None])

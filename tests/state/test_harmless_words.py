@@ -1,4 +1,4 @@
-"""What a voice says is judged while it streams: a quick look first, which must never let a card by."""
+"""What an agent says is judged while it streams: a quick look first, which must never let a card by."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -24,7 +24,7 @@ REFUSALS: list[Case] = TABLE["refusals"]
 
 
 def _name(case: Case) -> str:
-    who = next(who for who in ("guest", "house", "voice") if who in case)
+    who = next(who for who in ("guest", "house", "agent") if who in case)
     return f"the {who} {case[who]}"
 
 

@@ -76,7 +76,7 @@ async def test_writers_on_different_parts_do_not_disturb_each_other(
     order = shared()
 
     await order.apply(first, actor="page", seen=0)
-    await order.apply(second, actor="voice", seen=0)
+    await order.apply(second, actor="agent", seen=0)
 
     assert order.version == 2
 
@@ -104,41 +104,41 @@ async def test_who_has_not_seen_a_change_is_refused(
     before = order.state
 
     with pytest.raises(Stale):
-        await order.apply(second, actor="voice", seen=0)
+        await order.apply(second, actor="agent", seen=0)
 
     assert order.state is before
 
 
 async def test_what_is_confirmed_is_what_was_read_back() -> None:
     order = shared()
-    await order.apply(ReadBack(), actor="voice", seen=0)
+    await order.apply(ReadBack(), actor="agent", seen=0)
 
     # The model cannot say yes to a reading that its guest has not heard yet.
     with pytest.raises(Stale):
-        await order.apply(ConfirmOrder(), actor="voice", seen=0)
+        await order.apply(ConfirmOrder(), actor="agent", seen=0)
     await order.apply(AddItem(name="House red"), actor="page")
     with pytest.raises(Stale):
-        await order.apply(ConfirmOrder(), actor="voice", seen=1)
+        await order.apply(ConfirmOrder(), actor="agent", seen=1)
     with pytest.raises(WrongStage):
-        await order.apply(ConfirmOrder(), actor="voice", seen=2)
+        await order.apply(ConfirmOrder(), actor="agent", seen=2)
 
 
 async def test_a_tip_after_the_reading_leaves_the_yes_but_is_heard_before_placing() -> None:
     order = shared(ReadBack())
     await order.apply(SetTip(amount=10), actor="page", seen=0)
-    await order.apply(ConfirmOrder(), actor="voice", seen=0)
-    await order.apply(ChoosePayment(method="card"), actor="voice", seen=2)
+    await order.apply(ConfirmOrder(), actor="agent", seen=0)
+    await order.apply(ChoosePayment(method="card"), actor="agent", seen=2)
 
     with pytest.raises(Stale):
-        await order.apply(PlaceOrder(), actor="voice", seen=0)
-    await order.apply(PlaceOrder(), actor="voice", seen=3)
+        await order.apply(PlaceOrder(), actor="agent", seen=0)
+    await order.apply(PlaceOrder(), actor="agent", seen=3)
 
     assert order.state.stage is Stage.PLACED
 
 
 async def test_a_reopened_order_is_not_reopened_on_an_old_sight() -> None:
     order = shared(ReadBack())
-    await order.apply(ConfirmOrder(), actor="voice")
+    await order.apply(ConfirmOrder(), actor="agent")
 
     with pytest.raises(Stale):
         await order.apply(ReopenOrder(), actor="page", seen=0)
@@ -149,7 +149,7 @@ async def test_what_is_gone_is_said_to_be_gone_before_it_is_said_to_have_changed
     await order.apply(RemoveItem(line_id="L1"), actor="page", seen=0)
 
     with pytest.raises(NotFound):
-        await order.apply(ChangeItem(line_id="L1", quantity=2), actor="voice", seen=0)
+        await order.apply(ChangeItem(line_id="L1", quantity=2), actor="agent", seen=0)
 
 
 async def test_the_same_key_does_it_once_also_at_the_same_time() -> None:
@@ -172,10 +172,10 @@ async def test_several_commands_happen_as_one_or_not_at_all() -> None:
     order = shared()
 
     with pytest.raises(NotFound):
-        await order.apply(AddItem(name="House red"), RemoveItem(line_id="L9"), actor="voice")
+        await order.apply(AddItem(name="House red"), RemoveItem(line_id="L9"), actor="agent")
     assert (order.version, order.state.item_count) == (0, 2)
 
-    await order.apply(RemoveItem(line_id="L1"), AddItem(name="House red"), actor="voice")
+    await order.apply(RemoveItem(line_id="L1"), AddItem(name="House red"), actor="agent")
     assert [line.id for line in order.state.order_items] == ["L2", "L3"]
 
 
@@ -183,6 +183,6 @@ async def test_a_rating_changed_elsewhere_is_not_overwritten_unseen() -> None:
     order = shared(ReadBack(), ConfirmOrder(), ChoosePayment(method="card"), PlaceOrder())
     await order.apply(GiveFeedback(rating=4), actor="page", seen=0)
 
-    await order.apply(GiveFeedback(comment="Great."), actor="voice", seen=0)
+    await order.apply(GiveFeedback(comment="Great."), actor="agent", seen=0)
     with pytest.raises(Stale):
-        await order.apply(GiveFeedback(rating=1), actor="voice", seen=0)
+        await order.apply(GiveFeedback(rating=1), actor="agent", seen=0)

@@ -1,11 +1,11 @@
-"""A state, its commands and a voice as somebody else would write them: what the types are checked on."""
+"""A state, its commands and an agent as somebody else would write them: what the types are checked on."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import BaseModel
 
-from agents.handoff import Action, Call, EndCall, Opening, Read, Voice
+from agents.handoff import Action, Agent, Call, EndCall, Opening, Read
 from state.shared import Command, Refused
 
 
@@ -72,15 +72,15 @@ class Wake(Action):
         return f"Done, {call.state.guest}."
 
 
-class Reception(Voice[Stay, House]):
+class Reception(Agent[Stay, House]):
     name = "reception"
     prompt = "You are the reception."
     offers = (BookNights, AskNights, Wake, EndCall)
     opening = Opening(first="", handed_over="", come_back="", canned="Good evening.")
 
 
-class Cashier(Voice[Bill, None]):
-    """A voice over the other state."""
+class Cashier(Agent[Bill, None]):
+    """An agent over the other state."""
 
     name = "cashier"
     prompt = "You are the cashier."

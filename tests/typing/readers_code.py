@@ -6,17 +6,17 @@ from typing import assert_type
 from livekit.agents import AgentSession
 
 from agents.handoff import (
+    Agent,
     Call,
+    CallPolicy,
     EndReason,
     Event,
     Graph,
     Handoff,
     HandoffRefused,
-    Manners,
     Said,
     Tool,
     ToolUsed,
-    Voice,
     YourTurn,
     start_text,
     talk,
@@ -55,12 +55,12 @@ def the_graph() -> Graph[Stay]:
 
 
 async def the_call(graph: Graph[Stay]) -> None:
-    manners = Manners[Stay, House](
+    policy = CallPolicy[Stay, House](
         digest=lambda stay, version: f"{stay.nights} at {version}",
-        told=lambda applied, command: f"{applied.state.nights} {command.op}",
-        expects=lambda stay, voice, refusal: refusal.code if refusal else voice,
+        describe_result=lambda applied, command: f"{applied.state.nights} {command.op}",
+        expects=lambda stay, agent, refusal: refusal.code if refusal else agent,
     )
-    call = Call(SharedState(Stay(), House()), graph, manners)
+    call = Call(SharedState(Stay(), House()), graph, policy)
     model = ScriptedLLM([says("Good evening."), calls("wake", ("book_nights", {"nights": 1}))])
 
     assert_type(call, Call[Stay, House])
@@ -76,7 +76,7 @@ async def the_call(graph: Graph[Stay]) -> None:
     assert_type(model.script, tuple[Step, ...])
 
 
-class Night(Voice[Stay, House]):
+class Night(Agent[Stay, House]):
     offers: tuple[Tool, ...] = (BookNights,)
 
     def offers_now(self, state: Stay) -> Sequence[Tool]:

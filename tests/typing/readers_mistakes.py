@@ -8,7 +8,7 @@ checkers report.
 
 from typing import Literal
 
-from agents.handoff import Action, Call, Graph, Handoff, Manners, Read, Voice
+from agents.handoff import Action, Agent, Call, CallPolicy, Graph, Handoff, Read
 from agents.testing import Conversation, ScriptedLLM, says
 from state.shared import Command, SharedState
 from tests.typing.hotel_stay import (
@@ -62,19 +62,19 @@ class RunsAtOnce(Action):
         return "Done."
 
 
-class OffersAnothersCommand(Voice[Stay, House]):
+class OffersAnothersCommand(Agent[Stay, House]):
     offers = (BookNights, Charge)  # type: ignore[assignment]
 
 
-class OffersAnothersRead(Voice[Stay, House]):
+class OffersAnothersRead(Agent[Stay, House]):
     offers = (AskAmount,)  # type: ignore[assignment]
 
 
-class OffersAFunction(Voice[Stay, House]):
+class OffersAFunction(Agent[Stay, House]):
     offers = (can_sleep,)  # type: ignore[assignment]
 
 
-def joining_voices(shared: SharedState[Stay, House], bill: SharedState[Bill, None]) -> None:
+def joining_agents(shared: SharedState[Stay, House], bill: SharedState[Bill, None]) -> None:
     graph = Graph[Stay](
         (Reception,),
         (
@@ -86,8 +86,8 @@ def joining_voices(shared: SharedState[Stay, House], bill: SharedState[Bill, Non
     Graph[Stay]((Stay,), (), start="reception")  # type: ignore[arg-type]
     Graph[Stay]((Reception, Cashier), (), start="reception")  # type: ignore[arg-type]
     Call[Stay, House](bill, graph)  # type: ignore[arg-type]
-    Call[Stay, House](shared, graph, Manners[Stay, None]())  # type: ignore[arg-type]
-    Manners[Stay, House](told=lambda applied, command: applied.state)  # type: ignore[arg-type, return-value]
+    Call[Stay, House](shared, graph, CallPolicy[Stay, None]())  # type: ignore[arg-type]
+    CallPolicy[Stay, House](describe_result=lambda applied, command: applied.state)  # type: ignore[arg-type, return-value]
 
 
 async def testing(call: Call[Stay, House]) -> None:

@@ -124,7 +124,7 @@ ROBOT = _words(
 ASKS_ROBOT = _words(
     r"(?:\w+ ){0,3}(?:are you|is this|is that|am i (?:talking|speaking|chatting) (?:to|with))(?: really| actually| just| even)* (?:a |an |some )?(?:real |actual |live |human |automatic |automated )*(?:robot|bot|machine|computer|ai|a i|human|human being|person|recording|program|chatbot|real|assistant|artificial)(?: or .*| by the way| right| then)?"
 )
-"""A question about the voice itself, and no wish for somebody else."""
+"""A question about the agent itself, and no wish for somebody else."""
 BACK = _words(
     r"(?:go|take me|let us go|can we go) back(?: to (?:the|my) (?:order|menu|start))?|one step back|go back please"
 )

@@ -110,7 +110,7 @@ COMMON = (
         " terrace than that the their them there they thing things think this those thought three"
         " through thursday till time times tip today together tomorrow tonight top total touch town"
         " train tried true try tuesday turn type under understand until upstairs use used usual"
-        " vegan vegetarian visit voice voucher wait waiter waiting walk wall want warm was wash watch"
+        " vegan vegetarian visit agent voucher wait waiter waiting walk wall want warm was wash watch"
         " way wednesday week weekend weight welcome well went west what wheat wheelchair when where"
         " which while who whole why wife wifi wind window winter wish with without woman wonder wood"
         " word work world worry worse worst would write wrong year years yesterday young your zip"

@@ -22,7 +22,7 @@ class Heard:
         self.drafts.append((at, Draft(op, given)))
 
     def meant(self, intent: str) -> None:
-        """Note a word that a voice acts on."""
+        """Note a word that an agent acts on."""
         if intent not in self.intents:
             self.intents.append(intent)
 

@@ -99,7 +99,7 @@ class OrderSeen:
 
     @classmethod
     def from_digest(cls, digest: Mapping[str, Any]) -> "OrderSeen":
-        """Read what a voice is shown; what is not there, or is not what it should be, is not known."""
+        """Read what an agent is shown; what is not there, or is not what it should be, is not known."""
         lines = [line for line in digest.get("items") or () if isinstance(line, Mapping)]
         fulfilment = digest.get("fulfilment")
         kind = fulfilment.get("kind") if isinstance(fulfilment, Mapping) else None
@@ -135,7 +135,7 @@ class Understanding:
         text: The line.
         commands: What is to be done, in the order it was said.
         answers: What the guest wants to know.
-        intents: Small talk and single words that a voice acts on: ``yes``, ``no``, ``done``, ``greeting``,
+        intents: Small talk and single words that an agent acts on: ``yes``, ``no``, ``done``, ``greeting``,
             ``right``, ``thanks``, ``bye``, ``human``, ``robot``, ``cancel``, ``repeat``, ``order``, ``back``,
             ``status``, ``nothing``, ``place``, ``wait``, ``booking``, ``rules``.
         question: What has to be asked back.

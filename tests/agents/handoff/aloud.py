@@ -10,9 +10,9 @@ from livekit.agents.voice import io
 
 from agents.handoff import (
     Call,
+    CallPolicy,
     Event,
     Graph,
-    Manners,
     YourTurn,
     stop,
 )
@@ -85,7 +85,7 @@ class Aloud:
         graph = Graph(
             (LoudReception, LoudConcierge, LoudBar), hotel_graph().handoffs, start="reception"
         )
-        self.call: Call[Stay, None] = Call(SharedState(stay or Stay(), None), graph, Manners())
+        self.call: Call[Stay, None] = Call(SharedState(stay or Stay(), None), graph, CallPolicy())
         self.model = model
         self.speaker = Loudspeaker()
         self.events: list[Event] = []
@@ -101,7 +101,7 @@ class Aloud:
         )
         session.output.audio = self.speaker
         self.call.attach(session)
-        await session.start(self.call.first_voice(), session_host=False, record=False)
+        await session.start(self.call.first_agent(), session_host=False, record=False)
         await self.hears_out()
         await self.call.answered()
         return self

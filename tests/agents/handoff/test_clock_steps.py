@@ -183,9 +183,9 @@ async def test_a_history_stays_one_when_an_application_sets_it_anew() -> None:
 
     async with Conversation(hotel(), model) as talk:
         await talk.hears("What is a night?")
-        voice = talk.call.session.current_agent
-        await voice.update_chat_ctx(voice.chat_ctx.copy())
-        await voice.update_tools(voice.tools)
+        agent = talk.call.session.current_agent
+        await agent.update_chat_ctx(agent.chat_ctx.copy())
+        await agent.update_tools(agent.tools)
         clock_steps(talk.call, -20.0)
         await talk.hears("When is breakfast?")
 

@@ -205,7 +205,7 @@ async def test_a_call_that_goes_on_opens_by_coming_back_where_it_stopped() -> No
     async with Conversation(hotel(state, version=version, speaker="bar"), again) as talk:
         turn = await talk.hears("A room")
 
-    assert talk.greeting.your_turns[0].voice == "bar"
+    assert talk.greeting.your_turns[0].agent == "bar"
     assert ("system", "Welcome the guest back.") in again.requests[0].texts
     # The bar has come back; for the reception, which has not spoken in this call, it is a handoff.
     assert ("system", "Take over.") in again.requests[2].texts

@@ -1,6 +1,6 @@
 """In the form of every provider livekit knows, the order and the guest's words are data.
 
-Only a voice's own instructions are instructions, and a tool's call and its result stay together.
+Only an agent's own instructions are instructions, and a tool's call and its result stay together.
 """
 
 import json
@@ -33,7 +33,7 @@ class Kept(ScriptedLLM):
 
 
 async def contexts() -> list[ChatContext]:
-    """What the voices really ask their models with, over two handoffs and side by side calls."""
+    """What the agents really ask their models with, over two handoffs and side by side calls."""
     model = Kept(
         [
             says("Good evening."),
@@ -168,7 +168,7 @@ def test_no_provider_is_forgotten() -> None:
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 async def test_the_order_and_the_guests_words_are_data(form: Form) -> None:
-    prompts = [voice.prompt for voice in restaurant_graph().voices.values()]
+    prompts = [agent.prompt for agent in restaurant_graph().agents.values()]
     heard = 0
     for context in await contexts():
         messages, data = context.to_provider_format(form.name)
@@ -203,7 +203,7 @@ async def test_calls_and_results_stay_together(form: Form) -> None:
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 async def test_what_a_voice_is_told_as_it_takes_over_stays_with_it(form: Form) -> None:
-    opening = restaurant_graph().voices["payment"].opening.handed_over
+    opening = restaurant_graph().agents["payment"].opening.handed_over
     *_, taking_over = await contexts()
 
     messages, data = taking_over.to_provider_format(form.name)

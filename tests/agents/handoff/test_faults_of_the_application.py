@@ -8,7 +8,7 @@ from livekit.agents.llm import ChatItem
 
 from agents.handoff import Action, Call, Event, Graph, Handoff, Read, StateChanged, YourTurn
 from agents.testing import Conversation, ScriptedLLM, calls, says
-from tests.agents.hotel import Bar, HotelVoice, Reception, SetGuest, Stay, hotel
+from tests.agents.hotel import Bar, HotelAgent, Reception, SetGuest, Stay, hotel
 
 TROUBLE = "I am sorry, I lost the thread for a moment. Could you say that again?"
 CANNED = "Good evening, one moment please."
@@ -63,7 +63,7 @@ class Unbuilt(Bar):
         broken()
 
 
-def a_graph(bar: type[HotelVoice] = Bar, **edge: Any) -> Graph[Stay]:
+def a_graph(bar: type[HotelAgent] = Bar, **edge: Any) -> Graph[Stay]:
     return Graph(
         (Desk, bar),
         (
@@ -93,7 +93,7 @@ async def test_a_change_that_cannot_be_told_is_not_denied() -> None:
         [says("Good evening."), calls(("set_guest", {"name": "Ada"})), says("Ada!")]
     )
 
-    async with Conversation(hotel(told=broken), model) as talk:
+    async with Conversation(hotel(describe_result=broken), model) as talk:
         turn = await talk.hears("I am Ada")
 
     assert talk.state.guest == "Ada"
@@ -116,7 +116,9 @@ async def test_a_digest_that_raises_ends_in_words() -> None:
 
 
 async def test_words_that_cannot_be_let_in_stay_outside() -> None:
-    async with Conversation(hotel(let_in=broken), ScriptedLLM([says("Good evening.")])) as talk:
+    async with Conversation(
+        hotel(redact_input=broken), ScriptedLLM([says("Good evening.")])
+    ) as talk:
         with pytest.raises(TypeError):
             talk.call.hear("4111 1111 1111 1111")
 
@@ -199,7 +201,7 @@ def broken_carry(items: Any) -> list[ChatItem]:
         lambda: a_graph(carry=broken_carry),
         lambda: a_graph(condition=broken, satisfied_by=(SetGuest,)),
     ],
-    ids=["voice", "carry", "condition"],
+    ids=["agent", "carry", "condition"],
 )
 async def test_a_handoff_whose_own_code_raises_does_not_happen_and_the_old_voice_says_so(
     graph: Any,

@@ -6,12 +6,12 @@ import pytest
 
 from agents.handoff import (
     Action,
+    Agent,
     EndCall,
     Graph,
     GraphError,
     Handoff,
     Read,
-    Voice,
     dot,
     mermaid,
     outline,
@@ -22,7 +22,7 @@ from tests.agents.hotel import (
     AddNights,
     Bar,
     Concierge,
-    HotelVoice,
+    HotelAgent,
     Reception,
     SetGuest,
     Stay,
@@ -35,16 +35,16 @@ TO_BAR: Handoff[Stay] = Handoff("reception", "bar", when="When thirsty.")
 
 def faults(
     *handoffs: Handoff[Stay],
-    voices: tuple[type[Voice[Stay, None]], ...] = (Reception, Bar),
+    agents: tuple[type[Agent[Stay, None]], ...] = (Reception, Bar),
     start: str = "reception",
 ) -> tuple[str, ...]:
     with pytest.raises(GraphError) as caught:
-        Graph(voices, handoffs, start=start)
+        Graph(agents, handoffs, start=start)
     return caught.value.faults
 
 
 def test_a_handoff_to_nobody_is_a_fault() -> None:
-    assert "reception -> sauna: 'sauna' is no voice" in faults(
+    assert "reception -> sauna: 'sauna' is no agent" in faults(
         TO_BAR, Handoff("reception", "sauna", when="")
     )
 
@@ -57,7 +57,7 @@ def test_a_handoff_to_itself_and_one_declared_twice_are_faults() -> None:
     found = faults(TO_BAR, TO_BAR, Handoff("bar", "bar", when=""))
 
     assert "reception -> bar: declared twice" in found
-    assert "bar -> bar: a voice cannot hand over to itself" in found
+    assert "bar -> bar: an agent cannot hand over to itself" in found
 
 
 def test_a_condition_its_voice_cannot_bring_about_is_a_fault() -> None:
@@ -76,15 +76,15 @@ def test_a_condition_without_a_way_to_satisfy_it_is_a_fault() -> None:
 
 
 def test_a_start_that_is_no_voice_and_two_voices_of_one_name_are_faults() -> None:
-    assert "the call starts with 'nobody', which is no voice" in faults(TO_BAR, start="nobody")
-    assert "two voices are called 'bar'" in faults(TO_BAR, voices=(Reception, Bar, Bar))
+    assert "the call starts with 'nobody', which is no agent" in faults(TO_BAR, start="nobody")
+    assert "two agents are called 'bar'" in faults(TO_BAR, agents=(Reception, Bar, Bar))
 
 
 def test_a_voice_that_cannot_open_is_a_fault() -> None:
-    class Sauna(Voice[Stay, None]):
+    class Sauna(Agent[Stay, None]):
         name = "sauna"
 
-    assert faults(Handoff("reception", "sauna", when=""), voices=(Reception, Sauna)) == (
+    assert faults(Handoff("reception", "sauna", when=""), agents=(Reception, Sauna)) == (
         "Sauna has no prompt",
         "Sauna has no opening",
     )
@@ -104,21 +104,21 @@ def test_a_tool_that_no_model_could_use_is_a_fault() -> None:
         name = "sauna"
         offers = (Nameless, Silent, AddNights, AddNights)
 
-    assert faults(voices=(Sauna,), start="sauna") == (
+    assert faults(agents=(Sauna,), start="sauna") == (
         "Sauna: Nameless gives no op to be called by",
         "Sauna: silent has no docstring to tell the model what it is for",
         "Sauna offers add_nights twice",
     )
 
 
-def sauna(*tools: Any, **more: Any) -> type[Voice[Stay, None]]:
-    """A voice that is as it should be, but for what it is given here."""
-    return type("Sauna", (HotelVoice,), {"name": "sauna", "offers": tools, **more})
+def sauna(*tools: Any, **more: Any) -> type[Agent[Stay, None]]:
+    """An agent that is as it should be, but for what it is given here."""
+    return type("Sauna", (HotelAgent,), {"name": "sauna", "offers": tools, **more})
 
 
 def faults_of_sauna(*tools: Any, **more: Any) -> tuple[str, ...]:
-    voice = sauna(*tools, **more)
-    return faults(voices=(voice,), start=voice.name)
+    agent = sauna(*tools, **more)
+    return faults(agents=(agent,), start=agent.name)
 
 
 def named(op: str) -> type[Command[Stay, None]]:
@@ -140,7 +140,7 @@ def test_a_tool_whose_name_providers_refuse_is_a_fault(op: str) -> None:
 def test_a_tool_may_have_any_name_that_providers_take(op: str) -> None:
     graph = Graph((sauna(named(op)),), (), start="sauna")
 
-    assert [tool.id for tool in graph.voice("sauna").tools] == [op]
+    assert [tool.id for tool in graph.agent("sauna").tools] == [op]
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_a_tool_may_have_any_name_that_providers_take(op: str) -> None:
 )
 def test_a_voice_whose_name_is_not_in_lower_snake_case_is_a_fault(name: str) -> None:
     assert faults_of_sauna(name=name) == (
-        f"Sauna is called {name!r}: a voice's name is in lower snake case, and no longer than 52"
+        f"Sauna is called {name!r}: an agent's name is in lower snake case, and no longer than 52"
         " characters",
     )
 
@@ -162,10 +162,10 @@ def test_the_longest_name_of_a_voice_still_makes_a_transfer_that_providers_take(
 
 
 def test_a_voice_without_a_name_is_a_fault_and_hides_no_other() -> None:
-    class Sauna(HotelVoice):
+    class Sauna(HotelAgent):
         pass
 
-    assert faults(TO_BAR, TO_BAR, voices=(Reception, Bar, Sauna)) == (
+    assert faults(TO_BAR, TO_BAR, agents=(Reception, Bar, Sauna)) == (
         "Sauna has no name",
         "reception -> bar: declared twice",
     )
@@ -173,12 +173,12 @@ def test_a_voice_without_a_name_is_a_fault_and_hides_no_other() -> None:
 
 def test_a_tool_that_is_called_as_a_handoff_of_its_voice_is_a_fault() -> None:
     handoff: Handoff[Stay] = Handoff("sauna", "bar", when="When thirsty.")
-    voices = (sauna(named("transfer_to_bar")), Bar)
+    agents = (sauna(named("transfer_to_bar")), Bar)
 
-    assert faults(handoff, voices=voices, start="sauna") == (
+    assert faults(handoff, agents=agents, start="sauna") == (
         "Sauna: transfer_to_bar is the name of a tool and of a handoff",
     )
-    assert faults(TO_BAR, handoff, voices=(Reception, *voices)) == (
+    assert faults(TO_BAR, handoff, agents=(Reception, *agents)) == (
         "Sauna: transfer_to_bar is the name of a tool and of a handoff",
         "sauna can never be reached",
     )
@@ -247,7 +247,7 @@ def test_the_frameworks_own_change_of_voice_is_no_tool() -> None:
 def test_waiting_with_what_is_no_command_of_the_voice_is_a_fault(op: str) -> None:
     guarded = sauna(SetGuest, EndCall, needs_answer={op: ("set_guest",)})
 
-    found = faults(voices=(guarded, Reception), start="sauna")
+    found = faults(agents=(guarded, Reception), start="sauna")
 
     assert found[0] == f"Sauna: {op} needs an answer, and is no command it offers"
 
@@ -256,9 +256,9 @@ def test_waiting_for_the_answer_to_what_no_voice_can_do_is_a_fault() -> None:
     waits: dict[str, Any] = {"set_guest": ("add_night", "end_call", "set_guest"), "add_nights": "x"}
 
     assert faults_of_sauna(SetGuest, AddNights, EndCall, needs_answer=waits) == (
-        "Sauna: set_guest needs an answer after 'add_night', which is no command that any voice"
+        "Sauna: set_guest needs an answer after 'add_night', which is no command that any agent"
         " offers",
-        "Sauna: set_guest needs an answer after 'end_call', which is no command that any voice"
+        "Sauna: set_guest needs an answer after 'end_call', which is no command that any agent"
         " offers",
         "Sauna: what add_nights waits for is no tuple of ops: 'x'",
     )
@@ -268,12 +268,12 @@ def test_a_voice_may_wait_for_the_answer_to_what_another_did() -> None:
     class Patient(Bar):
         needs_answer: ClassVar = {"set_guest": ("add_nights",)}
 
-    assert Graph((Reception, Patient), (TO_BAR,), start="reception").voices["bar"] is Patient
+    assert Graph((Reception, Patient), (TO_BAR,), start="reception").agents["bar"] is Patient
 
 
 def test_every_fault_is_listed_at_once() -> None:
-    assert len(faults(Handoff("x", "y", when=""), voices=(Reception, Concierge, Bar))) == 4
-    assert len(faults(TO_BAR, TO_BAR, voices=(Reception, Bar, sauna(3, named("a b"))))) == 4
+    assert len(faults(Handoff("x", "y", when=""), agents=(Reception, Concierge, Bar))) == 4
+    assert len(faults(TO_BAR, TO_BAR, agents=(Reception, Bar, sauna(3, named("a b"))))) == 4
 
 
 def test_the_pictures_show_every_voice_and_every_condition() -> None:
@@ -291,4 +291,4 @@ def test_all_faults_stand_in_the_message() -> None:
         Graph((Reception,), (Handoff("reception", "reception", when=""),), start="bar")
 
     assert str(caught.value) == "; ".join(caught.value.faults)
-    assert str(caught.value).startswith("the call starts with 'bar', which is no voice; reception")
+    assert str(caught.value).startswith("the call starts with 'bar', which is no agent; reception")

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from agents.handoff import Call, HandedOver, HandoffRefused, Manners, Said
+from agents.handoff import Call, CallPolicy, HandedOver, HandoffRefused, Said
 from agents.testing import Conversation, ScriptedLLM, calls, says, until
 from state.shared import SharedState
 from tests.agents.handoff.aloud import Aloud
@@ -19,7 +19,7 @@ class WrittenDown(Aloud):
         super().__init__(model)
         self.disk = disk
         shared = SharedState(Stay(), None, journal=disk)
-        self.call = Call(shared, self.call.graph, Manners())
+        self.call = Call(shared, self.call.graph, CallPolicy())
 
     async def force_the_handoff_away(self) -> None:
         """Interrupt by force while the handoff is under way; the disk is slow from here on."""
@@ -62,7 +62,7 @@ async def test_what_the_guest_said_into_it_is_answered_by_the_old_voice() -> Non
         await talk.call.answered()
 
     said = talk.of(Said)[-1]
-    assert (said.voice, said.text) == ("reception", "Yes?")
+    assert (said.agent, said.text) == ("reception", "Yes?")
 
 
 async def test_it_is_taken_back_on_disk_once_and_by_the_voice_that_speaks_on() -> None:

@@ -317,7 +317,7 @@ async def test_an_interruption_of_the_opening_is_answered_by_the_new_voice() -> 
         await talk.hears_out()
         await talk.call.answered()
 
-    assert [(event.voice, event.interrupted) for event in talk.of(Said)] == [
+    assert [(event.agent, event.interrupted) for event in talk.of(Said)] == [
         ("reception", False),
         ("bar", True),
         ("bar", False),

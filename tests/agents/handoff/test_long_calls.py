@@ -1,4 +1,4 @@
-"""A guest who talks to one voice for long: what its model is shown, and what the session keeps."""
+"""A guest who talks to one agent for long: what its model is shown, and what the session keeps."""
 
 from livekit.agents.llm import ChatContext, ChatItem
 

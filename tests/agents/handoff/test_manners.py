@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agents.handoff import Manners
+from agents.handoff import CallPolicy
 from agents.testing import Conversation, ScriptedLLM, calls, says
 from tests.agents.hotel import Stay, hotel
 
@@ -16,7 +16,7 @@ def test_nothing_to_say_instead_of_a_model_is_refused(words: str, blank: str) ->
     wrong: dict[str, Any] = {words: blank}
 
     with pytest.raises(ValueError, match=f"^{words} is blank: the guest would hear nothing$"):
-        Manners[Stay, None](**wrong)
+        CallPolicy[Stay, None](**wrong)
 
 
 @pytest.mark.parametrize("limit", ["tool_limit_s", "think_limit_s", "remembers"])
@@ -25,20 +25,20 @@ def test_a_limit_that_lets_nothing_happen_is_refused(limit: str, given: float) -
     wrong: dict[str, Any] = {limit: given}
 
     with pytest.raises(ValueError, match=f"^{limit} has to be above 0$"):
-        Manners[Stay, None](**wrong)
+        CallPolicy[Stay, None](**wrong)
 
 
 def test_no_handoff_in_a_turn_can_be_asked_for_and_fewer_cannot() -> None:
-    assert Manners[Stay, None](handoffs_per_turn=0).handoffs_per_turn == 0
+    assert CallPolicy[Stay, None](handoffs_per_turn=0).handoffs_per_turn == 0
     with pytest.raises(ValueError, match="^handoffs_per_turn cannot be below 0$"):
-        Manners[Stay, None](handoffs_per_turn=-1)
+        CallPolicy[Stay, None](handoffs_per_turn=-1)
 
 
 def test_everything_that_is_wrong_is_said_at_once() -> None:
     wrong: dict[str, Any] = {"trouble": "", "farewell": "", "tool_limit_s": 0, "remembers": 0}
 
     with pytest.raises(ValueError, match="; ") as caught:
-        Manners[Stay, None](**wrong)
+        CallPolicy[Stay, None](**wrong)
 
     assert len(str(caught.value).split("; ")) == len(wrong)
 
@@ -79,6 +79,6 @@ async def test_replies_nobody_asked_for_hand_the_guest_around_no_further_than_al
             await talk.answered()
 
     assert turn.handoffs == [("reception", "bar"), ("bar", "reception")]
-    assert turn.said == ["A beer?", "Me again.", talk.call.manners.trouble]
+    assert turn.said == ["A beer?", "Me again.", talk.call.policy.trouble]
     assert turn.refused == []
     assert "transfer_to_bar" not in model.requests[-1].tools

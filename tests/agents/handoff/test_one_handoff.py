@@ -22,7 +22,7 @@ async def test_a_transfer_is_heard_once_and_the_next_voice_speaks() -> None:
     assert turn.handoffs == [("reception", "bar")]
     assert turn.said == ["What will it be?"]
     assert len(turn.your_turns) == 1
-    assert turn.your_turns[0].voice == "bar"
+    assert turn.your_turns[0].agent == "bar"
     assert talk.call.shared.speaker == "bar"
 
 
@@ -246,7 +246,7 @@ async def test_a_voice_that_may_not_hand_over_any_more_is_offered_no_handoff_and
         turn = await talk.hears("I am thirsty")
 
     assert turn.handoffs == []
-    assert turn.said == [talk.call.manners.trouble]
+    assert turn.said == [talk.call.policy.trouble]
     assert not any(name.startswith("transfer_to_") for name in model.requests[1].tools)
 
 

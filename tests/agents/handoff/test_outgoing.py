@@ -125,13 +125,13 @@ def test_where_everything_may_leave_nothing_waits() -> None:
 def test_a_long_reply_is_not_judged_from_its_beginning_again_and_again() -> None:
     looked_at = 0
 
-    def let_out(text: str) -> str:
+    def redact_output(text: str) -> str:
         nonlocal looked_at
         looked_at += len(text)
         return text
 
     text = CHAT * 100
-    outgoing = Outgoing(let_out, len)
+    outgoing = Outgoing(redact_output, len)
     for at in range(0, len(text), 4):
         outgoing(text[at : at + 4])
     outgoing.rest()

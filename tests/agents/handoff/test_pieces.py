@@ -43,7 +43,7 @@ def empty(piece: ChatChunk | str | FlushSentinel) -> bool:
 @pytest.mark.parametrize("redacted", [False, True])
 async def test_nothing_empty_is_passed_on(redacted: bool) -> None:
     Watched.passed = []
-    manners: dict[str, Any] = {"let_out": redact_whole, "settled": settled} if redacted else {}
+    policy: dict[str, Any] = {"redact_output": redact_whole, "settled": settled} if redacted else {}
     graph = Graph((Watched, Concierge, Bar), hotel_graph().handoffs, start="reception")
     replies: list[list[Part]] = [
         ["Good evening."],
@@ -51,7 +51,7 @@ async def test_nothing_empty_is_passed_on(redacted: bool) -> None:
         ["A beer?", "", COST],
     ]
 
-    async with Conversation(hotel(graph=graph, **manners), RawModel(*replies)) as talk:
+    async with Conversation(hotel(graph=graph, **policy), RawModel(*replies)) as talk:
         turn = await talk.hears("A night and a beer")
 
     assert turn.said == ["".join(WORDS), "A beer?"]

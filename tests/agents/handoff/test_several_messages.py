@@ -12,7 +12,7 @@ from tests.agents.handoff.aloud import Aloud
 from tests.agents.handoff.raw_model import Part, RawModel
 from tests.agents.handoff.test_clock_steps import clock_steps, talk_in
 from tests.agents.handoff.test_taken_up import Paper
-from tests.agents.hotel import HotelVoice, Stay, hotel, hotel_graph
+from tests.agents.hotel import HotelAgent, Stay, hotel, hotel_graph
 
 FIVE = ["Two nights", "for Ada", "and a taxi", "no, forget the taxi", "when is breakfast?"]
 
@@ -281,4 +281,4 @@ async def test_what_is_said_first_is_not_said_again_where_it_was_heard() -> None
 async def test_what_is_said_first_is_said_before_the_words_of_a_model_that_fails() -> None:
     model = Spoken({}, [ValueError("no")])
 
-    assert await model.answers() == [f"{FIRST} {HotelVoice.opening.canned}"]
+    assert await model.answers() == [f"{FIRST} {HotelAgent.opening.canned}"]

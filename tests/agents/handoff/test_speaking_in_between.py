@@ -264,7 +264,7 @@ async def test_what_is_said_unasked_during_a_handoff_is_said_by_the_next_voice()
         await talk.answered()
 
     assert sorted(turn.said) == ["A beer?", "The kitchen closes in ten minutes."]
-    assert {event.voice for event in turn.events if isinstance(event, Said)} == {"bar"}
+    assert {event.agent for event in turn.events if isinstance(event, Said)} == {"bar"}
     assert len(model.requests) == 3
 
 

@@ -17,15 +17,15 @@ from agents.handoff import (
     Said,
     TurnWithdrawn,
     YourTurn,
-    mouth,
+    speech_output,
     turns_by,
 )
 from agents.testing import (
     Loudspeaker,
-    ScriptedEar,
     ScriptedLLM,
+    ScriptedSTT,
     SpokenConversation,
-    ToneVoice,
+    ToneTTS,
     calls,
     quick_turns,
     says,
@@ -64,8 +64,8 @@ async def test_spoken_words_are_counted_told_and_answered_once() -> None:
     ]
     assert (turn.heard, turn.said, talk.state.guest) == (["I am Ada"], ["Ada!"], "Ada")
     assert history.count(("user", "I am Ada")) == 1
-    assert talk.voice.spoken == ["Good evening.", "Ada!"]
-    assert talk.ear.opened == 1
+    assert talk.tts.spoken == ["Good evening.", "Ada!"]
+    assert talk.stt.opened == 1
 
 
 async def test_what_is_said_with_pauses_is_one_turn() -> None:
@@ -73,8 +73,8 @@ async def test_what_is_said_with_pauses_is_one_turn() -> None:
 
     async with SpokenConversation(hotel(), model) as talk:
         turn = talk.expects_words()
-        talk.ear.begins("Two")
-        talk.ear.finishes("Two nights", "please")
+        talk.stt.begins("Two")
+        talk.stt.finishes("Two nights", "please")
         await talk.counted(1)
         await talk.answered()
 
@@ -89,7 +89,7 @@ async def test_words_are_let_in_once_before_livekit_has_them(
     judged: list[str] = []
     shown: list[str] = []
 
-    def let_in(words: str) -> str:
+    def redact_input(words: str) -> str:
         judged.append(words)
         return words.replace("canary", "[x]")
 
@@ -97,12 +97,12 @@ async def test_words_are_let_in_once_before_livekit_has_them(
         shown.append(event.transcript)
 
     model = ScriptedLLM([says("Good evening."), says("Noted.")])
-    async with SpokenConversation(hotel(let_in=let_in), model) as talk:
+    async with SpokenConversation(hotel(redact_input=redact_input), model) as talk:
         talk.call.session.on("user_input_transcribed", shows)
         turn = talk.expects_words()
-        talk.ear.begins("my canary")
-        talk.ear.goes_on("my canary is")
-        talk.ear.finishes("my canary", "is yellow")
+        talk.stt.begins("my canary")
+        talk.stt.goes_on("my canary is")
+        talk.stt.finishes("my canary", "is yellow")
         await talk.counted(1)
         await talk.answered()
         history = talk.call.session.history.to_dict()
@@ -118,7 +118,7 @@ async def test_an_application_may_show_words_in_passing() -> None:
     shown: list[str] = []
     model = ScriptedLLM([says("Good evening."), says("Noted.")])
 
-    async with SpokenConversation(hotel(in_passing=str.upper), model) as talk:
+    async with SpokenConversation(hotel(redact_partial=str.upper), model) as talk:
         talk.call.session.on("user_input_transcribed", lambda event: shown.append(event.transcript))
         await talk.hears("two nights")
 
@@ -126,12 +126,14 @@ async def test_an_application_may_show_words_in_passing() -> None:
 
 
 async def test_words_that_cannot_be_let_in_stay_outside_and_are_asked_for_again() -> None:
-    def let_in(words: str) -> str:
+    def redact_input(words: str) -> str:
         raise RuntimeError("cannot judge this")
 
     model = ScriptedLLM([says("Good evening.")])
-    async with SpokenConversation(hotel(let_in=let_in, trouble="Say that again?"), model) as talk:
-        talk.ear.hears("canary")
+    async with SpokenConversation(
+        hotel(redact_input=redact_input, trouble="Say that again?"), model
+    ) as talk:
+        talk.stt.hears("canary")
         await so(lambda: of(talk, Said)[-1].text == "Say that again?")
         await talk.answered()
         history = talk.call.session.history.to_dict()
@@ -163,7 +165,7 @@ async def test_what_is_said_during_a_handoff_is_answered_by_the_next_voice() -> 
         talk.say("I am thirsty")
         await Lingering.left.wait()
         talk.expects_words()
-        talk.ear.hears("A glass of wine")
+        talk.stt.hears("A glass of wine")
         await so(lambda: talk.call.hearing.awaits_words)
         Lingering.leaves.set()
         await talk.counted(2)
@@ -172,7 +174,7 @@ async def test_what_is_said_during_a_handoff_is_answered_by_the_next_voice() -> 
     assert [event.text for event in of(talk, Heard)] == ["I am thirsty", "A glass of wine"]
     assert ("user", "A glass of wine") in model.requests[2].texts
     assert talk.call.speaker == "bar"
-    assert talk.ear.opened == 1
+    assert talk.stt.opened == 1
     assert [event.turn for event in of(talk, YourTurn)] == [0, 2]
 
 
@@ -212,10 +214,10 @@ async def test_a_guest_who_speaks_in_between_cuts_the_voice_short_and_is_answere
         talk.say("Tell me a story")
         await so(lambda: loud.playing)
         talk.expects_words()
-        talk.ear.begins("No")
+        talk.stt.begins("No")
         await so(lambda: loud.held)
         withheld = len(of(talk, YourTurn))
-        talk.ear.finishes("No thanks")
+        talk.stt.finishes("No thanks")
         await so(lambda: not loud.playing)
         loud.waits = False
         await talk.counted(2)
@@ -236,9 +238,9 @@ async def test_a_cough_holds_the_voice_and_it_goes_on_to_the_end() -> None:
         loud.waits = True
         talk.say("Tell me a story")
         await so(lambda: loud.playing)
-        talk.ear.begins("hm")
+        talk.stt.begins("hm")
         await so(lambda: loud.held)
-        talk.ear.finishes()
+        talk.stt.finishes()
         await so(lambda: not loud.held)
         before = [event.turn for event in of(talk, YourTurn)]
         loud.heard()
@@ -262,12 +264,12 @@ async def test_a_guest_who_goes_on_before_he_is_answered_hears_no_apology() -> N
         talk.say("A night")
         await so(lambda: len(model.requests) == 2)
         talk.expects_words()
-        talk.ear.begins("no")
-        talk.ear.finishes("no, two")
+        talk.stt.begins("no")
+        talk.stt.finishes("no, two")
         await talk.counted(2)
         await talk.answered()
 
-    assert talk.voice.spoken == ["Good evening.", "Two nights, noted."]
+    assert talk.tts.spoken == ["Good evening.", "Two nights, noted."]
     assert [event.turn for event in of(talk, YourTurn)] == [0, 2]
 
 
@@ -327,7 +329,7 @@ async def test_the_farewell_is_heard_before_the_call_ends() -> None:
         await talk.hears("bye")
 
     assert at_end == [False]
-    assert talk.voice.spoken[-1] == "Goodbye."
+    assert talk.tts.spoken[-1] == "Goodbye."
 
 
 async def test_a_model_that_fails_is_spoken_for_aloud() -> None:
@@ -336,21 +338,21 @@ async def test_a_model_that_fails_is_spoken_for_aloud() -> None:
     async with SpokenConversation(hotel(trouble="Say that again?"), model) as talk:
         await talk.hears("Two nights")
 
-    assert talk.voice.spoken[-1].endswith("Say that again?")
+    assert talk.tts.spoken[-1].endswith("Say that again?")
 
 
 async def test_each_voice_may_have_its_own_mouth() -> None:
-    bar = ToneVoice(hertz=300)
+    bar = ToneTTS(hertz=300)
     model = ScriptedLLM([says("Good evening."), calls("transfer_to_bar"), says("A beer?")])
 
-    async with SpokenConversation(hotel(), model, voices={"bar": bar}) as talk:
+    async with SpokenConversation(hotel(), model, tts_by_agent={"bar": bar}) as talk:
         await talk.hears("I am thirsty")
 
-    assert (talk.voice.spoken, bar.spoken) == (["Good evening."], ["A beer?"])
+    assert (talk.tts.spoken, bar.spoken) == (["Good evening."], ["A beer?"])
 
 
 async def test_words_that_cannot_be_spoken_are_said_all_the_same_and_tools_run() -> None:
-    voice = ToneVoice()
+    tone = ToneTTS()
     model = ScriptedLLM(
         [
             says("Good evening."),
@@ -360,8 +362,8 @@ async def test_words_that_cannot_be_spoken_are_said_all_the_same_and_tools_run()
         ]
     )
 
-    async with SpokenConversation(hotel(cannot_speak="Read this."), model, voice=voice) as talk:
-        voice.broken = True
+    async with SpokenConversation(hotel(cannot_speak="Read this."), model, tts=tone) as talk:
+        tone.broken = True
         turn = await talk.hears("I am Ada")
         later = await talk.hears("bye")
 
@@ -373,12 +375,12 @@ async def test_words_that_cannot_be_spoken_are_said_all_the_same_and_tools_run()
 
 
 async def test_a_voice_that_makes_no_sound_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mouth, "SILENT_S", 0.1)
-    voice = ToneVoice()
+    monkeypatch.setattr(speech_output, "SILENT_S", 0.1)
+    tone = ToneTTS()
     model = ScriptedLLM([says("Good evening."), says("Ada!")])
 
-    async with SpokenConversation(hotel(cannot_speak="Read this."), model, voice=voice) as talk:
-        voice.mute = True
+    async with SpokenConversation(hotel(cannot_speak="Read this."), model, tts=tone) as talk:
+        tone.mute = True
         turn = await talk.hears("I am Ada")
 
     assert turn.said == ["Ada!", "Read this."]
@@ -387,56 +389,56 @@ async def test_a_voice_that_makes_no_sound_is_shown(monkeypatch: pytest.MonkeyPa
 async def test_a_voice_that_has_failed_is_tried_again_after_a_while(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(mouth, "REST_S", 0.0)
-    voice = ToneVoice()
+    monkeypatch.setattr(speech_output, "REST_S", 0.0)
+    tone = ToneTTS()
     model = ScriptedLLM([says("Good evening."), says("Ada!"), says("Yes?")])
 
-    async with SpokenConversation(hotel(cannot_speak="Read this."), model, voice=voice) as talk:
-        voice.broken = True
+    async with SpokenConversation(hotel(cannot_speak="Read this."), model, tts=tone) as talk:
+        tone.broken = True
         await talk.hears("I am Ada")
-        voice.broken = False
+        tone.broken = False
         await talk.hears("Hello?")
 
-    assert voice.spoken == ["Good evening.", "Yes?"]
+    assert tone.spoken == ["Good evening.", "Yes?"]
 
 
 async def test_where_nobody_reads_speech_that_never_worked_is_lost_at_once() -> None:
-    voice, ear = ToneVoice(), ScriptedEar()
-    for model in (voice, ear):
+    tone, stt = ToneTTS(), ScriptedSTT()
+    for model in (tone, stt):
         lost: list[str] = []
-        voice.broken, ear.broken = model is voice, model is ear
+        tone.broken, stt.broken = model is tone, model is stt
         call = hotel(cannot_hear="Please type.", cannot_speak="Read this.")
         call.speech_lost = partial(lost.append, "lost")
         async with SpokenConversation(
-            call, ScriptedLLM([says("Good evening.")]), voice=voice, ear=ear
+            call, ScriptedLLM([says("Good evening.")]), tts=tone, stt=stt
         ) as talk:
             await so(partial(len, lost))
             assert not any("Read this." in one.text for one in of(talk, Said))
 
 
 async def test_where_nobody_reads_a_voice_has_a_second_chance() -> None:
-    voice = ToneVoice()
+    tone = ToneTTS()
     model = ScriptedLLM([says("Good evening."), says("Ada!"), says("Yes?"), says("Hm?")])
     call = hotel(cannot_speak="Read this.")
     lost: list[str] = []
-    async with SpokenConversation(call, model, voice=voice) as talk:
+    async with SpokenConversation(call, model, tts=tone) as talk:
         call.speech_lost = lambda: lost.append("lost")
         speak = call.speak
 
         def works_again(words: str) -> None:
-            voice.broken = False
+            tone.broken = False
             speak(words)
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(call, "speak", works_again)
-            voice.broken = True
+            tone.broken = True
             turn = await talk.hears("I am Ada")
-        assert (turn.said, lost) == (["Ada!", call.manners.trouble], [])
+        assert (turn.said, lost) == (["Ada!", call.policy.trouble], [])
         await talk.hears("Hello?")
-        voice.broken = True
+        tone.broken = True
         await talk.hears("And now?")
         await so(lambda: lost)
-    assert voice.spoken == ["Good evening.", call.manners.trouble, "Yes?"]
+    assert tone.spoken == ["Good evening.", call.policy.trouble, "Yes?"]
 
 
 async def test_where_nobody_reads_ears_have_a_second_chance() -> None:
@@ -446,8 +448,8 @@ async def test_where_nobody_reads_ears_have_a_second_chance() -> None:
     async with SpokenConversation(call, model) as talk:
         call.speech_lost = lambda: lost.append("lost")
         await talk.hears("Two nights")
-        talk.ear.breaks()
-        await so(lambda: of(talk, Said)[-1].text == call.manners.trouble)
+        talk.stt.breaks()
+        await so(lambda: of(talk, Said)[-1].text == call.policy.trouble)
         assert lost == []
         await so(lambda: lost)  # tried again, and failed again
 
@@ -456,44 +458,44 @@ async def test_a_guest_who_is_not_heard_is_told_so_once_and_can_type() -> None:
     model = ScriptedLLM([says("Good evening."), says("Two nights.")])
 
     async with SpokenConversation(hotel(cannot_hear="Please type."), model) as talk:
-        talk.ear.breaks()
+        talk.stt.breaks()
         await so(lambda: of(talk, Said)[-1].text == "Please type.")
         await talk.answered()
         talk.call.hear("Two nights")
         await talk.answered()
-        await so(lambda: talk.ear.opened > 3)  # it has been tried again, and has failed again
+        await so(lambda: talk.stt.opened > 3)  # it has been tried again, and has failed again
         await talk.answered()
 
-    assert talk.voice.spoken == ["Good evening.", "Please type.", "Two nights."]
+    assert talk.tts.spoken == ["Good evening.", "Please type.", "Two nights."]
 
 
 async def test_ears_that_never_worked_are_told_of_after_the_greeting() -> None:
-    ear = ScriptedEar()
-    ear.broken = True
+    stt = ScriptedSTT()
+    stt.broken = True
     model = ScriptedLLM([says("Good evening.")])
 
-    async with SpokenConversation(hotel(cannot_hear="Please type."), model, ear=ear) as talk:
+    async with SpokenConversation(hotel(cannot_hear="Please type."), model, stt=stt) as talk:
         await so(lambda: len(of(talk, Said)) == 2)
         await talk.answered()
 
-    assert talk.voice.spoken == ["Good evening.", "Please type."]
+    assert talk.tts.spoken == ["Good evening.", "Please type."]
 
 
 async def test_ears_that_come_back_are_told_of_again_when_they_fail_again() -> None:
     model = ScriptedLLM([says("Good evening."), says("Two nights.")])
 
     async with SpokenConversation(hotel(cannot_hear="Please type."), model) as talk:
-        talk.ear.breaks()
+        talk.stt.breaks()
         await so(lambda: of(talk, Said)[-1].text == "Please type.")
         await talk.answered()
-        talk.ear.broken = False
-        await so(lambda: talk.ear.opened == 2)
+        talk.stt.broken = False
+        await so(lambda: talk.stt.opened == 2)
         await talk.hears("Two nights")
-        talk.ear.breaks()
+        talk.stt.breaks()
         await so(lambda: of(talk, Said)[-1].text == "Please type.")
         await talk.answered()
 
-    assert talk.voice.spoken.count("Please type.") == 2
+    assert talk.tts.spoken.count("Please type.") == 2
 
 
 async def test_the_end_of_a_turn_that_nobody_notices_loses_no_words() -> None:
@@ -502,7 +504,7 @@ async def test_the_end_of_a_turn_that_nobody_notices_loses_no_words() -> None:
     async with SpokenConversation(hotel(), model) as talk:
         talk.call.hearing.patience_s = 0.02
         talk.expects_words()
-        talk.ear._tell(SpeechEventType.FINAL_TRANSCRIPT, "Two nights")
+        talk.stt._tell(SpeechEventType.FINAL_TRANSCRIPT, "Two nights")
         await talk.counted(1)
         await talk.answered()
 
@@ -532,5 +534,5 @@ async def test_typed_words_interrupt_speech_and_are_answered_aloud() -> None:
         loud.waits = False
         await talk.answered()
 
-    assert talk.voice.spoken[-1] == "As you like."
+    assert talk.tts.spoken[-1] == "As you like."
     assert [event.turn for event in of(talk, YourTurn)][-1] == 2

@@ -1,4 +1,4 @@
-"""Every tool of every voice is one that OpenAI's strict function calling takes."""
+"""Every tool of every agent is one that OpenAI's strict function calling takes."""
 
 import copy
 from collections.abc import Callable
@@ -28,11 +28,11 @@ def sent(tools: Any) -> list[dict[str, Any]]:
     [
         pytest.param(graph, name, id=name)
         for graph in (restaurant_graph(), hotel_graph())
-        for name in graph.voices
+        for name in graph.agents
     ],
 )
 def test_a_voices_tools_keep_every_rule(graph: Graph[Any], name: str) -> None:
-    tools = sent(graph.voice(name).tools)
+    tools = sent(graph.agent(name).tools)
 
     assert offences(tools) == []
     assert len(tools) == len(graph.offers(name)) + len(graph.leaving(name))
@@ -129,16 +129,16 @@ FREE: list[tuple[Tool, dict[str, Any], str]] = [
 async def test_what_strict_calling_has_no_form_for_is_offered_all_the_same(
     tool: Tool, arguments: dict[str, Any], answer: str
 ) -> None:
-    """A schema that is wrongly called strict would have every request of its voice refused."""
+    """A schema that is wrongly called strict would have every request of its agent refused."""
     graph = hotel_graph()
-    reception = graph.voices["reception"]
+    reception = graph.agents["reception"]
     offers = (*graph.offers("reception"), tool)
     other = type("Reception", (reception,), {"offers": offers})
-    voices = (other, *(voice for name, voice in graph.voices.items() if name != "reception"))
+    agents = (other, *(agent for name, agent in graph.agents.items() if name != "reception"))
     script = [says("Hello."), calls((tool.model_fields["op"].default, arguments)), says("So.")]
 
     async with Conversation(
-        hotel(graph=Graph(voices, graph.handoffs, start="reception")), ScriptedLLM(script)
+        hotel(graph=Graph(agents, graph.handoffs, start="reception")), ScriptedLLM(script)
     ) as talk:
         turn = await talk.hears("please")
 
@@ -150,9 +150,9 @@ async def test_what_strict_calling_has_no_form_for_is_offered_all_the_same(
 
 async def test_what_is_required_and_may_be_null_can_be_null() -> None:
     graph = hotel_graph()
-    reception = graph.voices["reception"]
+    reception = graph.agents["reception"]
     other = type("Reception", (reception,), {"offers": (*graph.offers("reception"), Everything)})
-    voices = (other, *(voice for name, voice in graph.voices.items() if name != "reception"))
+    agents = (other, *(agent for name, agent in graph.agents.items() if name != "reception"))
     arguments = {
         "price": "1.50",
         "page": "https://example.org",
@@ -165,7 +165,7 @@ async def test_what_is_required_and_may_be_null_can_be_null() -> None:
     script = [says("Hello."), calls(("everything", arguments)), says("So.")]
 
     async with Conversation(
-        hotel(graph=Graph(voices, graph.handoffs, start="reception")), ScriptedLLM(script)
+        hotel(graph=Graph(agents, graph.handoffs, start="reception")), ScriptedLLM(script)
     ) as talk:
         turn = await talk.hears("please")
 
@@ -195,7 +195,7 @@ BREAKS: dict[str, Break] = {
 
 @pytest.mark.parametrize("how", BREAKS.values(), ids=BREAKS)
 def test_the_rules_know_what_breaks_them(how: Break) -> None:
-    (tool, *_) = copy.deepcopy(sent(hotel_graph().voice("reception").tools))
+    (tool, *_) = copy.deepcopy(sent(hotel_graph().agent("reception").tools))
     assert offences([tool]) == []
 
     how(tool["function"])

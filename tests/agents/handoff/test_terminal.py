@@ -1,4 +1,4 @@
-"""Voices can be talked to in plain lines, without an application around them."""
+"""Agents can be talked to in plain lines, without an application around them."""
 
 import io
 import os

@@ -9,7 +9,7 @@ import pytest
 from agents.handoff import Graph, Tool
 from agents.testing import Conversation, ScriptedLLM, calls, says
 from state.shared import Applied, Command
-from tests.agents.hotel import AddNights, HotelVoice, SetGuest, Stay, hotel
+from tests.agents.hotel import AddNights, HotelAgent, SetGuest, Stay, hotel
 
 
 async def test_a_change_is_told_from_what_it_made_and_what_was_asked() -> None:
@@ -18,7 +18,7 @@ async def test_a_change_is_told_from_what_it_made_and_what_was_asked() -> None:
 
     model = ScriptedLLM([says("Good evening."), calls(("add_nights", {"nights": 2})), says("Two.")])
 
-    async with Conversation(hotel(told=told), model) as talk:
+    async with Conversation(hotel(describe_result=told), model) as talk:
         turn = await talk.hears("Two nights")
 
     assert turn.tools[0].output == "add_nights: 0 -> 2"
@@ -33,7 +33,7 @@ async def test_a_change_that_cannot_be_told_is_done_and_the_fault_is_logged(
     model = ScriptedLLM([says("Good evening."), calls(("add_nights", {"nights": 2})), says("Two.")])
 
     with caplog.at_level(logging.ERROR):
-        async with Conversation(hotel(told=told), model) as talk:
+        async with Conversation(hotel(describe_result=told), model) as talk:
             turn = await talk.hears("Two nights")
 
     assert (turn.tools[0].output, talk.state.nights) == ("Done.", 2)
@@ -41,7 +41,7 @@ async def test_a_change_that_cannot_be_told_is_done_and_the_fault_is_logged(
     assert (record.message, vars(record)["op"]) == ("a change could not be told", "add_nights")
 
 
-class Asking(HotelVoice):
+class Asking(HotelAgent):
     """Says how many nights there are; the name is the guest's answer to that."""
 
     name = "asking"

@@ -1,4 +1,4 @@
-"""Promise 5: the next voice knows what it must know, in a prompt that does not grow."""
+"""Promise 5: the next agent knows what it must know, in a prompt that does not grow."""
 
 import pytest
 from livekit.agents.llm import ChatItem, ChatMessage, FunctionCall, FunctionCallOutput

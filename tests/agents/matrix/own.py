@@ -1,4 +1,4 @@
-"""Voices of the hotel whose own code, or whose tools, do what they should not."""
+"""Agents of the hotel whose own code, or whose tools, do what they should not."""
 
 import asyncio
 from typing import Any, ClassVar, Literal

@@ -27,8 +27,8 @@ class Data:
     tickets: list[str] = field(default_factory=list)
 
 
-class PlainVoice(Aloud, Agent):
-    """What the hand-written voices share."""
+class PlainAgent(Aloud, Agent):
+    """What the hand-written agents share."""
 
     def __init__(self, **more: Any) -> None:
         super().__init__(instructions="You work in a hotel.", **more)
@@ -56,7 +56,7 @@ class PlainVoice(Aloud, Agent):
         return PlainReception(chat_ctx=self.carried())
 
 
-class PlainReception(PlainVoice):
+class PlainReception(PlainAgent):
     """The reception by hand."""
 
     @function_tool
@@ -100,11 +100,11 @@ class PlainReception(PlainVoice):
         return PlainConcierge(chat_ctx=self.carried())
 
 
-class PlainBar(PlainVoice):
+class PlainBar(PlainAgent):
     """The bar by hand."""
 
 
-class PlainConcierge(PlainVoice):
+class PlainConcierge(PlainAgent):
     """The concierge by hand."""
 
 

@@ -62,7 +62,7 @@ class Row:
         stay: The state afterwards; ``before`` is where it starts.
         told: What the model was told, each text to be found in what it was shown.
         not_told: What it must never have been told.
-        manners: How the call differs from the default.
+        policy: How the call differs from the default.
         plain: What the hand-written hotel makes of it.
     """
 
@@ -75,7 +75,7 @@ class Row:
     before: Stay = Stay()
     told: tuple[str, ...] = ()
     not_told: tuple[str, ...] = ()
-    manners: dict[str, Any] = field(default_factory=dict)
+    policy: dict[str, Any] = field(default_factory=dict)
     plain: OnPlain | None = None
 
     def __str__(self) -> str:
@@ -100,7 +100,7 @@ ONE_HANDOFF = (
         said=(CHEERS,),
         handoffs=THERE,
         stay=BOOKED,
-        # Both voices answer: the model is asked once more, and the guest hears two replies.
+        # Both agents answer: the model is asked once more, and the guest hears two replies.
         plain=OnPlain(said=(CHEERS, CHEERS), speaker="bar", data=Data(nights=2), asked=4),
     ),
     Row(
@@ -170,7 +170,7 @@ ONE_HANDOFF = (
         said=(SORRY,),
         refused=("sibling_failed",),
         told=("Nothing was changed.", "Not handed over."),
-        # Handed over all the same; only the old voice is told what failed, and both speak.
+        # Handed over all the same; only the old agent is told what failed, and both speak.
         plain=OnPlain(said=(SORRY, SORRY), speaker="bar", asked=4),
     ),
     Row(
@@ -194,7 +194,7 @@ ONE_HANDOFF = (
         handoffs=THERE,
     ),
     Row(
-        "P6: every voice hands over at once",
+        "P6: every agent hands over at once",
         replies=((BAR,), (made("transfer_to_reception"),)),
         said=(CANNED,),
         handoffs=THERE,
@@ -203,7 +203,7 @@ ONE_HANDOFF = (
         "a handoff that its limit does not allow any more",
         replies=((BAR,),),
         said=(TROUBLE,),
-        manners={"handoffs_per_turn": 0},
+        policy={"handoffs_per_turn": 0},
     ),
     Row(
         "a handoff, the end of the call and a write in one reply",
@@ -237,7 +237,7 @@ ONE_TOOL = (
         told=("Unknown function: open_the_safe",),
     ),
     Row(
-        "a call to a tool of another voice",
+        "a call to a tool of another agent",
         replies=((made("buy_ticket", show="Aida"),), (SORRY,)),
         said=(SORRY,),
         told=("Unknown function: buy_ticket",),

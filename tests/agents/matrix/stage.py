@@ -9,17 +9,17 @@ from livekit.agents import AgentSession, ModelSettings
 from livekit.agents.voice import io
 
 from agents.handoff import (
+    Agent,
     Call,
+    CallPolicy,
     Ended,
     Event,
     Graph,
     HandedOver,
     HandoffRefused,
-    Manners,
     Said,
     ToolUsed,
     TurnWithdrawn,
-    Voice,
     YourTurn,
     start_text,
     stop,
@@ -95,7 +95,7 @@ class Loudspeaker(io.AudioOutput):
 
 
 class Aloud:
-    """What gives a voice a sound, if the session wants one."""
+    """What gives an agent a sound, if the session wants one."""
 
     async def tts_node(
         self, text: AsyncIterable[str], model_settings: ModelSettings
@@ -109,9 +109,9 @@ class Aloud:
             )
 
 
-def aloud(voice: type[Voice[Any, Any]]) -> type[Voice[Any, Any]]:
-    """The same voice, which can be heard."""
-    return type(voice.__name__, (Aloud, voice), {})
+def aloud(agent: type[Agent[Any, Any]]) -> type[Agent[Any, Any]]:
+    """The same agent, which can be heard."""
+    return type(agent.__name__, (Aloud, agent), {})
 
 
 class Disk:
@@ -171,8 +171,8 @@ class Talk:
             asked for fails the test.
         channel: In text, or with a loudspeaker.
         stay: What is known at the start.
-        voices: Those that take the place of the hotel's.
-        manners: As the call takes them.
+        agents: Those that take the place of the hotel's.
+        policy: As the call takes them.
     """
 
     def __init__(
@@ -181,14 +181,14 @@ class Talk:
         channel: Channel = "text",
         *,
         stay: Stay | None = None,
-        voices: Sequence[type[Voice[Any, Any]]] = (),
+        agents: Sequence[type[Agent[Any, Any]]] = (),
         graph: Graph[Stay] | None = None,
         greeting: Sequence[Part] = (GREETING,),
         disk: Disk | None = None,
-        **manners: Any,
+        **policy: Any,
     ) -> None:
-        all_voices: list[type[Voice[Any, Any]]] = [Reception, Concierge, Bar, *voices]
-        mine = {voice.name: voice for voice in all_voices}
+        all_agents: list[type[Agent[Any, Any]]] = [Reception, Concierge, Bar, *agents]
+        mine = {agent.name: agent for agent in all_agents}
         plan = graph or hotel_graph()
         self.disk = disk or Disk()
         self.model = RawModel(greeting, *numbered(replies))
@@ -197,13 +197,13 @@ class Talk:
         """How the session asks its models, where it is aloud."""
         self.channel = channel
         self.speaks_up = False
-        """Whether a voice may speak up again unasked."""
+        """Whether an agent may speak up again unasked."""
         self.speaker = Loudspeaker()
         self.events: list[Event] = []
         self.call: Call[Stay, None] = Call(
             SharedState(stay or Stay(), None, journal=self.disk),
-            Graph([aloud(voice) for voice in mine.values()], plan.handoffs, start=plan.start),
-            Manners(**manners),
+            Graph([aloud(agent) for agent in mine.values()], plan.handoffs, start=plan.start),
+            CallPolicy(**policy),
         )
 
     async def __aenter__(self) -> Self:
@@ -228,7 +228,7 @@ class Talk:
         )
         session.output.audio = self.speaker
         self.call.attach(session)
-        await session.start(self.call.first_voice(), session_host=False, record=False)
+        await session.start(self.call.first_agent(), session_host=False, record=False)
 
     async def __aexit__(self, kind: object, *_: object) -> None:
         await stop(self.call)
@@ -299,11 +299,11 @@ class Talk:
     def turns_hold(self) -> None:
         """One notice for the last turn and at most one for each before it, in order and at the end.
 
-        A voice that speaks up again unasked, because a slow tool has answered at last, gives a second.
+        An agent that speaks up again unasked, because a slow tool has answered at last, gives a second.
         """
         if self.call.ended is None:
             assert isinstance(self.events[-1], YourTurn), self.events
-            assert self.events[-1].voice == self.call.speaker
+            assert self.events[-1].agent == self.call.speaker
             assert self.events[-1].turn == self.call.turn
         else:
             assert isinstance(self.events[-1], Ended), self.events

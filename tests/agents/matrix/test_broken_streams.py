@@ -193,7 +193,7 @@ class OwnSession(Conversation[Stay, None]):
             user_away_timeout=None,
         )
         self.call.attach(session)
-        await session.start(self.call.first_voice(), session_host=False, record=False)
+        await session.start(self.call.first_agent(), session_host=False, record=False)
 
 
 def closed(model: LLM[Any]) -> None:
@@ -212,13 +212,13 @@ async def held(
     times: int,
     way_in: str = "by itself",
     talks: type[Conversation[Stay, None]] = Conversation,
-    **manners: Any,
+    **policy: Any,
 ) -> tuple[Turn, Repeating, Stay]:
     """Hold a call over a stream that breaks, and look at all that must be true of it."""
     where = (arrived, breaks, times, way_in)
     model = Repeating(ARRIVED[arrived], BREAKS[breaks], times)
     asked = WAYS_IN[way_in](model)
-    async with talks(hotel(**manners), asked, patience_s=600.0) as talk:
+    async with talks(hotel(**policy), asked, patience_s=600.0) as talk:
         model.calm = False
         turn = await talk.hears("A night, and a beer")
         state = talk.state
@@ -305,7 +305,9 @@ async def test_in_a_session_of_the_applications_own(arrived: str) -> None:
 @pytest.mark.parametrize("arrived", ARRIVED)
 async def test_words_that_were_held_back_to_be_judged_are_said_once(arrived: str) -> None:
     for breaks in ("a connection that may be tried again", "a fault in the client"):
-        turn, model, _ = await held(arrived, breaks, 1, let_out=redact_whole, settled=settled)
+        turn, model, _ = await held(
+            arrived, breaks, 1, redact_output=redact_whole, safe_prefix=settled
+        )
 
         assert model.attempts == (1 if arrived in SOMETHING or breaks not in PASSING else 2)
         if "It costs " in ARRIVED[arrived]:
@@ -395,7 +397,7 @@ async def test_a_model_may_be_silent_again_and_again_but_never_for_longer_than_i
 
 
 class Slow(Reception):
-    """An application's own voice, which takes its time over each piece."""
+    """An application's own agent, which takes its time over each piece."""
 
     async def llm_node(
         self, chat_ctx: ChatContext, tools: list[Tool], model_settings: ModelSettings

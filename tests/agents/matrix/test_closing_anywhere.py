@@ -66,7 +66,7 @@ async def test_a_call_closes_at_any_moment_soon_once_and_whole(
     loop = asyncio.get_running_loop()
     for channel in CHANNELS:
         for steps in MOMENTS:
-            async with Talk(SCENES[scene], channel, voices=[Desk]) as talk:
+            async with Talk(SCENES[scene], channel, agents=[Desk]) as talk:
                 talk.disk.takes_s = 0.1
                 talk.call.hear("Good evening")
                 for _ in range(steps):
@@ -91,7 +91,7 @@ def test_a_process_that_is_stopped_at_any_moment_stops_and_leaves_a_whole_journa
     talks: list[Talk] = []
 
     async def until_then(steps: int, channel: Channel) -> None:
-        talk = Talk(SCENES[scene], channel, voices=[Desk])
+        talk = Talk(SCENES[scene], channel, agents=[Desk])
         talks.append(talk)
         await talk.begins()
         await talk.until_turn()
@@ -203,13 +203,13 @@ def sizes(*parts: object) -> dict[str, int]:
 
 
 async def test_plain_livekit_keeps_every_voice_of_a_call_in_memory() -> None:
-    """As long as it does, so do our calls: each handoff leaves a voice behind until the call is over."""
-    voices: list[weakref.ref[object]] = []
+    """As long as it does, so do our calls: each handoff leaves an agent behind until the call is over."""
+    agents: list[weakref.ref[object]] = []
 
     async with Plain(fifty_handoffs()) as talk:
         for _ in range(50):
-            voices.append(weakref.ref(talk.session.current_agent))
+            agents.append(weakref.ref(talk.session.current_agent))
             await talk.hears("The other one, please")
         gc.collect()
 
-        assert len([voice for voice in voices if voice() is not None]) == 50
+        assert len([agent for agent in agents if agent() is not None]) == 50

@@ -11,7 +11,7 @@ from tests.agents.matrix.stage import CHANNELS, Channel, Talk
 @pytest.mark.parametrize("channel", CHANNELS)
 @pytest.mark.parametrize("row", ROWS, ids=str)
 async def test_what_must_hold_holds(row: Row, channel: Channel) -> None:
-    async with Talk(row.replies, channel, stay=row.before, **row.manners) as talk:
+    async with Talk(row.replies, channel, stay=row.before, **row.policy) as talk:
         happened = await talk.hears("What can you do for me?")
         later = await talk.quiet()
 

@@ -240,5 +240,5 @@ async def test_an_application_may_speak_up_unasked_even_during_the_opening(
         assert sorted(talk.said) == sorted(["The kitchen closes in ten minutes.", CHEERS])
         assert isinstance(talk.events[-1], YourTurn)
         assert len({event.turn for event in talk.of(YourTurn)}) == len(talk.of(YourTurn))
-        assert [event.voice for event in talk.of(Said)[1:]] == ["bar", "bar"]
+        assert [event.agent for event in talk.of(Said)[1:]] == ["bar", "bar"]
         await talk.goes_on()

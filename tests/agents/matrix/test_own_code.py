@@ -1,11 +1,11 @@
-"""An application's own voices and tools fail, hang and half finish: the guest is answered, and truthfully."""
+"""An application's own agents and tools fail, hang and half finish: the guest is answered, and truthfully."""
 
 import asyncio
 from typing import Any
 
 import pytest
 
-from agents.handoff import Said, Voice, YourTurn
+from agents.handoff import Agent, Said, YourTurn
 from tests.agents.hotel import Stay
 from tests.agents.matrix.own import (
     SECRET,
@@ -33,7 +33,7 @@ both = pytest.mark.parametrize("channel", CHANNELS)
 
 @both
 async def test_p2_a_tool_that_raises_before_its_write_has_changed_nothing(channel: Channel) -> None:
-    async with Talk([[made("fail_and_book")], [SORRY]], channel, voices=[Desk]) as talk:
+    async with Talk([[made("fail_and_book")], [SORRY]], channel, agents=[Desk]) as talk:
         await talk.hears("A night")
 
         assert talk.outputs == ["Nothing was changed. internal: Something went wrong inside."]
@@ -47,7 +47,7 @@ async def test_p2_a_tool_that_raises_before_its_write_has_changed_nothing(channe
 async def test_p2_of_a_tool_that_raises_after_its_write_nobody_says_that_nothing_was_changed(
     channel: Channel,
 ) -> None:
-    async with Talk([[made("book_and_fail")], [SORRY]], channel, voices=[Desk]) as talk:
+    async with Talk([[made("book_and_fail")], [SORRY]], channel, agents=[Desk]) as talk:
         await talk.hears("A night")
 
         assert talk.call.state == Stay(nights=1)
@@ -76,7 +76,7 @@ async def test_p3_a_command_that_makes_nonsense_of_the_state_changes_nothing(
 ) -> None:
     replies: list[Reply] = [[made("set_nights", nights=nights)], [SORRY]]
 
-    async with Talk(replies, channel, voices=[Desk]) as talk:
+    async with Talk(replies, channel, agents=[Desk]) as talk:
         await talk.hears("Two nights")
 
         assert talk.call.state == Stay()
@@ -89,7 +89,7 @@ async def test_p3_a_command_that_makes_nonsense_of_the_state_changes_nothing(
 async def test_p4_two_tools_that_wait_in_the_middle_both_count(channel: Channel) -> None:
     replies: list[Reply] = [[made("book_slowly"), made("book_slowly")], ["Two."]]
 
-    async with Talk(replies, channel, voices=[Desk]) as talk:
+    async with Talk(replies, channel, agents=[Desk]) as talk:
         await talk.hears("A night, and a night")
 
         assert talk.call.state == Stay(nights=2)
@@ -141,7 +141,7 @@ async def test_p6_voices_that_always_hand_over_are_stopped_and_one_of_them_speak
 
 @both
 async def test_a_tool_that_hangs_is_given_up_and_the_guest_is_told(channel: Channel) -> None:
-    async with Talk([[made("wait_for_ever")], [SORRY]], channel, voices=[Desk]) as talk:
+    async with Talk([[made("wait_for_ever")], [SORRY]], channel, agents=[Desk]) as talk:
         await talk.hears("Ask them")
 
         assert [output[:28] for output in talk.outputs] == ["Nothing was changed. timeout"]
@@ -153,7 +153,7 @@ async def test_a_tool_that_hangs_is_given_up_and_the_guest_is_told(channel: Chan
 async def test_a_tool_that_does_not_heed_its_end_is_left_to_itself(channel: Channel) -> None:
     HangInTheEnd.closed = asyncio.Event()
     try:
-        async with Talk([[made("hang_in_the_end")], [SORRY]], channel, voices=[Desk]) as talk:
+        async with Talk([[made("hang_in_the_end")], [SORRY]], channel, agents=[Desk]) as talk:
             await talk.hears("Ask them")
 
             assert [output[:28] for output in talk.outputs] == ["Nothing was changed. timeout"]
@@ -176,7 +176,7 @@ async def test_plain_livekit_waits_for_a_tool_that_hangs() -> None:
 async def test_a_tool_that_hangs_after_its_write_is_given_up_and_the_write_is_not_denied(
     channel: Channel,
 ) -> None:
-    async with Talk([[made("book_and_wait")], [SORRY]], channel, voices=[Desk]) as talk:
+    async with Talk([[made("book_and_wait")], [SORRY]], channel, agents=[Desk]) as talk:
         await talk.hears("Book, and ask them")
 
         assert talk.call.state == Stay(nights=1)
@@ -187,7 +187,7 @@ async def test_a_tool_that_hangs_after_its_write_is_given_up_and_the_write_is_no
 
 @both
 async def test_a_handoff_beside_a_tool_that_hangs_does_not_happen(channel: Channel) -> None:
-    async with Talk([[made("wait_for_ever"), BAR], [SORRY]], channel, voices=[Desk]) as talk:
+    async with Talk([[made("wait_for_ever"), BAR], [SORRY]], channel, agents=[Desk]) as talk:
         await talk.hears("Ask them, and a beer")
 
         assert talk.refused == ["sibling_failed"]
@@ -197,7 +197,7 @@ async def test_a_handoff_beside_a_tool_that_hangs_does_not_happen(channel: Chann
 
 @both
 async def test_a_handoff_beside_a_slow_tool_waits_for_it(channel: Channel) -> None:
-    async with Talk([[BAR, made("busy")], [CHEERS]], channel, voices=[Desk]) as talk:
+    async with Talk([[BAR, made("busy")], [CHEERS]], channel, agents=[Desk]) as talk:
         await talk.hears("Do it, and a beer")
 
         assert talk.outputs == ["Done at last."]
@@ -210,7 +210,7 @@ async def test_a_handoff_beside_a_slow_tool_waits_for_it(channel: Channel) -> No
 async def test_a_second_turn_while_a_tool_hangs_is_answered_when_it_is_given_up(
     channel: Channel,
 ) -> None:
-    async with Talk([[made("wait_for_ever")], ["Yes."]], channel, voices=[Desk]) as talk:
+    async with Talk([[made("wait_for_ever")], ["Yes."]], channel, agents=[Desk]) as talk:
         talk.call.hear("Ask them")
         await asyncio.sleep(1.0)
         began = asyncio.get_running_loop().time()
@@ -227,7 +227,7 @@ async def test_a_second_turn_while_a_tool_hangs_is_answered_when_it_is_given_up(
 async def test_a_tool_that_will_not_be_given_up_does_not_keep_the_guest_from_being_answered(
     channel: Channel,
 ) -> None:
-    async with Talk([[made("stubborn")], ["Yes."], ["Yes."]], channel, voices=[Desk]) as talk:
+    async with Talk([[made("stubborn")], ["Yes."], ["Yes."]], channel, agents=[Desk]) as talk:
         talk.call.hear("Ask them")
         await asyncio.sleep(1.0)
         await talk.hears("Are you still there?")
@@ -251,9 +251,9 @@ async def test_a_tool_that_will_not_be_given_up_does_not_keep_the_guest_from_bei
     ],
 )
 async def test_a_voice_with_an_on_enter_of_its_own_is_heard_once_whatever_that_does(
-    bar: type[Voice[Any, Any]], said: list[str], channel: Channel
+    bar: type[Agent[Any, Any]], said: list[str], channel: Channel
 ) -> None:
-    async with Talk([[BAR], [CHEERS]], channel, voices=[bar]) as talk:
+    async with Talk([[BAR], [CHEERS]], channel, agents=[bar]) as talk:
         await talk.hears("A beer")
 
         assert talk.handoffs == ["bar"]
@@ -266,9 +266,9 @@ async def test_a_voice_with_an_on_enter_of_its_own_is_heard_once_whatever_that_d
 @both
 @pytest.mark.parametrize("bar", [FailingBar, MuteBar, HangingBar, OwnWordsBar, BusyBar])
 async def test_words_said_while_such_a_voice_comes_in_are_answered(
-    bar: type[Voice[Any, Any]], channel: Channel
+    bar: type[Agent[Any, Any]], channel: Channel
 ) -> None:
-    async with Talk([["One moment.", BAR], [CHEERS], [CHEERS]], channel, voices=[bar]) as talk:
+    async with Talk([["One moment.", BAR], [CHEERS], [CHEERS]], channel, agents=[bar]) as talk:
         talk.call.hear("A beer")
         await until(lambda: talk.call.handing_over)
         talk.call.hear("A cold one")
@@ -297,9 +297,9 @@ async def test_plain_livekit_is_silent_when_on_enter_raises() -> None:
 @both
 @pytest.mark.parametrize("bar", [UnwrittenBar, NosyBar])
 async def test_a_voice_that_cannot_be_made_takes_nobody_over(
-    bar: type[Voice[Any, Any]], channel: Channel
+    bar: type[Agent[Any, Any]], channel: Channel
 ) -> None:
-    async with Talk([[BAR], [SORRY]], channel, voices=[bar]) as talk:
+    async with Talk([[BAR], [SORRY]], channel, agents=[bar]) as talk:
         await talk.hears("A beer")
 
         assert talk.refused == ["internal"]
@@ -311,9 +311,9 @@ async def test_a_voice_that_cannot_be_made_takes_nobody_over(
 @both
 @pytest.mark.parametrize("reception", [LeavingReception, LingeringReception])
 async def test_a_voice_whose_leaving_fails_or_never_ends_hands_over_all_the_same(
-    reception: type[Voice[Any, Any]], channel: Channel
+    reception: type[Agent[Any, Any]], channel: Channel
 ) -> None:
-    async with Talk([[BAR], [CHEERS]], channel, voices=[reception]) as talk:
+    async with Talk([[BAR], [CHEERS]], channel, agents=[reception]) as talk:
         await talk.hears("A beer")
 
         assert talk.handoffs == ["bar"]
@@ -325,7 +325,7 @@ async def test_a_voice_whose_leaving_fails_or_never_ends_hands_over_all_the_same
 async def test_a_voice_that_does_not_know_what_it_offers_says_its_canned_line(
     channel: Channel,
 ) -> None:
-    async with Talk([[CONCIERGE]], channel, stay=Stay(nights=1), voices=[LostConcierge]) as talk:
+    async with Talk([[CONCIERGE]], channel, stay=Stay(nights=1), agents=[LostConcierge]) as talk:
         await talk.hears("Out")
 
         assert talk.said == [CANNED]

@@ -128,7 +128,7 @@ class Desk(Reception):
 class TestAnActionIsDecidedOnWhatItsReplyWasShown:
     async def test_two_that_read_wait_and_write_lose_nobody_s_update(self) -> None:
         replies: list[Reply] = [[made("one_more"), made("one_more")], [SORRY]]
-        async with Talk(replies, voices=[Desk]) as talk:
+        async with Talk(replies, agents=[Desk]) as talk:
             await talk.hears("A night, and a night")
 
             assert talk.call.state.nights == 1
@@ -137,7 +137,7 @@ class TestAnActionIsDecidedOnWhatItsReplyWasShown:
             await talk.goes_on()
 
     async def test_what_the_page_wrote_meanwhile_is_not_lost(self) -> None:
-        async with Talk([[made("one_more")], [SORRY]], voices=[Desk]) as talk:
+        async with Talk([[made("one_more")], [SORRY]], agents=[Desk]) as talk:
             talk.call.hear("A night")
             await asyncio.sleep(0.5)
             await talk.call.shared.apply(SetNights(nights=5), actor="page")
@@ -149,26 +149,26 @@ class TestAnActionIsDecidedOnWhatItsReplyWasShown:
     async def test_one_that_looks_again_writes_on_top(self) -> None:
         more = [made("one_more", looks_again=True, takes_s=seconds) for seconds in (1.0, 2.0)]
         replies: list[Reply] = [more, ["Two."]]
-        async with Talk(replies, voices=[Desk]) as talk:
+        async with Talk(replies, agents=[Desk]) as talk:
             await talk.hears("A night, and a night")
 
             assert (talk.call.state.nights, talk.outputs) == (2, ["Booked.", "Booked."])
 
     async def test_its_own_writes_are_no_surprise_to_it(self) -> None:
-        async with Talk([[made("one_more", times=3)], ["Three."]], voices=[Desk]) as talk:
+        async with Talk([[made("one_more", times=3)], ["Three."]], agents=[Desk]) as talk:
             await talk.hears("Three nights, one by one")
 
             assert (talk.call.state.nights, talk.outputs) == (3, ["Booked."])
 
     async def test_what_goes_last_follows_the_writes_of_its_reply_and_no_others(self) -> None:
         replies: list[Reply] = [[made("one_more_last"), made("set_nights", nights=3)], ["Four."]]
-        async with Talk(replies, voices=[Desk]) as talk:
+        async with Talk(replies, agents=[Desk]) as talk:
             await talk.hears("Three nights and one")
 
             assert (talk.call.state.nights, sorted(talk.outputs)) == (4, ["Booked.", "Done."])
 
     async def test_the_row_says_which_turn_it_acts_on(self) -> None:
-        async with Talk([[made("one_more")], ["One."]], voices=[Desk]) as talk:
+        async with Talk([[made("one_more")], ["One."]], agents=[Desk]) as talk:
             await talk.hears("A night")
 
             assert [row.turn for row in talk.disk.rows] == [1]
@@ -177,7 +177,7 @@ class TestAnActionIsDecidedOnWhatItsReplyWasShown:
 class TestAConditionHoldsWhenItsHandoffIsWritten:
     @pytest.mark.parametrize("writer", ["page", "staff"])
     async def test_what_another_writes_meanwhile_counts(self, writer: str) -> None:
-        async with Talk([[CONCIERGE], [SORRY]], voices=[Desk], stay=Stay(nights=2)) as talk:
+        async with Talk([[CONCIERGE], [SORRY]], agents=[Desk], stay=Stay(nights=2)) as talk:
             talk.disk.takes_s = 0.4
             talk.call.hear("The theatre")
             if writer == "page":
@@ -217,7 +217,7 @@ class TestWhatIsToldOfAChange:
             return told
 
         replies: list[Reply] = [[made("set_nights", nights=2)], ["Two."]]
-        async with Talk(replies, voices=[Desk], told=tell) as talk:
+        async with Talk(replies, agents=[Desk], describe_result=tell) as talk:
             await talk.hears("Two nights")
 
             assert (talk.call.state.nights, talk.outputs, talk.said) == (2, ["Done."], ["Two."])
@@ -230,7 +230,7 @@ class TestWhatIsToldOfAChange:
             raise error
 
         replies: list[Reply] = [[made("set_nights", nights=2)], ["Two."]]
-        async with Talk(replies, voices=[Desk], told=tell) as talk:
+        async with Talk(replies, agents=[Desk], describe_result=tell) as talk:
             await talk.hears("Two nights")
 
             assert (talk.call.state.nights, talk.outputs, talk.said) == (2, ["Done."], ["Two."])
@@ -242,7 +242,7 @@ class TestWhatIsToldOfAChange:
     async def test_an_action_without_words_is_done(self, answer: object, output: str) -> None:
         Answers.answer = answer
         replies: list[Reply] = [[made("answers")], ["Done."]]
-        async with Talk(replies, voices=[Desk]) as talk:
+        async with Talk(replies, agents=[Desk]) as talk:
             await talk.hears("Do it")
 
             assert (talk.outputs, talk.said) == ([output], ["Done."])
@@ -256,8 +256,8 @@ class TestWhatIsToldOfAChange:
         ]
         async with Talk(
             replies,
-            voices=[Desk],
-            told=lambda applied, command: "told \ud83d",
+            agents=[Desk],
+            describe_result=lambda applied, command: "told \ud83d",
             digest=lambda stay, version: f"digest \ud83d {stay.nights}",
         ) as talk:
             for words in ("hi \ud83d", "again", "and again"):
@@ -271,7 +271,7 @@ class TestWhatIsToldOfAChange:
 class TestOddErrors:
     @pytest.mark.parametrize("which", ["round", "keys", "no_text"])
     async def test_facts_that_json_cannot_write_are_left_out(self, which: str) -> None:
-        async with Talk([[made("odd_facts", which=which)], [SORRY]], voices=[Desk]) as talk:
+        async with Talk([[made("odd_facts", which=which)], [SORRY]], agents=[Desk]) as talk:
             await talk.hears("A night")
 
             assert talk.outputs == ["Nothing was changed. refused: The house is full."]
@@ -281,7 +281,7 @@ class TestOddErrors:
         "call", [made("ends", how="exit"), made("ends", how="own"), made("ends_it")]
     )
     async def test_what_is_no_exception_ends_the_tool_and_nothing_else(self, call: Any) -> None:
-        async with Talk([[call], [SORRY]], voices=[Desk]) as talk:
+        async with Talk([[call], [SORRY]], agents=[Desk]) as talk:
             await talk.hears("A night")
 
             assert talk.outputs == ["Nothing was changed. internal: Something went wrong inside."]
@@ -291,7 +291,7 @@ class TestOddErrors:
 class TestGivenUp:
     async def test_what_was_given_up_changes_nothing_later_as_was_told(self) -> None:
         WriteInTheEnd.refusals = []
-        async with Talk([[made("write_in_the_end")], [SORRY]], voices=[Desk]) as talk:
+        async with Talk([[made("write_in_the_end")], [SORRY]], agents=[Desk]) as talk:
             await talk.hears("A night")
             await asyncio.sleep(30)
 
@@ -304,14 +304,14 @@ class TestGivenUp:
         self,
     ) -> None:
         replies: list[Reply] = [[BAR, made("end_call")], ["A beer?"]]
-        async with Talk(replies, voices=[Desk]) as talk:
+        async with Talk(replies, agents=[Desk]) as talk:
             await talk.hears("A beer and goodbye")
 
             assert talk.handoffs == ["bar"]
             assert [text[:22] for text in talk.outputs] == ["Nothing was changed. a"]
 
     async def test_who_else_wrote_is_still_told_of(self) -> None:
-        async with Talk([[made("wait_for_ever")], [SORRY]], voices=[Desk]) as talk:
+        async with Talk([[made("wait_for_ever")], [SORRY]], agents=[Desk]) as talk:
             talk.call.hear("Ask them")
             await asyncio.sleep(1.0)
             await talk.call.shared.apply(SetNights(nights=5), actor="page")
@@ -325,7 +325,7 @@ class TestASlowDisk:
 
     async def test_twelve_changes_of_one_reply_are_all_made(self) -> None:
         replies: list[Reply] = [[made("add_nights", nights=1)] * 12, ["Twelve."]]
-        async with Talk(replies, voices=[Desk]) as talk:
+        async with Talk(replies, agents=[Desk]) as talk:
             talk.disk.takes_s = 0.5
             await talk.hears("Twelve nights, one by one")
 
@@ -334,7 +334,7 @@ class TestASlowDisk:
 
     async def test_a_handoff_beside_them_waits_for_all(self) -> None:
         replies: list[Reply] = [[CONCIERGE, *[made("add_nights", nights=1)] * 12], ["The theatre."]]
-        async with Talk(replies, voices=[Desk]) as talk:
+        async with Talk(replies, agents=[Desk]) as talk:
             talk.disk.takes_s = 0.5
             await talk.hears("Twelve nights and the theatre")
 
@@ -345,7 +345,7 @@ class TestASlowDisk:
             [*[made("add_nights", nights=1)] * 11, made("book_slowly")],
             ["Twelve."],
         ]
-        async with Talk(replies, voices=[Desk]) as talk:
+        async with Talk(replies, agents=[Desk]) as talk:
             talk.disk.takes_s = 0.5
             await talk.hears("Eleven nights and one")
 

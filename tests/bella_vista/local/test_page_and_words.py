@@ -1,4 +1,4 @@
-"""A guest who does one thing on his page and says the next: every voice goes on from where the order stands."""
+"""A guest who does one thing on his page and says the next: every agent goes on from where the order stands."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -63,7 +63,7 @@ TO_TIP = (*TO_PAYMENT, "card")
 
 @dataclass
 class Talk:
-    """A guest with a page and a voice."""
+    """A guest with a page and an agent."""
 
     call: Call[OrderState, OrderContext]
     page: Page

@@ -13,7 +13,7 @@ def guest(text: str) -> ChatMessage:
     return ChatMessage(role="user", content=[text])
 
 
-def voice(text: str) -> ChatMessage:
+def agent(text: str) -> ChatMessage:
     return ChatMessage(role="assistant", content=[text])
 
 
@@ -22,11 +22,11 @@ def seen(*items: ChatItem) -> ChatContext:
 
 
 def test_who_speaks_stands_at_the_head_of_the_instructions() -> None:
-    assert scene_of(seen(RULES, ORDER), frozenset()).voice == "order_taker"
+    assert scene_of(seen(RULES, ORDER), frozenset()).agent == "order_taker"
 
 
 def test_the_order_is_data_and_no_words_of_the_guest() -> None:
-    scene = scene_of(seen(RULES, voice("Yes?"), ORDER, guest("two colas")), frozenset())
+    scene = scene_of(seen(RULES, agent("Yes?"), ORDER, guest("two colas")), frozenset())
 
     assert scene.order == {"version": 3, "stage": "open"}
     assert scene.guest is not None
@@ -58,7 +58,7 @@ def test_only_what_happened_since_the_guest_spoke_counts() -> None:
     output = FunctionCallOutput(call_id="a", name="add_item", output="Done.", is_error=False)
 
     scene = scene_of(
-        seen(RULES, guest("a cola"), call, output, voice("Noted."), ORDER, guest("that is all")),
+        seen(RULES, guest("a cola"), call, output, agent("Noted."), ORDER, guest("that is all")),
         frozenset(),
     )
 
@@ -71,7 +71,7 @@ def test_only_what_happened_since_the_guest_spoke_counts() -> None:
 
 def test_a_voice_that_has_not_spoken_opens() -> None:
     assert scene_of(seen(RULES, ORDER, guest("hello")), frozenset()).opening
-    assert not scene_of(seen(RULES, voice("Hello."), ORDER, guest("hi")), frozenset()).opening
+    assert not scene_of(seen(RULES, agent("Hello."), ORDER, guest("hi")), frozenset()).opening
 
 
 def test_a_broken_digest_is_no_order_and_no_crash() -> None:
@@ -130,7 +130,7 @@ def test_a_reply_to_several_messages_that_was_cut_short_answers_none_of_them() -
     cut = ChatMessage(role="assistant", content=["I am sorry, we were cut"], interrupted=True)
     messages = [guest("a cola"), guest("a tea"), cut, guest("a coffee")]
 
-    scene = scene_of(seen(RULES, ORDER, voice("Yes?"), *messages), frozenset())
+    scene = scene_of(seen(RULES, ORDER, agent("Yes?"), *messages), frozenset())
 
     assert [words.text for words in scene.waiting] == ["a cola", "a tea", "a coffee"]
     assert scene.said == ("I am sorry, we were cut", "Yes?")

@@ -126,10 +126,10 @@ def test_a_menu_of_sixty_dishes_is_indexed_at_once() -> None:
 
 
 def test_a_long_line_takes_no_long_time() -> None:
-    ears = listener("bella_vista/menu.yaml")
+    stt = listener("bella_vista/menu.yaml")
     text = "two large margheritas, one without basil and a coke, " * 95
 
-    assert _seconds(lambda: ears.understand(text)) < 2.0  # measured 0.1 to 0.2
+    assert _seconds(lambda: stt.understand(text)) < 2.0  # measured 0.1 to 0.2
 
 
 def _seconds(work: object) -> float:
@@ -202,11 +202,11 @@ def test_as_soon_as_possible_leaves_the_time_open() -> None:
 
 
 def test_rounding_up_needs_the_total() -> None:
-    ears = listener("corner-table")
+    stt = listener("corner-table")
     seen = OrderSeen(items=(LineSeen("L1", 1, "Cola"),), total=3610, tip=100)
 
-    known = ears.understand("round it up to forty", order=seen, expects="amount")
-    unknown = ears.understand("round it up to forty", expects="amount")
+    known = stt.understand("round it up to forty", order=seen, expects="amount")
+    unknown = stt.understand("round it up to forty", expects="amount")
 
     assert [dict(draft.fields) for draft in known.commands] == [{"amount": 490}]
     assert unknown.commands == ()
@@ -214,11 +214,11 @@ def test_rounding_up_needs_the_total() -> None:
 
 
 def test_a_question_that_was_not_answered_stays_open() -> None:
-    ears = listener("corner-table")
-    pending = ears.understand("a margherita").question
+    stt = listener("corner-table")
+    pending = stt.understand("a margherita").question
 
-    other = ears.understand("what time do you close?", pending=pending)
-    then = ears.understand("a large one", pending=pending)
+    other = stt.understand("what time do you close?", pending=pending)
+    then = stt.understand("a large one", pending=pending)
 
     assert (other.settled, other.commands) == (False, ())
     assert then.settled
@@ -226,12 +226,12 @@ def test_a_question_that_was_not_answered_stays_open() -> None:
 
 
 def test_several_open_questions_are_asked_one_after_the_other() -> None:
-    ears = listener("corner-table")
-    pending = ears.understand("a margherita and a pizza").question
+    stt = listener("corner-table")
+    pending = stt.understand("a margherita and a pizza").question
     assert pending is not None
 
-    first = ears.understand("small", pending=pending)
-    second = ears.understand("large", pending=first.question)
+    first = stt.understand("small", pending=pending)
+    second = stt.understand("large", pending=first.question)
 
     assert len(pending.rest) == 1
     assert [(d.fields["name"], d.fields["size"]) for d in first.commands] == [
@@ -244,11 +244,11 @@ def test_several_open_questions_are_asked_one_after_the_other() -> None:
 
 
 def test_a_line_that_could_be_several_is_asked_for_and_then_changed() -> None:
-    ears = listener("trattoria")
+    stt = listener("trattoria")
     seen = OrderSeen(items=(LineSeen("L1", 1, "Margherita"), LineSeen("L2", 1, "Funghi")))
 
-    asked = ears.understand("make the pizza large", order=seen)
-    answered = ears.understand("the second one", order=seen, pending=asked.question)
+    asked = stt.understand("make the pizza large", order=seen)
+    answered = stt.understand("the second one", order=seen, pending=asked.question)
 
     assert asked.commands == ()
     assert [dict(draft.fields) for draft in answered.commands] == [
@@ -313,7 +313,7 @@ def test_every_question_can_be_put_into_words(code: str) -> None:
 
 
 def test_a_refused_change_of_a_line_keeps_what_was_not_spoken_of() -> None:
-    ears = listener("corner-table")
+    stt = listener("corner-table")
     seen = OrderSeen(items=(LineSeen("L1", 3, "Margherita", "large", ("no basil",)),))
     refused = Question(
         "choice_not_possible",
@@ -321,17 +321,17 @@ def test_a_refused_change_of_a_line_keeps_what_was_not_spoken_of() -> None:
         Draft("change_item", {"line_id": "L1", "size": "huge"}),
     )
 
-    result = ears.understand("small then", order=seen, pending=refused)
+    result = stt.understand("small then", order=seen, pending=refused)
 
     assert [dict(draft.fields) for draft in result.commands] == [{"line_id": "L1", "size": "small"}]
 
 
 def test_pieces_of_a_line_stay_on_it_while_a_question_about_them_is_open() -> None:
-    ears = listener("coffee-bar")
+    stt = listener("coffee-bar")
     seen = OrderSeen(items=(LineSeen("L1", 2, "Latte"),))
 
-    asked = ears.understand("make one of them with coconut milk", order=seen)
-    answered = ears.understand("oat then", order=seen, pending=asked.question)
+    asked = stt.understand("make one of them with coconut milk", order=seen)
+    answered = stt.understand("oat then", order=seen, pending=asked.question)
 
     assert asked.commands == ()
     assert asked.question is not None
@@ -342,9 +342,9 @@ def test_pieces_of_a_line_stay_on_it_while_a_question_about_them_is_open() -> No
 
 
 def test_what_was_asked_about_can_be_ordered_without_its_name() -> None:
-    ears = listener("trattoria")
+    stt = listener("trattoria")
 
-    result = ears.understand("ok, one of those please", topic="Tiramisù")
+    result = stt.understand("ok, one of those please", topic="Tiramisù")
 
     assert [dict(draft.fields) for draft in result.commands] == [
         {"name": "Tiramisù", "quantity": 1}

@@ -40,7 +40,7 @@ async def test_each_turn_says_what_it_cost_before_the_guest_may_speak() -> None:
         *_, spent, yours = turn.events
         assert isinstance(yours, YourTurn)
         assert spent == Spent(
-            turn.number, yours.voice, requests, *(tokens * requests for tokens in USAGE)
+            turn.number, yours.agent, requests, *(tokens * requests for tokens in USAGE)
         )
         assert sum(isinstance(event, Spent) for event in turn.events) == 1
     total = len(server.requests)

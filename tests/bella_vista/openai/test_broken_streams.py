@@ -10,14 +10,14 @@ from livekit.agents.llm import LLM, FallbackAdapter
 from livekit.plugins import openai
 from pydantic import SecretStr
 
-from agents.handoff import Manners
+from agents.handoff import CallPolicy
 from agents.testing import Conversation, Turn
 from bella_vista.openai_model import OpenAIModel
 from tests.agents.hotel import Stay, hotel
 from tests.bella_vista.openai.breaking import AFTER, LISTENS, WANTED, Break, BreakingProvider, Piece
 from tests.bella_vista.openai.talking import KEY
 
-TROUBLE = Manners.trouble
+TROUBLE = CallPolicy.trouble
 NIGHT: Piece = ("add_nights", {"nights": 1})
 TWO_NIGHTS: Piece = ("add_nights", {"nights": 2})
 BAR: Piece = ("transfer_to_bar", {})
@@ -64,12 +64,12 @@ MODELS: dict[str, Callable[[str], LLM[Any]]] = {
 
 @asynccontextmanager
 async def held(
-    build: Callable[[str], LLM[Any]], provider: BreakingProvider, **manners: Any
+    build: Callable[[str], LLM[Any]], provider: BreakingProvider, **policy: Any
 ) -> AsyncIterator[Conversation[Stay, None]]:
     async with provider.running(), utils.http_context.open():
         model = build(provider.url)
         try:
-            async with Conversation(hotel(**manners), model) as talk:
+            async with Conversation(hotel(**policy), model) as talk:
                 yield talk
         finally:
             await model.aclose()

@@ -8,7 +8,7 @@ from livekit.plugins import openai
 from pydantic import SecretStr
 
 from agents.greeter import Greeter
-from agents.handoff import Manners, Said
+from agents.handoff import CallPolicy, Said
 from agents.testing import Conversation
 from bella_vista.openai_model import OpenAIModel
 from tests.agents.hotel import hotel
@@ -220,12 +220,12 @@ async def test_a_failing_handoff_leaves_nobody_without_a_voice() -> None:
 
     assert turn.handoffs == [("greeter", "order_taker")]
     assert len(turn.said) == 1
-    assert after.your_turns[0].voice == "order_taker"
+    assert after.your_turns[0].agent == "order_taker"
     assert after.said == ["Two of them."]
 
 
 async def test_the_guest_waits_no_longer_than_the_patience() -> None:
-    """However often a model is asked again: the limit of the voice covers all of it."""
+    """However often a model is asked again: the limit of the agent covers all of it."""
     slow = [GREETING, refuses(500), *[Answer(stalls="headers")] * 3]
     async with talking(slow, attempt_s=SHORT_S, retries=3) as (talk, server):
         turn = await talk.hears("hello")
@@ -242,7 +242,7 @@ async def test_all_attempts_together_take_no_longer_than_the_patience() -> None:
             turn = await talk.hears("hello")
         await model.aclose()
 
-    assert turn.said == [Manners.trouble]
+    assert turn.said == [CallPolicy.trouble]
     assert len(server.requests) == 3
 
 

@@ -14,7 +14,7 @@ async def test_every_request_of_a_whole_order_keeps_the_rules() -> None:
             await talk.hears(words)
 
     graph = restaurant_graph()
-    prompts = {voice.prompt: name for name, voice in graph.voices.items()}
+    prompts = {agent.prompt: name for name, agent in graph.agents.items()}
     spoke: set[str] = set()
     offered: set[str] = set()
     for request in server.requests:
@@ -29,7 +29,7 @@ async def test_every_request_of_a_whole_order_keeps_the_rules() -> None:
         shown = [m for m in request["messages"] if DATA_MARK in json.dumps(m.get("content"))]
         assert [message["role"] for message in shown] == ["user"]
         offered |= {tool["function"]["name"] for tool in request.get("tools", [])}
-    assert spoke == set(graph.voices)
+    assert spoke == set(graph.agents)
     assert {"add_item", "place_order", "give_feedback", "transfer_to_payment"} <= offered
 
 

@@ -191,9 +191,9 @@ def test_one_model_may_take_all_of_the_patience_and_several_share_it(
 
 
 def restaurant_call_with(model: LLM[Any]) -> float:
-    """How long a voice of the restaurant waits for a word of this model."""
+    """How long an agent of the restaurant waits for a word of this model."""
     shared = restaurant().shared
-    return restaurant_call(shared, think_limit_s=patience_of(model)).manners.think_limit_s
+    return restaurant_call(shared, think_limit_s=patience_of(model)).policy.think_limit_s
 
 
 def test_who_asks_no_provider_imports_no_providers_client() -> None:

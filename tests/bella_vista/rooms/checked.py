@@ -106,10 +106,10 @@ class Checked:
         return order
 
     async def heard(self, words: str) -> None:
-        """Wait until a voice has said something with these words in it."""
+        """Wait until an agent has said something with these words in it."""
         await until(
             lambda: any(words.casefold() in one.casefold() for one in self.client.said),
-            what=f"a voice that says {words!r}",
+            what=f"an agent that says {words!r}",
         )
 
     async def turn(self, number: int = 0) -> None:

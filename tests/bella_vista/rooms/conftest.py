@@ -90,7 +90,7 @@ class Calls:
 
 @pytest.fixture
 async def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[House]:
-    """Bella Vista with the local model, a database of its own, however slow the disk is, and no ears."""
+    """Bella Vista with the local model, a database of its own, however slow the disk is, and no speech."""
     monkeypatch.setattr("state.shared.sql.thread.ANSWER_S", LONG_S)
     monkeypatch.setattr("rpc.desk.SAY_S", LONG_S)
     monkeypatch.setattr("state.shared.sql.thread.WAIT_S", LONG_S)

@@ -83,7 +83,7 @@ class Talking:
             self.said.append(event.text)
 
     async def start(self) -> None:
-        """Let the first voice open."""
+        """Let the first agent open."""
         model = language_model("local", self.call.shared.context.menu, lambda: NOW)
         await start_text(self.call, model)
 

@@ -11,7 +11,7 @@ import pytest
 from livekit import api
 from livekit.rtc import SimulateScenarioKind
 
-from agents.testing import ToneVoice
+from agents.testing import ToneTTS
 from bella_vista.orders import advance_order
 from bella_vista.rooms.house import House, Outcome
 from bella_vista.rooms.media import Media
@@ -160,8 +160,8 @@ async def test_a_microphone_that_is_spoken_into_begins_another_call(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("bella_vista.rooms.call.OWN_GOODBYE_S", 0.0)
-    voice = ToneVoice(character_s=0.004)
-    house = changed(media=Media(lambda: speech(voice)))
+    tone = ToneTTS(character_s=0.004)
+    house = changed(media=Media(lambda: speech(tone)))
     async with (
         livekit.joined(room_name) as guest,
         speaking(guest.room) as ada,
@@ -185,7 +185,7 @@ async def test_a_microphone_that_is_spoken_into_begins_another_call(
 async def test_the_answer_to_the_goodbye_begins_no_other_call(
     calls: Calls, changed: Changed, livekit: LiveKit, room_name: str
 ) -> None:
-    house = changed(media=Media(lambda: speech(ToneVoice())))
+    house = changed(media=Media(lambda: speech(ToneTTS())))
     async with served(calls, livekit, room_name, house=house) as (ada, agent):
         await goodbye(ada)
         guest = agent.call.guest

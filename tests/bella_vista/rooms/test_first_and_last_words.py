@@ -147,7 +147,7 @@ async def test_who_does_something_on_his_page_is_there(
         assert second > first
         await ada.apply(**TIRAMISU)
         await ada.heard("I see you added 2 Tiramisu")
-        # The voice that speaks up stops it, and it begins anew with the guest's turn.
+        # The agent that speaks up stops it, and it begins anew with the guest's turn.
         await until(lambda: [one["your_turn"] for one in ada.client.turns] == [True, False, True])
         await until(lambda: (silence.due_at or 0) > second)
 

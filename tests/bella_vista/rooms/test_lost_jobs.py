@@ -1,4 +1,4 @@
-"""A job's process dies: another goes on with the same order, the same voice and the same count of turns."""
+"""A job's process dies: another goes on with the same order, the same agent and the same count of turns."""
 
 import json
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -166,7 +166,7 @@ async def test_a_page_is_told_what_it_missed_and_its_later_changes(
 
 @pytest.fixture
 async def handing_over(restaurant: Restaurant, tmp_path: Path) -> AsyncIterator[Worker]:
-    """A worker whose Greeter hands the guest over, and whose next voice thinks for long."""
+    """A worker whose Greeter hands the guest over, and whose next agent thinks for long."""
     script = tmp_path / "script.yaml"
     steps = [
         {"say": "Good evening."},

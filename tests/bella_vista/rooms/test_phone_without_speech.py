@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 from livekit import api
 
-from agents.testing import ToneVoice
+from agents.testing import ToneTTS
 from bella_vista.menus import menu_file
 from bella_vista.rooms import phone
 from bella_vista.rooms.house import House, Outcome
@@ -69,21 +69,21 @@ def cannot_be_built() -> Speech:
     raise RuntimeError("no such model")
 
 
-def dead_voice() -> Speech:
-    voice = ToneVoice()
+def dead_tts() -> Speech:
+    voice = ToneTTS()
     voice.broken = True
     return speech(voice)
 
 
-def mute_voice() -> Speech:
-    voice = ToneVoice()
+def mute_tts() -> Speech:
+    voice = ToneTTS()
     voice.mute = True
     return speech(voice)
 
 
-def dead_ear() -> Speech:
-    model = speech(ToneVoice(character_s=0.001))
-    cast(Any, model.ears).broken = True
+def dead_stt() -> Speech:
+    model = speech(ToneTTS(character_s=0.001))
+    cast(Any, model.stt).broken = True
     return model
 
 
@@ -92,11 +92,11 @@ def dead_ear() -> Speech:
     [
         Media(None),
         Media(cannot_be_built),
-        Media(dead_voice),
-        Media(mute_voice),
-        Media(dead_ear),
+        Media(dead_tts),
+        Media(mute_tts),
+        Media(dead_stt),
     ],
-    ids=["none", "not built", "dead voice", "mute voice", "dead ear"],
+    ids=["none", "not built", "dead tts", "mute tts", "dead stt"],
 )
 @pytest.mark.usefixtures("short")
 async def test_a_caller_whom_nobody_can_speak_with_hears_so(
@@ -107,7 +107,7 @@ async def test_a_caller_whom_nobody_can_speak_with_hears_so(
     media: Media,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("agents.handoff.mouth.SILENT_S", 0.5)
+    monkeypatch.setattr("agents.handoff.speech_output.SILENT_S", 0.5)
     async with called(calls, livekit, room_name, changed(media=media)) as (caller, agent):
         outcome = await asyncio.wait_for(asyncio.shield(agent.held), LONG_S)
         assert outcome is Outcome.UNSPOKEN
@@ -116,11 +116,11 @@ async def test_a_caller_whom_nobody_can_speak_with_hears_so(
 
 
 @pytest.mark.usefixtures("short")
-@pytest.mark.parametrize("broken", ["voice", "ear"])
+@pytest.mark.parametrize("broken", ["tts", "stt"])
 async def test_speech_that_dies_in_the_middle_of_a_call_ends_it_with_the_sentence(
     calls: Calls, changed: Changed, livekit: LiveKit, room_name: str, broken: str
 ) -> None:
-    voice = ToneVoice(character_s=0.001)
+    voice = ToneTTS(character_s=0.001)
     model = speech(voice)
     house = changed(media=built(model))
     async with (
@@ -131,10 +131,10 @@ async def test_speech_that_dies_in_the_middle_of_a_call_ends_it_with_the_sentenc
         await cook.call("order.subscribe")
         await until(lambda: _his_turn(agent), what="the greeting")
         heard_s = caller.heard_s
-        if broken == "voice":
+        if broken == "tts":
             voice.broken = True
         else:
-            cast(Any, model.ears).broken = True
+            cast(Any, model.stt).broken = True
         await caller.says(0)
         outcome = await asyncio.wait_for(asyncio.shield(agent.held), LONG_S)
         assert outcome is Outcome.UNSPOKEN
@@ -150,7 +150,7 @@ def _his_turn(agent: Agent) -> bool:
 async def test_one_reply_that_is_not_heard_is_not_the_end_of_a_call_by_phone(
     calls: Calls, changed: Changed, livekit: LiveKit, room_name: str
 ) -> None:
-    voice = ToneVoice(character_s=0.001)
+    voice = ToneTTS(character_s=0.001)
     house = changed(media=built(speech(voice)))
     async with called(calls, livekit, room_name, house) as (caller, agent):
         await until(lambda: _his_turn(agent), what="the greeting")
@@ -173,7 +173,7 @@ async def test_one_reply_that_is_not_heard_is_not_the_end_of_a_call_by_phone(
         await until(lambda: talk.call.turn == 2 and _his_turn(agent))
 
 
-@pytest.mark.parametrize("media", [Media(dead_voice), Media(dead_ear)], ids=["voice", "ear"])
+@pytest.mark.parametrize("media", [Media(dead_tts), Media(dead_stt)], ids=["tts", "stt"])
 async def test_on_a_page_the_words_are_shown(
     calls: Calls, changed: Changed, livekit: LiveKit, room_name: str, media: Media
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agents.testing import ToneVoice
+from agents.testing import ToneTTS
 from bella_vista.rooms.media import Media
 from tests.bella_vista.rooms.checked import LARGE, TIRAMISU, Checked
 from tests.bella_vista.rooms.conftest import Agent, Calls
@@ -25,7 +25,7 @@ async def phoned(
 ) -> AsyncIterator[tuple[Checked, Agent]]:
     """Have somebody on the phone who has been greeted; nothing ever called him when it is over."""
     attributes = {**SIP, "sip.phoneNumber": number}
-    house = replace(calls.house, media=Media(lambda: speech(ToneVoice(character_s=0.0005))))
+    house = replace(calls.house, media=Media(lambda: speech(ToneTTS(character_s=0.0005))))
     async with (
         livekit.joined(room_name, kind="sip", attributes=attributes, **how) as client,
         calls.agent(room_name, house=house) as agent,

@@ -1,4 +1,4 @@
-"""What a voice says to what was done on the page."""
+"""What an agent says to what was done on the page."""
 
 from datetime import UTC, datetime
 from itertools import count
@@ -41,7 +41,7 @@ def new_order() -> SharedState[OrderState, OrderContext]:
 
 
 async def done(*commands: OrderCommand, first: tuple[OrderCommand, ...] = ()) -> str:
-    """Do something by voice, then something on the page; returns what is said to it."""
+    """Do something by agent, then something on the page; returns what is said to it."""
     shared = new_order()
     for command in first:
         await shared.apply(command, actor="order_taker")

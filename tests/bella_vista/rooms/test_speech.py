@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from agents.handoff import turns_by
-from agents.testing import ScriptedEar, ToneDetector, ToneVoice
+from agents.testing import ScriptedSTT, ToneTTS, ToneVAD
 from bella_vista.rooms.media import Media
 from bella_vista.speech_models import Speech
 from tests.bella_vista.rooms.conftest import Agent, Calls, Changed
@@ -16,12 +16,12 @@ from tests.speaking import speaking
 LINES = ("Hi, I am Ada", "Two large Margheritas, please")
 
 
-def speech(voice: ToneVoice) -> Speech:
-    """Ears and a mouth that need no key."""
-    ear, detector = ScriptedEar(LINES), ToneDetector()
+def speech(voice: ToneTTS) -> Speech:
+    """Speech models that need no key."""
+    stt, detector = ScriptedSTT(LINES), ToneVAD()
     turns = turns_by(detector)
     turns["endpointing"] = {"mode": "fixed", "min_delay": 0.05, "max_delay": 0.5}
-    return Speech(ear, voice, detector, {}, turns, (ear, voice))
+    return Speech(stt, voice, detector, {}, turns, (stt, voice))
 
 
 def answered(agent: Agent, turn: int) -> bool:
@@ -46,7 +46,7 @@ async def test_a_guest_with_a_microphone_is_heard_and_spoken_to(
     attributes: dict[str, str],
     channel: str,
 ) -> None:
-    voice = ToneVoice(character_s=0.004)
+    voice = ToneTTS(character_s=0.004)
     house = changed(media=Media(lambda: speech(voice)))
     async with (
         livekit.joined(room_name, kind=kind, attributes=attributes) as guest,
@@ -74,7 +74,7 @@ async def test_a_guest_with_a_microphone_is_heard_and_spoken_to(
 async def test_a_guest_without_a_microphone_is_written_to(
     calls: Calls, changed: Changed, livekit: LiveKit, room_name: str
 ) -> None:
-    voice = ToneVoice()
+    voice = ToneTTS()
     house = changed(media=Media(lambda: speech(voice)))
     async with livekit.joined(room_name) as guest, calls.agent(room_name, house=house):
         await guest.hello()

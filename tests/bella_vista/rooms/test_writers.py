@@ -1,4 +1,4 @@
-"""A guest's page, the kitchen's page and the voice write at once: nothing acknowledged is lost, nothing is torn."""
+"""A guest's page, the kitchen's page and the agent write at once: nothing acknowledged is lost, nothing is torn."""
 
 import asyncio
 from typing import Any

@@ -2,7 +2,7 @@
 
 It takes the same order from the same card with the same instructions. It checks what a careful developer
 checks: that a dish is on the card, that there is something to confirm. It keeps no versions, undoes
-nothing, stores nothing, and shows the next voice the last six messages and not the order.
+nothing, stores nothing, and shows the next agent the last six messages and not the order.
 """
 
 from dataclasses import dataclass, field

@@ -75,13 +75,13 @@ async def measure(house: House, calls: int, times: int) -> Table:
     bare, dropped = others.pop(BARE), others.pop(NOBODY)
     flooded = others.values()
     _add(table, "nobody floods: a call", quiet.calls)
-    _add(table, "nobody floods: the voice's answer", quiet.answers)
+    _add(table, "nobody floods: the agent's answer", quiet.answers)
     _add(table, "nobody floods: the event loop late", quiet.late)
     answer, late = max(dropped.calls), max(dropped.late)
     _add(table, "staff floods: a guest's call", others[STAFF].calls, OTHERS_MS, answer)
     _add(
         table,
-        "staff floods: the voice's answer",
+        "staff floods: the agent's answer",
         others[STAFF].answers,
         OTHERS_MS,
         max(dropped.answers),
@@ -90,7 +90,7 @@ async def measure(house: House, calls: int, times: int) -> Table:
     seen_late = [one for seen in flooded for one in seen.late]
     _add(table, "the event loop late", seen_late, LATE_MS, late)
     _add(table, "all of it is dropped: a guest's call", dropped.calls)
-    _add(table, "all of it is dropped: the voice's answer", dropped.answers)
+    _add(table, "all of it is dropped: the agent's answer", dropped.answers)
     _add(table, "all of it is dropped: the event loop late", dropped.late)
     _add(table, "the bare handler is flooded: a call", bare.calls)
     _add(table, "the bare handler is flooded: the event loop late", bare.late)

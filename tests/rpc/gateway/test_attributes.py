@@ -38,15 +38,15 @@ def test_the_first_goes_out_at_once_and_of_the_following_the_latest() -> None:
         participant = Participant()
         attributes = Attributes(participant)
 
-        attributes.show({"voice": "greeter", "version": "0"})
+        attributes.show({"agent": "greeter", "version": "0"})
         await asyncio.sleep(0)
         for number in range(1, 101):
             attributes.show({"version": str(number)})
             await asyncio.sleep(0.005)
-        attributes.show({"voice": ""})
+        attributes.show({"agent": ""})
         await asyncio.sleep(1)
 
-        assert participant.updates[0] == (0.0, {"voice": "greeter", "version": "0"})
+        assert participant.updates[0] == (0.0, {"agent": "greeter", "version": "0"})
         assert participant.attributes == {"version": "100"}
         assert len(participant.updates) <= 7
         await attributes.aclose()
@@ -78,11 +78,11 @@ def test_what_is_shown_already_is_not_sent_again() -> None:
         attributes = Attributes(participant)
 
         for stage in ("open", "open", "review"):
-            attributes.show({"voice": "greeter", "stage": stage})
+            attributes.show({"agent": "greeter", "stage": stage})
             await asyncio.sleep(1)
 
         assert [sent for _, sent in participant.updates] == [
-            {"voice": "greeter", "stage": "open"},
+            {"agent": "greeter", "stage": "open"},
             {"stage": "review"},
         ]
         await attributes.aclose()
@@ -98,14 +98,14 @@ def test_a_failure_is_logged_once_and_made_good_with_the_next_change(
         participant.fails = RuntimeError("Ada's number is 5551234")
         attributes = Attributes(participant)
         for number in range(3):
-            attributes.show({"voice": "greeter", "version": str(number)})
+            attributes.show({"agent": "greeter", "version": str(number)})
             await asyncio.sleep(1)
 
         participant.fails = None
         attributes.show({"version": "3"})
         await asyncio.sleep(1)
 
-        assert participant.attributes == {"voice": "greeter", "version": "3"}
+        assert participant.attributes == {"agent": "greeter", "version": "3"}
         await attributes.aclose()
 
     played(story())
@@ -117,7 +117,7 @@ def test_after_this_side_was_away_all_of_them_are_shown_once_more() -> None:
     async def story() -> None:
         participant = Participant(takes=0.5)
         attributes = Attributes(participant)
-        attributes.show({"voice": "greeter"})
+        attributes.show({"agent": "greeter"})
         await asyncio.sleep(1)
         attributes.show({"version": "1"})
         await asyncio.sleep(0.2)  # under way, and lost although it does not fail
@@ -126,9 +126,9 @@ def test_after_this_side_was_away_all_of_them_are_shown_once_more() -> None:
         await asyncio.sleep(5)
 
         assert [sent for _, sent in participant.updates] == [
-            {"voice": "greeter"},
+            {"agent": "greeter"},
             {"version": "1"},
-            {"voice": "greeter", "version": "1"},
+            {"agent": "greeter", "version": "1"},
         ]
         await attributes.aclose()
 
@@ -172,8 +172,8 @@ async def test_livekits_own_participant_takes_them() -> None:
     async with FakeRoom() as room:
         attributes = Attributes(room.local_participant, sleep=room.clock.sleep)
 
-        attributes.show({"voice": "greeter"})
+        attributes.show({"agent": "greeter"})
         await room.clock.advance(1)
 
-        assert room.agent.attributes_set == [{"voice": "greeter"}]
+        assert room.agent.attributes_set == [{"agent": "greeter"}]
         await attributes.aclose()

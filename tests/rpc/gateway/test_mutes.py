@@ -1,4 +1,4 @@
-"""A caller who does not stop is muted at the server, and gets his voice back."""
+"""A caller who does not stop is muted at the server, and gets his agent back."""
 
 import asyncio
 import logging

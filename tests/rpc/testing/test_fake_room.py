@@ -201,10 +201,10 @@ async def test_a_call_that_nobody_expected_fails_the_test() -> None:
 
 async def test_the_agents_attributes_are_its_own_and_written_down() -> None:
     async with FakeRoom() as room:
-        await room.local_participant.set_attributes({"voice": "greeter"})
+        await room.local_participant.set_attributes({"agent": "greeter"})
 
-        assert room.agent.attributes == {"voice": "greeter"}
-        assert room.agent.attributes_set == [{"voice": "greeter"}]
+        assert room.agent.attributes == {"agent": "greeter"}
+        assert room.agent.attributes_set == [{"agent": "greeter"}]
         assert (room.name, room.isconnected()) == ("a-room", True)
 
 

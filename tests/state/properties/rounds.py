@@ -65,7 +65,7 @@ class HandTurnedLoop(asyncio.SelectorEventLoop):
         """How many answers wait to be let in."""
         return sum(len(answers) for answers in self._kept.values())
 
-    def let_in(self, which: int) -> None:
+    def redact_input(self, which: int) -> None:
         """Let one answer in; those of one thread come in their order."""
         waiting = [answers for answers in self._kept.values() if answers]
         if waiting:

@@ -37,7 +37,7 @@ _MOST_ROUNDS = 500
 _numbers = count(1)
 
 hand_overs = st.builds(HandOver, target=st.sampled_from(["order_taker", "payment"]))
-who = st.sampled_from(["voice", "page", "staff", "old"])
+who = st.sampled_from(["agent", "page", "staff", "old"])
 which = st.integers(0, 40)
 batches = st.lists(
     st.one_of(GUEST, GUEST, GUEST, STAFF, hand_overs), min_size=1, max_size=3
@@ -120,7 +120,7 @@ class InMemory(RuleBasedStateMachine):
     def asks_again(self, which: int) -> None:
         """Who sends an acknowledged write a second time gets the first answer, whoever holds it now."""
         # What staff wrote beside the holder is known to him once he has looked.
-        self.looks("voice")
+        self.looks("agent")
         self.settle()
         self.all_is_well()
         keyed = [row for row in self.book.rows if row.key]
@@ -131,7 +131,7 @@ class InMemory(RuleBasedStateMachine):
             journal.trouble = 0
         row = keyed[which % len(keyed)]
         before = next(attempt for attempt in self.attempts if attempt.actor == row.actor)
-        self.begin("voice", before.commands, row.key, None)
+        self.begin("agent", before.commands, row.key, None)
         self.settle()
         told = self.attempts[-1].outcome()
         assert isinstance(told, Applied), f"told {told!r}"
@@ -231,7 +231,7 @@ class InMemory(RuleBasedStateMachine):
         for _ in range(_MOST_ROUNDS):
             self.loop.turn()
             while self.loop.kept:
-                self.loop.let_in(0)
+                self.loop.redact_input(0)
             working = [*(attempt.task for attempt in self.attempts), *self.looking]
             if all(task.done() for task in working):
                 break
@@ -278,7 +278,7 @@ class OnDisk(InMemory):
     @rule(which=which, round_too=st.booleans())
     @precondition(lambda self: self.loop.kept)
     def the_disk_answers(self, which: int, round_too: bool) -> None:
-        self.loop.let_in(which)
+        self.loop.redact_input(which)
         if round_too:
             self.loop.turn()
 

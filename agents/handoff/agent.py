@@ -1,4 +1,4 @@
-"""A voice: instructions, tools, and how it opens. Everything else is the framework's."""
+"""An agent: instructions, tools, and how it opens. Everything else is the framework's."""
 
 import asyncio
 import logging
@@ -7,7 +7,8 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
-from livekit.agents import NOT_GIVEN, Agent, APIError, FlushSentinel, ModelSettings, StopResponse
+from livekit import agents as livekit_agents
+from livekit.agents import NOT_GIVEN, APIError, FlushSentinel, ModelSettings, StopResponse
 from livekit.agents.llm import LLM, ChatChunk, ChatContext, ChatItem, ChatMessage, ChoiceDelta
 from livekit.agents.llm import Tool as LivekitTool
 from livekit.rtc import AudioFrame
@@ -17,11 +18,11 @@ from agents.handoff.failures import why_model_failed
 from agents.handoff.guards import asked_once
 from agents.handoff.history import History
 from agents.handoff.hooks import guarded
-from agents.handoff.mouth import spoken
 from agents.handoff.outgoing import Outgoing
 from agents.handoff.reply import Reply
 from agents.handoff.request import as_data, ends_with_guest, recent, to_be_said, with_digest
 from agents.handoff.sorting import CallSorter, Sorts
+from agents.handoff.speech_output import spoken
 from agents.handoff.tools import Action, Read, Tool, tool_name, tool_of
 from state.shared import Command
 
@@ -37,11 +38,11 @@ C = TypeVar("C")
 
 @dataclass(frozen=True)
 class Opening:
-    """What a voice is told when it begins to speak.
+    """What an agent is told when it begins to speak.
 
     Args:
         first: When the call begins with it.
-        handed_over: When another voice has just handed the guest over to it.
+        handed_over: When another agent has just handed the guest over to it.
         come_back: When it has spoken in this call before, or the call goes on after a break.
         canned: Said as it stands when the model cannot open.
     """
@@ -52,10 +53,10 @@ class Opening:
     canned: str
 
 
-class Voice(Agent, Generic[S, C]):
+class Agent(livekit_agents.Agent, Generic[S, C]):
     """One speaker of a call. Subclass it and set the four class attributes.
 
-    An instance serves one stay of the guest; ``Graph.voice`` makes a fresh one for each.
+    An instance serves one stay of the guest; ``Graph.agent`` makes a fresh one for each.
     """
 
     name: ClassVar[str]
@@ -101,7 +102,7 @@ class Voice(Agent, Generic[S, C]):
 
     @property
     def call(self) -> "Call[S, C]":
-        """The call this voice speaks in."""
+        """The call this agent speaks in."""
         # Agent.session is untyped in livekit-agents 1.8.9: this is the one cast for all of us. It raises
         # RuntimeError outside a session, which Agent's constructor, reading every property, cannot bear.
         try:
@@ -112,7 +113,7 @@ class Voice(Agent, Generic[S, C]):
 
     @property
     def state(self) -> S:
-        """The present state; the same object for every voice of the call."""
+        """The present state; the same object for every agent of the call."""
         return self.call.state
 
     def offers_now(self, state: S) -> Sequence[Tool]:
@@ -134,7 +135,7 @@ class Voice(Agent, Generic[S, C]):
     async def on_enter(self) -> None:
         """Take over from whoever spoke before, and open.
 
-        A subclass may do more, or open in its own way: what it raises is logged, and a voice that has
+        A subclass may do more, or open in its own way: what it raises is logged, and an agent that has
         said nothing then opens as any other.
         """
         self.takes_over()
@@ -145,15 +146,15 @@ class Voice(Agent, Generic[S, C]):
             self._open(call, handed_over=taken.handed_over, late=late)
         except (
             Exception
-        ):  # a mute voice is worse than a canned one, and livekit would only log this
-            logger.exception("a voice could not open", extra={"voice": self.name})
+        ):  # a mute agent is worse than a canned one, and livekit would only log this
+            logger.exception("an agent could not open", extra={"agent": self.name})
             self._opens = False
             call.late[:0] = late
             call.speak(self.opening.canned)
         call.speak_unsaid()
 
     def takes_over(self) -> bool:
-        """Become the one who speaks; returns whether this voice was that already."""
+        """Become the one who speaks; returns whether this agent was that already."""
         if self._taken is not None:
             return True
         call = self.call
@@ -167,7 +168,7 @@ class Voice(Agent, Generic[S, C]):
         if self._opened or self._taken is None or call.ended is not None:
             return
         if not call.turns.speaking and not call.turns.answered:
-            call.spawn(Voice.on_enter(self))
+            call.spawn(Agent.on_enter(self))
         else:
             call.visited.add(self.name)
             if self._taken.late:
@@ -179,7 +180,7 @@ class Voice(Agent, Generic[S, C]):
         else:
             how = self.opening.handed_over if handed_over else self.opening.first
         call.visited.add(self.name)
-        # Words that nobody has answered may be acted on, by this voice's own tools and never by another
+        # Words that nobody has answered may be acted on, by this agent's own tools and never by another
         # handoff: what was said to the Greeter need not be said again.
         unanswered = handed_over and (bool(late) or ends_with_guest(self.chat_ctx.items))
         self._opens = True
@@ -194,7 +195,7 @@ class Voice(Agent, Generic[S, C]):
         speech.add_done_callback(self._has_opened)
 
     def welcome_back(self) -> None:
-        """Say where the guest and this voice were, to one who has been away."""
+        """Say where the guest and this agent were, to one who has been away."""
         self._opens = True
         speech = self.call.ask((), instructions=self.opening.come_back, tool_choice="none")
         speech.add_done_callback(self._has_opened)
@@ -238,23 +239,23 @@ class Voice(Agent, Generic[S, C]):
         # is interrupted, would seem to have answered what it has not yet acted on.
         first = f"{call.first_words} ".lstrip()
         reply = call.new_reply(self.name)
-        outgoing = Outgoing(call.manners.let_out, call.manners.settled)
+        outgoing = Outgoing(call.policy.redact_output, call.policy.safe_prefix)
         sorter: CallSorter | None = None
         try:
             offered, sorts = self._offered(call, tools, model_settings)
-            sorter = CallSorter(call.replies, reply, sorts, call.manners.let_out)
-            items = recent(chat_ctx.items, call.manners.remembers)
+            sorter = CallSorter(call.replies, reply, sorts, call.policy.redact_output)
+            items = recent(chat_ctx.items, call.policy.remembers)
             shown = with_digest(items, self._as_data(call.digest))
             async with aclosing(self._ask(call, shown, offered)) as chunks:
                 async for chunk in chunks:
                     if chunk.usage is not None:
                         call.spending.report(chunk.usage)
-                    let_out = _let_out(chunk, reply, sorter, outgoing)
+                    redact_output = _redacted(chunk, reply, sorter, outgoing)
                     if first and reply.spoke:
                         yield first
                         first = ""
-                    if let_out:
-                        yield let_out
+                    if redact_output:
+                        yield redact_output
             if rest := outgoing.rest():
                 yield rest
         except Exception as error:  # every failure of a model ends in words, never in silence
@@ -288,7 +289,7 @@ class Voice(Agent, Generic[S, C]):
         """
         model = call.session.llm
         if not isinstance(model, LLM):
-            raise TypeError("a voice needs a language model that answers in text")
+            raise TypeError("an agent needs a language model that answers in text")
         options = call.session.conn_options.llm_conn_options
         most: int = getattr(model, "retries", options.max_retry)
         turn, failed = call.turn, 0
@@ -299,7 +300,7 @@ class Voice(Agent, Generic[S, C]):
             return retryable and failed < most and call.turn == turn
 
         # All attempts together: what counts is how long the guest hears nothing.
-        async with call.limits.silence(call.manners.think_limit_s) as silence:
+        async with call.limits.silence(call.policy.think_limit_s) as silence:
             while True:
                 arrived = False
                 try:
@@ -328,7 +329,7 @@ class Voice(Agent, Generic[S, C]):
         # tool_choice "none" would still send the tools, and a call made anyway is dropped in silence.
         none = settings is not None and settings.tool_choice == "none"
         offers = None if none else tuple(self.offers_now(call.state))
-        transfers = not self._opens and call.transfers.hops < call.manners.handoffs_per_turn
+        transfers = not self._opens and call.transfers.hops < call.policy.handoffs_per_turn
         if tools != self._known:
             self._known, self._sorted = tools.copy(), {}
         if (found := self._sorted.get((offers, transfers))) is None:
@@ -360,7 +361,7 @@ class Voice(Agent, Generic[S, C]):
             getattr(call.session.llm, "model", "that is none"),
             why_model_failed(error),
             exc_info=None if told else error,
-            extra={"voice": self.name},
+            extra={"agent": self.name},
         )
 
     def _trouble(self, call: "Call[S, C]") -> str:
@@ -369,13 +370,13 @@ class Voice(Agent, Generic[S, C]):
 
 @dataclass
 class _Taken:
-    """How a voice came to speak: whether it was handed the guest, and what the guest said meanwhile."""
+    """How an agent came to speak: whether it was handed the guest, and what the guest said meanwhile."""
 
     handed_over: bool
     late: list[str] = field(default_factory=list)
 
 
-def _let_out(
+def _redacted(
     chunk: ChatChunk, reply: Reply, sorter: CallSorter, outgoing: Outgoing
 ) -> ChatChunk | str | None:
     """Sort a part of a reply and let out of it what can be judged, if that is anything.

@@ -1,4 +1,4 @@
-"""A speaking voice for tests: every text is a tone, as long as the text is."""
+"""Text-to-speech for tests: every text is a tone, as long as the text is."""
 
 import asyncio
 import uuid
@@ -12,11 +12,11 @@ from agents.testing.tones import tone
 RATE = 24_000
 
 
-class ToneVoice(TTS[Any]):
+class ToneTTS(TTS[Any]):
     """Text-to-speech for tests.
 
     Args:
-        hertz: How high its tone is, in hundreds: voices can be told apart by it.
+        hertz: How high its tone is, in hundreds: models can be told apart by it.
         character_s: How long each character sounds, in seconds.
     """
 
@@ -57,19 +57,19 @@ class ToneVoice(TTS[Any]):
 
 
 class _Stream(SynthesizeStream):
-    _tts: ToneVoice
+    _tts: ToneTTS
 
     async def _run(self, output_emitter: AudioEmitter) -> None:
-        voice = self._tts
+        tts = self._tts
         words: list[str] = []
         begun = False
         async for given in self._input_ch:
             if isinstance(given, self._FlushSentinel):
                 continue
-            if voice.broken:
-                raise APIConnectionError("the voice is broken", retryable=False)
+            if tts.broken:
+                raise APIConnectionError("the text-to-speech model is broken", retryable=False)
             words.append(given)
-            if voice.mute:
+            if tts.mute:
                 continue
             if not begun:
                 begun = True
@@ -82,11 +82,11 @@ class _Stream(SynthesizeStream):
                 )
                 output_emitter.start_segment(segment_id=str(uuid.uuid4()))
                 self._mark_started()
-            for frame in tone(voice.hertz, max(0.01, len(given) * voice.character_s), rate=RATE):
+            for frame in tone(tts.hertz, max(0.01, len(given) * tts.character_s), rate=RATE):
                 output_emitter.push(bytes(frame.data))
         if words:
-            voice.spoken.append("".join(words))
-        if voice.mute and words:
+            tts.spoken.append("".join(words))
+        if tts.mute and words:
             await self._never()
         if begun:
             output_emitter.end_segment()

@@ -1,6 +1,6 @@
 """Speech-to-text whose words are let in before livekit sees them.
 
-A voice's own ``stt_node`` would do the same, but livekit-agents 1.8.9 then opens a new stream at every handoff
+An agent's own ``stt_node`` would do the same, but livekit-agents 1.8.9 then opens a new stream at every handoff
 and loses what the guest says meanwhile; the stream of an ``STT`` goes along.
 """
 
@@ -27,7 +27,7 @@ _ONCE = APIConnectOptions(max_retry=0)
 """The model within tries again by itself."""
 
 
-class Ears(STT[Any]):
+class RedactingSTT(STT[Any]):
     """Hears what a model hears, and reports it to a call.
 
     Args:
@@ -66,7 +66,7 @@ class Ears(STT[Any]):
     ) -> RecognizeStream:
         """Begin to hear."""
         within = self._heard_by.stream(language=language, conn_options=conn_options)
-        return _LetIn(self, within, self._hearing)
+        return _Redacted(self, within, self._hearing)
 
     def prewarm(self) -> None:
         """Have the model within connect."""
@@ -84,7 +84,7 @@ class Ears(STT[Any]):
         conn_options: APIConnectOptions,
     ) -> SpeechEvent:
         event = await self._heard_by.recognize(buffer, language=language, conn_options=conn_options)
-        return let_in(event, self._hearing)
+        return redact_input(event, self._hearing)
 
     def _update_session_keyterms(self, keyterms: list[str]) -> None:
         self._heard_by._update_session_keyterms(keyterms)
@@ -96,7 +96,7 @@ class Ears(STT[Any]):
         self.emit("metrics_collected", *measured)
 
 
-def let_in(event: SpeechEvent, hearing: Hearing) -> SpeechEvent:
+def redact_input(event: SpeechEvent, hearing: Hearing) -> SpeechEvent:
     """Return an event with what may enter of its words: of the first way to read them, and of no other."""
     if not event.alternatives:
         return event
@@ -120,9 +120,9 @@ def let_in(event: SpeechEvent, hearing: Hearing) -> SpeechEvent:
     return replace(event, alternatives=[told])
 
 
-class _LetIn(RecognizeStream):
-    def __init__(self, ears: Ears, within: RecognizeStream, hearing: Hearing) -> None:
-        super().__init__(stt=ears, conn_options=_ONCE)
+class _Redacted(RecognizeStream):
+    def __init__(self, stt: RedactingSTT, within: RecognizeStream, hearing: Hearing) -> None:
+        super().__init__(stt=stt, conn_options=_ONCE)
         self._within = within
         self._hearing = hearing
 
@@ -145,7 +145,7 @@ class _LetIn(RecognizeStream):
         passing_on = asyncio.create_task(pass_on())
         try:
             async for event in within:
-                self._event_ch.send_nowait(let_in(event, self._hearing))
+                self._event_ch.send_nowait(redact_input(event, self._hearing))
         finally:
             await aio.cancel_and_wait(passing_on)
             await within.aclose()

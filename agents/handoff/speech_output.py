@@ -1,4 +1,4 @@
-"""A voice's words made audible; where that fails they are still shown, and the conversation goes on.
+"""An agent's words made audible; where that fails they are still shown, and the conversation goes on.
 
 livekit-agents 1.8.9 stops a reply whose speech fails, its tools included, and shows nothing of it.
 """
@@ -8,12 +8,13 @@ import logging
 from collections.abc import AsyncIterable, AsyncIterator
 from typing import TYPE_CHECKING, Any
 
+from livekit import agents as livekit_agents
 from livekit import rtc
-from livekit.agents import Agent, ModelSettings
+from livekit.agents import ModelSettings
 from livekit.agents.tts import TTS
 
 if TYPE_CHECKING:
-    from agents.handoff.voice import Voice
+    from agents.handoff.agent import Agent
 
 logger = logging.getLogger(__name__)
 
@@ -27,8 +28,8 @@ _PAUSE_S = 0.02
 """How long the silence is that stands for words nobody can hear, in seconds."""
 
 
-class Mouth:
-    """Whether the voices of one call can be heard."""
+class SpeechOutput:
+    """Whether the agents of one call can be heard."""
 
     def __init__(self) -> None:
         self._silent_until: float | None = None
@@ -57,39 +58,39 @@ class Mouth:
 
 
 async def spoken(
-    voice: "Voice[Any, Any]", text: AsyncIterable[str], settings: ModelSettings
+    agent: "Agent[Any, Any]", text: AsyncIterable[str], settings: ModelSettings
 ) -> AsyncIterator[rtc.AudioFrame]:
     """Speak a text, or stand silent for it.
 
     Silence of no length would not do: livekit-agents 1.8.9 shows what was heard, and a reply that made no
     sound was not.
     """
-    call = voice.call
-    if not call.mouth.resting:
+    call = agent.call
+    if not call.tts.resting:
         try:
-            async for frame in _frames(voice, text, settings):
-                call.mouth.heard()
+            async for frame in _frames(agent, text, settings):
+                call.tts.heard()
                 yield frame
         except Exception as error:  # the guest reads what he cannot hear
             logger.error(
-                "a voice is not heard: %s", type(error).__name__, extra={"voice": voice.name}
+                "an agent is not heard: %s", type(error).__name__, extra={"agent": agent.name}
             )
             if call.speech_lost is None:
-                if call.mouth.failed():
-                    call.speak(call.manners.cannot_speak)
-            elif call.mouth.failed_for_good():
+                if call.tts.failed():
+                    call.speak(call.policy.cannot_speak)
+            elif call.tts.failed_for_good():
                 call.speech_lost()
             else:
-                call.speak(call.manners.trouble)
+                call.speak(call.policy.trouble)
         else:
             return
     async for _ in text:  # all of it, so that the silence ends after the words
         pass
-    yield _silence(voice)
+    yield _silence(agent)
 
 
 async def _frames(
-    voice: "Voice[Any, Any]", text: AsyncIterable[str], settings: ModelSettings
+    agent: "Agent[Any, Any]", text: AsyncIterable[str], settings: ModelSettings
 ) -> AsyncIterator[rtc.AudioFrame]:
     """Have the model speak, and fail when it makes no sound of what it was given."""
     waiting: asyncio.Timeout | None = None
@@ -103,7 +104,7 @@ async def _frames(
         if waiting is not None and not waiting.expired():
             waiting.reschedule(_now() + SILENT_S)
 
-    frames = Agent.default.tts_node(voice, given(), settings)
+    frames = livekit_agents.Agent.default.tts_node(agent, given(), settings)
     try:
         while True:
             try:
@@ -117,8 +118,8 @@ async def _frames(
         await frames.aclose()
 
 
-def _silence(voice: "Voice[Any, Any]") -> rtc.AudioFrame:
-    own = voice.tts if isinstance(voice.tts, TTS) else voice.call.session.tts
+def _silence(agent: "Agent[Any, Any]") -> rtc.AudioFrame:
+    own = agent.tts if isinstance(agent.tts, TTS) else agent.call.session.tts
     rate = own.sample_rate if isinstance(own, TTS) else 24_000
     return rtc.AudioFrame.create(rate, 1, int(rate * _PAUSE_S))
 

@@ -1,23 +1,23 @@
-"""Any voice, once the order is placed or over: on his page the guest may have gone further than the voice had."""
+"""Any agent, once the order is placed or over: on his page the guest may have gone further than the agent had."""
 
 from collections.abc import Sequence
 
+from bella_vista.local.agents.feedback import FeedbackPolicy
 from bella_vista.local.phrases import CLOSED, MORE, NOT_UNDERSTOOD, RATE, joined
 from bella_vista.local.policy import Policy, Situation, ToolCall, call
 from bella_vista.local.steps import placed_words
-from bella_vista.local.voices.feedback import FeedbackPolicy
 
 _TO_FEEDBACK = "transfer_to_feedback"
 
 
 class PlacedPolicy(FeedbackPolicy):
-    """Plays a voice that has nothing left to take down: hands over to Feedback, or does as it does."""
+    """Plays an agent that has nothing left to take down: hands over to Feedback, or does as it does."""
 
     RATING = RATE
     STARS = f"{NOT_UNDERSTOOD} {RATE}"
 
     def calls(self, now: Situation) -> Sequence[ToolCall]:
-        """Hand over, where there is a way; but what this voice has done it says itself."""
+        """Hand over, where there is a way; but what this agent has done it says itself."""
         own = any(one.done for one in now.scene.outcomes) or self._common(now)
         if not own and now.scene.can(_TO_FEEDBACK) and now.tried(_TO_FEEDBACK) is None:
             return [call(_TO_FEEDBACK)]
@@ -37,7 +37,7 @@ class PlacedPolicy(FeedbackPolicy):
 
 
 class ClosedPolicy(Policy):
-    """Plays a voice whose order was called off, or refused by the house."""
+    """Plays an agent whose order was called off, or refused by the house."""
 
     def open(self, now: Situation) -> str:
         """Say how the order stands."""

@@ -40,7 +40,7 @@ class FeedbackPolicy(Policy):
         return move
 
     def opens_on_words(self, now: Situation) -> bool:
-        """Whether another voice has left it to this one to say that the order is placed."""
+        """Whether another agent has left it to this one to say that the order is placed."""
         return now.scene.opening and now.scene.guest is not None
 
     def calls(self, now: Situation) -> Sequence[ToolCall]:
@@ -51,7 +51,7 @@ class FeedbackPolicy(Policy):
         """Whether nothing is left to do."""
         if now.heard.question is not None or now.heard.answers:
             return False
-        # "That is all, place it" was said to the voice before.
+        # "That is all, place it" was said to the agent before.
         said = now.meant(*(("bye",) if self.opens_on_words(now) else ("bye", "done", "nothing")))
         settled = now.topic in (Topic.ANYTHING_ELSE, Topic.COMMENT) and now.meant("no", "thanks")
         return (said or settled) and not now.heard.commands

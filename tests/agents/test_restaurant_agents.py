@@ -1,7 +1,7 @@
-"""The four voices on a model that plays a script: what they may do, and what they are told."""
+"""The four agents on a model that plays a script: what they may do, and what they are told."""
 
 from agents.handoff import DATA_MARK, Ended, dot, mermaid, outline, parameters_of, tool_name
-from agents.roster import VOICES, restaurant_graph
+from agents.roster import AGENTS, restaurant_graph
 from agents.testing import Conversation, ScriptedLLM, Step, calls, says
 from state import Stage
 from tests.agents.restaurant import restaurant
@@ -188,13 +188,13 @@ async def test_what_a_guest_writes_stays_data() -> None:
 
 
 def test_every_voice_can_answer_end_politely_and_fetch_a_person() -> None:
-    for voice in VOICES:
-        offers = {tool_name(tool) for tool in voice.offers}
+    for agent in AGENTS:
+        offers = {tool_name(tool) for tool in agent.offers}
         assert {"find_on_menu", "tell", "end_call", "call_person", "add_allergy"} <= offers
 
 
 def test_only_the_order_taker_changes_lines_and_only_payment_places() -> None:
-    offers = {voice.name: {tool_name(tool) for tool in voice.offers} for voice in VOICES}
+    offers = {agent.name: {tool_name(tool) for tool in agent.offers} for agent in AGENTS}
 
     assert [name for name, ops in offers.items() if "add_item" in ops] == ["order_taker"]
     assert [name for name, ops in offers.items() if "place_order" in ops] == ["payment"]
@@ -205,17 +205,17 @@ def test_a_rating_is_offered_by_any_voice_once_there_is_something_to_rate() -> N
 
     def offering(stage: Stage) -> list[str]:
         at = order.model_copy(update={"stage": stage})
-        voices = [restaurant_graph().voice(voice.name) for voice in VOICES]
-        offers = {voice.name: {*map(tool_name, voice.offers_now(at))} for voice in voices}
+        agents = [restaurant_graph().agent(agent.name) for agent in AGENTS]
+        offers = {agent.name: {*map(tool_name, agent.offers_now(at))} for agent in agents}
         return [name for name, ops in offers.items() if "give_feedback" in ops]
 
     assert offering(Stage.CONFIRMED) == offering(Stage.CANCELLED) == []
-    assert offering(Stage.PLACED) == [voice.name for voice in VOICES]
+    assert offering(Stage.PLACED) == [agent.name for agent in AGENTS]
 
 
 def test_no_tool_takes_a_price_a_total_or_a_stage() -> None:
-    for voice in VOICES:
-        for tool in voice.offers:
+    for agent in AGENTS:
+        for tool in agent.offers:
             assert not {"price", "unit_price", "total", "stage", "tax"} & set(
                 parameters_of(tool)["properties"]
             )

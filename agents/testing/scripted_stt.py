@@ -1,4 +1,4 @@
-"""An ear that hears the sentences of a script, in the tones of a track or as a test says them."""
+"""A speech-to-text model that hears the sentences of a script, in the tones of a track or as a test says them."""
 
 from array import array
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ _SURE_S = 0.1
 """So much of a tone tells which it is, in seconds."""
 
 
-class ScriptedEar(STT[Any]):
+class ScriptedSTT(STT[Any]):
     """Speech-to-text for tests: it streams, and says itself when somebody begins and stops to speak.
 
     Args:
@@ -103,7 +103,7 @@ class ScriptedEar(STT[Any]):
         conn_options: APIConnectOptions,
     ) -> SpeechEvent:
         if self.broken:
-            raise APIConnectionError("the ear is broken", retryable=False)
+            raise APIConnectionError("the speech-to-text model is broken", retryable=False)
         frames = buffer if isinstance(buffer, list) else [buffer]
         heard = array("h")
         for frame in frames:
@@ -128,9 +128,9 @@ class ScriptedEar(STT[Any]):
 
 
 class _Stream(RecognizeStream):
-    def __init__(self, ear: ScriptedEar, conn_options: APIConnectOptions) -> None:
-        super().__init__(stt=ear, conn_options=conn_options)
-        self._ear = ear
+    def __init__(self, stt: ScriptedSTT, conn_options: APIConnectOptions) -> None:
+        super().__init__(stt=stt, conn_options=conn_options)
+        self._scripted = stt
         self._tone = array("h")
         self._quiet_s = 0.0
         self._known: str | None = None
@@ -154,8 +154,8 @@ class _Stream(RecognizeStream):
                 self._hear(given)
 
     def _fail_if_broken(self) -> None:
-        if self._ear.broken:
-            raise APIConnectionError("the ear is broken", retryable=False)
+        if self._scripted.broken:
+            raise APIConnectionError("the speech-to-text model is broken", retryable=False)
 
     def _hear(self, frame: rtc.AudioFrame) -> None:
         if is_loud(frame):
@@ -169,14 +169,14 @@ class _Stream(RecognizeStream):
 
     def _begin(self, rate: int) -> None:
         if self._known is None and len(self._tone) >= rate * _SURE_S:
-            self._known = self._ear.sentence(self._tone, rate)
+            self._known = self._scripted.sentence(self._tone, rate)
             if self._known is not None:
                 self.tell(SpeechEventType.START_OF_SPEECH)
                 self.tell(SpeechEventType.INTERIM_TRANSCRIPT, self._known.partition(" ")[0])
 
     def _finish(self, rate: int) -> None:
         if self._known is not None:  # all of the tone tells it best
-            words = self._ear.sentence(self._tone, rate) or self._known
+            words = self._scripted.sentence(self._tone, rate) or self._known
             self.tell(SpeechEventType.FINAL_TRANSCRIPT, words)
             self.tell(SpeechEventType.END_OF_SPEECH)
         self._known, self._tone, self._quiet_s = None, array("h"), 0.0

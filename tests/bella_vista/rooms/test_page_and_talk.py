@@ -1,4 +1,4 @@
-"""What the guest does on his page, the voice knows and speaks to: once, and when it is polite."""
+"""What the guest does on his page, the agent knows and speaks to: once, and when it is polite."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -82,7 +82,7 @@ async def test_a_voice_is_not_interrupted_by_the_page(
         asyncio.get_running_loop().call_later(3 * SOON_S, thought.set)
         await ada.heard("half past midnight")
         await ada.heard("I see you added a Tiramisu.")
-        # First it was his turn, and only then a voice spoke up.
+        # First it was his turn, and only then an agent spoke up.
         await until(
             lambda: (
                 [(one["turn"], one["your_turn"]) for one in ada.client.turns]

@@ -13,19 +13,19 @@ C = TypeVar("C")
 
 
 @dataclass(frozen=True)
-class Manners(Generic[S, C]):
+class CallPolicy(Generic[S, C]):
     """How an application's calls go; everything has a working default.
 
     Args:
         digest: The state as every model request shows it: short text, as data, in one line; several lines are
             joined by ``/``. Takes state and version.
-        told: What a model is told of a change it made.
-        expects: What kind of answer a voice waits for; takes the state, who speaks and the last refusal.
-        let_in: What may enter of what a guest says; the place to take secrets out of it.
-        in_passing: What may be shown of words that are still being said aloud. It gets more of the same words
+        describe_result: What a model is told of a change it made.
+        expects: What kind of answer an agent waits for; takes the state, who speaks and the last refusal.
+        redact_input: What may enter of what a guest says; the place to take secrets out of it.
+        redact_partial: What may be shown of words that are still being said aloud. It gets more of the same words
             again and again and must keep nothing of them; without it nothing is shown of them.
-        let_out: What may leave of what a model says or gives its tools, before anybody keeps or hears it.
-        settled: Up to where a text that is still being said can be judged by ``let_out``; the rest of it
+        redact_output: What may leave of what a model says or gives its tools, before anybody keeps or hears it.
+        safe_prefix: Up to where a text that is still being said can be judged by ``redact_output``; the rest of it
             waits for what follows.
         trouble: Said when the model fails or has nothing to say.
         farewell: Said instead when the call ends after it.
@@ -36,9 +36,9 @@ class Manners(Generic[S, C]):
             then talks on without what they answer.
         think_limit_s: How long a model may be silent within a reply, in seconds.
         handoffs_per_turn: How many handoffs one thing the guest said may cause; 0 for none at all.
-            A voice that has just taken over hands over to nobody while it opens, so it is one at most,
-            unless the application has a voice speak up unasked.
-        remembers: How many items of the talk with one voice its model is shown: words, tool calls and their
+            An agent that has just taken over hands over to nobody while it opens, so it is one at most,
+            unless the application has an agent speak up unasked.
+        remembers: How many items of the talk with one agent its model is shown: words, tool calls and their
             answers. What is older it knows from the digest.
 
     Raises:
@@ -48,12 +48,12 @@ class Manners(Generic[S, C]):
     digest: Callable[[S, int], str] = lambda state, version: state.model_dump_json(
         exclude_none=True
     )
-    told: Callable[[Applied[S], Command[S, C]], str] = lambda applied, command: "Done."
+    describe_result: Callable[[Applied[S], Command[S, C]], str] = lambda applied, command: "Done."
     expects: Callable[[S, str, Refused | None], str] = lambda state, speaker, refusal: "open"
-    let_in: Callable[[str], str] = str
-    in_passing: Callable[[str], str] = lambda text: "..."
-    let_out: Callable[[str], str] = str
-    settled: Callable[[str], int] = len
+    redact_input: Callable[[str], str] = str
+    redact_partial: Callable[[str], str] = lambda text: "..."
+    redact_output: Callable[[str], str] = str
+    safe_prefix: Callable[[str], int] = len
     trouble: str = "I am sorry, I lost the thread for a moment. Could you say that again?"
     farewell: str = "I have to say goodbye now."
     cannot_hear: str = "I am sorry, I cannot hear you just now. If you can, please type instead."

@@ -11,7 +11,7 @@ _SPEECH_S = 0.05
 """So much of a tone is speech, in seconds."""
 
 
-class ToneDetector(VAD):
+class ToneVAD(VAD):
     """Voice activity detection for tests: somebody speaks while a tone sounds."""
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class ToneDetector(VAD):
 
 
 class _Stream(VADStream):
-    def __init__(self, detector: ToneDetector) -> None:
+    def __init__(self, detector: ToneVAD) -> None:
         self._heard: list[rtc.AudioFrame] = []
         self._loud_s = self._quiet_s = 0.0
         self._speaking = False

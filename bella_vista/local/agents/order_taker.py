@@ -134,7 +134,7 @@ class OrderTakerPolicy(Policy):
                 draft.op in ("add_item", "change_item", "remove_item")
                 for draft in now.heard.commands
             )
-        # Another voice sent the guest back with words that are on the order already.
+        # Another agent sent the guest back with words that are on the order already.
         return now.scene.opening and bool(now.order.get("fulfilment")) and not now.scene.outcomes
 
     def _next(self, now: Situation) -> str:
@@ -256,7 +256,7 @@ def _asked_to_confirm(now: Situation) -> bool:
 
 
 def _last_asked(now: Situation) -> Topic:
-    """What the last words asked, of this voice or of the one before, when this one has said nothing yet."""
+    """What the last words asked, of this agent or of the one before, when this one has said nothing yet."""
     return now.topic if now.scene.opening else topic(now.scene.last_said)
 
 
