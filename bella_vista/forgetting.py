@@ -99,7 +99,7 @@ class _Forgetting:
         his: list[tuple[Stored, OrderState]] = []
         mentioning: list[Stored] = []
         with in_plain_words():
-            found = await self._store.holding(self._contact.stored_in)
+            found = await self._store.search(self._contact.stored_in)
             await self._store.drop_leases(self._contact.stored_in)
         for order_id in found:
             try:
@@ -204,7 +204,7 @@ class _Forgetting:
 
     async def _look_in_orders(self) -> None:
         done = self._done
-        for order_id in await self._store.holding(self._contact.stored_in):
+        for order_id in await self._store.search(self._contact.stored_in):
             if order_id not in done.busy and not any(order_id in line for line in done.left):
                 done.left.append(f"Order {order_id}: it was written again meanwhile")
         beside = [
@@ -213,7 +213,7 @@ class _Forgetting:
             if trace != self._contact and (trace.kind == "email" or trace.is_number)
         ]
         for contact in beside:
-            done.others += await self._store.holding(contact.stored_in)
+            done.others += await self._store.search(contact.stored_in)
         done.others = sorted({*done.others} - {*done.busy})
 
     async def _look_in_files(self) -> None:
@@ -232,7 +232,7 @@ class _Forgetting:
             dead.difference_update([trace for trace in dead if trace.in_bytes(small)])
             return False
 
-        await self._store.holding(look)
+        await self._store.search(look)
         done.left += [f"{path}: a trace is left in it" for trace in dead for path in hits[trace]]
         for log in self._logs:
             small = log.read_bytes().lower()

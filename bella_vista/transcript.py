@@ -388,7 +388,7 @@ class _Writing:
 
 
 def _keyed(key: str, digest: str, turn: int) -> str:
-    from rpc.desk import Spoken
+    from rpc.order_session import Spoken
 
     return json.dumps(asdict(Spoken(key, digest, turn)))
 

@@ -1,1 +1,1 @@
-"""The order as clients see it: what they can call, what they are told, and who may."""
+"""The order over RPC: the methods clients call, the pushes they receive, and who may call what."""

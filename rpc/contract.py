@@ -1,6 +1,6 @@
-"""The contract: every method with its request, its reply and its errors, and every push, as JSON Schema.
+"""The RPC contract as JSON Schema: every method with its request, reply and errors, and every push.
 
-``contract.json`` beside this is what it says; a test fails when they differ.
+``contract.json`` is the committed copy; a test fails when they differ.
 """
 
 import inspect
@@ -19,63 +19,63 @@ from rpc.gateway.errors import STATE_CODES
 from rpc.objects import COMMANDS
 
 FILE = Path(__file__).with_name("contract.json")
-"""Where it is committed."""
+"""Where the contract is committed."""
 
 REQUEST_ERRORS: Mapping[int, str] = {
     kind.code: kind.type for kind in sorted(Rejected.__subclasses__(), key=lambda kind: kind.code)
 }
-"""The number of each ``type`` that says that it was no proper request."""
+"""The ``type`` of each request error, by its code."""
 
 ERRORS: Mapping[int, str] = {
     **REQUEST_ERRORS,
     **{code: kind for kind, code in STATE_CODES.items()},
 }
-"""The number of every ``type``."""
+"""Every error ``type``, by its code."""
 
 ANY_CALL = (4000, 4001, 4003, 4013, 4029, 5000, 5004)
-"""What every method can be refused as."""
+"""The codes that every method can return."""
 
 _WRITE = (4004, 4005, 4009, 4010, 4011, 4022, 4028, 5003)
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
-    """What can be called.
+class MethodContract:
+    """What the contract says about one method.
 
     Args:
-        request: The form of what is sent.
-        replies: The forms of what is answered.
-        callers: Who may.
-        errors: As what it is refused beside ``ANY_CALL``.
-        told: The codes that a reply of its own tells, with no ``RpcError``.
+        request: The model of the request.
+        replies: The models of the possible replies.
+        callers: The roles that may call it.
+        errors: The error codes it can raise, in addition to ``ANY_CALL``.
+        in_reply: The codes that its reply carries instead of raising an ``RpcError``.
     """
 
     request: type[BaseModel]
     replies: tuple[type[BaseModel], ...]
     callers: tuple[str, ...] = ("guest", "staff")
     errors: tuple[int, ...] = ()
-    told: tuple[int, ...] = ()
+    in_reply: tuple[int, ...] = ()
 
 
-METHODS: Mapping[str, Called] = {
-    "hello": Called(wire.HelloRequest, (wire.HelloReply,), errors=(5003,)),
-    "say": Called(wire.SayRequest, (wire.SayReply,), ("guest",), (4011, 4022, 5003)),
-    "get_order_state": Called(
+METHODS: Mapping[str, MethodContract] = {
+    "hello": MethodContract(wire.HelloRequest, (wire.HelloReply,), errors=(5003,)),
+    "say": MethodContract(wire.SayRequest, (wire.SayReply,), ("guest",), (4011, 4022, 5003)),
+    "get_order_state": MethodContract(
         wire.GetOrderStateRequest, (wire.WholeOrder, wire.Unchanged, wire.OrderPatch)
     ),
-    "get_menu": Called(
+    "get_menu": MethodContract(
         wire.GetMenuRequest,
         (wire.MenuSections, wire.MenuSection, wire.MenuUnchanged),
         errors=(4004,),
     ),
-    "order.apply": Called(wire.OrderApplyRequest, (wire.WholeOrder,), errors=_WRITE),
-    "order.subscribe": Called(wire.OrderSubscribeRequest, (wire.WholeOrder,)),
-    "order.unsubscribe": Called(wire.OrderUnsubscribeRequest, (wire.Done,)),
-    "agent.state": Called(
+    "order.apply": MethodContract(wire.OrderApplyRequest, (wire.WholeOrder,), errors=_WRITE),
+    "order.subscribe": MethodContract(wire.OrderSubscribeRequest, (wire.WholeOrder,)),
+    "order.unsubscribe": MethodContract(wire.OrderUnsubscribeRequest, (wire.Done,)),
+    "agent.state": MethodContract(
         wire.AgentStateRequest,
         (wire.Created, wire.ReadOne, wire.Written, wire.Listed, wire.Failed),
         errors=(4005, 4028),
-        told=tuple(STATE_CODES.values()),
+        in_reply=tuple(STATE_CODES.values()),
     ),
 }
 """Every method, by its name."""
@@ -85,25 +85,25 @@ PUSHES: Mapping[str, tuple[type[BaseModel], ...]] = {
     "your_turn_to_speak": (wire.YourTurnToSpeak, wire.TurnTakenBack),
     "call_ended": (wire.CallEnded,),
 }
-"""What a client is called with; what it answers is ignored."""
+"""The methods the agent calls on a client; the client's answer is ignored."""
 
 
-class _Plain(GenerateJsonSchema):
-    """Leaves out titles that only repeat a field's name."""
+class _NoFieldTitles(GenerateJsonSchema):
+    """Omits titles that only repeat a field's name."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
 
 
 def contract() -> dict[str, Any]:
-    """Return the contract as one JSON Schema, whose definitions the methods point to."""
+    """Return the contract as one JSON Schema; the methods refer to its definitions."""
     modes: dict[type[BaseModel], JsonSchemaMode] = {ErrorObject: "serialization"}
-    for called in METHODS.values():
-        modes[called.request] = "validation"
-        modes.update(dict.fromkeys(called.replies, "serialization"))
+    for method in METHODS.values():
+        modes[method.request] = "validation"
+        modes.update(dict.fromkeys(method.replies, "serialization"))
     for pushes in PUSHES.values():
         modes.update(dict.fromkeys(pushes, "serialization"))
-    _, schema = models_json_schema([*modes.items()], schema_generator=_Plain)
+    _, schema = models_json_schema([*modes.items()], schema_generator=_NoFieldTitles)
     forms = {name: _finished(name, form) for name, form in schema["$defs"].items()}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -112,14 +112,14 @@ def contract() -> dict[str, Any]:
         "features": [*wire.FEATURES],
         "methods": {
             name: {
-                "description": _first(called.request.__doc__),
-                "callers": [*called.callers],
-                "request": _ref(called.request),
-                "reply": _one_of(called.replies),
-                "errors": sorted({*ANY_CALL, *called.errors}),
-                "errors_in_reply": sorted(called.told),
+                "description": _first(method.request.__doc__),
+                "callers": [*method.callers],
+                "request": _ref(method.request),
+                "reply": _one_of(method.replies),
+                "errors": sorted({*ANY_CALL, *method.errors}),
+                "errors_in_reply": sorted(method.in_reply),
             }
-            for name, called in METHODS.items()
+            for name, method in METHODS.items()
         },
         "pushes": {
             name: {"description": _first(pushes[0].__doc__), "payload": _one_of(pushes)}
@@ -136,12 +136,12 @@ def contract() -> dict[str, Any]:
 
 
 def written() -> str:
-    """Return the contract as it is committed."""
+    """Return the text of ``contract.json``."""
     return json.dumps(contract(), indent=2, ensure_ascii=False) + "\n"
 
 
 def _finished(name: str, form: dict[str, Any]) -> dict[str, Any]:
-    """Say what pydantic leaves open: a command is known by its ``op``, an error has most of its fields always."""
+    """Mark as required what pydantic leaves optional: a command's ``op``, and most fields of an error."""
     fields = form.get("properties", {})
     required = set(form.get("required", ()))
     if "const" in fields.get("op", {}):

@@ -1,4 +1,4 @@
-"""The menu as pages that a client can be sent: what is needed to show a dish and to order it."""
+"""The menu in pages: what a client needs to show a dish and order it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,10 +23,10 @@ from state.errors import NotFound
 from state.menu import Combo, Dish, Menu, OptionGroup, Served
 
 LARGEST_PAGE = 14_500
-"""How many bytes a reply may have."""
+"""The largest reply, in bytes."""
 
 ONLY_SIZE = "regular"
-"""What the size of a dish is called that has only one price; every dish can be ordered by this word."""
+"""The name of the size of a dish with a single price; every dish accepts it."""
 
 COMBOS = "Combos"
 
@@ -34,12 +34,12 @@ T = TypeVar("T")
 
 _LARGEST_DISH = 12_000
 _ROUND = 900
-"""What a page has beside its dishes, at most."""
+"""The largest size of a page without its dishes, in bytes."""
 
 
 @dataclass(frozen=True)
 class _Part:
-    """A section as clients see it; the combos are one of them."""
+    """A section as clients see it; the combos are a section too."""
 
     name: str
     served: tuple[ServedView, ...]
@@ -47,12 +47,12 @@ class _Part:
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
-        """How many bytes each of the dishes takes."""
+        """The serialized size of each dish, in bytes."""
         return tuple(len(dish.model_dump_json().encode()) + 1 for dish in self.dishes)
 
 
 class MenuPages:
-    """A menu's sections, each written when it is first asked for.
+    """A menu's sections, each rendered when it is first requested.
 
     Args:
         menu: The menu.
@@ -65,16 +65,16 @@ class MenuPages:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all sections, as listed, and last the one of the combos."""
+        """The names of all sections in menu order, with the combos last."""
         names = tuple(section.name for section in self._menu.sections)
         return names if self._combos is None else (*names, self._combos)
 
     def answer(self, request: GetMenuRequest) -> MenuSections | MenuSection | MenuUnchanged:
-        """Return the page that is asked for.
+        """Return the requested page.
 
         Raises:
-            NotFound: There is no such section; facts say which there are.
-            BadParams: The cursor is of no page, or of another menu.
+            NotFound: There is no such section; the facts list those there are.
+            BadParams: The cursor is unknown or belongs to another version of the menu.
         """
         version = self._menu.version
         if request.version == version and request.cursor is None:
@@ -94,7 +94,7 @@ class MenuPages:
         )
 
     def meant(self, command: OrderCommand) -> OrderCommand:
-        """Return a command without the size of a combo, which has one only in these pages."""
+        """Remove the size from a command for a combo; combos have a size only in these pages."""
         if isinstance(command, AddItem | ChangeItem) and command.size == ONLY_SIZE:
             if command.name is not None and self._menu.combo(command.name) is not None:
                 return command.model_copy(update={"size": None})
@@ -124,7 +124,7 @@ class MenuPages:
         return part
 
     def _dish(self, dish: Dish) -> Iterator[DishView]:
-        """Show a dish; one with more choices than fit on a page as several pieces of it."""
+        """Render a dish; split it into several pieces if its choices exceed a page."""
         shown = DishView(
             name=dish.name,
             description=dish.description,
@@ -176,9 +176,7 @@ class MenuPages:
             return 0
         version, _, place = cursor.rpartition(".")
         if version != self._menu.version or not (place.isascii() and place.isdecimal()):
-            raise wrong(
-                "cursor", "unknown", "It is of no page of this menu: begin again without one."
-            )
+            raise wrong("cursor", "unknown", "Unknown for this menu: start again without a cursor.")
         return int(place)
 
     def _cursor(self, after: int | None) -> str | None:
@@ -186,9 +184,9 @@ class MenuPages:
 
 
 def _page(things: Sequence[T], start: int, sizes: Sequence[int]) -> tuple[list[T], int | None]:
-    """Return as many as fit on one page from there on, and where the next page begins."""
+    """Return as many items from ``start`` as fit on one page, and the start of the next page."""
     if start and start >= len(things):
-        raise wrong("cursor", "unknown", "It is of no page of this menu: begin again without one.")
+        raise wrong("cursor", "unknown", "Unknown for this menu: start again without a cursor.")
     room, end = LARGEST_PAGE - _ROUND, start
     while end < len(things) and (end == start or sizes[end] <= room):
         room -= sizes[end]
@@ -219,13 +217,13 @@ def _option(group: OptionGroup, dish: Dish) -> OptionView:
 
 
 def _pieces(option: OptionView) -> Iterator[OptionView]:
-    """Take a group apart by its choices, so that it can go on on another page."""
+    """Split a group by its choices, so that it can continue on another page."""
     for choice in option.choices:
         yield option.model_copy(update={"choices": (choice,)})
 
 
 def _packed(pieces: Sequence[OptionView]) -> Iterator[tuple[OptionView, ...]]:
-    """Put choices together again, as many as fit on a page beside the rest of their dish."""
+    """Regroup choices, as many as fit on a page beside the rest of their dish."""
     packed: list[OptionView] = []
     room = _LARGEST_DISH // 2
     for piece in pieces:
@@ -247,7 +245,7 @@ def _by_size(prices: Mapping[str | None, int]) -> dict[str, int]:
 
 
 def _of_sizes(dish: Dish, prices: Mapping[str | None, int]) -> dict[str, int]:
-    """Return what something costs on each size of a dish; what is named for no size holds for all."""
+    """Return the price for each size of a dish; a price without a size applies to all."""
     return {
         size or ONLY_SIZE: prices[size] if size in prices else prices[None] for size in dish.prices
     }
@@ -264,7 +262,7 @@ def _served(served: Sequence[Served]) -> tuple[ServedView, ...]:
 
 
 def _free_name(name: str, menu: Menu) -> str:
-    """Return a name for the combos that none of the sections has."""
+    """Return a name for the combos that no section has."""
     while menu.section(name) is not None:
         name = f"{name} for one price"
     return name

@@ -1,4 +1,4 @@
-"""What clients can call, and what is done then."""
+"""The restaurant's RPC methods and their handlers."""
 
 import asyncio
 from collections import deque
@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable
 
 from pydantic import BaseModel
 
-import rpc.desk
+import rpc.order_session
 from rpc import objects
-from rpc.desk import CallOver, Listeners, OrderDesk
 from rpc.gateway import STAFF, AnyMethod, Caller, Forbidden, JsonText, Method
+from rpc.order_session import CallOver, Listeners, OrderSession
 from rpc.reading import read_command
 from rpc.wire import (
     AgentStateRequest,
@@ -30,54 +30,54 @@ from rpc.wire import (
 from state.shared import NotStored
 
 Again = Callable[[], Awaitable[None]]
-"""Begins another call in the place of one that is over; returns once its desk is open."""
+"""Starts a new call after one has ended; returns once its ``OrderSession`` is open."""
 
 CALLS_KEPT = 20
-"""Of how many calls before the present one the keys are known."""
+"""How many earlier calls keep answering their idempotency keys."""
 
 Bind = Callable[[Caller], Awaitable[None]]
-"""Returns once the caller is the bound guest or of the staff, and the desk is open; refuses strangers."""
+"""Returns once the caller is the bound guest or staff and the ``OrderSession`` is open; refuses everyone else."""
 
 
 class OrderMethods:
-    """The restaurant's methods.
+    """The restaurant's RPC methods.
 
-    They can be registered before there is an order: until the desk is open all of them are refused.
+    Register them before there is an order: every call is refused until ``open``.
 
     Args:
-        bind: Decides about whoever says hello.
-        again: Begins another call when the guest speaks after the end; without it they are refused.
+        bind: Decides whether a caller of ``hello`` is served.
+        again: Starts a new call when the guest speaks after the end; without it ``say`` is refused.
     """
 
     def __init__(self, bind: Bind, again: Again | None = None) -> None:
         self._bind = bind
         self._again = again
-        self._desk: OrderDesk | None = None
-        self._before: deque[OrderDesk] = deque(maxlen=CALLS_KEPT)
-        """The desks of the last calls that are over: their keys are answered as they were."""
+        self._order_session: OrderSession | None = None
+        self._before: deque[OrderSession] = deque(maxlen=CALLS_KEPT)
+        """The sessions of the latest ended calls, whose keys still get their first answer."""
         self._listeners: Listeners | None = None
 
-    def open(self, desk: OrderDesk, listeners: Listeners) -> None:
-        """Begin to serve, in the place of the call before if there was one.
+    def open(self, order_session: OrderSession, listeners: Listeners) -> None:
+        """Start serving an order; replaces the previous call's.
 
         Args:
-            desk: The order.
-            listeners: Those who are told its changes.
+            order_session: The order.
+            listeners: The subscribers to its changes.
         """
-        if self._desk is not None:
-            self._desk.close()
-            self._before.append(self._desk)
-        self._desk, self._listeners = desk, listeners
+        if self._order_session is not None:
+            self._order_session.close()
+            self._before.append(self._order_session)
+        self._order_session, self._listeners = order_session, listeners
 
     def close(self) -> None:
-        """Serve nobody any more."""
-        if self._desk is not None:
-            self._desk.close()
-        self._desk = self._listeners = None
+        """Stop serving."""
+        if self._order_session is not None:
+            self._order_session.close()
+        self._order_session = self._listeners = None
         self._before.clear()
 
     def methods(self) -> tuple[AnyMethod, ...]:
-        """Return everything that can be called."""
+        """Return all methods."""
         return (
             Method("hello", HelloRequest, self._hello, anybody=True),
             Method("say", SayRequest, self._say),
@@ -91,41 +91,43 @@ class OrderMethods:
 
     async def _hello(self, request: HelloRequest, caller: Caller) -> HelloReply:
         await self._bind(caller)
-        desk = self._opened()
+        order_session = self._open_session()
         return HelloReply(
-            agent=desk.agent,
-            order_id=desk.shared.state.order_id,
-            version=desk.shared.version,
-            active_agent=desk.conversation.speaker,
-            turn=desk.conversation.turn,
-            resume_code=None if caller.role == STAFF else desk.resume_code,
+            agent=order_session.agent,
+            order_id=order_session.shared.state.order_id,
+            version=order_session.shared.version,
+            active_agent=order_session.conversation.speaker,
+            turn=order_session.conversation.turn,
+            resume_code=None if caller.role == STAFF else order_session.resume_code,
         )
 
     async def _say(self, request: SayRequest, caller: Caller) -> SayReply:
-        desk = self._asked_before(OrderDesk.has_said, caller, request.key) or self._opened()
+        order_session = (
+            self._session_of_key(OrderSession.has_said, caller, request.key) or self._open_session()
+        )
         if caller.role == STAFF:
-            raise Forbidden("Only the guest speaks here.")
+            raise Forbidden("Only the guest can call this.")
         try:
-            turn = await desk.say(request.text, caller, request.key)
+            turn = await order_session.say(request.text, caller, request.key)
         except CallOver:
             if self._again is None:
                 raise
-            await self._begun(self._again)
-            turn = await self._opened().say(request.text, caller, request.key)
+            await self._wait_for_new_call(self._again)
+            turn = await self._open_session().say(request.text, caller, request.key)
         return SayReply(turn=turn)
 
-    async def _begun(self, again: Again) -> None:
-        """Wait until another call has begun, for as long as a client waits for its words to be stored."""
+    async def _wait_for_new_call(self, again: Again) -> None:
+        """Wait until a new call has started, at most as long as ``say`` waits for storage."""
         try:
-            async with asyncio.timeout(rpc.desk.SAY_S):
+            async with asyncio.timeout(rpc.order_session.SAY_S):
                 await again()
         except TimeoutError:
-            raise NotStored("another call is only beginning") from None
+            raise NotStored("another call is starting") from None
 
     async def _get_order_state(
         self, request: GetOrderStateRequest, caller: Caller
     ) -> WholeOrder | Unchanged | OrderPatch:
-        views = self._opened().views
+        views = self._open_session().views
         version, _ = views.present()
         if request.since == version:
             return Unchanged(version=version)
@@ -134,16 +136,20 @@ class OrderMethods:
         return OrderPatch(version=version, base_version=request.since, patch=JsonText(patch))
 
     async def _get_menu(self, request: GetMenuRequest, caller: Caller) -> BaseModel:
-        return self._opened().menu.answer(request)
+        return self._open_session().menu.answer(request)
 
     async def _apply(self, request: OrderApplyRequest, caller: Caller) -> WholeOrder:
-        desk = self._asked_before(OrderDesk.has_done, caller, request.key) or self._opened()
+        order_session = (
+            self._session_of_key(OrderSession.has_done, caller, request.key) or self._open_session()
+        )
         command = read_command(request.command, caller)
-        applied = await desk.write(command, caller, version=request.version, key=request.key)
-        return WholeOrder(version=applied.version, order=desk.view_of(applied))
+        applied = await order_session.write(
+            command, caller, version=request.version, key=request.key
+        )
+        return WholeOrder(version=applied.version, order=order_session.view_of(applied))
 
     async def _subscribe(self, request: OrderSubscribeRequest, caller: Caller) -> WholeOrder:
-        self._opened()
+        self._open_session()
         if self._listeners is None:
             raise Forbidden(_CLOSED)
         version, view = self._listeners.subscribe(caller.identity)
@@ -155,21 +161,26 @@ class OrderMethods:
         return Done()
 
     async def _agent_state(self, request: AgentStateRequest, caller: Caller) -> BaseModel:
-        desk = self._asked_before(OrderDesk.has_done, caller, request.key) or self._opened()
-        return await objects.answer(desk, request, caller)
+        order_session = (
+            self._session_of_key(OrderSession.has_done, caller, request.key) or self._open_session()
+        )
+        return await objects.answer(order_session, request, caller)
 
-    def _asked_before(
-        self, known: Callable[[OrderDesk, Caller, str], bool], caller: Caller, key: str | None
-    ) -> OrderDesk | None:
-        """Find the desk of a call that is over and has answered this key: nothing of it is done in another call."""
+    def _session_of_key(
+        self, known: Callable[[OrderSession, Caller, str], bool], caller: Caller, key: str | None
+    ) -> OrderSession | None:
+        """Return the session of an ended call that knows this key, so that the request is not repeated."""
         if key is None:
             return None
-        return next((desk for desk in self._before if known(desk, caller, key)), None)
+        return next(
+            (order_session for order_session in self._before if known(order_session, caller, key)),
+            None,
+        )
 
-    def _opened(self) -> OrderDesk:
-        if self._desk is None:
+    def _open_session(self) -> OrderSession:
+        if self._order_session is None:
             raise Forbidden(_CLOSED)
-        return self._desk
+        return self._order_session
 
 
-_CLOSED = "Nobody is served here yet. Say hello first; if you have, ask again in a moment."
+_CLOSED = "No order is open yet. Call hello first; if you have, try again in a moment."

@@ -1,4 +1,4 @@
-"""The order as objects that can be created, read, updated, deleted and listed: ``agent.state``."""
+"""``agent.state``: create, read, update, delete and list the parts of the order as objects."""
 
 import logging
 from collections.abc import Iterator, Mapping
@@ -6,9 +6,9 @@ from typing import Literal, get_args
 
 from pydantic import JsonValue
 
-from rpc.desk import OrderDesk
-from rpc.gateway import Caller, Rejected, UnknownOperation, part, told
+from rpc.gateway import Caller, Rejected, UnknownOperation, error_object, part
 from rpc.gateway.answers import fitted
+from rpc.order_session import OrderSession
 from rpc.reading import wrong
 from rpc.wire import (
     AgentStateRequest,
@@ -57,10 +57,10 @@ COMMANDS: Mapping[ObjectType, Mapping[Operation, type[OrderCommand]]] = {
     "payment": {"update": ChoosePayment},
     "feedback": {"create": GiveFeedback, "update": GiveFeedback},
 }
-"""What each operation that writes carries out; everything can be read and listed."""
+"""The command of each writing operation; every type can be read and listed."""
 
 LARGEST_LIST = 14_300
-"""How many bytes the objects of one reply may have."""
+"""The largest total size of the objects in one reply, in bytes."""
 
 _SINGLE: tuple[ObjectType, ...] = ("customer", "fulfilment", "tip", "payment", "feedback")
 _ID_FIELD: Mapping[ObjectType, str] = {"item": "line_id", "note": "note_id"}
@@ -68,44 +68,44 @@ _ID_FIELD: Mapping[ObjectType, str] = {"item": "line_id", "note": "note_id"}
 Reply = Created | ReadOne | Written | Listed | Failed
 
 
-async def answer(desk: OrderDesk, request: AgentStateRequest, caller: Caller) -> Reply:
-    """Do what is asked; what the order says against it comes back in the envelope.
+async def answer(order_session: OrderSession, request: AgentStateRequest, caller: Caller) -> Reply:
+    """Carry out a request; errors of the state are returned in the envelope.
 
     Raises:
-        Rejected: It is no proper request.
+        Rejected: The request is not valid.
     """
     operation = _operation(request.operation)
     kind = _type(request.object_type)
     try:
         match operation:
             case "list":
-                return _list(desk, kind, request)
+                return _list(order_session, kind, request)
             case "read":
-                return _read(desk, _named(kind), request)
+                return _read(order_session, _named(kind), request)
             case "create" | "update" | "delete":
-                return await _write(desk, operation, _named(kind), request, caller)
+                return await _write(order_session, operation, _named(kind), request, caller)
     except Rejected:
         raise
-    except Exception as error:  # the envelope has a form for what goes wrong inside, too
+    except Exception as error:  # the envelope reports internal errors too
         if not isinstance(error, StateError):
-            # Not its text: a guest's words may stand in it.
-            logger.error("agent.state failed inside", extra={"error": type(error).__name__})
-        return failed(operation, error, desk.shared.version)
+            # Without the error's text: it may hold a guest's words.
+            logger.error("agent.state failed", extra={"error": type(error).__name__})
+        return failed(operation, error, order_session.shared.version)
 
 
 def failed(operation: Operation, error: Exception, version: int) -> Failed:
-    """Tell in the envelope why something was not done, in no more bytes than a reply may have."""
-    fault = fitted(told(error, version))
+    """Return the envelope for an error, cut to the size limits."""
+    fault = fitted(error_object(error, version))
     return Failed(operation=operation, message=fault.detail, version=version, error=fault)
 
 
-def object_view(desk: OrderDesk, kind: ObjectType, object_id: str | None) -> ObjectView:
-    """Show one part of the order.
+def object_view(order_session: OrderSession, kind: ObjectType, object_id: str | None) -> ObjectView:
+    """Return one part of the order.
 
     Raises:
-        NotFound: There is none of this id.
+        NotFound: There is none with this id.
     """
-    order = desk.shared.state
+    order = order_session.shared.state
     match kind:
         case "item":
             return _item(order, line_of(order, object_id or ""))
@@ -117,7 +117,7 @@ def object_view(desk: OrderDesk, kind: ObjectType, object_id: str | None) -> Obj
         case "order":
             if object_id not in (None, "order", order.order_id):
                 not_found("order", object_id or "", [order.order_id])
-            return _whole(desk, order)
+            return _whole(order_session, order)
         case _:
             if object_id not in (None, kind):
                 not_found(kind, object_id or "", [kind])
@@ -127,25 +127,27 @@ def object_view(desk: OrderDesk, kind: ObjectType, object_id: str | None) -> Obj
 # -- the operations -----------------------------------------------------------------------------------
 
 
-def _read(desk: OrderDesk, kind: ObjectType, request: AgentStateRequest) -> ReadOne:
+def _read(order_session: OrderSession, kind: ObjectType, request: AgentStateRequest) -> ReadOne:
     _no_data(request)
     _needs_id(kind, request)
-    found = object_view(desk, kind, request.object_id)
+    found = object_view(order_session, kind, request.object_id)
     return ReadOne(
-        message=f"This is {_called(kind, found.id)}.", version=desk.shared.version, object=found
+        message=f"This is {_called(kind, found.id)}.",
+        version=order_session.shared.version,
+        object=found,
     )
 
 
-def _list(desk: OrderDesk, kind: ObjectType | None, request: AgentStateRequest) -> Listed:
+def _list(
+    order_session: OrderSession, kind: ObjectType | None, request: AgentStateRequest
+) -> Listed:
     _no_data(request)
-    found = {one.id: one for one in _all(desk, kind)}
+    found = {one.id: one for one in _all(order_session, kind)}
     ids = [*found]
     start = 0
     if request.cursor is not None:
         if request.cursor not in found:
-            raise wrong(
-                "cursor", "gone", "What it stood at is not there any more: begin again without one."
-            )
+            raise wrong("cursor", "gone", "Its object is gone: start again without a cursor.")
         start = ids.index(request.cursor) + 1
     page: dict[str, ObjectView] = {}
     room = LARGEST_LIST
@@ -157,7 +159,7 @@ def _list(desk: OrderDesk, kind: ObjectType | None, request: AgentStateRequest) 
     shown = start + len(page)
     return Listed(
         message=f"Listed {len(page)} {'object' if len(page) == 1 else 'objects'}.",
-        version=desk.shared.version,
+        version=order_session.shared.version,
         objects=page,
         count=len(page),
         cursor=ids[shown - 1] if shown < len(ids) else None,
@@ -165,7 +167,7 @@ def _list(desk: OrderDesk, kind: ObjectType | None, request: AgentStateRequest) 
 
 
 async def _write(
-    desk: OrderDesk,
+    order_session: OrderSession,
     operation: Literal["create", "update", "delete"],
     kind: ObjectType,
     request: AgentStateRequest,
@@ -177,7 +179,7 @@ async def _write(
     fields = dict(request.data or {})
     if operation == "create":
         if request.object_id is not None:
-            raise wrong("object_id", "not_taken", "The house gives the ids: leave it out.")
+            raise wrong("object_id", "not_taken", "The server assigns ids: leave it out.")
     else:
         _needs_id(kind, request)
     id_field = _ID_FIELD.get(kind, "op")
@@ -187,10 +189,10 @@ async def _write(
         fields[id_field] = request.object_id
     command = part(form, fields, at="data")
     if operation != "create" and kind not in _ID_FIELD:
-        object_view(desk, kind, request.object_id)  # what is not there cannot be changed
-    applied = await desk.write(command, caller, version=request.version, key=request.key)
+        object_view(order_session, kind, request.object_id)  # raises if there is none
+    applied = await order_session.write(command, caller, version=request.version, key=request.key)
     if operation == "create":
-        object_id = _made(applied, command, kind, desk.shared.context)
+        object_id = _made(applied, command, kind, order_session.shared.context)
         return Created(
             message=f"Created {_called(kind, object_id)}.",
             version=applied.version,
@@ -207,7 +209,7 @@ async def _write(
 def _made(
     applied: Applied[OrderState], command: OrderCommand, kind: ObjectType, context: OrderContext
 ) -> str:
-    """Say which object a command made, or made more of; also when it is answered again after a restart."""
+    """Return the id of the object a command created or added to, also when answering a repeat after a restart."""
     if kind == "note":
         return applied.state.notes[-1].id
     if kind != "item" or not isinstance(command, AddItem):
@@ -220,7 +222,7 @@ def _made(
 
 
 def _same_line(order: OrderState, command: AddItem, context: OrderContext) -> str:
-    """Find the line a command went to, in the order as it left it: where it would go once more."""
+    """Find the line a command went to, by applying it once more to the order as it left it."""
     single = tuple(line.model_copy(update={"quantity": 1}) for line in order.order_items)
     open_again = order.model_copy(update={"stage": Stage.OPEN, "order_items": single})
     try:
@@ -230,7 +232,7 @@ def _same_line(order: OrderState, command: AddItem, context: OrderContext) -> st
     for line, before in zip(after.order_items, single, strict=False):
         if line != before:
             return line.id
-    # It was the last line that somebody wrote on.
+    # Otherwise it was the line written last.
     written = [line.id for line in order.order_items if f"lines/{line.id}" in order.times]
     return max(written, key=lambda line_id: order.times[f"lines/{line_id}"].updated_at)
 
@@ -238,14 +240,14 @@ def _same_line(order: OrderState, command: AddItem, context: OrderContext) -> st
 # -- the objects --------------------------------------------------------------------------------------
 
 
-def _all(desk: OrderDesk, kind: ObjectType | None) -> Iterator[ObjectView]:
-    order = desk.shared.state
+def _all(order_session: OrderSession, kind: ObjectType | None) -> Iterator[ObjectView]:
+    order = order_session.shared.state
     if kind in (None, "item"):
         yield from (_item(order, line) for line in order.order_items)
     if kind in (None, "note"):
         yield from map(_note, order.notes)
     if kind == "order":
-        yield _whole(desk, order)
+        yield _whole(order_session, order)
     for single in _SINGLE:
         if kind == single or (kind is None and _is_set(order, single)):
             yield _part(order, single)
@@ -268,7 +270,7 @@ def _note(note: Note) -> ObjectView:
     )
 
 
-def _whole(desk: OrderDesk, order: OrderState) -> ObjectView:
+def _whole(order_session: OrderSession, order: OrderState) -> ObjectView:
     changed = [
         order.opened_at,
         *(times.updated_at for times in order.times.values()),
@@ -279,7 +281,7 @@ def _whole(desk: OrderDesk, order: OrderState) -> ObjectView:
         type="order",
         created_at=order.opened_at.isoformat(),
         updated_at=max(changed).isoformat(),
-        data=desk.views.present()[1],
+        data=order_session.views.present()[1],
     )
 
 
@@ -322,7 +324,7 @@ def _called(kind: ObjectType, object_id: str | None) -> str:
     return f"{kind} {object_id}" if kind in _ID_FIELD else f"the {kind}"
 
 
-# -- what is no proper request ------------------------------------------------------------------------
+# -- invalid requests ---------------------------------------------------------------------------------
 
 
 def _operation(word: str) -> Operation:
@@ -340,7 +342,9 @@ def _type(word: str | None) -> ObjectType | None:
     for kind in TYPES:
         if kind == word:
             return kind
-    raise wrong("object_type", "literal_error", f"There is none like it: {', '.join(TYPES)}.")
+    raise wrong(
+        "object_type", "literal_error", f"There is no such type. Types: {', '.join(TYPES)}."
+    )
 
 
 def _named(kind: ObjectType | None) -> ObjectType:

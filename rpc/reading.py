@@ -1,4 +1,4 @@
-"""Commands as clients send them: which there are, and for whom."""
+"""The commands that clients can send, by role."""
 
 from collections.abc import Mapping
 
@@ -14,19 +14,19 @@ def _by_op(kinds: frozenset[type[OrderCommand]]) -> dict[str, type[OrderCommand]
 
 
 GUEST_OPS = _by_op(GUEST_COMMANDS)
-"""What a guest can do, by name; staff can do it for him."""
+"""The guest's commands by name; staff can send them for the guest."""
 
 STAFF_OPS = _by_op(STAFF_COMMANDS)
-"""What only the house can do, by name."""
+"""The commands that only staff can send, by name."""
 
 
 def read_command(written: Mapping[str, JsonValue], caller: Caller) -> OrderCommand:
-    """Read a command by its ``op``.
+    """Parse a command by its ``op``.
 
     Raises:
-        BadParams: It has no ``op``, or a field is missing, unknown or wrong.
-        UnknownOperation: There is no such command for clients.
-        Forbidden: It is the house's, and the caller is not.
+        BadParams: It has no ``op``, or a field is missing, unknown or invalid.
+        UnknownOperation: There is no such client command.
+        Forbidden: It is a staff command, and the caller is not staff.
     """
     op = written.get("op")
     if not isinstance(op, str):
@@ -34,7 +34,7 @@ def read_command(written: Mapping[str, JsonValue], caller: Caller) -> OrderComma
     possible = GUEST_OPS | STAFF_OPS if caller.role == STAFF else GUEST_OPS
     kind = possible.get(op)
     if kind is None and op in STAFF_OPS:
-        raise Forbidden("Only the house's own people can do this.")
+        raise Forbidden("Only staff can do this.")
     if kind is None:
         raise UnknownOperation(
             f"There is no such command. Possible are {', '.join(possible)}.",
@@ -45,11 +45,11 @@ def read_command(written: Mapping[str, JsonValue], caller: Caller) -> OrderComma
 
 
 def wrong(field: str, code: str, detail: str) -> BadParams:
-    """Say what is wrong with a field, in the words and with the facts of every other such answer.
+    """Return a ``BadParams`` for one field, in the same form as a validation error.
 
     Args:
-        field: Its name, with a dot between the names of those it lies in.
-        code: What is wrong, in a word.
+        field: The field's path, with dots.
+        code: The error as an identifier.
         detail: An English sentence that says what to do.
     """
     return BadParams(

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bella_vista.transcript import Kind
-from rpc.desk import Spoken
+from rpc.order_session import Spoken
 from state.shared import Moment, SqlStore
 
 

@@ -287,7 +287,7 @@ class RoomCall:
         self._metadata = self._metadata.model_copy(update={"order_id": None, "resume_code": None})
         self._over.clear()
         self._wanted.clear()
-        self._methods.open(talk.desk, talk.page)
+        self._methods.open(talk.order_session, talk.page)
         early, self._early = self._early, []
         for words in early:
             talk.call.hear(words)
@@ -475,7 +475,7 @@ class RoomCall:
                 return
             self._over_at = asyncio.get_running_loop().time()
             self._over.set()
-            talk.desk.end()
+            talk.order_session.end()
             self._connection_noted = self._spawn(self._note_connection())
             talk.page.ended(
                 "agent_ended" if event.reason == "agent_ended" else "user_left",

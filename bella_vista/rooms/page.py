@@ -168,7 +168,7 @@ class Page:
 
     async def end_is_told(self) -> None:
         """Wait until everybody who can be reached knows that the call is over."""
-        await self._ends.told()
+        await self._ends.delivered()
 
     async def aclose(self) -> None:
         """Show nothing more."""

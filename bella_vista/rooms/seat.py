@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from state.shared import Held, JournalFault, Lease, Lost, SqlStore, StateError
+from state.shared import JournalFault, Lease, LeaseHeld, LeaseLost, SqlStore, StateError
 
 logger = logging.getLogger(__name__)
 
@@ -116,7 +116,7 @@ class Seat:
                     supersedes=self._supersedes,
                     tries=self._tries,
                 )
-            except Held:
+            except LeaseHeld:
                 watched_from = watched_from or loop.time()
                 if loop.time() > watched_from + WATCHED_S + LASTS_S + RENEWED_S:
                     return False
@@ -146,8 +146,8 @@ class Seat:
         patient_until = loop.time() + PATIENCE_S
         while True:
             try:
-                await self._store.settle(self._place, self._holder, state_id=order_id, guest=guest)
-            except Lost:
+                await self._store.assign(self._place, self._holder, state_id=order_id, guest=guest)
+            except LeaseLost:
                 self._lost()
                 raise
             except JournalFault as fault:
@@ -209,7 +209,7 @@ class Seat:
         now = asyncio.get_running_loop().time()
         try:
             await self._store.renew(self._place, self._holder, seconds=LASTS_S)
-        except Lost:
+        except LeaseLost:
             self._lost()
             return False
         except StateError as fault:  # it is ours as long as nobody else takes it

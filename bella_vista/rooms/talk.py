@@ -17,7 +17,7 @@ from bella_vista.rooms.patience import Silence
 from bella_vista.rooms.resume_codes import resume_code
 from bella_vista.rooms.words import NOBODY_THERE, STILL_THERE
 from bella_vista.transcript import CallRecord
-from rpc.desk import OrderDesk
+from rpc.order_session import OrderSession
 from state.context import OrderContext
 from state.order import Channel, OrderState
 
@@ -74,7 +74,7 @@ class Talk:
         self._finished = False
         self._silence = Silence(house.patience[channel], self._still_there, self._nobody_there)
         code = resume_code(self.call.state.order_id, house.secret)
-        self.desk = OrderDesk(
+        self.order_session = OrderSession(
             self.call.shared,
             self.call,
             agent=house.agent,
@@ -85,7 +85,7 @@ class Talk:
         self.page = Page(
             room.local_participant,
             self.call,
-            self.desk.views,
+            self.order_session.views,
             guest=guest,
             resume_code=code,
             silent=channel == "phone",

@@ -1,10 +1,9 @@
-"""How calls from clients reach a state: who may call, how often, how big, how strictly read; and what is pushed.
+"""RPC gateway: authorization, rate and size limits, strict parsing of client calls, and pushes to clients.
 
-Knows no restaurant: an application gives it methods over a ``SharedState``.
+Independent of the restaurant: an application supplies methods over a ``SharedState``.
 """
 
 from rpc.gateway.attributes import Attributes
-from rpc.gateway.courier import Peer
 from rpc.gateway.errors import (
     BadJson,
     BadParams,
@@ -16,12 +15,13 @@ from rpc.gateway.errors import (
     TooLarge,
     UnknownOperation,
     VersionDemanded,
-    told,
+    error_object,
 )
 from rpc.gateway.gateway import Gateway, Limits
 from rpc.gateway.method import GUEST, STAFF, AnyMethod, Caller, Method, Request
 from rpc.gateway.mutes import Mutes, RoomService
 from rpc.gateway.notices import EndNotices, TurnNotices
+from rpc.gateway.notifier import Peer
 from rpc.gateway.params import part
 from rpc.gateway.push import Subscribers
 from rpc.gateway.streams import STREAM_BYTES, cap_incoming, is_too_large
@@ -56,7 +56,7 @@ __all__ = [
     "UnknownOperation",
     "VersionDemanded",
     "cap_incoming",
+    "error_object",
     "is_too_large",
     "part",
-    "told",
 ]

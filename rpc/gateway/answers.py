@@ -1,4 +1,4 @@
-"""What goes back over the wire: replies and errors that fit, and that every client can read."""
+"""Replies and errors cut to the sizes that LiveKit and older clients accept."""
 
 from livekit import rtc
 from pydantic import BaseModel, JsonValue
@@ -7,31 +7,31 @@ from rpc.gateway.errors import ErrorObject
 from rpc.gateway.strict_json import write
 
 MESSAGE_BYTES = 256
-"""What a message may have; livekit cuts what is longer, in the middle of a sentence."""
+"""The largest error message, in bytes; livekit truncates longer ones in mid-sentence."""
 
 DATA_BYTES = 15_360
-"""What the data of an error may have; livekit cuts what is longer, and then it is no JSON any more."""
+"""The largest error data, in bytes; livekit truncates longer data, which then is not valid JSON."""
 
 FACTS_BYTES = 8_192
-"""What the facts of an error may have together; the largest are left out first."""
+"""The largest total size of an error's facts, in bytes; the largest facts are dropped first."""
 
 DETAIL_BYTES = 2_048
-"""What the sentence of an error may have in its data."""
+"""The largest ``detail`` in an error's data, in bytes."""
 
 
 class ReplyTooLong(Exception):
-    """A method answered with more than can be sent."""
+    """A method's reply exceeds the size limit."""
 
 
 def reply_text(reply: BaseModel, limit: int) -> str:
-    """Write a reply.
+    """Serialize a reply.
 
     Raises:
-        ReplyTooLong: It has more bytes than that.
-        ValueError: It holds what strict JSON has no form for.
-        TypeError: It is no model.
+        ReplyTooLong: It has more than ``limit`` bytes.
+        ValueError: It holds a value that strict JSON cannot represent.
+        TypeError: It is not a pydantic model.
     """
-    if not isinstance(reply, BaseModel):  # types are promises; a client waits for an object
+    if not isinstance(reply, BaseModel):  # annotations are not enforced; a client expects an object
         raise TypeError("a method answers with a model")
     text = write(reply)
     if len(text.encode()) > limit:
@@ -40,13 +40,13 @@ def reply_text(reply: BaseModel, limit: int) -> str:
 
 
 def rpc_error(error: ErrorObject) -> rtc.RpcError:
-    """Return an error as livekit sends it: code, message, and all of it as JSON data."""
+    """Convert an error to an ``RpcError``: code, message, and the whole error as JSON data."""
     fits = fitted(error)
     return rtc.RpcError(error.code, shortened(fits.detail, MESSAGE_BYTES), write(fits))
 
 
 def fitted(error: ErrorObject) -> ErrorObject:
-    """Return an error that can be sent: with the facts that fit, small ones first, and clean texts."""
+    """Cut an error to its size limits: drop the largest facts, shorten ``detail``, clean the text."""
     facts: dict[str, JsonValue] = {}
     room = FACTS_BYTES
     for name, value in sorted(
@@ -64,7 +64,7 @@ def fitted(error: ErrorObject) -> ErrorObject:
 
 
 def shortened(text: str, limit: int) -> str:
-    """Cut a text between two characters so that it has no more bytes than that, and says so.
+    """Shorten a text to at most ``limit`` bytes, between two characters, and mark it with ``...``.
 
     >>> shortened("Ask for one of these: Margherita, Marinara", 32)
     'Ask for one of these: Marghe ...'
@@ -76,7 +76,7 @@ def shortened(text: str, limit: int) -> str:
 
 
 def _size(name: str, value: JsonValue) -> int:
-    """Return the bytes of a fact, or more than there is room for when it cannot be written."""
+    """Return the size of a fact in bytes; more than the limit if it cannot be serialized."""
     try:
         return len(write({name: value}).encode())
     except (ValueError, TypeError):

@@ -1,7 +1,7 @@
-"""Shows a few words about the call as attributes of this participant, for clients that only look.
+"""Publishes call information as attributes of the agent's participant.
 
-Best effort: livekit-agents 1.8.9 says nothing when the server takes no attributes, and everybody in the room
-can read them. The truth is what a client asks for.
+Best effort: livekit-agents 1.8.9 does not report when the server rejects attributes, and everyone in the room
+can read them. Clients that need the exact state ask for it by RPC.
 """
 
 import asyncio
@@ -12,35 +12,35 @@ from typing import Protocol
 logger = logging.getLogger(__name__)
 
 PAUSE_S = 0.25
-"""The time between two updates, in seconds: what changes meanwhile goes out as one. livekit-server 1.13.5 tells everybody
-in the room of each, and makes this participant a new token."""
+"""The minimum time between two updates, in seconds; changes in between are sent as one update. For each update
+livekit-server 1.13.5 notifies everyone in the room and issues this participant a new token."""
 
-_LATEST_S = 10.0
-"""When an update is given up, in seconds."""
+_GIVE_UP_S = 10.0
+"""The timeout of an update, in seconds."""
 
 
-class Shown(Protocol):
-    """Whose attributes they are: a room's ``local_participant``."""
+class Participant(Protocol):
+    """The participant whose attributes are set: a room's ``local_participant``."""
 
     async def set_attributes(self, attributes: dict[str, str]) -> None:
-        """Set these attributes beside the others there are."""
+        """Merge these attributes into the existing ones."""
         ...
 
 
 class Attributes:
-    """The attributes of this participant: the latest wins, one update at a time, awaited by nobody.
+    """Attributes of this participant, updated in the background, one update at a time; the latest values win.
 
-    Has to be made inside a running event loop, and ends with ``aclose``.
+    Create it inside a running event loop; close it with ``aclose``.
 
     Args:
-        participant: Whose they are.
-        pause_s: The least time between two updates, in seconds.
-        sleep: Waits that long.
+        participant: The participant.
+        pause_s: The minimum time between two updates, in seconds.
+        sleep: Used to wait for that time.
     """
 
     def __init__(
         self,
-        participant: Shown,
+        participant: Participant,
         *,
         pause_s: float = PAUSE_S,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -50,29 +50,29 @@ class Attributes:
         self._sleep = sleep
         self._wanted: dict[str, str] = {}
         self._shown: dict[str, str] = {}
-        self._news = asyncio.Event()
-        self._complained = False
-        self._task = asyncio.get_running_loop().create_task(self._run(), name="showing attributes")
+        self._changed = asyncio.Event()
+        self._warned = False
+        self._task = asyncio.get_running_loop().create_task(self._run(), name="update attributes")
 
     def show(self, attributes: Mapping[str, str]) -> None:
-        """Show these beside the others; an empty text takes one away. Waits for nobody, never raises."""
+        """Set these attributes beside the others; an empty text removes one. Returns at once, never raises."""
         self._wanted.update(attributes)
-        self._news.set()
+        self._changed.set()
 
     def again(self) -> None:
-        """Show all of them once more: this side was away, and what it set meanwhile may be lost."""
+        """Send all attributes again after a reconnect, because updates may have been lost."""
         self._shown = {}
-        self._news.set()
+        self._changed.set()
 
     async def aclose(self) -> None:
-        """Show nothing more."""
+        """Stop updating."""
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 
     async def _run(self) -> None:
         while True:
-            await self._news.wait()
-            self._news.clear()
+            await self._changed.wait()
+            self._changed.clear()
             changed = {
                 name: text for name, text in self._wanted.items() if self._shown.get(name) != text
             }
@@ -83,11 +83,11 @@ class Attributes:
     async def _update(self, changed: dict[str, str]) -> None:
         shown = self._shown
         try:
-            async with asyncio.timeout(_LATEST_S):
+            async with asyncio.timeout(_GIVE_UP_S):
                 await self._participant.set_attributes(changed)
-        except Exception as error:  # they go out with the next change; the conversation goes on
-            if not self._complained:
-                self._complained = True
+        except Exception as error:  # sent again with the next change; the conversation goes on
+            if not self._warned:
+                self._warned = True
                 logger.warning("attributes could not be set", extra={"error": type(error).__name__})
         else:
             shown.update(changed)

@@ -1,16 +1,16 @@
-"""Every answer that is no success: its code, its name, and the one object that tells it.
+"""Error codes and types of the gateway, and the error object that clients receive.
 
-* Rejected            what is no proper request; always an ``RpcError``
+* Rejected            not a valid request; always an ``RpcError``
   * BadJson           4000  not one strict JSON object
-  * BadParams         4001  a field is missing, unknown or wrong
-  * Forbidden         4003  not yours to call
+  * BadParams         4001  a field is missing, unknown or invalid
+  * Forbidden         4003  the caller may not call this
   * UnknownOperation  4005  there is no such operation
-  * TooLarge          4013  more bytes than are taken
-  * VersionDemanded   4028  say which version you have seen
-  * RateLimited       4029  wait; says how long
-  * NotYet            5003  what is called is only beginning; says how long to wait
+  * TooLarge          4013  the payload exceeds the size limit
+  * VersionDemanded   4028  the request needs the version the caller has seen
+  * RateLimited       4029  too many calls; says how long to wait
+  * NotYet            5003  still starting; says how long to wait
 
-What the state answers (``StateError``) has the codes 4004, 4009, 4010, 4011, 4022, 5000, 5003 and 5004.
+Errors of the state (``StateError``) have the codes 4004, 4009, 4010, 4011, 4022, 5000, 5003 and 5004.
 """
 
 from collections.abc import Mapping
@@ -36,17 +36,17 @@ def _is_none(value: object) -> bool:
 
 
 class ErrorObject(BaseModel):
-    """Why something was not done: what a program reads (``code``, ``type``, ``reason``, ``facts``) and a person (``detail``).
+    """Why a request failed: for programs (``code``, ``type``, ``reason``, ``facts``) and for people (``detail``).
 
     Args:
-        code: The number; an ``RpcError`` of it has the same.
-        type: The same in a word.
-        reason: What exactly, in a word: which rule of the state said no.
-        facts: The same in data.
+        code: The error code; the ``RpcError`` has the same one.
+        type: The name of the code.
+        reason: The exact reason as an identifier: which rule of the state refused.
+        facts: The reason as data.
         detail: An English sentence that says what to do.
-        retryable: Whether the same may be asked again with some hope.
-        retry_after_ms: How long to wait before that, in milliseconds.
-        version: The present version of the state, for whoever may see it.
+        retryable: Whether the same request may succeed later.
+        retry_after_ms: How long to wait before a retry, in milliseconds.
+        version: The present version of the state, if the caller may see it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -62,11 +62,11 @@ class ErrorObject(BaseModel):
 
 
 class Rejected(Exception):
-    """What was sent is no proper request, or not from somebody who may send it; nothing was done.
+    """The request is not valid, or the caller may not send it; nothing was done.
 
     Args:
-        detail: An English sentence that says what to do. It repeats nothing of what was sent.
-        facts: The same in data.
+        detail: An English sentence that says what to do. It never repeats what was sent.
+        facts: The reason as data.
     """
 
     code: ClassVar[int]
@@ -77,8 +77,8 @@ class Rejected(Exception):
         self.detail = detail
         self.facts: Mapping[str, JsonValue] = facts
 
-    def told(self, version: int | None = None) -> ErrorObject:
-        """Return it as the caller is told it."""
+    def error_object(self, version: int | None = None) -> ErrorObject:
+        """Return the error object for the caller."""
         return ErrorObject(
             code=self.code,
             type=self.type,
@@ -96,7 +96,7 @@ class BadJson(Rejected):
 
 
 class BadParams(Rejected):
-    """A field is missing, unknown, or not what it has to be."""
+    """A field is missing, unknown or invalid."""
 
     code, type = 4001, "invalid_params"
 
@@ -114,19 +114,19 @@ class UnknownOperation(Rejected):
 
 
 class TooLarge(Rejected):
-    """The payload has more bytes than are taken."""
+    """The payload exceeds the size limit."""
 
     code, type = 4013, "too_large"
 
 
 class VersionDemanded(Rejected):
-    """This could undo somebody else's work: the caller has to say which version he has seen."""
+    """The request could undo another writer's work and needs the version the caller has seen."""
 
     code, type = 4028, "precondition_required"
 
 
 class RateLimited(Rejected):
-    """The caller asks more often, or for more at once, than is served."""
+    """The caller exceeds the rate limit or the limit of concurrent calls."""
 
     code, type = 4029, "rate_limited"
 
@@ -134,25 +134,27 @@ class RateLimited(Rejected):
         super().__init__(detail, **facts)
         self.retry_after_ms = retry_after_ms
 
-    def told(self, version: int | None = None) -> ErrorObject:
-        """Return it as the caller is told it: with how long to wait."""
-        told = super().told(version)
-        return told.model_copy(update={"retryable": True, "retry_after_ms": self.retry_after_ms})
+    def error_object(self, version: int | None = None) -> ErrorObject:
+        """Return the error object for the caller, with the time to wait."""
+        error = super().error_object(version)
+        return error.model_copy(update={"retryable": True, "retry_after_ms": self.retry_after_ms})
 
 
 RETRY_MS = 500
-"""How long a client should wait before it asks again what could not be done just now, in milliseconds."""
+"""How long a client should wait before it retries a request that is unavailable, in milliseconds."""
 
 
 class NotYet(Rejected):
-    """What is called is only beginning: the same may be asked again in a moment."""
+    """The method is still starting up; the same request may succeed in a moment."""
 
     code, type = 5003, "unavailable"
 
-    def told(self, version: int | None = None) -> ErrorObject:
-        """Return it as the caller is told it: with how long to wait."""
+    def error_object(self, version: int | None = None) -> ErrorObject:
+        """Return the error object for the caller, with the time to wait."""
         return (
-            super().told(version).model_copy(update={"retryable": True, "retry_after_ms": RETRY_MS})
+            super()
+            .error_object(version)
+            .model_copy(update={"retryable": True, "retry_after_ms": RETRY_MS})
         )
 
 
@@ -166,27 +168,27 @@ STATE_CODES: Mapping[str, int] = {
     "unavailable": 5003,
     "outcome_unknown": 5004,
 }
-"""The number of each ``type`` that a state answers with."""
+"""The code of each ``type`` of state error."""
 
-# The codes of a refusal that have a number of their own; every other is 4022 and tells its code as reason.
+# Refusals with a type of their own; every other is 4022 with its code as the reason.
 _OWN_TYPE = ("not_found", "wrong_stage")
 
 
-def told(error: Exception, version: int | None = None) -> ErrorObject:
-    """Return any error as a caller is told it; what is nobody's business is ``internal``.
+def error_object(error: Exception, version: int | None = None) -> ErrorObject:
+    """Convert any error to the error object for a caller; unexpected exceptions become ``internal``.
 
     Args:
-        error: What went wrong.
-        version: The present version of the state, where the caller may know it.
+        error: The error.
+        version: The present version of the state, if the caller may see it.
     """
     if isinstance(error, Rejected):
-        return error.told(version)
+        return error.error_object(version)
     if not isinstance(error, StateError):
-        return _object("internal", "internal", _INTERNAL, {}, version, retryable=True)
+        return _state_error_object("internal", "internal", _INTERNAL, {}, version, retryable=True)
     kind = _type_of(error)
-    # What the journal says of itself, paths in it perhaps, is the house's business.
+    # The journal's messages may contain paths and are not for clients.
     ours = isinstance(error, NotStored | JournalFault | TakenOver)
-    return _object(
+    return _state_error_object(
         kind,
         kind if not isinstance(error, Refused) or kind in _OWN_TYPE else error.code,
         _NOT_NOW if ours else error.message,
@@ -215,7 +217,7 @@ def _type_of(error: StateError) -> str:
             return "internal"
 
 
-def _object(
+def _state_error_object(
     kind: str,
     reason: str,
     detail: str,

@@ -1,4 +1,4 @@
-"""What a state looked like from outside at its last versions, so that who saw one is told only the difference."""
+"""The views of a state's latest versions, and the patches between them."""
 
 import json
 from collections import OrderedDict
@@ -10,20 +10,20 @@ from pydantic_core import to_json
 from rpc.gateway.patches import patch_between
 
 View = dict[str, JsonValue]
-"""A state as everybody outside sees it."""
+"""A state as clients see it."""
 
 
 def compact(value: JsonValue) -> str:
-    """Write JSON as it goes over the wire: no spaces, nothing escaped that need not be, null for what is no number."""
+    """Serialize compact JSON: no spaces, no needless escapes, ``null`` for NaN and infinity."""
     return to_json(value, inf_nan_mode="null").decode()
 
 
 class Views:
-    """The views of the last versions, as JSON text, and what lies between them, each written once for all who ask.
+    """Views of the latest versions as JSON text, and patches between them, each serialized once for all clients.
 
     Args:
-        render: Gives the present version and the view of it.
-        keep: How many versions are remembered.
+        render: Returns the present version and its view.
+        keep: How many versions are kept.
     """
 
     def __init__(self, render: Callable[[], tuple[int, View]], keep: int = 32) -> None:
@@ -35,7 +35,7 @@ class Views:
         self.note()
 
     def note(self) -> None:
-        """Take in the present view. Call it after each change; a version that was missed has no patch."""
+        """Add the present view. Call it after each change; a skipped version has no patch."""
         version, view = self._present = self._render()
         self._patches.clear()
         self._written[version] = compact(view)
@@ -44,17 +44,17 @@ class Views:
             self._written.popitem(last=False)
 
     def present(self) -> tuple[int, View]:
-        """Return the version that was taken in last, and its view; nobody may edit it."""
+        """Return the latest version and its view, which must not be edited."""
         return self._present
 
     def text(self) -> str:
-        """Return the view that was taken in last, as JSON text."""
+        """Return the latest view as JSON text."""
         return self._written[self._present[0]]
 
     def since(self, version: int) -> str | None:
-        """Return the patch from a version's view to the present one, as JSON text.
+        """Return the patch from a version to the latest one as JSON text.
 
-        ``None`` when that version's view is not known any more, or the patch would be longer than the view.
+        ``None`` if that version is no longer kept or the patch would be longer than the view.
         """
         before = self._written.get(version)
         if before is None:

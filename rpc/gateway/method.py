@@ -1,4 +1,4 @@
-"""What can be called: a name, the form of its request, and who answers it."""
+"""RPC methods: a name, the model of the request, and the function that answers it."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -9,25 +9,25 @@ from pydantic import BaseModel, ConfigDict
 R = TypeVar("R", bound="Request")
 
 GUEST = "guest"
-"""The role of the one whose call it is."""
+"""The role of the user the room belongs to."""
 
 STAFF = "staff"
-"""The role of the house's own people."""
+"""The role of the application's staff."""
 
 
 class Request(BaseModel):
-    """The form of a request: strict, frozen, and nothing beside its own fields."""
+    """Base class of request models: strict, frozen, no extra fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls.
+    """The caller of a method.
 
     Args:
-        identity: As the server says it; never empty.
-        role: ``guest``, ``staff``, or nothing: in the room, and not known to be either.
+        identity: The identity as the server reports it; never empty.
+        role: ``guest``, ``staff``, or ``None`` for a participant without a role.
     """
 
     identity: str
@@ -36,14 +36,14 @@ class Caller:
 
 @dataclass(frozen=True)
 class Method(Generic[R]):
-    """Something that can be called.
+    """A method that clients can call.
 
     Args:
-        name: As clients call it.
-        request: The form of its payload.
-        answer: Does it, and returns the reply. It raises ``Rejected`` or ``StateError``; everything else is
-            told as ``internal``.
-        anybody: Whether one who is neither guest nor staff may call it.
+        name: The name clients call.
+        request: The model of its payload.
+        answer: Handles the request and returns the reply. It raises ``Rejected`` or ``StateError``; any other
+            exception is reported as ``internal``.
+        anybody: Whether a caller without a role may call it.
     """
 
     name: str
@@ -53,4 +53,4 @@ class Method(Generic[R]):
 
 
 AnyMethod = Method[Any]
-"""A method of whatever request."""
+"""A method with any request model."""

@@ -1,7 +1,7 @@
-"""Takes a caller who does not stop off the line for a while, at the server.
+"""Temporarily mutes a flooding caller through the LiveKit server API.
 
-No gate inside the agent can keep the others' times: what a flood sends stands before theirs on the way in, and
-each refusal before their answers on the way out. The server can drop it before it costs anybody anything.
+Checks inside the agent cannot protect other callers: the flood's messages are queued before theirs, and its
+refusals before their answers. The server drops the messages before they cost anything.
 """
 
 import asyncio
@@ -16,42 +16,42 @@ from livekit.protocol.room import RoomParticipantIdentity, UpdateParticipantRequ
 logger = logging.getLogger(__name__)
 
 TRIES = 3
-"""How often it is tried to give somebody his agent back."""
+"""How often unmuting is attempted."""
 
 CLOSING_S = 2.0
-"""How long closing waits for those who are still muted to be given their agent back, in seconds."""
+"""How long closing waits for muted callers to be unmuted, in seconds."""
 
 
-class _Answer(Enum):
-    """What came of asking the server, when it is no participant."""
+class _Failure(Enum):
+    """Why a request to the server returned no participant."""
 
-    GONE = "gone"
-    NONE = "none"
+    NOT_FOUND = "not_found"
+    REQUEST_FAILED = "request_failed"
 
 
 class RoomService(Protocol):
-    """What is asked of the server: ``livekit.api.LiveKitAPI().room`` is one."""
+    """The server API: ``livekit.api.LiveKitAPI().room`` implements it."""
 
     async def get_participant(self, get: RoomParticipantIdentity) -> ParticipantInfo:
-        """Return a participant with all he may do."""
+        """Return a participant with their permissions."""
         ...
 
     async def update_participant(self, update: UpdateParticipantRequest) -> ParticipantInfo:
-        """Change a participant; his permissions are replaced whole."""
+        """Update a participant; their permissions are replaced as a whole."""
         ...
 
 
 class Mutes:
-    """Who may not send any data at the moment, and for how long.
+    """Mutes callers for a time by withdrawing their permission to publish data.
 
-    What he sends meanwhile - calls, answers, chat - is dropped by the server without a word; his microphone
-    stays. Everything else he may do is left as it is, and read anew before he gets his agent back.
+    The server silently drops what a muted participant sends: RPC calls, RPC answers, chat. Their microphone and all
+    other permissions stay; permissions are read again before unmuting.
 
     Args:
-        service: The server's.
+        service: The server API.
         room: The room's name.
-        seconds: How long, in seconds. A client gives up on what it has queued after seven.
-        sleep: How to wait.
+        seconds: How long a mute lasts. A client abandons queued messages after seven seconds.
+        sleep: Used to wait.
     """
 
     def __init__(
@@ -71,36 +71,36 @@ class Mutes:
         self._closed = False
 
     async def warm_up(self, identity: str) -> None:
-        """Ask the server once for somebody, so that the first mute need not stand still.
+        """Send the server one request, so that the first mute does not block the event loop.
 
-        The first request of livekit's client builds its connection and holds the event loop up for some 85 ms.
+        The first request of livekit's client sets up its connection and blocks the event loop for some 85 ms.
         """
         await self._permission(identity)
 
     def muted(self, identity: str) -> bool:
-        """Whether somebody is muted, or about to be."""
+        """Whether a participant is muted or about to be."""
         return identity in self._tasks
 
-    def mute(self, identity: str, after: Callable[[], None]) -> None:
-        """Mute somebody for a while; returns at once, and does nothing for one who is muted.
+    def mute(self, identity: str, on_done: Callable[[], None]) -> None:
+        """Mute a participant for a time. Returns at once; does nothing if they are muted already.
 
         Args:
-            identity: Who.
-            after: Called when it is over, also when it could not be done.
+            identity: The participant.
+            on_done: Called when the mute is over, also if it failed.
         """
         if self._closed or identity in self._tasks:
             return
-        task = asyncio.create_task(self._spell(identity), name="mute a caller")
+        task = asyncio.create_task(self._mute_for_a_time(identity), name="mute a caller")
         self._tasks[identity] = task
 
         def over(task: asyncio.Task[None]) -> None:
             del self._tasks[identity]
-            after()
+            on_done()
 
         task.add_done_callback(over)
 
     async def aclose(self) -> None:
-        """Give everybody his agent back, and mute nobody any more."""
+        """Unmute everyone and accept no new mutes."""
         self._closed = True
         for waiting in self._waiting:
             waiting.cancel()
@@ -111,32 +111,32 @@ class Mutes:
             if late:
                 await asyncio.wait(late)
 
-    async def _spell(self, identity: str) -> None:
+    async def _mute_for_a_time(self, identity: str) -> None:
         permission = await self._permission(identity)
         if not isinstance(permission, ParticipantPermission) or not permission.can_publish_data:
             return
-        logger.warning("a caller does not stop and is muted", extra={"seconds": self._seconds})
-        # Whether it was done is not known when it failed; giving back what was not taken does no harm.
-        await self._allow(identity, permission, data=False)
+        logger.warning("muted a caller above the rate limit", extra={"seconds": self._seconds})
+        # A failed request may have taken effect, so unmute in any case; it is harmless.
+        await self._set_can_publish_data(identity, permission, can_publish=False)
         await self._wait(self._seconds)
-        await self._give_back(identity)
+        await self._unmute(identity)
 
-    async def _give_back(self, identity: str) -> None:
+    async def _unmute(self, identity: str) -> None:
         for _ in range(TRIES):
-            # Read anew: somebody else may have changed it meanwhile, and that is not undone.
+            # Read again, so that changes made meanwhile are kept.
             permission = await self._permission(identity)
-            if permission is _Answer.GONE:
+            if permission is _Failure.NOT_FOUND:
                 return
             if isinstance(permission, ParticipantPermission) and (
                 permission.can_publish_data
-                or await self._allow(identity, permission, data=True) is None
+                or await self._set_can_publish_data(identity, permission, can_publish=True) is None
             ):
                 return
             await self._wait(1.0)
-        logger.error("a muted caller could not be given his agent back")
+        logger.error("unmuting a caller failed")
 
     async def _wait(self, seconds: float) -> None:
-        """Wait, unless this is closing: then there is no time."""
+        """Wait, unless this object is closing."""
         if self._closed:
             return
         waiting = asyncio.ensure_future(self._sleep(seconds))
@@ -147,28 +147,28 @@ class Mutes:
             waiting.cancel()
             self._waiting.discard(waiting)
 
-    async def _permission(self, identity: str) -> ParticipantPermission | _Answer:
+    async def _permission(self, identity: str) -> ParticipantPermission | _Failure:
         who = RoomParticipantIdentity(room=self._room, identity=identity)
-        asked = await self._asked(self._service.get_participant(who))
-        return asked if isinstance(asked, _Answer) else asked.permission
+        answer = await self._requested(self._service.get_participant(who))
+        return answer if isinstance(answer, _Failure) else answer.permission
 
-    async def _allow(
-        self, identity: str, permission: ParticipantPermission, *, data: bool
-    ) -> _Answer | None:
-        """Replace his permissions by these, but for whether he may send data; nothing when it is done."""
+    async def _set_can_publish_data(
+        self, identity: str, permission: ParticipantPermission, *, can_publish: bool
+    ) -> _Failure | None:
+        """Replace the permissions, changing only whether data may be sent; ``None`` on success."""
         changed = ParticipantPermission()
         changed.CopyFrom(permission)
-        changed.can_publish_data = data
+        changed.can_publish_data = can_publish
         update = UpdateParticipantRequest(room=self._room, identity=identity, permission=changed)
-        asked = await self._asked(self._service.update_participant(update))
-        return asked if isinstance(asked, _Answer) else None
+        answer = await self._requested(self._service.update_participant(update))
+        return answer if isinstance(answer, _Failure) else None
 
-    async def _asked(self, request: Awaitable[ParticipantInfo]) -> ParticipantInfo | _Answer:
+    async def _requested(self, request: Awaitable[ParticipantInfo]) -> ParticipantInfo | _Failure:
         try:
             return await request
-        except Exception as error:  # whatever a server does, a mute harms nothing else
+        except Exception as error:  # a failed mute must not affect anything else
             if getattr(error, "code", None) == "not_found":
-                return _Answer.GONE
-            # Its text stays out of the log: a server that knows another secret repeats the whole token.
-            logger.warning("the server was not asked", extra={"error": type(error).__name__})
-            return _Answer.NONE
+                return _Failure.NOT_FOUND
+            # The error's text is not logged: a server with another secret repeats the whole token in it.
+            logger.warning("LiveKit server request failed", extra={"error": type(error).__name__})
+            return _Failure.REQUEST_FAILED

@@ -1,7 +1,7 @@
-"""Tells the guest's client whether it is his turn to speak: the newest truth, in order, awaited by nobody.
+"""Tells the user's client whether it is their turn to speak, in order and in the background.
 
-A notice holds until it is withdrawn, or until the guest has spoken. A client that is slow is not told what
-no longer holds: a notice that was withdrawn before it could leave never leaves, nor does its withdrawal.
+A notice holds until it is withdrawn or the user has spoken. A slow client never receives an outdated notice: one
+that is withdrawn before it was sent is not sent, and neither is its withdrawal.
 """
 
 import asyncio
@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
-from rpc.gateway.courier import Courier, Outcome, Peer, Word
 from rpc.gateway.history import compact
+from rpc.gateway.notifier import Delivery, Notification, Notifier, Peer
 
 
 @dataclass(frozen=True, slots=True)
-class _Truth:
-    """Whose turn it is: the guest's, as the payload says, or nobody's any more."""
+class _Notice:
+    """The latest notice: the payload if it is the user's turn, ``None`` if it was withdrawn."""
 
     number: int
     turn: int
@@ -24,13 +24,13 @@ class _Truth:
 
 
 class TurnNotices:
-    """Whose turn it is, as the bound guest's client is told.
+    """Sends turn notices to the bound user's client.
 
     Args:
-        peer: Who calls the client: the room's ``local_participant``.
-        method: What is called at the client.
-        response_timeout: The deadline of a notice in seconds. livekit-agents 1.8.9 keeps 7 of them for the way,
-            so that a client whose program does not answer holds up the next notice for one.
+        peer: Performs the calls: the room's ``local_participant``.
+        method: The client's method.
+        response_timeout: The timeout of a notice in seconds. livekit-agents 1.8.9 reserves 7 of them for the
+            round trip, so a client whose application does not answer delays the next notice by one second.
     """
 
     def __init__(
@@ -40,126 +40,126 @@ class TurnNotices:
         self._method = method
         self._response_timeout = response_timeout
         self._identity: str | None = None
-        self._courier: Courier | None = None
-        self._truth: _Truth | None = None
-        self._made = 0
-        self._told = 0
-        self._standing: int | None = None
-        self._ending: set[asyncio.Task[None]] = set()
+        self._notifier: Notifier | None = None
+        self._latest: _Notice | None = None
+        self._last_number = 0
+        self._delivered = 0
+        self._announced_turn: int | None = None
+        self._stopping: set[asyncio.Task[None]] = set()
         self._closed = False
 
-    # -- what is true ---------------------------------------------------------------------------
+    # -- the present notice ---------------------------------------------------------------------
 
     def give(self, payload: Mapping[str, JsonValue]) -> None:
-        """It is the guest's turn; the payload holds at least ``turn`` and goes out as it is.
+        """Announce that it is the user's turn. The payload must contain ``turn`` and is sent as it is.
 
         Raises:
-            KeyError: The payload names no turn.
-            TypeError: Its turn is no number.
+            KeyError: The payload has no ``turn``.
+            TypeError: Its ``turn`` is not a number.
         """
         turn = payload["turn"]
         if not isinstance(turn, int):
             raise TypeError("a turn is a number")
-        self._now(turn, compact(dict(payload)))
+        self._set(turn, compact(dict(payload)))
 
     def withdraw(self, turn: int) -> None:
-        """It is not the guest's turn any more; says nothing about a turn that was given after that one."""
-        if self._truth is None or self._truth.turn <= turn:
-            self._now(turn, None)
+        """Withdraw the notice of this turn or an earlier one; a later turn's notice stays."""
+        if self._latest is None or self._latest.turn <= turn:
+            self._set(turn, None)
 
     # -- the client -----------------------------------------------------------------------------
 
     def bind(self, identity: str, *, silent: bool = False) -> None:
-        """Tell this client from now on, and nobody else; first of all whose turn it is at present.
+        """Send notices to this client only, starting with the present one.
 
         Args:
-            identity: The guest's.
-            silent: Whether the client cannot be called at all, as a telephone.
+            identity: The user's identity.
+            silent: Whether the client cannot receive calls, such as a telephone.
         """
-        if self._closed or (identity == self._identity and silent == (self._courier is None)):
+        if self._closed or (identity == self._identity and silent == (self._notifier is None)):
             return
-        self._let_go()
+        self._unbind()
         self._identity = identity
         if not silent:
-            self._courier = Courier(
-                self._peer, identity, self._method, self._newest, self._response_timeout
+            self._notifier = Notifier(
+                self._peer, identity, self._method, self._next_notification, self._response_timeout
             )
-            self._courier.wake()
+            self._notifier.notify()
 
     def left(self, identity: str) -> None:
-        """A client has left the room: it is not called until it is back."""
-        if self._courier is not None and identity == self._identity:
-            self._courier.rest()
+        """Pause delivery: the client has left the room."""
+        if self._notifier is not None and identity == self._identity:
+            self._notifier.pause()
 
     def returned(self, identity: str) -> None:
-        """A client is in the room again, or this side is: it is told once more if it is the guest's turn."""
-        if self._courier is not None and identity == self._identity:
-            if self._truth is not None:
-                self._now(self._truth.turn, self._truth.payload)
-            self._courier.joined()
+        """Resume delivery after the client or the agent has rejoined; the present notice is sent again."""
+        if self._notifier is not None and identity == self._identity:
+            if self._latest is not None:
+                self._set(self._latest.turn, self._latest.payload)
+            self._notifier.reconnected()
 
     def may_try_again(self, identity: str) -> None:
-        """A client has shown that it listens: it is told what could not be told before, and nothing twice."""
-        if self._courier is not None and identity == self._identity:
-            self._courier.back()
+        """Retry what could not be delivered, because the client has shown that it listens; nothing is sent twice."""
+        if self._notifier is not None and identity == self._identity:
+            self._notifier.resume()
 
     async def aclose(self) -> None:
-        """Tell nobody anything more, and break off what is under way."""
+        """Stop delivery and cancel calls in flight."""
         self._closed = True
-        self._let_go()
-        await asyncio.gather(*self._ending, return_exceptions=True)
+        self._unbind()
+        await asyncio.gather(*self._stopping, return_exceptions=True)
 
-    # -- telling --------------------------------------------------------------------------------
+    # -- delivery -------------------------------------------------------------------------------
 
-    def _now(self, turn: int, payload: str | None) -> None:
-        self._made += 1
-        self._truth = _Truth(self._made, turn, payload)
-        if self._courier is not None:
-            self._courier.wake()
+    def _set(self, turn: int, payload: str | None) -> None:
+        self._last_number += 1
+        self._latest = _Notice(self._last_number, turn, payload)
+        if self._notifier is not None:
+            self._notifier.notify()
 
-    def _newest(self) -> Word | None:
-        truth, before = self._truth, self._standing
-        if truth is None or truth.number == self._told:
+    def _next_notification(self) -> Notification | None:
+        notice, before = self._latest, self._announced_turn
+        if notice is None or notice.number == self._delivered:
             return None
-        if truth.payload is None and before is None:
-            return None  # it was never told that it may speak
+        if notice.payload is None and before is None:
+            return None  # its turn was never announced
 
-        def ended(outcome: Outcome) -> None:
-            if outcome is Outcome.ARRIVED:
-                self._told = truth.number
-                if truth.payload is None:
-                    self._standing = None
-            elif outcome is Outcome.DEAF:
-                self._standing = before
+        def on_done(delivery: Delivery) -> None:
+            if delivery is Delivery.DELIVERED:
+                self._delivered = notice.number
+                if notice.payload is None:
+                    self._announced_turn = None
+            elif delivery is Delivery.UNSUPPORTED:
+                self._announced_turn = before
 
-        if truth.payload is None:
-            return compact({"turn": before, "your_turn": False}), ended
-        # From here on it may have been told so, whatever becomes of the call.
-        self._standing = truth.turn
-        return truth.payload, ended
+        if notice.payload is None:
+            return compact({"turn": before, "your_turn": False}), on_done
+        # From here on the client may have received it, whatever the outcome of the call.
+        self._announced_turn = notice.turn
+        return notice.payload, on_done
 
-    def _let_go(self) -> None:
-        if self._courier is not None:
-            task = self._courier.stop()
-            self._ending.add(task)
-            task.add_done_callback(self._ending.discard)
-        self._courier, self._standing, self._told = None, None, 0
+    def _unbind(self) -> None:
+        if self._notifier is not None:
+            task = self._notifier.stop()
+            self._stopping.add(task)
+            task.add_done_callback(self._stopping.discard)
+        self._notifier, self._announced_turn, self._delivered = None, None, 0
 
 
 @dataclass
 class _Recipient:
     payload: str
-    told: bool = False
-    courier: Courier = field(init=False)
+    delivered: bool = False
+    notifier: Notifier = field(init=False)
 
 
 class EndNotices:
-    """Tells clients that a call has ended: each one once, as soon as it can be reached.
+    """Tells clients that a call has ended: once each, as soon as the client can be reached.
 
     Args:
-        peer: Who calls the clients: the room's ``local_participant``.
-        method: What is called at the clients.
-        response_timeout: The deadline of a notice in seconds, 7 of which livekit-agents 1.8.9 keeps for the way.
+        peer: Performs the calls: the room's ``local_participant``.
+        method: The clients' method.
+        response_timeout: The timeout of a notice in seconds; livekit-agents 1.8.9 reserves 7 for the round trip.
     """
 
     def __init__(
@@ -173,63 +173,65 @@ class EndNotices:
         self._closed = False
 
     def tell(self, identity: str, payload: Mapping[str, JsonValue], *, away: bool = False) -> None:
-        """Tell a client; a second notice to the same client is ignored.
+        """Notify a client; a second notice to the same client is ignored.
 
         Args:
-            identity: The client's.
-            payload: Goes out as it is.
-            away: Whether the client is not in the room: it is told when it is back.
+            identity: The client.
+            payload: Sent as it is.
+            away: Whether the client is not in the room; it is notified when it is back.
         """
         if self._closed or identity in self._recipients:
             return
         recipient = _Recipient(compact(dict(payload)))
-        recipient.courier = Courier(
+        recipient.notifier = Notifier(
             self._peer,
             identity,
             self._method,
-            lambda: self._untold(recipient),
+            lambda: self._pending(recipient),
             self._response_timeout,
         )
         self._recipients[identity] = recipient
         if away:
-            recipient.courier.rest()
-        recipient.courier.wake()
+            recipient.notifier.pause()
+        recipient.notifier.notify()
 
     def left(self, identity: str) -> None:
-        """A client has left the room: it is not called until it is back."""
+        """Pause delivery: the client has left the room."""
         if identity in self._recipients:
-            self._recipients[identity].courier.rest()
+            self._recipients[identity].notifier.pause()
 
     def returned(self, identity: str) -> None:
-        """A client is in the room again, or this side is: it is told what did not arrive before."""
+        """Resume delivery after the client or the agent has rejoined."""
         if identity in self._recipients:
-            self._recipients[identity].courier.joined()
+            self._recipients[identity].notifier.reconnected()
 
     def may_try_again(self, identity: str) -> None:
-        """A client has shown that it listens: it is told what did not arrive before."""
+        """Retry a notice that could not be delivered, because the client has shown that it listens."""
         if identity in self._recipients:
-            self._recipients[identity].courier.back()
+            self._recipients[identity].notifier.resume()
 
-    async def told(self) -> None:
-        """Wait until everybody who can be reached has been told."""
-        while any(not one.told and not one.courier.resting for one in self._recipients.values()):
+    async def delivered(self) -> None:
+        """Wait until every reachable client has been notified."""
+        while any(
+            not one.delivered and not one.notifier.paused for one in self._recipients.values()
+        ):
             self._changed.clear()
             await self._changed.wait()
 
     async def aclose(self) -> None:
-        """Tell nobody anything more, and break off what is under way."""
+        """Stop delivery and cancel calls in flight."""
         self._closed = True
-        ending = [one.courier.stop() for one in self._recipients.values()]
+        ending = [one.notifier.stop() for one in self._recipients.values()]
         self._recipients.clear()
         self._changed.set()
         await asyncio.gather(*ending, return_exceptions=True)
 
-    def _untold(self, recipient: _Recipient) -> Word | None:
-        if recipient.told:
+    def _pending(self, recipient: _Recipient) -> Notification | None:
+        if recipient.delivered:
             return None
 
-        def ended(outcome: Outcome) -> None:
-            recipient.told = recipient.told or outcome is Outcome.ARRIVED
+        def on_done(delivery: Delivery) -> None:
+            recipient.delivered = recipient.delivered or delivery is Delivery.DELIVERED
             self._changed.set()
 
-        return recipient.payload, ended
+        return recipient.payload, on_done

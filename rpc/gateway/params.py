@@ -1,4 +1,4 @@
-"""Turns what was sent into a typed request, and says which field is wrong without repeating what it held."""
+"""Parses payloads into typed requests; errors name the wrong field but never repeat its value."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -12,22 +12,22 @@ from rpc.gateway.strict_json import BLANK, read, write
 M = TypeVar("M", bound=BaseModel)
 
 MOST_ERRORS = 5
-"""How many wrong fields are told at once."""
+"""How many wrong fields one error lists."""
 
 _NUL, _NUL_IN_JSON = "\0", "\\u0000"
-"""PostgreSQL keeps no such text, and what was cut off at it would be taken for the whole."""
+"""PostgreSQL cannot store NUL, and a text truncated at one would pass for the whole."""
 
 _SHOWN = re.compile(r"[A-Za-z_$][A-Za-z0-9_$-]{0,63}")
 
 
 def request(kind: type[M], payload: str) -> M:
-    """Read a payload as a request of this kind.
+    """Parse a payload as this kind of request.
 
     Raises:
         BadJson: It is not one strict JSON object.
-        BadParams: A field is missing, unknown or wrong, or a text in it holds a NUL character; it is named, and
-            its value is not.
-        UnknownOperation: It names an operation that there is not.
+        BadParams: A field is missing, unknown or invalid, or holds a NUL character. The error names the field but
+            does not repeat its value.
+        UnknownOperation: It names an unknown operation.
     """
     values = read(payload)
     if _NUL_IN_JSON in payload and (at := _holds_nul(values)) is not None:
@@ -35,27 +35,27 @@ def request(kind: type[M], payload: str) -> M:
         detail = f"{field}: A text must not hold a NUL character"
         told: list[JsonValue] = [{"path": field, "code": "nul_character", "detail": detail}]
         raise BadParams(f"{detail}.", field=field, errors=told)
-    # As JSON, since only there a strict model takes a list for a tuple and a text for a time.
+    # From JSON: a strict model accepts a list as a tuple and a text as a time only there.
     return _valid(kind, payload if payload.strip(BLANK) else "{}")
 
 
 def part(kind: type[M], values: Mapping[str, JsonValue], *, at: str = "") -> M:
-    """Read a part of a request that has been read already, such as an operation's ``data``.
+    """Parse a part of a request, such as an operation's ``data``.
 
     Args:
-        kind: The form of the part.
+        kind: The model of the part.
         values: What was sent.
-        at: Where it stands in the request; errors name it.
+        at: The path of the part within the request, used in errors.
 
     Raises:
-        BadParams: A field is missing, unknown or wrong.
-        UnknownOperation: It names an operation that there is not.
+        BadParams: A field is missing, unknown or invalid.
+        UnknownOperation: It names an unknown operation.
     """
     return _valid(kind, write(dict(values)), at)
 
 
 def _holds_nul(value: JsonValue, at: tuple[int | str, ...] = ()) -> tuple[int | str, ...] | None:
-    """Say where a text holds a NUL character, if one does."""
+    """Return the path of the first text with a NUL character, or ``None``."""
     if isinstance(value, str):
         return at if _NUL in value else None
     if isinstance(value, dict):
@@ -78,10 +78,10 @@ def _valid(kind: type[M], text: str, at: str = "") -> M:
 
 
 def _rejected(error: ValidationError, at: str) -> Rejected:
-    """Say what is wrong.
+    """Convert a validation error.
 
-    The words are pydantic's, which repeat nothing but field names, and those of the forms' own
-    validators, which must not either. A tag that is unknown would be repeated; it gets words of ours.
+    Messages come from pydantic, which repeats only field names, or from the models' own validators, which must not
+    repeat values either. pydantic would repeat an unknown union tag, so that case gets a message of our own.
     """
     found = error.errors(include_url=False, include_input=False)
     for one in found:
@@ -111,7 +111,7 @@ def _words(one: Any) -> str:
 
 
 def _path(loc: Iterable[int | str], at: str) -> str:
-    """Name a field; a name that is none, since a caller made it up, is left out."""
+    """Return a field's path; a name made up by the caller is replaced."""
     steps = [str(step) if isinstance(step, int) else _name(step) for step in loc]
     return ".".join([at, *steps] if at else steps) or "the request"
 

@@ -1,7 +1,7 @@
-"""What turns one JSON document into another: JSON Patch (RFC 6902), made and applied.
+"""JSON Patch (RFC 6902): create and apply.
 
-The library jsonpatch 1.32 makes shorter patches, by moves, and wrong ones: of 100,000 pairs of small random
-documents, half of them with lists whose parts had moved, 592 came out as another document or as none.
+jsonpatch 1.32 makes shorter patches, by moves, but wrong ones: of 100,000 pairs of small random documents, half of
+them with moved list items, 592 gave a wrong document or none.
 """
 
 import json
@@ -12,13 +12,13 @@ from difflib import SequenceMatcher
 from pydantic import JsonValue
 
 Operation = dict[str, JsonValue]
-"""One step of a patch: ``op``, ``path``, and a ``value`` where it needs one."""
+"""One step of a patch: ``op``, ``path``, and ``value`` if needed."""
 
 
 def patch_between(before: JsonValue, after: JsonValue) -> list[Operation]:
-    """Return the steps that make one document into another: only ``add``, ``remove`` and ``replace``.
+    """Return the steps that turn one document into another: only ``add``, ``remove`` and ``replace``.
 
-    Objects in a list that have an ``id`` are the same one as long as it is the same.
+    List items with an ``id`` are matched by it.
 
     >>> patch_between({"lines": [{"id": "L1", "n": 1}, {"id": "L2", "n": 1}]}, {"lines": [{"id": "L2", "n": 2}]})
     [{'op': 'replace', 'path': '/lines/1/n', 'value': 2}, {'op': 'remove', 'path': '/lines/0'}]
@@ -27,13 +27,13 @@ def patch_between(before: JsonValue, after: JsonValue) -> list[Operation]:
 
 
 def patched(document: JsonValue, patch: Sequence[Mapping[str, JsonValue]]) -> JsonValue:
-    """Return a document after ``add``, ``remove`` and ``replace``; the one given stays as it is.
+    """Apply ``add``, ``remove`` and ``replace`` to a copy of a document.
 
     >>> patched({"a/b": [1, 3]}, [{"op": "add", "path": "/a~1b/1", "value": 2}])
     {'a/b': [1, 2, 3]}
 
     Raises:
-        ValueError: It is no patch for this document, or has another kind of step.
+        ValueError: The patch does not fit this document, or has another kind of step.
     """
     whole: JsonValue = deepcopy(document)
     for step in patch:
@@ -66,7 +66,7 @@ def _steps(path: str, before: JsonValue, after: JsonValue) -> Iterator[Operation
                 yield {"op": "add", "path": inner, "value": value}
     elif isinstance(before, list) and isinstance(after, list):
         yield from _steps_of_list(path, before, after)
-    # To Python 1, 1.0 and true are equal.
+    # In Python 1, 1.0 and True are equal.
     elif type(before) is not type(after) or before != after:
         yield {"op": "replace", "path": path, "value": after}
 
@@ -75,12 +75,12 @@ def _steps_of_list(
     path: str, before: list[JsonValue], after: list[JsonValue]
 ) -> Iterator[Operation]:
     old, new = [*map(_identity, before)], [*map(_identity, after)]
-    if old == new:  # nearly always; the matcher costs more than the rest together
+    if old == new:  # almost always; the matcher costs more than everything else together
         for place in reversed(range(len(new))):
             yield from _steps(f"{path}/{place}", before[place], after[place])
         return
     same = SequenceMatcher(None, old, new, False)
-    # From the end, so that the places of what is further to the front stay what they were.
+    # From the end, so that earlier indexes stay valid.
     for _, from_old, to_old, from_new, to_new in reversed(same.get_opcodes()):
         both = min(to_old - from_old, to_new - from_new)
         for place in reversed(range(from_old + both, to_old)):

@@ -1,43 +1,43 @@
-"""Tells subscribers what changed: from what each was told last to what holds now, in one patch.
+"""Pushes state changes to subscribers: one patch from the version a client has to the present one.
 
-A client holds a version. A push whose ``base_version`` is that version is applied; one whose ``version``
-it has already is dropped; any other shows a gap, and the client asks for the present state.
+A client keeps its version. It applies a push whose ``base_version`` equals that version and drops one whose
+``version`` it already has; any other push shows a gap, and the client asks for the present state.
 """
 
 import asyncio
 from dataclasses import dataclass, field
 
-from rpc.gateway.courier import LARGEST_PAYLOAD, Courier, Outcome, Peer, Word
 from rpc.gateway.errors import RateLimited
 from rpc.gateway.history import View, Views
+from rpc.gateway.notifier import LARGEST_PAYLOAD, Delivery, Notification, Notifier, Peer
 
 MOST_SUBSCRIBERS = 32
-"""How many clients of one call are told changes."""
+"""How many clients of one call may subscribe."""
 
 PAUSE_S = 0.05
-"""How long a client is left alone between two changes, in seconds: who changes things as fast as he can would wait for
-every reply behind a push."""
+"""The pause between two pushes to a client, in seconds: a client that makes many changes quickly would otherwise
+wait for a push before every reply."""
 
 _ASK_AGAIN_MS = 10_000
 
 
 @dataclass
 class _Subscriber:
-    told: int
-    courier: Courier = field(init=False)
+    version: int
+    notifier: Notifier = field(init=False)
 
 
 class Subscribers:
-    """Those who are told every change, each as fast as it can take it.
+    """Clients that receive every state change, each at its own speed.
 
-    Who may subscribe is for the application to decide.
+    The application decides who may subscribe.
 
     Args:
-        peer: Who calls the clients: the room's ``local_participant``.
-        views: What the state looks like from outside.
-        method: What is called at the clients.
-        response_timeout: The deadline of a push in seconds, 7 of which livekit-agents 1.8.9 keeps for the way.
-        most: How many clients there may be; of those who are gone the one that came first makes room.
+        peer: Performs the calls: the room's ``local_participant``.
+        views: The views of the state.
+        method: The clients' method.
+        response_timeout: The timeout of a push in seconds; livekit-agents 1.8.9 reserves 7 for the round trip.
+        most: The maximum number of clients. If it is reached, the oldest unreachable client is unsubscribed.
     """
 
     def __init__(
@@ -58,62 +58,62 @@ class Subscribers:
         self._closed = False
 
     def subscribe(self, identity: str) -> tuple[int, View]:
-        """Tell a client every change from now on; returns the version and view that it has to be answered.
+        """Push every change to this client from now on; return the version and view to answer it with.
 
-        Who subscribes again starts from there.
+        Subscribing again starts from there.
 
         Raises:
-            RateLimited: There are as many subscribers as there may be.
+            RateLimited: The maximum number of subscribers is reached.
         """
         version, view = self._views.present()
         subscriber = self._subscribers.get(identity)
         if subscriber is not None:
-            subscriber.told = version
-            subscriber.courier.back()
+            subscriber.version = version
+            subscriber.notifier.resume()
         elif not self._closed:
             self._add(identity, version)
         return version, view
 
     def unsubscribe(self, identity: str) -> None:
-        """Tell a client nothing more, if it was told anything."""
+        """Stop pushing to a client; a no-op if it is not subscribed."""
         subscriber = self._subscribers.pop(identity, None)
         if subscriber is not None:
-            subscriber.courier.stop()
+            subscriber.notifier.stop()
 
     def left(self, identity: str) -> None:
-        """A client has left the room: it is not called until it is back."""
+        """Pause pushes: the client has left the room."""
         if identity in self._subscribers:
-            self._subscribers[identity].courier.rest()
+            self._subscribers[identity].notifier.pause()
 
     def returned(self, identity: str) -> None:
-        """A client is in the room again, or this side is: it is told what it missed, if it had subscribed.
+        """Resume pushes after a subscribed client or the agent has rejoined; the client gets what it missed.
 
-        Unsubscribe it instead if it may not be told any more.
+        Unsubscribe the client instead if it may no longer see the state.
         """
         if identity in self._subscribers:
-            self._subscribers[identity].courier.joined()
+            self._subscribers[identity].notifier.reconnected()
 
     @property
     def present(self) -> tuple[str, ...]:
-        """The clients that are told changes and can be reached, as far as it is known."""
-        return tuple(who for who, one in self._subscribers.items() if not one.courier.resting)
+        """The subscribed clients that are reachable, as far as known."""
+        return tuple(who for who, one in self._subscribers.items() if not one.notifier.paused)
 
     def changed(self) -> None:
-        """The views have taken in a change. Costs microseconds, waits for nobody, never raises."""
+        """Schedule pushes after ``Views.note``. Costs microseconds, returns at once, never raises."""
         for subscriber in self._subscribers.values():
-            subscriber.courier.wake()
+            subscriber.notifier.notify()
 
     async def aclose(self) -> None:
-        """Tell nobody anything more, and break off what is under way."""
+        """Stop all pushes and cancel calls in flight."""
         self._closed = True
-        ending = [one.courier.stop() for one in self._subscribers.values()]
+        ending = [one.notifier.stop() for one in self._subscribers.values()]
         self._subscribers.clear()
         await asyncio.gather(*ending, return_exceptions=True)
 
     def _add(self, identity: str, version: int) -> None:
         if len(self._subscribers) >= self._most:
             away = next(
-                (who for who, one in self._subscribers.items() if one.courier.resting), None
+                (who for who, one in self._subscribers.items() if one.notifier.paused), None
             )
             if away is None:
                 raise RateLimited(
@@ -122,33 +122,33 @@ class Subscribers:
                 )
             self.unsubscribe(away)
         subscriber = _Subscriber(version)
-        subscriber.courier = Courier(
+        subscriber.notifier = Notifier(
             self._peer,
             identity,
             self._method,
-            lambda: self._newest(identity, subscriber),
+            lambda: self._next_notification(identity, subscriber),
             self._response_timeout,
             pause_s=PAUSE_S,
         )
         self._subscribers[identity] = subscriber
 
-    def _newest(self, identity: str, subscriber: _Subscriber) -> Word | None:
+    def _next_notification(self, identity: str, subscriber: _Subscriber) -> Notification | None:
         version, _ = self._views.present()
-        if version <= subscriber.told:
+        if version <= subscriber.version:
             return None
 
-        def ended(outcome: Outcome) -> None:
-            if outcome is Outcome.ARRIVED:
-                subscriber.told = max(subscriber.told, version)
-            elif outcome is Outcome.DEAF and subscriber.courier.resting:
+        def on_done(delivery: Delivery) -> None:
+            if delivery is Delivery.DELIVERED:
+                subscriber.version = max(subscriber.version, version)
+            elif delivery is Delivery.UNSUPPORTED and subscriber.notifier.paused:
                 self.unsubscribe(identity)
 
-        return self._payload(subscriber.told, version), ended
+        return self._payload(subscriber.version, version), on_done
 
     def _payload(self, base: int, version: int) -> str:
-        """Write the patch, or the whole view as a patch of one step, or, if both are too long, that there is a gap.
+        """Return the patch; if it is too long, a patch that replaces the whole view; if that is, a gap.
 
-        The last is an empty patch from the present version to itself: true, and nobody's who has missed something.
+        A gap is an empty patch from the present version to itself: a client with an older version asks again.
         """
         patch = self._views.since(base)
         if patch is not None and _fits(payload := _change(base, version, patch)):

@@ -1,4 +1,4 @@
-"""How often somebody may call, and how much of his may be in work at a time."""
+"""Limits each caller's rate of calls and how many of them run concurrently."""
 
 import math
 import time
@@ -6,27 +6,27 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 KEPT = 256
-"""How many callers are remembered before those who have been quiet are forgotten."""
+"""How many callers are kept before idle ones are removed."""
 
 
 @dataclass(slots=True)
 class _Caller:
-    left: float
-    at: float
-    in_work: int = 0
+    tokens: float
+    updated_at: float
+    in_flight: int = 0
     refused: int = 0
 
 
 class Rates:
-    """A bucket for each caller: so many calls at once, then so many a second.
+    """A token bucket for each caller.
 
-    Who has been quiet until his bucket is full again is as good as new, and forgotten when memory counts.
-    Leaving and coming back gives nobody a fresh bucket.
+    A caller whose bucket is full again counts as new, and is removed when there are many. Leaving and rejoining
+    the room does not refill the bucket.
 
     Args:
-        at_once: How many calls a full bucket holds, and how many may be in work at a time.
-        per_second: How many come back each second.
-        clock: The present second; only differences count.
+        at_once: The size of a bucket, and how many calls may run concurrently.
+        per_second: How many tokens are refilled each second.
+        clock: The present time in seconds; only differences count.
     """
 
     def __init__(
@@ -36,39 +36,39 @@ class Rates:
         self._per_second = per_second
         self._clock = clock
         self._callers: dict[str, _Caller] = {}
-        self._sweep_at = KEPT
+        self._sweep_size = KEPT
 
     def __len__(self) -> int:
-        """Return how many callers are remembered."""
+        """Return how many callers are kept."""
         return len(self._callers)
 
     def take(self, identity: str) -> int | None:
-        """Let a call in, or say in how many milliseconds another may be let in.
+        """Admit a call and return ``None``, or return after how many milliseconds to retry.
 
-        Who is let in has to say ``done`` when it is.
+        Call ``done`` when an admitted call has ended.
         """
         caller = self._present(identity)
-        if caller.in_work >= self._at_once:
+        if caller.in_flight >= self._at_once:
             caller.refused += 1
             return math.ceil(1000 / self._per_second)
-        if caller.left < 1:
+        if caller.tokens < 1:
             caller.refused += 1
-            return math.ceil((1 - caller.left) / self._per_second * 1000)
-        caller.left -= 1
-        caller.in_work += 1
+            return math.ceil((1 - caller.tokens) / self._per_second * 1000)
+        caller.tokens -= 1
+        caller.in_flight += 1
         return None
 
     def done(self, identity: str) -> None:
-        """Say that a call which was let in has ended."""
-        self._callers[identity].in_work -= 1
+        """End an admitted call."""
+        self._callers[identity].in_flight -= 1
 
     def refused(self, identity: str) -> int:
-        """Return how many calls were refused since he was last quiet, or pardoned."""
+        """Return how many calls were refused since the bucket was last full, or ``reset_refusals``."""
         caller = self._callers.get(identity)
         return 0 if caller is None else caller.refused
 
-    def pardon(self, identity: str) -> None:
-        """Forget what was refused."""
+    def reset_refusals(self, identity: str) -> None:
+        """Reset the count of refused calls."""
         caller = self._callers.get(identity)
         if caller is not None:
             caller.refused = 0
@@ -77,24 +77,24 @@ class Rates:
         now = self._clock()
         caller = self._callers.get(identity)
         if caller is None:
-            if len(self._callers) >= self._sweep_at:
+            if len(self._callers) >= self._sweep_size:
                 self._sweep(now)
             caller = self._callers[identity] = _Caller(self._at_once, now)
         else:
-            caller.left = self._filled(caller, now)
-            caller.at = now
-            if caller.left >= self._at_once and not caller.in_work:
+            caller.tokens = self._refilled(caller, now)
+            caller.updated_at = now
+            if caller.tokens >= self._at_once and not caller.in_flight:
                 caller.refused = 0
         return caller
 
-    def _filled(self, caller: _Caller, now: float) -> float:
-        return min(self._at_once, caller.left + (now - caller.at) * self._per_second)
+    def _refilled(self, caller: _Caller, now: float) -> float:
+        return min(self._at_once, caller.tokens + (now - caller.updated_at) * self._per_second)
 
     def _sweep(self, now: float) -> None:
         self._callers = {
             identity: caller
             for identity, caller in self._callers.items()
-            if caller.in_work or self._filled(caller, now) < self._at_once
+            if caller.in_flight or self._refilled(caller, now) < self._at_once
         }
-        # However many are left, the next look is far enough away to cost nothing per call.
-        self._sweep_at = max(KEPT, 2 * len(self._callers))
+        # Double, so that sweeping costs next to nothing per call however many callers are left.
+        self._sweep_size = max(KEPT, 2 * len(self._callers))

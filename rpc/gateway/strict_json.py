@@ -1,4 +1,4 @@
-"""JSON as strictly as two programs need it that must not misunderstand one another."""
+"""Strict JSON: accepts and writes only what every parser understands in the same way."""
 
 import json
 import math
@@ -11,12 +11,12 @@ from pydantic_core import from_json
 from rpc.gateway.errors import BadJson
 
 BLANK = " \t\r\n"
-"""What counts as blank in JSON."""
+"""JSON whitespace."""
 
 
 @dataclass(frozen=True, slots=True)
 class JsonText:
-    """What is written as JSON already: a field of a reply may hold it, and nothing is written twice.
+    """A value that is already serialized; a field of a reply may hold it, to avoid serializing it twice.
 
     Args:
         text: One whole value, as ``write`` writes it.
@@ -26,22 +26,22 @@ class JsonText:
 
 
 def read(text: str) -> dict[str, JsonValue]:
-    """Read one JSON object; a blank text reads as an empty one.
+    """Parse one JSON object; a blank text is an empty object.
 
-    What two parsers could understand differently is refused, not guessed at.
+    What two parsers could read differently is refused.
 
     >>> read(' {"quantity": 2} '), read("")
     ({'quantity': 2}, {})
 
     Raises:
-        BadJson: It is something else at the top, or more than one value; it has a key twice, ``NaN``, a
-            number too large for a double or of thousands of digits, half of a surrogate pair, a byte
-            order mark, or more than two hundred levels.
+        BadJson: It is not exactly one object; it has a duplicate key, ``NaN``, a number too large for a double
+            or with thousands of digits, half of a surrogate pair, a byte order mark, or more than two hundred
+            levels.
     """
     if not text.strip(BLANK):
         return {}
     try:
-        # This one ends early and safely, whatever comes: depth, digits, surrogates, several values.
+        # This parser fails early and safely on depth, digits, surrogates and several values.
         from_json(text, allow_inf_nan=False)
     except (ValueError, TypeError):
         raise BadJson("Send one JSON object in strict JSON: this could not be read.") from None
@@ -52,9 +52,9 @@ def read(text: str) -> dict[str, JsonValue]:
 
 
 def write(value: BaseModel | JsonValue) -> str:
-    """Write compact JSON that every parser reads; a model's own settings say what is left out.
+    """Serialize compact JSON that every parser reads; a model's settings decide what is left out.
 
-    A model in which something is ``JsonText`` is written field by field, under their own names: the others are
+    A model with a ``JsonText`` is serialized field by field, under the fields' own names; the other fields are
     plain JSON.
 
     >>> write({"total": 950, "name": "Café"})
@@ -62,7 +62,7 @@ def write(value: BaseModel | JsonValue) -> str:
 
     Raises:
         ValueError: It holds ``NaN``, an infinite number or half of a surrogate pair.
-        TypeError: It holds something that JSON has no form for.
+        TypeError: It holds something that JSON cannot represent.
     """
     if not isinstance(value, BaseModel):
         text = _compact(value)
@@ -70,7 +70,7 @@ def write(value: BaseModel | JsonValue) -> str:
         text = f"{{{','.join(_field(name, one) for name, one in value)}}}"
     else:
         text = _compact(value.model_dump(mode="json", by_alias=True))
-    text.encode()  # fails for half of a surrogate pair: UnicodeEncodeError is a ValueError
+    text.encode()  # fails for half of a surrogate pair; UnicodeEncodeError is a ValueError
     return text
 
 
@@ -78,7 +78,7 @@ def _field(name: str, value: Any) -> str:
     return f"{_compact(name)}:{value.text if isinstance(value, JsonText) else _compact(value)}"
 
 
-# Made once: making it takes as long as writing something short.
+# Created once: creating the encoder takes as long as serializing a short value.
 _compact = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 

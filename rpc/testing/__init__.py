@@ -1,4 +1,4 @@
-"""A room without a server: livekit's own handling of calls, with clients that a test plays."""
+"""A fake room without a server: livekit's own RPC handling, with clients controlled by a test."""
 
 from rpc.testing.agent import FakeAgent
 from rpc.testing.client import Answer, FakeClient, Received

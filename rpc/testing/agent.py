@@ -1,4 +1,4 @@
-"""The agent's own place in a fake room: livekit's class, with nothing behind it."""
+"""The agent's participant in a fake room: livekit's class without its native side."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -10,7 +10,7 @@ from livekit.rtc._proto.rpc_pb2 import RpcMethodInvocationResponseRequest
 from livekit.rtc._utils import BroadcastQueue
 
 NO_HANDLE = 0
-"""Handles that are 0 are never dropped (livekit 1.1.21)."""
+"""livekit 1.1.21 never drops a handle of 0."""
 
 
 def participant_info(
@@ -20,7 +20,7 @@ def participant_info(
     attributes: dict[str, str],
     can_publish_data: bool = True,
 ) -> participant_pb2.OwnedParticipant:
-    """Describe a participant as livekit's native side does."""
+    """Build a participant's data as livekit's native side does."""
     owned = participant_pb2.OwnedParticipant()
     owned.handle.id = NO_HANDLE
     owned.info.sid = f"PA_{identity}"
@@ -33,11 +33,11 @@ def participant_info(
 
 
 class FakeAgent(rtc.LocalParticipant):
-    """livekit's ``LocalParticipant``: its registry, its chain of interceptors, its deadline; no server.
+    """livekit's ``LocalParticipant`` without a server: its method registry, interceptor chain and deadlines.
 
     Args:
-        identity: As the agent joined.
-        carry: Takes a call of the agent's to the client it is for.
+        identity: The agent's identity.
+        carry: Delivers a call from the agent to its client.
     """
 
     def __init__(self, identity: str, carry: Callable[[rtc.RpcCallInfo], Awaitable[str]]) -> None:
@@ -47,15 +47,15 @@ class FakeAgent(rtc.LocalParticipant):
         super().__init__(BroadcastQueue[FfiEvent](), owned)
         self._carry = carry
         self.attributes_set: list[dict[str, str]] = []
-        """What the agent has set of its attributes, oldest first."""
+        """The attributes set by the agent, oldest first."""
 
     @property
     def methods(self) -> frozenset[str]:
-        """The names that are registered."""
+        """The names of the registered methods."""
         return frozenset(self._rpc_handlers)
 
     def register_rpc_method(self, method_name: str, handler: Any = None) -> Any:
-        """Keep the handler; there is no server to be told."""
+        """Register a handler locally."""
 
         def register(handler: Any) -> Any:
             self._rpc_handlers[method_name] = handler
@@ -64,11 +64,11 @@ class FakeAgent(rtc.LocalParticipant):
         return register if handler is None else register(handler)
 
     def unregister_rpc_method(self, method: str) -> None:
-        """Forget the handler."""
+        """Remove a handler."""
         self._rpc_handlers.pop(method, None)
 
     async def set_attributes(self, attributes: dict[str, str]) -> None:
-        """Set them at once, and write down that it was asked."""
+        """Set the attributes at once and record the request."""
         self.attributes_set.append(dict(attributes))
         self._info.attributes.update(attributes)
 
@@ -76,11 +76,11 @@ class FakeAgent(rtc.LocalParticipant):
         return await self._carry(call)
 
     async def answer(self, invocation: rtc.RpcInvocationData) -> str:
-        """Let livekit's chain answer a call, and return what would reach the caller.
+        """Answer a call through livekit's chain; return what would reach the caller.
 
         Raises:
-            RpcError: As it would reach the caller.
-            TypeError: The reply is no text: livekit could not send it, and its caller would wait in vain.
+            RpcError: As the caller would receive it.
+            TypeError: The reply is not a text; livekit could not send it, and the caller would time out.
         """
         payload, error = None, None
         try:

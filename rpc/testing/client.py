@@ -1,4 +1,4 @@
-"""The far end of a fake room: a client that answers what it was told to answer."""
+"""A fake client in a fake room; it gives the answers its test has set."""
 
 import inspect
 import json
@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 Answer = str | Callable[[str], str] | Callable[[str], Awaitable[str]]
-"""What a client says to a call: a text, or a function of the payload that returns or raises it."""
+"""A client's answer to a call: a text, or a function of the payload that returns or raises it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A call that came to a client.
+    """A call that a client received.
 
     Args:
-        method: What was called.
-        payload: The text as it came.
-        at: When, by the room's clock, in seconds.
+        method: The method.
+        payload: The payload.
+        at: The time by the room's clock, in seconds.
     """
 
     method: str
@@ -26,57 +26,57 @@ class Received:
 
     @property
     def data(self) -> Any:
-        """The payload, read."""
+        """The payload, parsed."""
         return json.loads(self.payload)
 
 
 class FakeClient:
-    """Somebody in a fake room, as a test holds him.
+    """A participant in a fake room, controlled by a test.
 
     Args:
-        identity: As he joined.
+        identity: The identity.
     """
 
     def __init__(self, identity: str) -> None:
         self.identity = identity
         self.received: list[Received] = []
-        """Every call that reached it, oldest first."""
+        """Every call received, oldest first."""
         self.silent = False
-        """Whether nothing comes back from it, not even that a call arrived: a phone, a killed page."""
+        """Whether it never responds, not even with an acknowledgement: a phone, a killed page."""
         self._has: dict[str, tuple[Answer, float]] = {}
         self._lacks: set[str] = set()
 
     def has(self, method: str, answer: Answer = "{}", *, after_s: float = 0.0) -> None:
-        """Let it have a method.
+        """Add a method.
 
         Args:
             method: Its name.
-            answer: What it says.
-            after_s: How long it takes for that, by the room's clock, in seconds.
+            answer: Its answer.
+            after_s: How long it takes, by the room's clock, in seconds.
         """
         self._lacks.discard(method)
         self._has[method] = (answer, after_s)
 
     def lacks(self, method: str) -> None:
-        """Let it not have a method, and expect it to be called all the same: it answers 1400."""
+        """Remove a method but expect calls to it; they get 1400."""
         self._has.pop(method, None)
         self._lacks.add(method)
 
     def named(self, method: str) -> list[Any]:
-        """Return the payloads that came for a method, read, oldest first."""
+        """Return the parsed payloads of a method's calls, oldest first."""
         return [one.data for one in self.received if one.method == method]
 
     def expects(self, method: str) -> bool:
-        """Whether the test has said what happens to such a call."""
+        """Whether the test expects calls to this method."""
         return method in self._has or method in self._lacks
 
     def answer_to(self, method: str) -> tuple[Answer, float] | None:
-        """Return what it says and after how long, or nothing when it has no such method."""
+        """Return the answer and its delay in seconds; ``None`` if there is no such method."""
         return self._has.get(method)
 
 
 async def spoken(answer: Answer, payload: str) -> str:
-    """Return what an answer comes to."""
+    """Resolve an answer to its text."""
     if isinstance(answer, str):
         return answer
     said = answer(payload)

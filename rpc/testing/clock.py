@@ -1,15 +1,15 @@
-"""Seconds that a test decides."""
+"""A clock controlled by the test."""
 
 import asyncio
 import heapq
 from itertools import count
 
 ROUNDS = 50
-"""How often the event loop goes round before the clock moves on, so that what can happen has happened."""
+"""How many event-loop ticks run before the clock advances, so that pending work completes."""
 
 
 class FakeClock:
-    """A clock that stands still until it is moved; call it for the present second.
+    """A clock that advances only when told to; call it for the present time in seconds.
 
     >>> clock = FakeClock()
     >>> clock()
@@ -22,11 +22,11 @@ class FakeClock:
         self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
 
     def __call__(self) -> float:
-        """Return the present time, in seconds."""
+        """Return the present time in seconds."""
         return self._now
 
     async def sleep(self, seconds: float) -> None:
-        """Wait until the clock has been moved on by so much: what ``asyncio.sleep`` is elsewhere."""
+        """Wait until the clock has advanced by this time; replaces ``asyncio.sleep``."""
         if seconds <= 0:
             await asyncio.sleep(0)
             return
@@ -35,7 +35,7 @@ class FakeClock:
         await woken
 
     async def advance(self, seconds: float) -> None:
-        """Move on, and wake those who sleep until then, in their order."""
+        """Advance the clock and wake sleepers in order."""
         end = self._now + seconds
         await self._settle()
         while self._sleepers and self._sleepers[0][0] <= end:

@@ -1,4 +1,4 @@
-"""A room without a server: who is in it, what they call, and what they are called with."""
+"""A fake room without a server: its participants, their calls, and the calls they receive."""
 
 import json
 from collections.abc import Mapping
@@ -14,31 +14,31 @@ from rpc.testing.clock import FakeClock
 from rpc.testing.service import FakeService
 
 ACK_S, RESPONSE_S, LEAST_S = 7.0, 15.0, 1.0
-"""How long livekit 1.1.21 waits for a sign of arrival, by itself for an answer, and for one at least."""
+"""livekit 1.1.21's timeouts: for the acknowledgement, the default for an answer, and the least for an answer."""
 
 OLD_REPLY_BYTES = 15_360
-"""What a reply may have for a client of the first RPC version."""
+"""The largest reply for a client of the first RPC version."""
 
 MESSAGE_BYTES, DATA_BYTES = 256, 15_360
-"""Where livekit cuts an error's message and data."""
+"""Where livekit truncates an error's message and data."""
 
 _Code = rtc.RpcError.ErrorCode
 
 
 class RoomError(AssertionError):
-    """The room saw something that its test did not expect."""
+    """The room saw something the test did not expect."""
 
 
 class FakeRoom(rtc.Room):
-    """A room under test; a context manager that fails when the agent called what nobody expected.
+    """A fake room as a context manager; fails if the agent makes a call the test did not expect.
 
-    It is livekit's own ``Room`` and ``LocalParticipant``, without the native side: calls go through
-    livekit's chain of interceptors, its registry and its deadline. Make it inside a running event loop.
+    It is livekit's own ``Room`` and ``LocalParticipant`` without the native side: calls go through livekit's
+    interceptor chain, method registry and deadlines. Create it inside a running event loop.
 
     Args:
         name: The room's name.
-        stream_bytes: Where incoming streams are capped; a longer payload never reaches the agent.
-        clock: The time of the far ends; deadlines of calls to the agent are livekit's and real.
+        stream_bytes: The limit of incoming streams in bytes; a longer payload never reaches the agent.
+        clock: The clients' clock; deadlines of calls to the agent are livekit's and in real time.
     """
 
     def __init__(
@@ -51,12 +51,12 @@ class FakeRoom(rtc.Room):
         super().__init__()
         self.clock = clock or FakeClock()
         self.agent = FakeAgent("agent-1", self._carry)
-        """The agent's own participant; ``local_participant`` is the same."""
+        """The agent's participant; the same object as ``local_participant``."""
         self._permissions: dict[str, api.ParticipantPermission] = {}
         self.service = FakeService(self._permissions.get)
-        """What ``LiveKitAPI().room`` is elsewhere."""
+        """The fake of ``LiveKitAPI().room``."""
         self.clients: dict[str, FakeClient] = {}
-        """Everybody who is in the room, hidden ones too, by identity."""
+        """Everyone in the room, including hidden participants, by identity."""
         self._info.name = name
         self._local_participant = self.agent
         self._connection_state = rtc.ConnectionState.CONN_CONNECTED
@@ -66,7 +66,7 @@ class FakeRoom(rtc.Room):
         self._calls = 0
 
     def isconnected(self) -> bool:
-        """Whether the test is still in the room."""
+        """Whether the room is connected."""
         return self._connection_state == rtc.ConnectionState.CONN_CONNECTED
 
     def join(
@@ -79,15 +79,15 @@ class FakeRoom(rtc.Room):
         seen: bool = True,
         can_publish_data: bool = True,
     ) -> FakeClient:
-        """Let somebody in.
+        """Add a participant.
 
         Args:
-            identity: His identity.
+            identity: The identity.
             kind: A person, a phone, another agent.
-            attributes: What his token says of him.
-            hidden: Whether nobody sees him; his calls come without an identity.
-            seen: Whether the agent is told of him already; a server takes up to three seconds.
-            can_publish_data: Whether he may call, and answer.
+            attributes: The attributes in the token.
+            hidden: Whether the participant is hidden; calls from it come without an identity.
+            seen: Whether the agent is notified at once; a server takes up to three seconds.
+            can_publish_data: Whether the participant may make and answer calls.
         """
         client = self.clients[identity] = FakeClient(identity)
         self._permissions[identity] = api.ParticipantPermission(
@@ -107,12 +107,12 @@ class FakeRoom(rtc.Room):
         return client
 
     def see(self, identity: str) -> None:
-        """Let the agent be told of somebody who has joined."""
+        """Announce a joined participant to the agent."""
         self._remote_participants[identity] = self._joined[identity]
         self.emit("participant_connected", self._joined[identity])
 
     def leave(self, identity: str) -> None:
-        """Let somebody go; the agent is told of it."""
+        """Remove a participant; the agent is notified."""
         del self.clients[identity], self._permissions[identity]
         self._joined.pop(identity, None)
         gone = self._remote_participants.pop(identity, None)
@@ -120,7 +120,7 @@ class FakeRoom(rtc.Room):
             self.emit("participant_disconnected", gone)
 
     def permission_of(self, identity: str) -> api.ParticipantPermission:
-        """Return what somebody may do, to be looked at or changed in place, as the server has it."""
+        """Return a participant's permissions on the server, which the test may edit in place."""
         return self._permissions[identity]
 
     async def call(
@@ -131,17 +131,17 @@ class FakeRoom(rtc.Room):
         *,
         response_timeout: float = RESPONSE_S,
     ) -> str:
-        """Call the agent, as somebody in the room; return its reply.
+        """Call the agent as a participant in the room; return its reply.
 
         Args:
-            identity: Who calls.
-            method: What he calls.
-            payload: The text, or what becomes JSON.
+            identity: The caller.
+            method: The method.
+            payload: The payload, as text or as a mapping to serialize.
             response_timeout: The handler's deadline, in real seconds.
 
         Raises:
-            RpcError: As it would reach him; 1501 for one whose calls or whose answers get lost.
-            RoomError: There is nobody of that identity.
+            RpcError: As the caller would receive it; 1501 if calls or answers get lost.
+            RoomError: No participant has this identity.
         """
         if identity not in self.clients:
             raise RoomError(f"nobody in the room is called {identity}")
@@ -166,10 +166,10 @@ class FakeRoom(rtc.Room):
         *,
         response_timeout: float = 10.0,
     ) -> str:
-        """Call the agent as the server's ``PerformRpc`` does: by nobody who is in the room.
+        """Call the agent as the server's ``PerformRpc`` does, from outside the room.
 
         Raises:
-            RpcError: As it would reach the one who asked the server.
+            RpcError: As the server's client would receive it.
         """
         return await self._invoke(str(UUID(int=self._calls + 1)), method, payload, response_timeout)
 
@@ -198,7 +198,7 @@ class FakeRoom(rtc.Room):
         return reply
 
     async def _carry(self, call: rtc.RpcCallInfo) -> str:
-        """Take a call of the agent's to its client, with livekit's times."""
+        """Deliver a call from the agent to its client, with livekit's timeouts."""
         ack_s = call.max_round_trip_latency or ACK_S
         identity, method = call.destination_identity, call.method
         client = self.clients.get(identity)

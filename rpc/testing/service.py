@@ -1,4 +1,4 @@
-"""The server's side of a fake room: what one with the server's keys may ask."""
+"""The fake of the server API for a fake room."""
 
 from collections.abc import Callable
 
@@ -6,32 +6,32 @@ from livekit import api
 
 
 class FakeService:
-    """Stands where ``LiveKitAPI().room`` does: looks participants up and changes what they may do.
+    """Replaces ``LiveKitAPI().room``: returns participants and updates their permissions.
 
     Args:
-        permission_of: Gives the permissions of a participant that can be changed in place, or nothing.
+        permission_of: Returns a participant's permissions, which may be edited in place, or ``None``.
     """
 
     def __init__(self, permission_of: Callable[[str], api.ParticipantPermission | None]) -> None:
         self._permission_of = permission_of
         self.updates: list[api.UpdateParticipantRequest] = []
-        """Every change that was asked for, oldest first."""
+        """Every requested update, oldest first."""
         self.fault: Exception | None = None
-        """What every request raises, when a test wants one to fail."""
+        """The exception every request raises, if a test sets one."""
 
     async def get_participant(self, get: api.RoomParticipantIdentity) -> api.ParticipantInfo:
-        """Return somebody as the server knows him.
+        """Return a participant.
 
         Raises:
-            ServerError: ``not_found``: he is not there.
+            TwirpError: ``not_found``: there is no such participant.
         """
         return api.ParticipantInfo(identity=get.identity, permission=self._found(get.identity))
 
     async def update_participant(self, update: api.UpdateParticipantRequest) -> api.ParticipantInfo:
-        """Replace what he may do, whole, as the server does.
+        """Replace a participant's permissions as a whole, as the server does.
 
         Raises:
-            ServerError: ``not_found``: he is not there.
+            TwirpError: ``not_found``: there is no such participant.
         """
         permission = self._found(update.identity)
         asked = api.UpdateParticipantRequest()

@@ -1,4 +1,4 @@
-"""Arriving, and saying something."""
+"""The forms of ``hello`` and ``say``."""
 
 from typing import Annotated, Final, Literal
 
@@ -9,7 +9,7 @@ from rpc.wire.values import Key, Now, Shown
 from state.text import clean
 
 PROTOCOL: Final = 1
-"""Raised when an old client would not understand an answer any more."""
+"""The protocol version; raised when an old client would misread a reply."""
 
 FEATURES = (
     "say",
@@ -21,10 +21,10 @@ FEATURES = (
     "your_turn_to_speak",
     "call_ended",
 )
-"""What can be relied on beside ``hello`` and ``get_order_state``; one that is new is added."""
+"""The features that clients can rely on beside ``hello`` and ``get_order_state``; new ones are added here."""
 
 LONGEST_SAID = 1000
-"""How many characters of speech are taken in at once."""
+"""The maximum length of ``say``, in characters."""
 
 
 def _as_said(value: object) -> object:
@@ -32,26 +32,26 @@ def _as_said(value: object) -> object:
 
 
 class HelloRequest(Request):
-    """Say that you are there. Answered once you are the bound guest and can be heard."""
+    """Join the call. Answered once you are the bound guest and can be heard."""
 
 
 class HelloReply(Shown):
-    """Where the call stands."""
+    """The present state of the call."""
 
     protocol: Literal[1] = PROTOCOL
     agent: Annotated[str, Field(description="The agent's name.")]
     features: tuple[str, ...] = FEATURES
     order_id: str
     version: Now
-    active_agent: Annotated[str, Field(description="The agent that speaks.")]
-    turn: Annotated[int, Field(description="How many things the guest has said.")]
+    active_agent: Annotated[str, Field(description="The agent that is active.")]
+    turn: Annotated[int, Field(description="The number of user turns so far.")]
     resume_code: Annotated[
-        str | None, Field(description="Goes on with this order in another room; the guest's only.")
+        str | None, Field(description="Continues this order in another room; for the guest only.")
     ]
 
 
 class SayRequest(Request):
-    """Say something to the agent, as if it had been spoken. A reply under way is broken off."""
+    """Say something to the agent, as if spoken. Interrupts a reply in progress."""
 
     text: Annotated[
         str,
@@ -62,6 +62,6 @@ class SayRequest(Request):
 
 
 class SayReply(Shown):
-    """The words are taken in."""
+    """The words were accepted."""
 
     turn: Annotated[int, Field(description="The number of this turn; `your_turn_to_speak` has it.")]

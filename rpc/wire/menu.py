@@ -1,4 +1,4 @@
-"""The menu, section by section and page by page."""
+"""The forms of ``get_menu``."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal
@@ -14,24 +14,25 @@ class GetMenuRequest(Request):
     """Read the menu: the names of its sections, or one of them, page by page."""
 
     section: Annotated[Words | None, Field(description="The name of a section.")] = None
-    cursor: Annotated[Ask | None, Field(description="As the page before gave it.")] = None
-    version: Annotated[Ask | None, Field(description="The menu's version known already.")] = None
+    cursor: Annotated[Ask | None, Field(description="From the previous page.")] = None
+    version: Annotated[Ask | None, Field(description="The menu version you have.")] = None
 
 
 class MenuSections(Shown):
-    """What there is to ask for."""
+    """The names of the menu's sections."""
 
     menu_version: str
     sections: tuple[str, ...]
-    cursor: Annotated[str | None, Field(description="Asks for the rest; null: this is all.")]
+    cursor: Annotated[str | None, Field(description="For the next page; null: there are no more.")]
 
 
 class ChoiceView(Shown):
-    """Something that can be chosen in a group."""
+    """One choice in a group of options."""
 
     name: Annotated[str, Field(description="What to send as a modification.")]
     prices: Annotated[
-        Mapping[str, Amount], Field(description="What it adds to one piece, by the dish's size.")
+        Mapping[str, Amount],
+        Field(description="What it adds to the price of one, by the dish's size."),
     ]
     allergens: tuple[str, ...]
     diets: tuple[str, ...]
@@ -39,74 +40,77 @@ class ChoiceView(Shown):
 
 
 class OptionView(Shown):
-    """Choices that go together."""
+    """A group of choices."""
 
     name: str
-    min: Annotated[int, Field(description="How many have to be chosen.")]
-    max: Annotated[int, Field(description="How many may be chosen.")]
-    default: Annotated[str | None, Field(description="What is taken when nothing is said.")]
-    counted: Annotated[bool, Field(description="Can be had several times: '3 espresso shots'.")]
-    halves: Annotated[bool, Field(description="May lie on one half: 'half ham'.")]
+    min: Annotated[int, Field(description="The minimum number of choices.")]
+    max: Annotated[int, Field(description="The maximum number of choices.")]
+    default: Annotated[str | None, Field(description="The choice taken when none is named.")]
+    counted: Annotated[
+        bool, Field(description="A choice can be taken several times: '3 espresso shots'.")
+    ]
+    halves: Annotated[bool, Field(description="A choice can be for one half only: 'half ham'.")]
     amounts: Annotated[
         Mapping[str, float],
-        Field(description="Words for more or less, and what they multiply the price by."),
+        Field(description="Words for amounts, with the factor each multiplies the price by."),
     ]
     choices: tuple[ChoiceView, ...]
 
 
 class PartChoice(Shown):
-    """One part of a combo: so many of these dishes."""
+    """One part of a combo: how many of which dishes."""
 
     choose: int
     dishes: tuple[str, ...]
 
 
 class ServedView(Shown):
-    """When something is served, local time."""
+    """When something is served, in local time."""
 
     days: tuple[str, ...]
     hours: tuple[str, ...]
 
 
 class DishView(Shown):
-    """A dish or a combo, with what a page needs to show and order it."""
+    """A dish or a combo: what a page needs to show and order it."""
 
     name: str
     description: str | None
     sizes: Annotated[
         Mapping[str, Amount],
-        Field(description="The price by size. What has only one price has the one size `regular`."),
+        Field(description="The price by size. A dish with a single price has the size `regular`."),
     ]
     default_size: Annotated[
-        str | None, Field(description="The size taken when none is named; null: it has to be.")
+        str | None,
+        Field(description="The size taken when none is named; null: a size is required."),
     ]
     with_: Annotated[
         tuple[str, ...],
         Field(
             serialization_alias="with",
-            description="Can be left off ('no basil'), made light or extra.",
+            description="Can be left out ('no basil'), light or extra.",
         ),
     ]
     extra: Annotated[
         Mapping[str, Mapping[str, Amount]],
-        Field(description="What extra of one of those costs, by size, where it costs anything."),
+        Field(
+            description="The price of an extra portion of each, by size, where it costs anything."
+        ),
     ]
     options: tuple[OptionView, ...]
-    parts: Annotated[tuple[PartChoice, ...], Field(description="Of a combo; else empty.")]
+    parts: Annotated[tuple[PartChoice, ...], Field(description="The parts of a combo; else empty.")]
     allergens: Annotated[
-        tuple[str, ...], Field(description="As the menu states them; a combo's: of all its dishes.")
+        tuple[str, ...], Field(description="As stated on the menu; for a combo, of all its dishes.")
     ]
     diets: tuple[str, ...]
     minimum_age: int | None
-    served: Annotated[tuple[ServedView, ...], Field(description="Empty: whenever it is open.")]
-    available: Annotated[bool, Field(description="Whether there is any of it today.")]
-    continued: Annotated[
-        bool, Field(description="The same dish as the one before it: only options go on.")
-    ]
+    served: Annotated[tuple[ServedView, ...], Field(description="Empty: during all opening hours.")]
+    available: Annotated[bool, Field(description="Whether it is available today.")]
+    continued: Annotated[bool, Field(description="Continues the dish before it with more options.")]
 
 
 class SectionView(Shown):
-    """A section of the menu, or a page of it."""
+    """A section of the menu, or one page of it."""
 
     name: str
     served: tuple[ServedView, ...]
@@ -118,11 +122,11 @@ class MenuSection(Shown):
 
     menu_version: str
     section: SectionView
-    cursor: Annotated[str | None, Field(description="Asks for the next page; null: this was all.")]
+    cursor: Annotated[str | None, Field(description="For the next page; null: there are no more.")]
 
 
 class MenuUnchanged(Shown):
-    """The menu is the one that is known already."""
+    """The menu has not changed since the version sent."""
 
     menu_version: str
     unchanged: Literal[True] = True

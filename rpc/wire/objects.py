@@ -1,4 +1,4 @@
-"""``agent.state``: the parts of the order as objects, in one envelope."""
+"""The forms of ``agent.state``: parts of the order as objects, in one envelope."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal
@@ -22,11 +22,13 @@ class AgentStateRequest(Request):
     object_type: Annotated[
         Ask | None,
         WrittenAs(ObjectType | None),
-        Field(description="Only a list can do without it."),
+        Field(description="Required except for a list."),
     ] = None
     object_id: Annotated[
         Words | None,
-        Field(description="Needed for an item or a note that is there; a part's id is its type."),
+        Field(
+            description="Required for an existing item or note; the id of any other part is its type."
+        ),
     ] = None
     data: Annotated[
         Fields | None,
@@ -38,62 +40,60 @@ class AgentStateRequest(Request):
                 ]
             }
         ),
-        Field(description="The fields of the command that is carried out."),
+        Field(description="The fields of the command to carry out."),
     ] = None
     version: Version | None = None
     key: Key | None = None
-    cursor: Annotated[Ask | None, Field(description="Of a list: as the page before gave it.")] = (
-        None
-    )
+    cursor: Annotated[Ask | None, Field(description="For a list: from the previous page.")] = None
 
 
 class ObjectView(Shown):
-    """One part of the order; what ``data`` holds can be sent again."""
+    """One part of the order; its ``data`` can be sent back."""
 
     id: str
     type: ObjectType
-    created_at: Annotated[Iso | None, Field(description="null: it is not set yet.")]
+    created_at: Annotated[Iso | None, Field(description="null: not set yet.")]
     updated_at: Iso | None
-    data: Annotated[Fields, Field(description="Its fields, named as the command's.")]
+    data: Annotated[Fields, Field(description="Its fields, named like the command's.")]
 
 
 class _Envelope(Shown):
     status: Literal["success"] = "success"
-    message: Annotated[str, Field(description="For a person who reads along.")]
+    message: Annotated[str, Field(description="A summary for people.")]
     version: Now
 
 
 class Created(_Envelope):
-    """It is made."""
+    """The object was created."""
 
     operation: Literal["create"] = "create"
     object_id: str
 
 
 class ReadOne(_Envelope):
-    """It is this."""
+    """The requested object."""
 
     operation: Literal["read"] = "read"
     object: ObjectView
 
 
 class Written(_Envelope):
-    """It is changed, or gone."""
+    """The object was updated or deleted."""
 
     operation: Literal["update", "delete"]
 
 
 class Listed(_Envelope):
-    """They are these."""
+    """The requested objects."""
 
     operation: Literal["list"] = "list"
     objects: Annotated[Mapping[str, ObjectView], Field(description="By their ids.")]
-    count: Annotated[int, Field(description="How many are in this reply.")]
-    cursor: Annotated[str | None, Field(description="Asks for the rest; null: this is all.")]
+    count: Annotated[int, Field(description="The number of objects in this reply.")]
+    cursor: Annotated[str | None, Field(description="For the next page; null: there are no more.")]
 
 
 class Failed(Shown):
-    """It was not done."""
+    """The operation failed."""
 
     status: Literal["error"] = "error"
     operation: Operation

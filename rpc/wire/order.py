@@ -1,4 +1,4 @@
-"""The order: reading it, changing it by a command, following it."""
+"""The forms for reading, changing and following the order."""
 
 from typing import Annotated, Literal
 
@@ -10,37 +10,37 @@ from rpc.wire.values import Fields, Key, Now, Shown, Version, WrittenAs
 from state.commands import GuestCommand, StaffCommand
 
 Order = Annotated[dict[str, JsonValue] | JsonText, WrittenAs(OrderView, made_here=True)]
-"""The view of an order, as ``state.view`` wrote it."""
+"""An order's view as rendered by ``state.view``."""
 
 CommandJson = Annotated[
     Fields,
     WrittenAs(Annotated[GuestCommand | StaffCommand, Field(discriminator="op")]),
 ]
-"""A command as it came; it is read when it is known whether the caller may give it."""
+"""A command as sent; it is parsed once the caller's role is known."""
 
 
 class GetOrderStateRequest(Request):
-    """Read the order: as a whole, or what has changed since a version."""
+    """Read the order: as a whole, or the changes since a version."""
 
-    since: Annotated[Version | None, Field(description="The version that is known already.")] = None
+    since: Annotated[Version | None, Field(description="The version you have.")] = None
 
 
 class WholeOrder(Shown):
-    """The order as a whole."""
+    """The whole order."""
 
     version: Now
     order: Order
 
 
 class Unchanged(Shown):
-    """What is known already is still so."""
+    """The order has not changed since the version sent."""
 
     version: Now
     unchanged: Literal[True] = True
 
 
 class Add(Shown):
-    """Put a value there; in a list before what stands there."""
+    """Add a value; in a list, insert it before this index."""
 
     op: Literal["add"]
     path: Annotated[str, Field(description="JSON Pointer from the view's root.")]
@@ -48,14 +48,14 @@ class Add(Shown):
 
 
 class Remove(Shown):
-    """Take away what is there."""
+    """Remove the value."""
 
     op: Literal["remove"]
     path: str
 
 
 class Replace(Shown):
-    """Put a value in the place of what is there; an empty path is the whole view."""
+    """Replace the value; an empty path is the whole view."""
 
     op: Literal["replace"]
     path: str
@@ -68,11 +68,11 @@ Patch = Annotated[
         tuple[Annotated[Add | Remove | Replace, Field(discriminator="op")], ...], made_here=True
     ),
 ]
-"""RFC 6902, in the order in which it is carried out."""
+"""JSON Patch (RFC 6902); the steps apply in this order."""
 
 
 class OrderPatch(Shown):
-    """What has changed since ``base_version``."""
+    """The changes since ``base_version``."""
 
     version: Now
     base_version: int
@@ -88,14 +88,14 @@ class OrderApplyRequest(Request):
 
 
 class OrderSubscribeRequest(Request):
-    """Be told of every change from now on, by `order_state_changed`."""
+    """Subscribe to changes of the order, sent as `order_state_changed`."""
 
 
 class OrderUnsubscribeRequest(Request):
-    """Be told no more."""
+    """Unsubscribe from changes."""
 
 
 class Done(Shown):
-    """It is so now."""
+    """The request was carried out."""
 
     ok: Literal[True] = True

@@ -1,4 +1,4 @@
-"""The form of an order's view: what ``state.view`` writes, field by field."""
+"""The form of an order's view, as rendered by ``state.view``."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal
@@ -20,12 +20,12 @@ class PartView(Shown):
 class LineView(Shown):
     """One line of the order."""
 
-    id: Annotated[str, Field(description="Short, never given twice: L1, L2, ...")]
-    name: Annotated[str, Field(description="The dish or combo as it stands on the menu.")]
+    id: Annotated[str, Field(description="Short and never reused: L1, L2, ...")]
+    name: Annotated[str, Field(description="The name of the dish or combo on the menu.")]
     size: str | None
     quantity: int
     modifications: Annotated[tuple[str, ...], Field(description="In the menu's words.")]
-    parts: Annotated[tuple[PartView, ...], Field(description="Of a combo, else empty.")]
+    parts: Annotated[tuple[PartView, ...], Field(description="The parts of a combo; else empty.")]
     unit_price: Annotated[Amount, Field(description="With modifications, before discounts.")]
     line_total: Amount
     note: str | None
@@ -40,16 +40,16 @@ class ChargeView(Shown):
 
 
 class FulfilmentView(Shown):
-    """How and when the guest gets the food."""
+    """How and when the guest receives the food."""
 
     kind: Literal["pickup", "delivery"]
     when: Annotated[Iso | None, Field(description="null: as soon as possible.")]
     address: str | None
-    ready_at: Annotated[Iso, Field(description="When it will be ready, as reckoned by the house.")]
+    ready_at: Annotated[Iso, Field(description="The estimated time at which it is ready.")]
 
 
 class NoteView(Shown):
-    """A word to the house that belongs to no line."""
+    """A note to the restaurant that belongs to no line."""
 
     id: str
     title: str
@@ -66,7 +66,7 @@ class LineAmounts(Shown):
 
 
 class Display(Shown):
-    """Every amount once more, as text in the house's currency: ``$28.47``."""
+    """Every amount as text in the restaurant's currency: ``$28.47``."""
 
     subtotal: str
     tax: str
@@ -78,18 +78,18 @@ class Display(Shown):
 
 
 class OrderView(Shown):
-    """The order as everybody outside sees it."""
+    """The order as clients see it."""
 
     order_id: str
     order_number: Annotated[str, Field(description="Short enough to say aloud.")]
     restaurant_id: str
-    version: Annotated[int, Field(description="0 at the start, one more with each change.")]
+    version: Annotated[int, Field(description="0 at the start; each change adds 1.")]
     stage: Stage
-    active_agent: Annotated[str | None, Field(description="The agent that speaks.")]
+    active_agent: Annotated[str | None, Field(description="The agent that is active.")]
     channel: Channel
     currency: str
     customer_name: str | None
-    phone: Annotated[str | None, Field(description="E.164; empty: the guest would rather not say.")]
+    phone: Annotated[str | None, Field(description="E.164; empty: the guest declined to give one.")]
     email: str | None
     order_items: tuple[LineView, ...]
     item_count: int

@@ -1,4 +1,4 @@
-"""What clients are called with; what they answer is ignored."""
+"""The payloads of pushes; a client's answer to a push is ignored."""
 
 from typing import Annotated, Literal
 
@@ -9,10 +9,10 @@ from rpc.wire.values import Shown
 
 
 class OrderStateChanged(Shown):
-    """The order has changed: sent to those who subscribed.
+    """The order has changed; sent to subscribers.
 
-    Whoever does not have ``base_version`` has missed something and asks ``get_order_state``. An empty patch
-    from a version to itself says only that: what changed was too long to be sent.
+    A client without ``base_version`` has missed a change and calls ``get_order_state``. An empty patch from a
+    version to itself means only that: the change was too long to be sent.
     """
 
     base_version: int
@@ -30,17 +30,15 @@ class YourTurnToSpeak(Shown):
     active_agent: str
     version: int
     expects: Literal["open", "yes_no", "choice", "rating", "amount", "name", "contact"]
-    choices: Annotated[
-        tuple[str, ...], Field(description="What can be chosen, if it is known.")
-    ] = ()
+    choices: Annotated[tuple[str, ...], Field(description="The possible choices, if known.")] = ()
     text: Annotated[str | None, Field(description="A sentence for a screen reader.")] = None
 
 
 class CallEnded(Shown):
-    """The call is over; sent to the guest and to those who subscribed.
+    """The call has ended; sent to the guest and to subscribers.
 
-    After ``agent_ended`` the agent stays for reading. The guest begins another call, about another order, by
-    saying or writing something, or by joining again and calling ``hello``.
+    After ``agent_ended`` the agent stays in the room for reading. The guest starts a new call, about a new order,
+    by saying or writing something, or by joining again and calling ``hello``.
     """
 
     model_config = ConfigDict(json_schema_serialization_defaults_required=False)
@@ -48,18 +46,18 @@ class CallEnded(Shown):
     reason: Annotated[
         Literal["agent_ended", "user_left", "moved", "failed"],
         Field(
-            description="The agent said goodbye; the guest left, or did not answer any more; the order is"
-            " gone on with in another room; the call broke off and is given up."
+            description="The agent ended the call; the guest left or no longer answered; the order continues in"
+            " another room; the call failed and is not resumed."
         ),
     ]
     resume_code: Annotated[
         str | None,
-        Field(description="Goes on with the order in another room; for the guest only."),
+        Field(description="Continues the order in another room; for the guest only."),
     ] = None
 
 
 class TurnTakenBack(Shown):
-    """It is not the guest's turn after all: the agent speaks again."""
+    """It is no longer the guest's turn: the agent speaks again."""
 
     turn: int
     your_turn: Literal[False]

@@ -1,4 +1,4 @@
-"""What the forms are made of: how a request is known again, and values that are shown as another form."""
+"""Field types of requests and replies, and how they appear in the contract."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeAlias
@@ -22,20 +22,19 @@ Key = Annotated[
     Field(
         min_length=1,
         max_length=255,
-        description="Makes it safe to ask twice: the second time nothing happens, and the answer is the"
-        " first one's.",
+        description="Idempotency key: a repeated request changes nothing and gets the first answer.",
     ),
 ]
 Version = Annotated[
     int, Field(ge=0, le=2**53, description="The version of the order that the caller has seen.")
 ]
-Now = Annotated[int, Field(description="The version of the order that this tells of.")]
+Now = Annotated[int, Field(description="The version of the order in this reply.")]
 Ask = Annotated[str, Field(max_length=200)]
 Fields: TypeAlias = Mapping[str, JsonValue]
 
 
 class Shown(BaseModel):
-    """A part of what clients are told: every field is always there, ``null`` where it is not known."""
+    """Base of all reply and push models: every field is always present, ``null`` if unknown."""
 
     model_config = ConfigDict(
         frozen=True,
@@ -46,11 +45,11 @@ class Shown(BaseModel):
 
 
 class WrittenAs:
-    """Shows a value in the contract as what another form says of it.
+    """Documents a value in the contract with another type's schema.
 
     Args:
-        form: That form.
-        made_here: Whether our own code made the value, so that nothing is left to check.
+        form: The type whose schema is shown.
+        made_here: Whether our own code created the value, so that it is not validated.
     """
 
     def __init__(self, form: Any, *, made_here: bool = False) -> None:

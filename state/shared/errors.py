@@ -8,8 +8,8 @@
   * NotStored      the journal could not write it down
   * OutcomeUnknown the journal was asked to write it down and does not say whether it did
   * TakenOver      another process holds this state now; this one never writes again
-  * Held           another holder is at work at this place
-  * Lost           this place is not ours any more
+  * LeaseHeld           another holder is at work at this place
+  * LeaseLost           this place is not ours any more
   * UnknownState   the journal has no state of this id
   * OtherOwner     the journal has it, and it belongs to somebody else
   * JournalFault   the journal itself cannot be opened or read: a person has to look at it
@@ -145,7 +145,7 @@ class TakenOver(StateError):
         super().__init__("Another process has taken over. Nothing was changed here.")
 
 
-class Held(StateError):
+class LeaseHeld(StateError):
     """Somebody else works at this place, and his time is not over; who asks leaves it to him."""
 
     code = "held"
@@ -154,7 +154,7 @@ class Held(StateError):
         super().__init__("Somebody else is at work at this place. Leave it to them.")
 
 
-class Lost(StateError):
+class LeaseLost(StateError):
     """The place is not ours any more: another holder has it, it was closed, or its state went elsewhere."""
 
     code = "lost"

@@ -55,10 +55,10 @@ def written(state: BaseModel) -> str:
     Raises:
         NotStored: It would come back as another one, or not at all.
     """
-    return as_kept(state)[1]
+    return as_stored(state)[1]
 
 
-def as_kept(state: N) -> tuple[N, str]:
+def as_stored(state: N) -> tuple[N, str]:
     """Return a state as it will be read again, and what the journal keeps: JSON by the fields' own names.
 
     Raises:
@@ -77,7 +77,7 @@ def as_kept(state: N) -> tuple[N, str]:
     raise NotStored("it would not come back from the journal as it is")
 
 
-def settled(state: N, before: N) -> N:
+def validated(state: N, before: N) -> N:
     """Return the state that a command made as its models would have it: ``model_copy`` checks nothing.
 
     What is the same object as before is not looked at again.
@@ -95,12 +95,12 @@ def settled(state: N, before: N) -> N:
     if type(state) is not kind:  # what a subclass adds would not be read again
         raise TypeError(f"a command made a {type(state).__name__} of a {kind.__name__}")
     try:
-        return cast(N, _settled_fields(state, before.__dict__))
+        return cast(N, _validated_model(state, before.__dict__))
     except (ArithmeticError, RecursionError) as error:
         raise NotStored(f"it cannot be looked through: {type(error).__name__}") from error
 
 
-def _settled(value: Any, before: Any) -> Any:
+def _validated_value(value: Any, before: Any) -> Any:
     """Return the same object when nothing about it had to change."""
     kind = type(value)
     if kind is str:
@@ -113,26 +113,26 @@ def _settled(value: Any, before: Any) -> Any:
         for name in value:
             if name.__class__ is str and not name.isascii():
                 _refuse_surrogates(name)
-        return _settled_dict(value, before if type(before) is dict else {})
+        return _validated_dict(value, before if type(before) is dict else {})
     elif kind in (tuple, list, set, frozenset):
         # By identity: of ten lines of which one has changed, nine are known to be valid.
         was = before if type(before) is kind and kind in (tuple, list) else ()
         known = set(map(id, was))
         parts = [
-            one if id(one) in known else _settled(one, old)
+            one if id(one) in known else _validated_value(one, old)
             for one, old in zip(value, chain(was, repeat(None)), strict=False)
         ]
         return value if all(map(is_, parts, value)) else kind(parts)
     elif isinstance(value, BaseModel):
         if kind is not type(before):
-            return _settled_fields(value, {})
+            return _validated_model(value, {})
         if _same_fields(before.__dict__, value.__dict__) and value.__pydantic_extra__ is None:
             return value  # a copy of what is known need not be asked again
-        return _settled_fields(value, before.__dict__)
+        return _validated_model(value, before.__dict__)
     return value
 
 
-def _settled_dict(value: Mapping[Any, Any], before: Mapping[Any, Any]) -> Mapping[Any, Any]:
+def _validated_dict(value: Mapping[Any, Any], before: Mapping[Any, Any]) -> Mapping[Any, Any]:
     changed: dict[Any, Any] = {}
     for name in _other(value, before):
         one = value[name]
@@ -140,7 +140,7 @@ def _settled_dict(value: Mapping[Any, Any], before: Mapping[Any, Any]) -> Mappin
         if kind in _ATOMS or (kind is str and one.isascii()):
             continue
         old = before.get(name)
-        if one is not old and (made := _settled(one, old)) is not one:
+        if one is not old and (made := _validated_value(one, old)) is not one:
             changed[name] = made
     return {**value, **changed} if changed else value
 
@@ -152,14 +152,14 @@ def _other(value: Mapping[Any, Any], before: Mapping[Any, Any]) -> Iterable[Any]
     return compress(value, map(is_not, value.values(), before.values()))
 
 
-def _settled_fields(value: BaseModel, before: Mapping[str, Any]) -> BaseModel:
-    made = _validated(value, value.__dict__)
+def _validated_model(value: BaseModel, before: Mapping[str, Any]) -> BaseModel:
+    made = _revalidated(value, value.__dict__)
     # Pydantic takes the models in a model as they are: each is asked itself.
-    parts = _settled_dict(made.__dict__, before)
-    return made if parts is made.__dict__ else _validated(value, parts)
+    parts = _validated_dict(made.__dict__, before)
+    return made if parts is made.__dict__ else _revalidated(value, parts)
 
 
-def _validated(value: BaseModel, fields: Mapping[str, Any]) -> BaseModel:
+def _revalidated(value: BaseModel, fields: Mapping[str, Any]) -> BaseModel:
     kind = type(value)
     extra = getattr(value, "__pydantic_extra__", None)
     given = _only_fields(kind, fields)

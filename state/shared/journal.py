@@ -188,7 +188,7 @@ PATIENCE_S = 10.0
 """How long one who was cancelled waits on for that answer, in seconds."""
 
 
-class Answer(asyncio.Future[T]):
+class UncancellableFuture(asyncio.Future[T]):
     """What becomes of something that cannot be called back: a row that is on its way to the disk.
 
     A task that is cancelled while it awaits this gets the true outcome instead of the cancellation. What the
@@ -201,14 +201,14 @@ class Answer(asyncio.Future[T]):
     def cancel(self, msg: object = None) -> bool:
         """Refuse; from now on the outcome is waited for during ``PATIENCE_S`` at most."""
         if not self.done():
-            self.get_loop().call_later(PATIENCE_S, self._give_up)
+            self.get_loop().call_later(PATIENCE_S, self._set_unknown)
         return False
 
-    def _give_up(self) -> None:
+    def _set_unknown(self) -> None:
         if not self.done():
             self.set_exception(OutcomeUnknown())
 
-    def _settle(self, future: "asyncio.Future[T]") -> None:
+    def _copy_result(self, future: "asyncio.Future[T]") -> None:
         if future.cancelled():
             super().cancel()
         elif (error := future.exception()) is None:
@@ -219,20 +219,20 @@ class Answer(asyncio.Future[T]):
 
 
 async def to_the_end(future: "asyncio.Future[T]") -> T:
-    """Wait for what is already under way, even when the task that waits is cancelled: see ``Answer``.
+    """Wait for what is already under way, even when the task that waits is cancelled: see ``UncancellableFuture``.
 
     Raises:
         OutcomeUnknown: No answer came for a long time, or for some time after a cancellation.
     """
-    answer: Answer[T]
+    answer: UncancellableFuture[T]
     limit: asyncio.TimerHandle | None = None
-    if isinstance(future, Answer):
+    if isinstance(future, UncancellableFuture):
         answer = future
     else:
         loop = asyncio.get_running_loop()
-        answer = Answer(loop=loop)
-        limit = loop.call_later(ANSWER_S, answer._give_up)
-        future.add_done_callback(answer._settle)
+        answer = UncancellableFuture(loop=loop)
+        limit = loop.call_later(ANSWER_S, answer._set_unknown)
+        future.add_done_callback(answer._copy_result)
     try:
         return await answer
     except asyncio.CancelledError:

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 T = TypeVar("T")
 
 _PLAIN = (str, int, Decimal, date, datetime, time, timedelta, UUID, Enum, types.NoneType)
-_OWN_WAYS = frozenset({"__init__", "__eq__", "__get_pydantic_core_schema__", "model_post_init"})
+_CUSTOM_HOOKS = frozenset({"__init__", "__eq__", "__get_pydantic_core_schema__", "model_post_init"})
 """What a model may define to be made, compared or validated in its own way."""
 
 
@@ -95,7 +95,7 @@ class Guard:
         _find_mappings(state, found)
         self._known = [(one, dict(one)) for one in found]
 
-    def mended(self) -> bool:
+    def restore(self) -> bool:
         """Undo what was edited; returns whether anything was."""
         edited = [(one, known) for one, known in self._known if not _same_objects(one, known)]
         for one, known in edited:
@@ -153,7 +153,7 @@ def _model(kind: type[BaseModel], above: frozenset[type]) -> Shape:
         or getattr(one, "exclude_if", None)
         for one in kind.model_fields.values()
     )
-    by_its_own_rules = (
+    has_custom_rules = (
         found.validators
         or found.field_validators
         or found.root_validators
@@ -166,12 +166,12 @@ def _model(kind: type[BaseModel], above: frozenset[type]) -> Shape:
         or config.get("strict")
         or any(name.startswith(("ser_json", "val_json")) for name in config)
         or kind.__private_attributes__
-        or _has_own_ways(kind)
+        or _has_custom_hooks(kind)
     )
     holds_more = config.get("extra") == "allow" or kind.__private_attributes__
     return Shape(
         fixed=parts.fixed and bool(config.get("frozen")) and not holds_more,
-        faithful=parts.faithful and not renamed_or_left_out and not by_its_own_rules,
+        faithful=parts.faithful and not renamed_or_left_out and not has_custom_rules,
         models=parts.models | {kind},
         editable=tuple(name for name, one in fields.items() if not one.fixed),
         mappings=tuple(name for name, one in fields.items() if one.mapping),
@@ -179,10 +179,10 @@ def _model(kind: type[BaseModel], above: frozenset[type]) -> Shape:
     )
 
 
-def _has_own_ways(kind: type[BaseModel]) -> bool:
+def _has_custom_hooks(kind: type[BaseModel]) -> bool:
     inherited = ("pydantic.main", "builtins", "typing", "abc")
     own = (one for one in kind.__mro__ if one.__module__ not in inherited)
-    return any(_OWN_WAYS & vars(one).keys() for one in own)
+    return any(_CUSTOM_HOOKS & vars(one).keys() for one in own)
 
 
 def _annotation(kind: Any, metadata: tuple[Any, ...], above: frozenset[type]) -> Shape:

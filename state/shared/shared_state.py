@@ -22,7 +22,7 @@ from state.shared.errors import (
     TakenOver,
     UnknownState,
 )
-from state.shared.forms import as_json, as_kept, fingerprint, read, settled, written
+from state.shared.forms import as_json, as_stored, fingerprint, read, validated, written
 from state.shared.journal import Entry, Journal, Stored, VersionTaken, to_the_end
 from state.shared.shapes import Guard, separate, shape_of
 
@@ -61,7 +61,7 @@ Condition: TypeAlias = Callable[[S], Refused | None]
 """What has to hold before a change: returns what to refuse it with, or nothing."""
 
 
-_Said: TypeAlias = tuple[dict[str, JsonValue], ...]
+_CommandsJson: TypeAlias = tuple[dict[str, JsonValue], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class _Change(Generic[S]):
     """A change that is asked for."""
 
     commands: Sequence[Command[Any, Any]]
-    said: _Said | None
+    json: _CommandsJson | None
     """The commands as JSON, where they were needed already."""
     actor: str
     key: str | None
@@ -113,9 +113,9 @@ class SharedState(Generic[S, C]):
         self._guard = Guard(state)
         self._version = version
         self._speaker = speaker
-        self._lost = False
+        self._taken_over = False
         self._writing = False
-        self._unsure = False
+        self._outcome_unknown = False
         self._journal = journal
         self._wait_s = wait_s
         self._lock = asyncio.Lock()
@@ -204,7 +204,7 @@ class SharedState(Generic[S, C]):
     @property
     def taken_over(self) -> bool:
         """Whether another process holds this state, so that nothing can be written here any more."""
-        return self._lost
+        return self._taken_over
 
     @property
     def writing(self) -> bool:
@@ -266,16 +266,16 @@ class SharedState(Generic[S, C]):
         """
         if not commands:
             raise ValueError("apply needs a command")
-        said = as_json(commands) if key is not None else None
-        body = fingerprint(said) if said is not None else None
+        commands_json = as_json(commands) if key is not None else None
+        body = fingerprint(commands_json) if commands_json is not None else None
         basis = Basis.present()
         if basis is None:
             return await self._apply(
-                _Change(commands, said, actor, key, body, seen, turn, provided)
+                _Change(commands, commands_json, actor, key, body, seen, turn, provided)
             )
         change = _Change(
             commands,
-            said,
+            commands_json,
             actor,
             key,
             body,
@@ -290,14 +290,14 @@ class SharedState(Generic[S, C]):
     async def _apply(self, change: "_Change[S]") -> Applied[S]:
         loop = asyncio.get_running_loop()
         until = loop.time() + self._wait_s
-        await self._take_turn()
+        await self._acquire_lock()
         stuck = 0
         try:
-            if self._unsure:
+            if self._outcome_unknown:
                 await self._reload()
             while True:
                 try:
-                    return await self._once(change)
+                    return await self._apply_once(change)
                 except VersionTaken:
                     # Others may be quicker again and again; each time the journal has moved on.
                     before = self._version
@@ -306,15 +306,15 @@ class SharedState(Generic[S, C]):
                     if stuck == TRIES or loop.time() >= until:
                         raise Busy(self._wait_s) from None
                 except (Refused, Stale):
-                    if change.key is None or not await self._learned_of(change.key):
+                    if change.key is None or not await self._reload_finds_key(change.key):
                         raise
         except JournalFault as fault:
             raise NotStored(fault.why) from fault
         except TakenOver:
-            self._lost = True
+            self._taken_over = True
             raise
         except OutcomeUnknown:
-            self._unsure = True
+            self._outcome_unknown = True
             raise
         finally:
             self._lock.release()
@@ -328,14 +328,14 @@ class SharedState(Generic[S, C]):
             Busy: A writer did not finish within the limit.
             JournalFault: It cannot be read; the state is as it was.
         """
-        await self._take_turn()
+        await self._acquire_lock()
         try:
             await self._reload()
         finally:
             self._lock.release()
         return self._version
 
-    async def _take_turn(self) -> None:
+    async def _acquire_lock(self) -> None:
         # A lock that is free for a moment may be promised to those who wait for it.
         if not self._waiting and not self._lock.locked():
             await self._lock.acquire()
@@ -349,13 +349,13 @@ class SharedState(Generic[S, C]):
         finally:
             self._waiting -= 1
 
-    async def _once(self, change: "_Change[S]") -> Applied[S]:
+    async def _apply_once(self, change: "_Change[S]") -> Applied[S]:
         key = change.key
         if key is not None and (known := self._keys.get(key)) is not None:
             if known[0] != change.body:
                 raise KeyReused
-            return self._answer_again(key, known[1])
-        if self._lost:
+            return self._replay_result(key, known[1])
+        if self._taken_over:
             raise TakenOver
         if change.basis is not None:
             change.basis.check()
@@ -367,14 +367,14 @@ class SharedState(Generic[S, C]):
         # Without a journal the same is refused: what cannot be stored cannot be shown as JSON either.
         text = ""
         guard: Guard | None = None
-        said = change.said or ()
+        commands_json = change.json or ()
         if self._journal is not None or not shape_of(type(state)).survives:
-            state, text = as_kept(state)
-        if change.said is None and (
+            state, text = as_stored(state)
+        if change.json is None and (
             self._journal is not None
             or not all(shape_of(type(command)).survives for command in commands)
         ):
-            said = as_json(commands)
+            commands_json = as_json(commands)
         applied = Applied(
             before=self._state,
             state=state,
@@ -386,7 +386,7 @@ class SharedState(Generic[S, C]):
         if self._journal is not None:
             entry = Entry(
                 version=applied.version,
-                commands=said,
+                commands=commands_json,
                 state=text,
                 speaker=speaker,
                 actor=change.actor,
@@ -430,14 +430,14 @@ class SharedState(Generic[S, C]):
                 if isinstance(command, HandOver):
                     speaker = command.target
         finally:
-            edited = self._guard.mended()
+            edited = self._guard.restore()
         if edited:
             raise TypeError("a command edited the state it was given")
         if state is not self._state:
-            state = settled(state, self._state)
+            state = validated(state, self._state)
         return state, speaker, touched
 
-    async def _learned_of(self, key: str) -> bool:
+    async def _reload_finds_key(self, key: str) -> bool:
         """Whether the journal knows a key that was not known here: then its answer is the first one's."""
         known = key in self._keys
         with suppress(JournalFault):
@@ -481,7 +481,7 @@ class SharedState(Generic[S, C]):
             if entry.key:
                 self._keys[entry.key] = (entry.body or "", applied)
             self._swap(applied, entry.touched)
-        self._unsure = False
+        self._outcome_unknown = False
 
     def _restored(self, entry: Entry, before: S | None = None) -> Applied[S]:
         state = read(type(self._state), entry.state, f"Version {entry.version}")
@@ -494,7 +494,7 @@ class SharedState(Generic[S, C]):
             actor=entry.actor,
         )
 
-    def _answer_again(self, key: str, answer: Applied[S] | Entry) -> Applied[S]:
+    def _replay_result(self, key: str, answer: Applied[S] | Entry) -> Applied[S]:
         if isinstance(answer, Entry):
             answer = self._restored(answer)
             self._keys[key] = (self._keys[key][0], answer)

@@ -6,10 +6,10 @@ from typing import Any
 
 from livekit import rtc
 
-from rpc.desk import OrderDesk
 from rpc.gateway import GUEST, STAFF, Caller, Forbidden, Gateway, Limits
 from rpc.gateway.history import View
 from rpc.methods import OrderMethods
+from rpc.order_session import OrderSession
 from state.context import OrderContext
 from state.menu import Menu
 from state.order import OrderState
@@ -40,13 +40,13 @@ class Talk:
 class Board:
     """Listeners that only keep who they are."""
 
-    def __init__(self, desk: OrderDesk) -> None:
-        self._desk = desk
+    def __init__(self, order_session: OrderSession) -> None:
+        self._order_session = order_session
         self.who: list[str] = []
 
     def subscribe(self, identity: str) -> tuple[int, View]:
         self.who.append(identity)
-        return self._desk.views.present()
+        return self._order_session.views.present()
 
     def unsubscribe(self, identity: str) -> None:
         self.who = [who for who in self.who if who != identity]
@@ -83,13 +83,13 @@ class Counter:
             self.house.order(), self.house.context, speaker="greeter"
         )
         self.talk = Talk()
-        self.desk = OrderDesk(
+        self.order_session = OrderSession(
             self.shared, self.talk, agent="bella-vista", resume_code="abcd-efgh-jkmn"
         )
-        self.board = Board(self.desk)
+        self.board = Board(self.order_session)
         self.methods = OrderMethods(self._bind)
         if open_at_once:
-            self.methods.open(self.desk, self.board)
+            self.methods.open(self.order_session, self.board)
         self.gateway = Gateway(
             self.methods.methods(),
             role_of=ROLES.get,

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from rpc.desk import own_key
 from rpc.gateway import GUEST, STAFF, Caller
+from rpc.order_session import own_key
 from rpc.reading import GUEST_OPS, STAFF_OPS
 from state.commands import AddItem, ChangeItem
 from state.context import OrderContext

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from rpc.desk import MOST_KEYS, OrderDesk
 from rpc.gateway import GUEST, STAFF, Caller, Forbidden
 from rpc.methods import CALLS_KEPT, OrderMethods
+from rpc.order_session import MOST_KEYS, OrderSession
 from rpc.wire import FEATURES, HelloRequest, SayReply, SayRequest
 from state.shared import NotStored
 from tests.agents.restaurant import restaurant
@@ -54,7 +54,7 @@ async def test_hello_waits_until_it_is_decided_who_the_guest_is() -> None:
     await asyncio.sleep(0)
     assert not waiting.done()
 
-    methods.open(counter.desk, counter.board)
+    methods.open(counter.order_session, counter.board)
     decided.set()
 
     reply = await waiting
@@ -79,7 +79,7 @@ async def test_nobody_is_served_before_there_is_an_order_or_after_it(
     counter = Counter(open_at_once=False)
     assert (await counter.refused(method, payload))["code"] == 4003
 
-    counter.methods.open(counter.desk, counter.board)
+    counter.methods.open(counter.order_session, counter.board)
     await counter.call(method, payload)
 
     counter.methods.close()
@@ -134,11 +134,14 @@ async def test_a_key_is_of_one_saying() -> None:
 async def test_keys_of_what_was_said_do_not_pile_up() -> None:
     counter = Counter()
     for number in range(MOST_KEYS + 1):
-        await counter.desk.say(str(number), GUEST_CALLER, str(number))
+        await counter.order_session.say(str(number), GUEST_CALLER, str(number))
 
-    assert await counter.desk.say(str(MOST_KEYS), GUEST_CALLER, str(MOST_KEYS)) == MOST_KEYS + 1
     assert (
-        await counter.desk.say("0", GUEST_CALLER, "0") == MOST_KEYS + 2
+        await counter.order_session.say(str(MOST_KEYS), GUEST_CALLER, str(MOST_KEYS))
+        == MOST_KEYS + 1
+    )
+    assert (
+        await counter.order_session.say("0", GUEST_CALLER, "0") == MOST_KEYS + 2
     )  # forgotten, so said again
 
 
@@ -182,15 +185,15 @@ async def test_after_the_end_nobody_pretends_to_listen() -> None:
 
 async def test_a_call_hears_what_is_said_without_a_card_number() -> None:
     call = restaurant()
-    desk = OrderDesk(call.shared, call, agent="bella-vista")
+    order_session = OrderSession(call.shared, call, agent="bella-vista")
 
-    assert await desk.say("my card is 4111 1111 1111 1111", GUEST_CALLER, "k") == 1
+    assert await order_session.say("my card is 4111 1111 1111 1111", GUEST_CALLER, "k") == 1
     assert call.late == ["my card is [card]"]
     call.end("agent_ended")
     with pytest.raises(Exception, match="over"):
-        await desk.say("hello?", GUEST_CALLER, None)
-    assert desk.views.present()[1]["active_agent"] == call.speaker
-    desk.close()
+        await order_session.say("hello?", GUEST_CALLER, None)
+    assert order_session.views.present()[1]["active_agent"] == call.speaker
+    order_session.close()
 
 
 class Slow:
@@ -216,15 +219,15 @@ class Slow:
 async def test_what_is_not_stored_in_time_is_told_as_what_it_is(
     begun: bool, code: int, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rpc.desk.SAY_S", 0.01)
+    monkeypatch.setattr("rpc.order_session.SAY_S", 0.01)
     counter, slow = Counter(), list[Slow]()
 
     def store(text: str, key: str | None, digest: str) -> Slow:
         slow.append(Slow(begun=begun))
         return slow[-1]
 
-    desk = OrderDesk(counter.shared, counter.talk, agent="bella-vista", store=store)
-    counter.methods.open(desk, counter.board)
+    order_session = OrderSession(counter.shared, counter.talk, agent="bella-vista", store=store)
+    counter.methods.open(order_session, counter.board)
 
     for _ in range(2):
         refused = await counter.refused("say", {"text": "a Cola", "key": "k"})
@@ -234,7 +237,7 @@ async def test_what_is_not_stored_in_time_is_told_as_what_it_is(
     if begun:
         slow[0].turn.set_result(7)
         assert await counter.call("say", {"text": "a Cola", "key": "k"}) == {"turn": 7}
-    desk.close()
+    order_session.close()
 
 
 async def test_a_role_is_needed_even_where_the_binding_lets_in() -> None:
@@ -245,7 +248,7 @@ async def test_a_role_is_needed_even_where_the_binding_lets_in() -> None:
             raise Forbidden("No.")
 
     methods = OrderMethods(bind)
-    methods.open(counter.desk, counter.board)
+    methods.open(counter.order_session, counter.board)
     hello = next(method for method in methods.methods() if method.name == "hello")
 
     with pytest.raises(Forbidden):
@@ -258,10 +261,10 @@ async def test_what_is_said_after_the_end_is_said_in_another_call_where_one_can_
 
     async def again() -> None:
         begun.append(second.order.order_id)
-        methods.open(second.desk, second.board)
+        methods.open(second.order_session, second.board)
 
     methods = OrderMethods(counter._bind, again)
-    methods.open(counter.desk, counter.board)
+    methods.open(counter.order_session, counter.board)
     say = next(method for method in methods.methods() if method.name == "say")
     assert await say.answer(SayRequest(text="bye", key="k"), GUEST_CALLER) == SayReply(turn=1)
     counter.talk.over = True
@@ -278,7 +281,7 @@ async def test_after_the_end_nobody_changes_the_order_and_everybody_reads_it(who
     counter = Counter()
     add = {"command": {"op": "add_item", "name": "Water"}, "key": "k"}
     first = await counter.call("order.apply", add, who)
-    counter.desk.end()
+    counter.order_session.end()
 
     for method, payload in (
         ("order.apply", {"command": {"op": "add_item", "name": "Cola"}}),
@@ -315,7 +318,7 @@ async def test_after_the_end_nobody_changes_the_order_and_everybody_reads_it(who
 async def test_words_for_a_call_that_cannot_begin_in_time_are_not_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("rpc.desk.SAY_S", 0.01)
+    monkeypatch.setattr("rpc.order_session.SAY_S", 0.01)
     counter = Counter()
     counter.talk.over = True
 
@@ -323,7 +326,7 @@ async def test_words_for_a_call_that_cannot_begin_in_time_are_not_waited_for(
         await asyncio.Event().wait()
 
     methods = OrderMethods(counter._bind, never)
-    methods.open(counter.desk, counter.board)
+    methods.open(counter.order_session, counter.board)
     say = next(method for method in methods.methods() if method.name == "say")
 
     with pytest.raises(NotStored):
@@ -345,8 +348,8 @@ async def test_a_key_of_a_call_that_is_over_is_answered_as_it_was_and_nothing_is
         await counter.state(*created, key="l"),
         await counter.call("order.apply", added, COOK),
     ]
-    counter.desk.end()
-    counter.methods.open(second.desk, second.board)
+    counter.order_session.end()
+    counter.methods.open(second.order_session, second.board)
 
     assert answers == [
         await counter.call("say", said),
@@ -371,10 +374,10 @@ async def test_the_keys_of_the_last_calls_are_known_and_no_more() -> None:
     await counter.call("say", {"text": "a Cola", "key": "k"})
     others = [Counter() for _ in range(CALLS_KEPT + 1)]
     for other in others[:-1]:
-        counter.methods.open(other.desk, other.board)
+        counter.methods.open(other.order_session, other.board)
         assert await counter.call("say", {"text": "a Cola", "key": "k"}) == {"turn": 1}
     assert all(other.talk.heard == [] for other in others)
 
-    counter.methods.open(others[-1].desk, others[-1].board)
+    counter.methods.open(others[-1].order_session, others[-1].board)
     await counter.call("say", {"text": "a Cola", "key": "k"})
     assert others[-1].talk.heard == ["a Cola"]

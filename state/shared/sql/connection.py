@@ -18,13 +18,13 @@ from state.shared.sql import dialects
 T = TypeVar("T")
 
 
-class Link:
+class DatabaseConnection:
     """A connection that is made when it is needed, and made anew after a failure.
 
     Args:
         address: The URL, as people write it.
         create: Whether a database file that is not there may be made, for nobody else to read.
-        settle: Looks at what a fresh connection finds, before anything else is done with it. What it
+        on_open: Looks at what a fresh connection finds, before anything else is done with it. What it
             raises closes the connection.
         prepare: Sets a fresh connection of the driver up.
 
@@ -37,23 +37,23 @@ class Link:
         address: str | URL,
         *,
         create: bool,
-        settle: "Callable[[Link], None]",
+        on_open: "Callable[[DatabaseConnection], None]",
         prepare: Callable[[Any, object], None] = dialects.prepare,
     ) -> None:
         self._url = dialects.parsed(address)
         self._prepare = prepare
         self._may_create = create
-        self._settle = settle
+        self._on_open = on_open
         self.file = dialects.file_of(self._url)
         """The file of a SQLite database that lies in one."""
-        self._inode: tuple[int, int] | None = None
+        self._opened_file_id: tuple[int, int] | None = None
         self._engine: Engine | None = None
         self._connection: Connection | None = None
-        self._settled = False
+        self._ready = False
         self._writes = False
-        self._begins = True
+        self._opens_transactions = True
         self._driver: Any = None
-        self._breaking = threading.Lock()
+        self._driver_lock = threading.Lock()
 
     @property
     def name(self) -> str:
@@ -67,8 +67,8 @@ class Link:
 
     def close(self) -> None:
         """Let go of the connection; the next transaction makes it again."""
-        connection, self._connection, self._settled = self._connection, None, False
-        with self._breaking:
+        connection, self._connection, self._ready = self._connection, None, False
+        with self._driver_lock:
             self._driver = None
         if connection is not None:
             with suppress(SQLAlchemyError):
@@ -79,7 +79,7 @@ class Link:
         work: Callable[[Connection], T],
         *,
         writes: bool,
-        happened: Callable[[Connection], bool] | None = None,
+        committed: Callable[[Connection], bool] | None = None,
     ) -> T:
         """Do some work in one transaction.
 
@@ -88,7 +88,7 @@ class Link:
         Args:
             work: What to do. A broken constraint is raised as it is.
             writes: Whether it changes anything. Who only reads waits for no writer.
-            happened: Finds out, when the answer to the commit was lost, whether it was carried out. It
+            committed: Finds out, when the answer to the commit was lost, whether it was carried out. It
                 has to wait for a transaction that is still being committed.
 
         Raises:
@@ -100,44 +100,44 @@ class Link:
             self._writes = writes
             return connection.begin()
 
-        return self._tried(begin, work, happened)
+        return self._run_with_reconnect(begin, work, committed)
 
-    def write(self, work: Callable[[Any], T], happened: Callable[[Connection], bool]) -> T:
+    def write(self, work: Callable[[Any], T], committed: Callable[[Connection], bool]) -> T:
         """Do some work in one transaction, by the shortest way to the driver.
 
         SQLAlchemy's way takes longer than what SQLite has to do for a change.
 
         Args:
             work: What to do, with the driver's own connection.
-            happened: As in ``run``.
+            committed: As in ``run``.
 
         Raises:
             JournalFault: It was not done, and why.
             OutcomeUnknown: It may have been done, and the database does not answer.
         """
 
-        def begin(connection: Connection) -> _Direct:
+        def begin(connection: Connection) -> _DriverTransaction:
             self._writes = True
             self._begin_driver()
-            return _Direct(self._driver)
+            return _DriverTransaction(self._driver)
 
-        return self._tried(begin, lambda connection: work(self._driver), happened)
+        return self._run_with_reconnect(begin, lambda connection: work(self._driver), committed)
 
-    def _tried(
+    def _run_with_reconnect(
         self,
-        begin: "Callable[[Connection], Transaction | _Direct]",
+        begin: "Callable[[Connection], Transaction | _DriverTransaction]",
         work: Callable[[Connection], T],
-        happened: Callable[[Connection], bool] | None,
+        committed: Callable[[Connection], bool] | None,
     ) -> T:
-        used_before = self._settled
+        used_before = self._ready
         try:
             try:
-                return self._transaction(begin, work, happened)
+                return self._transaction(begin, work, committed)
             except DBAPIError as error:
                 if not (used_before and error.connection_invalidated):
                     raise
                 self.close()
-            return self._transaction(begin, work, happened)
+            return self._transaction(begin, work, committed)
         except (IntegrityError, OutcomeUnknown):
             raise
         except (DBAPIError, sqlite3.Error, OSError, UnicodeError) as error:
@@ -145,7 +145,7 @@ class Link:
                 self.close()
             raise self._fault(error) from error
 
-    def outside(self, *statements: str) -> list[Any]:
+    def run_outside_transaction(self, *statements: str) -> list[Any]:
         """Carry out statements that allow no transaction around them; returns the last one's first row.
 
         Raises:
@@ -153,12 +153,12 @@ class Link:
         """
         try:
             connection = self._open().execution_options(isolation_level="AUTOCOMMIT")
-            self._begins = False
+            self._opens_transactions = False
             try:
                 cursors = [connection.exec_driver_sql(statement) for statement in statements]
                 return list(cursors[-1].first() or ()) if cursors[-1].returns_rows else []
             finally:
-                self._begins = True
+                self._opens_transactions = True
                 self.close()
         except (DBAPIError, sqlite3.Error, OSError) as error:
             raise self._fault(error) from error
@@ -167,12 +167,12 @@ class Link:
         why = dialects.why(error)
         return JournalFault(self.name, why, passing=why in dialects.PASSING)
 
-    def break_off(self) -> None:
+    def interrupt(self) -> None:
         """Make what is under way fail; called from another thread.
 
         libpq waits for ever for a server that keeps the connection and says nothing (libpq 18).
         """
-        with self._breaking:
+        with self._driver_lock:
             driver = self._driver
             if isinstance(driver, sqlite3.Connection):
                 driver.interrupt()
@@ -182,9 +182,9 @@ class Link:
 
     def _transaction(
         self,
-        begin: "Callable[[Connection], Transaction | _Direct]",
+        begin: "Callable[[Connection], Transaction | _DriverTransaction]",
         work: Callable[[Connection], T],
-        happened: Callable[[Connection], bool] | None,
+        committed: Callable[[Connection], bool] | None,
     ) -> T:
         connection = self._open()
         transaction = begin(connection)
@@ -200,22 +200,26 @@ class Link:
             transaction.commit()
         except DBAPIError as error:
             self.close()
-            if happened is None or not self._happened(happened, error):
+            if committed is None or not self._was_committed(committed, error):
                 raise self._fault(error) from error
         except BaseException:  # no transaction may stay open for the next one to stumble over
             self.close()
             raise
         return result
 
-    def _happened(self, happened: Callable[[Connection], bool], error: DBAPIError) -> bool:
+    def _was_committed(self, committed: Callable[[Connection], bool], error: DBAPIError) -> bool:
         """Look on a new connection whether a commit whose answer was lost was carried out."""
         try:
-            return self.run(happened, writes=False)
+            return self.run(committed, writes=False)
         except JournalFault:
             raise OutcomeUnknown from error
 
     def _open(self) -> Connection:
-        if self._connection is not None and self._inode is not None and self._inode != self._seen():
+        if (
+            self._connection is not None
+            and self._opened_file_id is not None
+            and self._opened_file_id != self._file_id()
+        ):
             self.close()  # the file was moved away or replaced: what is written there would be lost
         if self._connection is not None:
             return self._connection
@@ -227,24 +231,24 @@ class Link:
             if self.is_sqlite:
                 event.listen(self._engine, "begin", lambda connection: self._begin_driver())
         connection = self._connection = self._engine.connect()
-        with self._breaking:
+        with self._driver_lock:
             self._driver = connection.connection.dbapi_connection
-        self._inode = self._seen()
+        self._opened_file_id = self._file_id()
         try:
-            self._settle(self)
+            self._on_open(self)
         except BaseException:  # nobody may use what was not looked at to the end
             self.close()
             raise
-        self._settled = True
+        self._ready = True
         return connection
 
     def _begin_driver(self) -> None:
         # PostgreSQL's driver begins by itself.
         driver = self._driver
-        if self._begins and isinstance(driver, sqlite3.Connection):
+        if self._opens_transactions and isinstance(driver, sqlite3.Connection):
             driver.execute("BEGIN IMMEDIATE" if self._writes else "BEGIN").close()
 
-    def _seen(self) -> tuple[int, int] | None:
+    def _file_id(self) -> tuple[int, int] | None:
         if self.file is None:
             return None
         try:
@@ -257,7 +261,7 @@ class Link:
         """Make the file, and its folders, for nobody else to read."""
         if file.exists():
             return
-        if self._inode is not None:
+        if self._opened_file_id is not None:
             raise JournalFault(self.name, "the database file is gone")
         if not self._may_create:
             raise JournalFault(self.name, "there is no such file")
@@ -267,7 +271,7 @@ class Link:
         os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
 
 
-class _Direct:
+class _DriverTransaction:
     """A transaction of the driver's own, as SQLAlchemy's ``Transaction`` ends."""
 
     def __init__(self, driver: Any) -> None:

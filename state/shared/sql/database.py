@@ -22,11 +22,11 @@ from state.shared.errors import (
     UnknownState,
 )
 from state.shared.journal import Entry, Listed, Moment, VersionTaken
-from state.shared.sql import quick
-from state.shared.sql.connection import Link
+from state.shared.sql import driver_statements
+from state.shared.sql.connection import DatabaseConnection
 from state.shared.sql.dialects import NOT_EXPECTED, is_deadlock
-from state.shared.sql.quick import Present
-from state.shared.sql.rows import Again, Change, Outcome, Row, Said
+from state.shared.sql.driver_statements import StateHead
+from state.shared.sql.rows import EntryRow, RetryAlone, Row, RowResult, TranscriptRows
 from state.shared.sql.tables import (
     LAYOUT,
     encode,
@@ -71,7 +71,7 @@ _NEWEST = (
     )
     .order_by(states.c.opened_at.desc(), states.c.ordinal.desc())
 )
-_IN_TURN = select(func.pg_advisory_xact_lock(_ORDINALS, func.hashtext(bindparam("owner"))))
+_LOCK_OWNER = select(func.pg_advisory_xact_lock(_ORDINALS, func.hashtext(bindparam("owner"))))
 """Lets those who begin states of one owner on a server do it one after the other."""
 _TAKE = update(states).where(states.c.state_id == bindparam("id")).values(fence=bindparam("held"))
 _BEGIN = insert(states)
@@ -91,7 +91,7 @@ class Database:
         owner: Whose states these are; ``None`` reads everybody's.
         schema: The number of the states' own form; what a higher one wrote is not read.
         create: Whether a database that is not there may be made.
-        now: The present time, aware.
+        now: The heads time, aware.
     """
 
     def __init__(
@@ -103,14 +103,16 @@ class Database:
         create: bool,
         now: Callable[[], datetime],
     ) -> None:
-        self.link = Link(address, create=create, settle=partial(_settle, create=create))
+        self.db = DatabaseConnection(
+            address, create=create, on_open=partial(_ensure_layout, create=create)
+        )
         self._owner = owner
         self._schema = schema
         self._now = now
 
     def close(self) -> None:
         """Let go of the connection; the next request opens it again."""
-        self.link.close()
+        self.db.close()
 
     # -- holding and writing ----------------------------------------------------------------------
 
@@ -120,12 +122,12 @@ class Database:
         """Store a new state under its owner's next ordinal; returns its row and the fence it is held by."""
         for _ in range(TRIES):
             try:
-                return self.link.run(
+                return self.db.run(
                     lambda connection: self._begin(connection, state_id, make, speaker), writes=True
                 )
             except IntegrityError:  # somebody took the ordinal who does not wait his turn
                 continue
-        raise JournalFault(self.link.name, "too many others are writing")
+        raise JournalFault(self.db.name, "too many others are writing")
 
     def _begin(
         self, connection: Connection, state_id: str, make: Callable[[int], str], speaker: str | None
@@ -133,7 +135,7 @@ class Database:
         if connection.execute(_ONE, {"id": state_id}).first() is not None:
             raise JournalFault(state_id, "it exists already")
         if connection.dialect.name == "postgresql":
-            connection.execute(_IN_TURN, {"owner": self._owner})
+            connection.execute(_LOCK_OWNER, {"owner": self._owner})
         ordinal = (connection.scalar(_HIGHEST, {"owner": self._owner}) or 0) + 1
         row: dict[str, Any] = {
             "state_id": state_id,
@@ -157,74 +159,76 @@ class Database:
             connection.execute(_TAKE, {"id": state_id, "held": fence})
             return row, fence, self._entries(connection, state_id, 0)
 
-        return self.link.run(take, writes=True)
+        return self.db.run(take, writes=True)
 
-    def write(self, wanted: Sequence[Row], *, alone: bool = False) -> list[Outcome]:
+    def write(self, wanted: Sequence[Row], *, alone: bool = False) -> list[RowResult]:
         """Write changes and what was said in one transaction, in their order; returns what came of each.
 
         One that is refused leaves the others alone. Where it cannot be said which of them stands against the
-        whole, each gets ``Again``: it has to be written alone.
+        whole, each gets ``RetryAlone``: it has to be written alone.
 
         What has to happen outside because of a change (a ticket for the kitchen, a message, a charge) belongs
         into a table of its own, written in this transaction; delivering it is somebody else's work.
 
         Args:
             wanted: What to write.
-            alone: Whether it is a single one that waits for a lock held elsewhere, and gets no ``Again``.
+            alone: Whether it is a single one that waits for a lock held elsewhere, and gets no ``RetryAlone``.
         """
-        group = _Group(wanted, alone)
+        batch = _Batch(wanted, alone)
         try:
-            self.link.write(lambda driver: self._write(driver, group), group.look_up)
+            self.db.write(lambda driver: self._write(driver, batch), batch.check_stored)
         except OutcomeUnknown:
-            return group.outcomes(lambda one: OutcomeUnknown())
-        except Again:
+            return batch.outcomes(lambda one: OutcomeUnknown())
+        except RetryAlone:
             if not alone:
-                return group.outcomes(lambda one: Again())
-            return group.outcomes(self._in_the_way)
+                return batch.outcomes(lambda one: RetryAlone())
+            return batch.outcomes(self._conflict)
         except JournalFault as fault:
-            if group.may_pass_singly(fault):
-                return group.outcomes(lambda one: Again())
+            if batch.can_retry_alone(fault):
+                return batch.outcomes(lambda one: RetryAlone())
             why = fault
-            return group.outcomes(lambda one: one.not_written(why))
-        return group.outcomes(None)
+            return batch.outcomes(lambda one: one.error_for(why))
+        return batch.outcomes(None)
 
-    def _write(self, driver: Any, group: "_Group") -> None:
-        group.begin()
+    def _write(self, driver: Any, batch: "_Batch") -> None:
+        batch.begin()
         now = written(self._now())
-        if self._wrote_the_next(driver, group, now):
+        if self._write_single(driver, batch, now):
             return
-        state_ids = [one.state_id for one in group.wanted]
-        said = any(isinstance(one, Said) for one in group.wanted)
-        present = quick.present(driver, state_ids, waits=group.alone, said=said)
-        for at, one in enumerate(group.wanted):
-            found = present.get(one.state_id)
+        state_ids = [one.state_id for one in batch.wanted]
+        said = any(isinstance(one, TranscriptRows) for one in batch.wanted)
+        heads = driver_statements.lock_heads(driver, state_ids, waits=batch.alone, said=said)
+        for at, one in enumerate(batch.wanted):
+            found = heads.get(one.state_id)
             try:
-                if found is None and not group.alone:
-                    raise Again  # locked elsewhere, or not there
-                if isinstance(one, Change):
-                    group.fits[at], present[one.state_id] = self._change(one, found, now)
+                if found is None and not batch.alone:
+                    raise RetryAlone  # locked elsewhere, or not there
+                if isinstance(one, EntryRow):
+                    batch.rows_of[at], heads[one.state_id] = self._entry_rows(one, found, now)
                 else:
-                    group.fits[at], present[one.state_id] = _said(one, found, now)
-            except (StateError, VersionTaken, Again) as refusal:
-                group.refused[at] = refusal
-        for table, rows in group.rows().items():
-            if not quick.insert(driver, table, rows):
-                raise Again
+                    batch.rows_of[at], heads[one.state_id] = _transcript_rows(one, found, now)
+            except (StateError, VersionTaken, RetryAlone) as refusal:
+                batch.refused[at] = refusal
+        for table, rows in batch.rows().items():
+            if not driver_statements.insert(driver, table, rows):
+                raise RetryAlone
 
-    def _wrote_the_next(self, driver: Any, group: "_Group", now: str) -> bool:
+    def _write_single(self, driver: Any, batch: "_Batch", now: str) -> bool:
         """Write what is wanted most, by one statement: the next version of one state that is held here."""
-        one = group.wanted[0]
-        if len(group.wanted) > 1 or group.alone or not isinstance(one, Change):
+        one = batch.wanted[0]
+        if len(batch.wanted) > 1 or batch.alone or not isinstance(one, EntryRow):
             return False
-        if one.fence is None or self._owner is None or not self.link.is_sqlite:
+        if one.fence is None or self._owner is None or not self.db.is_sqlite:
             return False
         row = self._row(one, one.fence, self._owner, now)
-        if not quick.insert_next(driver, row):
+        if not driver_statements.insert_next(driver, row):
             return False
-        group.fits[0] = [row]
+        batch.rows_of[0] = [row]
         return True
 
-    def _change(self, one: Change, found: Present | None, now: str) -> tuple[_Rows, Present]:
+    def _entry_rows(
+        self, one: EntryRow, found: StateHead | None, now: str
+    ) -> tuple[_Rows, StateHead]:
         entry, fence = one.entry, one.fence
         if found is None:
             raise NotStored("it is not in the database any more")
@@ -235,9 +239,9 @@ class Database:
         if found.version >= entry.version:
             raise VersionTaken
         row = self._row(one, found.fence, found.owner, now)
-        return [row], Present(found.owner, found.fence, entry.version, found.position)
+        return [row], StateHead(found.owner, found.fence, entry.version, found.position)
 
-    def _row(self, one: Change, fence: int, owner: str, now: str) -> dict[str, Any]:
+    def _row(self, one: EntryRow, fence: int, owner: str, now: str) -> dict[str, Any]:
         entry = one.entry
         row: dict[str, Any] = {
             "state_id": one.state_id,
@@ -258,10 +262,10 @@ class Database:
         row["checksum"] = seal_of_entry(row)
         return row
 
-    def _in_the_way(self, one: Row) -> Exception:
-        if isinstance(one, Change):  # its key is there already
+    def _conflict(self, one: Row) -> Exception:
+        if isinstance(one, EntryRow):  # its key is there already
             return VersionTaken()
-        return JournalFault(self.link.name, NOT_EXPECTED)
+        return JournalFault(self.db.name, NOT_EXPECTED)
 
     # -- reading ----------------------------------------------------------------------------------
 
@@ -271,18 +275,18 @@ class Database:
         def read(connection: Connection) -> tuple[Mapping[str, Any], tuple[Entry, ...]]:
             return self.state(connection, state_id), self._entries(connection, state_id, 0)
 
-        return self.link.run(read, writes=False)
+        return self.db.run(read, writes=False)
 
     def after(self, state_id: str, version: int) -> tuple[Entry, ...]:
         """Read a state's entries above a version."""
-        return self.link.run(
+        return self.db.run(
             lambda connection: self._entries(connection, state_id, version), writes=False
         )
 
     def newest(self, limit: int | None) -> list[Listed]:
         """List the owner's states, the newest first; a damaged one says so and hides no other."""
         newest = _NEWEST if self._owner is None else _NEWEST.where(states.c.owner == self._owner)
-        return self.link.run(
+        return self.db.run(
             lambda connection: [
                 self._listed(row) for row in connection.execute(newest.limit(limit)).mappings()
             ],
@@ -305,7 +309,7 @@ class Database:
                 for row in connection.execute(_SAID, {"id": state_id}).mappings()
             ]
 
-        return self.link.run(read, writes=False)
+        return self.db.run(read, writes=False)
 
     def state(self, connection: Connection, state_id: str, *, hold: bool = False) -> dict[str, Any]:
         """Read how a state began, as it was sealed."""
@@ -376,7 +380,7 @@ class Database:
             raise JournalFault(what, "it is damaged")
 
 
-class _Group:
+class _Batch:
     """What is to be written in one transaction, and how far it came.
 
     Args:
@@ -388,8 +392,8 @@ class _Group:
         self.wanted = wanted
         self.alone = alone
         self.refused: dict[int, Exception] = {}
-        """Why one is not to be written, by its place in the group."""
-        self.fits: dict[int, _Rows] = {}
+        """Why one is not to be written, by its place in the batch."""
+        self.rows_of: dict[int, _Rows] = {}
         """The rows of each of the others."""
         self._begun = False
         self._stored: set[int] = set()
@@ -398,35 +402,35 @@ class _Group:
         """Forget what came of it on a connection that was lost."""
         self._begun = True
         self.refused.clear()
-        self.fits.clear()
+        self.rows_of.clear()
 
     def rows(self) -> dict[Table, _Rows]:
         """Return the rows for each table."""
         rows: dict[Table, _Rows] = {}
-        for at, new in self.fits.items():
-            table = entries if isinstance(self.wanted[at], Change) else moments
+        for at, new in self.rows_of.items():
+            table = entries if isinstance(self.wanted[at], EntryRow) else moments
             rows.setdefault(table, []).extend(new)
         return rows
 
-    def look_up(self, connection: Connection) -> bool:
+    def check_stored(self, connection: Connection) -> bool:
         """Look on a new connection what is there, after the answer to the commit was lost."""
         # The states' locks: a server may be committing still.
         driver = connection.connection.dbapi_connection
-        quick.present(
-            driver, [self.wanted[at].state_id for at in self.fits], waits=True, said=False
+        driver_statements.lock_heads(
+            driver, [self.wanted[at].state_id for at in self.rows_of], waits=True, said=False
         )
         self._stored = {
-            at for at, rows in self.fits.items() if not rows or _is_there(connection, rows[-1])
+            at for at, rows in self.rows_of.items() if not rows or _is_there(connection, rows[-1])
         }
-        return len(self._stored) == len(self.fits)
+        return len(self._stored) == len(self.rows_of)
 
-    def may_pass_singly(self, fault: JournalFault) -> bool:
+    def can_retry_alone(self, fault: JournalFault) -> bool:
         """Whether the fault may be one of them's, or of all of them together."""
         if self.alone or not self._begun:
             return False
         return is_deadlock(fault.__cause__) or (len(self.wanted) > 1 and not fault.passing)
 
-    def outcomes(self, failed: Callable[[Row], Exception] | None) -> list[Outcome]:
+    def outcomes(self, failed: Callable[[Row], Exception] | None) -> list[RowResult]:
         """Say what came of each.
 
         Args:
@@ -442,7 +446,9 @@ class _Group:
         ]
 
 
-def _said(one: Said, found: Present | None, now: str) -> tuple[_Rows, Present]:
+def _transcript_rows(
+    one: TranscriptRows, found: StateHead | None, now: str
+) -> tuple[_Rows, StateHead]:
     if found is None:
         raise UnknownState(one.state_id)
     if one.fence is not None and found.fence > one.fence:
@@ -462,7 +468,7 @@ def _said(one: Said, found: Present | None, now: str) -> tuple[_Rows, Present]:
             found.position + 1,
         )
     ]
-    return rows, Present(found.owner, found.fence, found.version, found.position + len(rows))
+    return rows, StateHead(found.owner, found.fence, found.version, found.position + len(rows))
 
 
 def _is_there(connection: Connection, row: Mapping[str, Any]) -> bool:
@@ -474,22 +480,22 @@ def _is_there(connection: Connection, row: Mapping[str, Any]) -> bool:
     return found is not None and dict(found) == row
 
 
-def _settle(link: Link, *, create: bool) -> None:
+def _ensure_layout(db: DatabaseConnection, *, create: bool) -> None:
     """Find the tables as this program knows them, or bring them there."""
     # Alembic takes its time to import, and most databases are up to date.
-    found = link.run(layout_of, writes=False)
+    found = db.run(layout_of, writes=False)
     if found is None and not create:
-        raise JournalFault(link.name, "nothing was ever stored in it")
+        raise JournalFault(db.name, "nothing was ever stored in it")
     if found != LAYOUT and (found is None or found < LAYOUT):
         from alembic.util import CommandError
 
-        from state.shared.sql.layout import bring_up_to_date
+        from state.shared.sql.layout import upgrade_layout
 
         try:
-            link.run(bring_up_to_date, writes=True)
+            db.run(upgrade_layout, writes=True)
         except CommandError as error:  # a mark that none of the scripts has
-            raise JournalFault(link.name, NOT_EXPECTED) from error
-        found = link.run(layout_of, writes=False)
+            raise JournalFault(db.name, NOT_EXPECTED) from error
+        found = db.run(layout_of, writes=False)
     if found != LAYOUT:
         newer = found is not None and found > LAYOUT
-        raise JournalFault(link.name, NEWER if newer else NOT_EXPECTED)
+        raise JournalFault(db.name, NEWER if newer else NOT_EXPECTED)

@@ -1,4 +1,4 @@
-"""Take out of a database what must not stay in it, and look whether it is gone."""
+"""Take out of a database what must not stay in it, and matches whether it is gone."""
 
 import json
 from collections.abc import Callable, Collection
@@ -19,7 +19,7 @@ from sqlalchemy import (
 from state.shared.command import WHOLE
 from state.shared.errors import JournalFault
 from state.shared.sql.database import Database
-from state.shared.sql.places import end
+from state.shared.sql.places import release
 from state.shared.sql.tables import (
     encode,
     entries,
@@ -57,11 +57,11 @@ _EDIT_ENTRY = (
         checksum=bindparam("new_seal"),
     )
 )
-_UNSAY = delete(moments).where(moments.c.state_id == bindparam("id"))
+_DELETE_TRANSCRIPT = delete(moments).where(moments.c.state_id == bindparam("id"))
 
 
 def rewrite(database: Database, state_id: str, edit: Edit) -> list[tuple[str, str]]:
-    """Rewrite all that is stored of a state, and drop what was said; who held it writes no more.
+    """Rewrite all that is stored of a state, and drop what was said; who found it writes no more.
 
     Where it was worked on, and for whom, goes as well. Returns the place, by owner and name: the lease there is
     to be ended.
@@ -98,10 +98,10 @@ def rewrite(database: Database, state_id: str, edit: Edit) -> list[tuple[str, st
                     "new_seal": seal_of_entry(entry),
                 },
             )
-        connection.execute(_UNSAY, {"id": state_id})
-        return end(connection, state_id)
+        connection.execute(_DELETE_TRANSCRIPT, {"id": state_id})
+        return release(connection, state_id)
 
-    return database.link.run(rewrite, writes=True)
+    return database.db.run(rewrite, writes=True)
 
 
 def last_said(database: Database, owner: str | None, before: datetime) -> datetime | None:
@@ -111,7 +111,7 @@ def last_said(database: Database, owner: str | None, before: datetime) -> dateti
         owned = select(states.c.state_id).where(states.c.owner == owner)
         last = last.where(moments.c.state_id.in_(owned))
     last = last.order_by(moments.c.at.desc()).limit(1)
-    at = database.link.run(lambda connection: connection.scalar(last), writes=False)
+    at = database.db.run(lambda connection: connection.scalar(last), writes=False)
     return datetime.fromisoformat(at) if at is not None else None
 
 
@@ -121,7 +121,7 @@ def drop_said(database: Database, owner: str | None, before: datetime) -> int:
     if owner is not None:
         owned = select(states.c.state_id).where(states.c.owner == owner)
         old = old.where(moments.c.state_id.in_(owned))
-    return database.link.run(lambda connection: connection.execute(old).rowcount, writes=True)
+    return database.db.run(lambda connection: connection.execute(old).rowcount, writes=True)
 
 
 def wipe(database: Database) -> None:
@@ -130,22 +130,22 @@ def wipe(database: Database) -> None:
     SQLite: the file is written anew and the write-ahead file emptied. PostgreSQL: the tables are written
     anew; its write-ahead log, replicas and backups are its administrator's.
     """
-    link = database.link
-    if not link.is_sqlite:
+    db = database.db
+    if not db.is_sqlite:
         tables = (f"VACUUM (FULL) {table.name}" for table in (places, entries, moments, states))
-        link.outside("SET statement_timeout = 0", *tables)
+        db.run_outside_transaction("SET statement_timeout = 0", *tables)
         return
-    busy = link.outside("PRAGMA temp_store = MEMORY", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)")[
-        0
-    ]
+    busy = db.run_outside_transaction(
+        "PRAGMA temp_store = MEMORY", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"
+    )[0]
     if busy:
-        raise JournalFault(link.name, "another program is reading it, so traces are left")
+        raise JournalFault(db.name, "another program is reading it, so traces are left")
 
 
-def holding(
+def search(
     database: Database,
     owner: str | None,
-    look: Callable[[str], bool],
+    matches: Callable[[str], bool],
     at: Collection[tuple[str, str]],
 ) -> list[str]:
     """List the states of which something is stored that a function says yes to, in no particular order.
@@ -153,12 +153,12 @@ def holding(
     Args:
         database: The states.
         owner: Whose; ``None`` looks at everybody's.
-        look: The function.
+        matches: The function.
         at: Places, by owner and name, whose states are listed in any case.
     """
 
-    def holding(connection: Connection) -> list[str]:
-        held: dict[str, None] = {}
+    def search(connection: Connection) -> list[str]:
+        found: dict[str, None] = {}
         for table in (states, entries, moments, places):
             texts = [column for column in table.columns if isinstance(column.type, Text)]
             rows = select(table.c.state_id, *texts)
@@ -166,20 +166,20 @@ def holding(
                 owned = select(states.c.state_id).where(states.c.owner == owner)
                 rows = rows.where(table.c.state_id.in_(owned))
             for state_id, *stored in connection.execute(rows).yield_per(_ROWS):
-                if state_id not in held and any(map(look, filter(None, stored))):
-                    held[state_id] = None
+                if state_id not in found and any(map(matches, filter(None, stored))):
+                    found[state_id] = None
         there = connection.execute(select(places.c.owner, places.c.place, places.c.state_id))
-        held.update({one.state_id: None for one in there if (one.owner, one.place) in at})
-        return list(held)
+        found.update({one.state_id: None for one in there if (one.owner, one.place) in at})
+        return list(found)
 
-    return database.link.run(holding, writes=False)
+    return database.db.run(search, writes=False)
 
 
 def files(database: Database) -> list[Path]:
     """Name the files of a SQLite database that are there, with nothing on its way into them."""
-    link = database.link
-    if link.file is None:
+    db = database.db
+    if db.file is None:
         return []
-    link.close()
-    beside = [Path(f"{link.file}{ending}") for ending in ("", "-wal", "-shm", "-journal")]
+    db.close()
+    beside = [Path(f"{db.file}{ending}") for ending in ("", "-wal", "-shm", "-journal")]
     return [path for path in beside if path.exists()]

@@ -15,7 +15,7 @@ _ONE_AT_A_TIME = threading.Lock()
 """Alembic keeps what it works on in globals of its modules (alembic 1.20)."""
 
 
-def bring_up_to_date(connection: Connection) -> None:
+def upgrade_layout(connection: Connection) -> None:
     """Run every migration that a database lacks, within the transaction that is open.
 
     Of two programs that come to it at once the second finds it done: the transaction of SQLite, begun

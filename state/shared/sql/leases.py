@@ -30,10 +30,10 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError, ResourceClosedError
 from sqlalchemy.schema import CreateTable
 
-from state.shared.errors import Held, JournalFault, Lost
+from state.shared.errors import JournalFault, LeaseHeld, LeaseLost
 from state.shared.lease import Lease
 from state.shared.sql import dialects
-from state.shared.sql.connection import Link
+from state.shared.sql.connection import DatabaseConnection
 from state.shared.sql.places import time_of
 from state.shared.sql.tables import lease_metadata, leases, withdrawn, written
 
@@ -75,7 +75,7 @@ _Row = dict[str, Any]
 
 
 class _Changed(Exception):
-    """Somebody else changed a lease after it was read: look again."""
+    """Somebody else changed a lease after it was read: matches again."""
 
 
 class Leases:
@@ -88,19 +88,21 @@ class Leases:
     """
 
     def __init__(self, address: str, owner: str | None, now: Callable[[], datetime]) -> None:
-        self._address = _beside(dialects.parsed(address))
+        self._address = _lease_address(dialects.parsed(address))
         self._owner = owner
         self._now = now
         self._held: dict[tuple[str, str], _Row] = {}
         """The leases that were taken here, by place and holder, as they were renewed last."""
-        self.link = self._new_link()
+        self.db = self._new_connection()
 
-    def _new_link(self) -> Link:
-        return Link(self._address, create=True, settle=_settle, prepare=dialects.prepare_leases)
+    def _new_connection(self) -> DatabaseConnection:
+        return DatabaseConnection(
+            self._address, create=True, on_open=_ensure_tables, prepare=dialects.prepare_leases
+        )
 
     def close(self) -> None:
         """Let go of the connection; the next request opens it again."""
-        self.link.close()
+        self.db.close()
 
     # -- taking and holding ------------------------------------------------------------------------
 
@@ -136,7 +138,7 @@ class Leases:
 
         row = self._run(take)
         if row is None:
-            raise Held
+            raise LeaseHeld
         self._held[place, holder] = row
         return _lease(row)
 
@@ -165,7 +167,7 @@ class Leases:
         row = self._run(renew)
         if row is None:
             self._held.pop((place, holder), None)
-            raise Lost
+            raise LeaseLost
         if known is not None:
             self._held[place, holder] = row
 
@@ -173,7 +175,7 @@ class Leases:
         """See that a place is still a holder's.
 
         Raises:
-            Lost: It is not.
+            LeaseLost: It is not.
         """
 
         def mine(connection: Connection) -> bool:
@@ -184,7 +186,7 @@ class Leases:
             return known and not self._is_withdrawn(connection, holder)
 
         if not self._run(mine):
-            raise Lost
+            raise LeaseLost
 
     def leave(self, place: str, holder: str, *, done: bool) -> None:
         """Hold a place no longer; who does not hold it any more leaves nothing.
@@ -237,17 +239,17 @@ class Leases:
         found = self._run(lambda connection: self._read(connection, place, owner))
         return None if found is None else _lease(found)
 
-    def every(self) -> tuple[list[Lease], datetime]:
+    def all(self) -> tuple[list[Lease], datetime]:
         """Read all leases; returns the present time with them."""
 
-        def every(connection: Connection) -> tuple[list[Lease], datetime]:
+        def all(connection: Connection) -> tuple[list[Lease], datetime]:
             rows = connection.execute(self._owned(select(leases))).mappings().all()
             now = self._now()
             return [_lease(self._bounded(connection, row, now)) for row in rows], now
 
-        return self._run(every)
+        return self._run(all)
 
-    def matching(self, look: Callable[[str], bool]) -> list[tuple[str, str]]:
+    def matching(self, matches: Callable[[str], bool]) -> list[tuple[str, str]]:
         """List the leases with a text that a function says yes to, by owner and place."""
 
         def matching(connection: Connection) -> list[tuple[str, str]]:
@@ -255,22 +257,22 @@ class Leases:
             return [
                 (row["owner"], row["place"])
                 for row in rows
-                if any(look(text) for text in row.values() if isinstance(text, str))
+                if any(matches(text) for text in row.values() if isinstance(text, str))
             ]
 
         return self._run(matching)
 
-    def write(self) -> None:
+    def try_write(self) -> None:
         """Write something and take it back."""
         its = {"of_owner": "", "digest": ""}
         row = {"owner": "", "holder": "", "at": ""}
 
-        def write(connection: Connection) -> None:
+        def try_write(connection: Connection) -> None:
             connection.execute(_READMIT, its)
             connection.execute(_WITHDRAW, row)
             connection.execute(_READMIT, its)
 
-        self._run(write)
+        self._run(try_write)
 
     # -- taking out --------------------------------------------------------------------------------
 
@@ -290,12 +292,12 @@ class Leases:
 
     def wipe(self) -> None:
         """Leave nothing of what was deleted in the store's own file or tables."""
-        if self.link.is_sqlite:
+        if self.db.is_sqlite:
             self._run(lambda connection: None)  # whatever is there can be used then
-            self.link.outside("PRAGMA temp_store = MEMORY", "VACUUM")
+            self.db.run_outside_transaction("PRAGMA temp_store = MEMORY", "VACUUM")
             return
         tables = (f"VACUUM (FULL) {table.name}" for table in (leases, withdrawn))
-        self.link.outside("SET statement_timeout = 0", *tables)
+        self.db.run_outside_transaction("SET statement_timeout = 0", *tables)
 
     def files(self) -> list[Path]:
         """Name the files that are there, with nothing on its way into them."""
@@ -343,54 +345,54 @@ class Leases:
         in the middle keeps everybody else waiting until its thread is given the processor again.
         """
 
-        def each_for_itself(connection: Connection) -> T:
+        def autocommitted(connection: Connection) -> T:
             _commit_each(connection)
             return work(connection)
 
         for attempt in range(TRIES):
             used = self._inode()
             try:
-                return self.link.run(each_for_itself, writes=False)
+                return self.db.run(autocommitted, writes=False)
             except (IntegrityError, _Changed):  # somebody else was faster
                 continue
             except (
                 ResourceClosedError
             ):  # another process made the file anew while this one opened it
-                self.link.close()
+                self.db.close()
             except JournalFault as fault:
-                if attempt == TRIES - 1 or not self._is_spoilt(fault):
+                if attempt == TRIES - 1 or not self._is_unusable(fault):
                     raise
-                self._begin_anew(fault, used)
-        raise JournalFault(self.link.name, "too many others are writing")
+                self._recreate(fault, used)
+        raise JournalFault(self.db.name, "too many others are writing")
 
-    def _is_spoilt(self, fault: JournalFault) -> bool:
-        return self.link.file is not None and fault.why not in dialects.NOT_ITS_FAULT
+    def _is_unusable(self, fault: JournalFault) -> bool:
+        return self.db.file is not None and fault.why not in dialects.NOT_ITS_FAULT
 
-    def _begin_anew(self, fault: JournalFault, used: tuple[int, int] | None) -> None:
+    def _recreate(self, fault: JournalFault, used: tuple[int, int] | None) -> None:
         """Delete the file, so that the next request makes it anew."""
-        self.link.close()
+        self.db.close()
         if self._inode() == used:  # else another process was faster, and its file is left alone
             with suppress(OSError):
                 for path in self._files():
                     path.unlink(missing_ok=True)
                 logger.warning("the leases are begun anew: %s", fault.message)
-        self.link = self._new_link()
+        self.db = self._new_connection()
 
     def _files(self) -> list[Path]:
-        file = self.link.file
+        file = self.db.file
         return [] if file is None else [Path(f"{file}{end}") for end in ("-journal", "")]
 
     def _inode(self) -> tuple[int, int] | None:
-        if self.link.file is None:
+        if self.db.file is None:
             return None
         try:
-            found = self.link.file.stat()
+            found = self.db.file.stat()
         except OSError:
             return None
         return found.st_dev, found.st_ino
 
 
-def _beside(url: URL) -> URL:
+def _lease_address(url: URL) -> URL:
     """Return the address of the lease store of a database."""
     file = dialects.file_of(url)
     if file is not None:
@@ -398,21 +400,21 @@ def _beside(url: URL) -> URL:
     return url.set(database=None) if url.get_backend_name() == "sqlite" else url
 
 
-def _settle(link: Link) -> None:
+def _ensure_tables(db: DatabaseConnection) -> None:
     """Find the store's tables, or make them. A SQLite file is read through: a power cut may have damaged it."""
 
-    def settle(connection: Connection) -> None:
+    def ensure_tables(connection: Connection) -> None:
         _commit_each(connection)
         found = inspect(connection)
         for table in lease_metadata.sorted_tables:
             if not found.has_table(table.name):
                 connection.execute(CreateTable(table, if_not_exists=True))
-        if link.is_sqlite:
-            said = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one()
-            if said != "ok":
-                raise JournalFault(link.name, "the database file is damaged")
+        if db.is_sqlite:
+            result = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one()
+            if result != "ok":
+                raise JournalFault(db.name, "the database file is damaged")
 
-    link.run(settle, writes=False)
+    db.run(ensure_tables, writes=False)
 
 
 def _commit_each(connection: Connection) -> None:

@@ -1,7 +1,7 @@
 """Which state is worked on at which place and for whom: kept with the states, and as durable as they are.
 
 Who holds a place is the lease store's to know. A row names the holder that wrote it, so that a holder that lost
-the place in between does not write over the row of the one that came after.
+the place in between does not try_write over the row of the one that came after.
 """
 
 from collections.abc import Callable, Collection
@@ -12,7 +12,7 @@ from sqlalchemy import Connection, RowMapping, bindparam, delete, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from state.shared.errors import OtherOwner, TakenOver, UnknownState
-from state.shared.sql.connection import Link
+from state.shared.sql.connection import DatabaseConnection
 from state.shared.sql.tables import first_layout, places, states, written
 
 
@@ -63,7 +63,7 @@ _CHANGE = (
         at=bindparam("new_at"),
     )
 )
-_CLOSE = delete(places).where(_HERE & (places.c.holder == bindparam("settled_by")))
+_CLOSE = delete(places).where(_HERE & (places.c.holder == bindparam("assigned_by")))
 _OF = select(places).where(places.c.state_id == bindparam("id"))
 _AS_IT_IS = update(first_layout).values(layout=first_layout.c.layout)
 _END = delete(places).where(places.c.state_id == bindparam("id"))
@@ -73,50 +73,52 @@ class Places:
     """An owner's places where states are worked on.
 
     Args:
-        link: The connection to the states' database.
+        db: The connection to the states' database.
         owner: Whose places; ``None`` reads everybody's.
         now: The present time, aware.
     """
 
-    def __init__(self, link: Link, owner: str | None, now: Callable[[], datetime]) -> None:
-        self._link = link
+    def __init__(
+        self, db: DatabaseConnection, owner: str | None, now: Callable[[], datetime]
+    ) -> None:
+        self._db = db
         self._owner = owner
         self._now = now
 
-    def look(self, *, writes: bool) -> None:
+    def check_connection(self, *, writes: bool) -> None:
         """See that the database is there and as this program knows it, and can be written to if need be."""
-        self._link.run(lambda connection: None, writes=writes)
+        self._db.run(lambda connection: None, writes=writes)
 
-    def write(self) -> None:
+    def try_write(self) -> None:
         """Write to the disk what is there already."""
-        self._link.run(lambda connection: connection.execute(_AS_IT_IS), writes=True)
+        self._db.run(lambda connection: connection.execute(_AS_IT_IS), writes=True)
 
     def at(self, place: str) -> Place | None:
         """Read what is worked on at a place."""
         here = {"of_owner": self._owner, "at_place": place}
-        return self._link.run(
+        return self._db.run(
             lambda connection: _one(connection.execute(_AT, here).mappings().first()), writes=False
         )
 
     def of(self, state_id: str) -> Place | None:
         """Read where a state is worked on."""
         owned = _OF if self._owner is None else _OF.where(places.c.owner == self._owner)
-        return self._link.run(
+        return self._db.run(
             lambda connection: _one(connection.execute(owned, {"id": state_id}).mappings().first()),
             writes=False,
         )
 
-    def every(self) -> list[Place]:
+    def all(self) -> list[Place]:
         """Read all of them."""
         owned = select(places)
         if self._owner is not None:
             owned = owned.where(places.c.owner == self._owner)
-        return self._link.run(
+        return self._db.run(
             lambda connection: [_place(row) for row in connection.execute(owned).mappings()],
             writes=False,
         )
 
-    def settle(
+    def assign(
         self,
         place: str,
         holder: str,
@@ -138,8 +140,8 @@ class Places:
             before: What was read of the place.
         """
 
-        def settle(connection: Connection) -> list[Place] | None:
-            # The state's row keeps everybody else that wants to settle on it waiting.
+        def assign(connection: Connection) -> list[Place] | None:
+            # The state's row keeps everybody else that wants to assign on it waiting.
             state = connection.execute(_STATE, {"id": state_id}).one_or_none()
             if state is None:
                 raise UnknownState(state_id)
@@ -149,7 +151,7 @@ class Places:
                 raise TakenOver
             here = {"of_owner": self._owner, "at_place": place}
             present = _one(connection.execute(_AT_LOCKED, here).mappings().first())
-            if _settled_by(present) != _settled_by(before):
+            if _holder_of(present) != _holder_of(before):
                 return None
             there = {"id": state_id, "at_place": place}
             elsewhere = [_place(row) for row in connection.execute(_ELSEWHERE, there).mappings()]
@@ -165,30 +167,30 @@ class Places:
             return elsewhere
 
         try:
-            return self._link.run(settle, writes=True)
+            return self._db.run(assign, writes=True)
         except IntegrityError:  # a server: somebody else began the row at the same moment
             return None
 
     def close(self, before: Place) -> None:
         """Nothing is worked on at a place any more, unless somebody has settled there since."""
-        here = {"of_owner": before.owner, "at_place": before.place, "settled_by": before.holder}
-        self._link.run(lambda connection: connection.execute(_CLOSE, here), writes=True)
+        here = {"of_owner": before.owner, "at_place": before.place, "assigned_by": before.holder}
+        self._db.run(lambda connection: connection.execute(_CLOSE, here), writes=True)
 
     def drop(self, before: datetime, but: Collection[tuple[str, str]]) -> None:
         """Forget the places that were settled before a time, but for some."""
-        old = [one for one in self.every() if one.at < before and (one.owner, one.place) not in but]
+        old = [one for one in self.all() if one.at < before and (one.owner, one.place) not in but]
         for one in old:
             self.close(one)
 
 
-def end(connection: Connection, state_id: str) -> list[tuple[str, str]]:
+def release(connection: Connection, state_id: str) -> list[tuple[str, str]]:
     """Have a state worked on nowhere, within a transaction; returns where it was, by owner and name."""
     there = connection.execute(_OF, {"id": state_id}).mappings().all()
     connection.execute(_END, {"id": state_id})
     return [(row["owner"], row["place"]) for row in there]
 
 
-def _settled_by(place: Place | None) -> str | None:
+def _holder_of(place: Place | None) -> str | None:
     return None if place is None else place.holder
 
 

@@ -9,7 +9,7 @@ from state.shared.journal import Entry, Moment
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class EntryRow:
     """The next version of a state.
 
     Args:
@@ -25,13 +25,13 @@ class Change:
     size: ClassVar[int] = 1
     """How many rows it is."""
 
-    def not_written(self, fault: JournalFault) -> StateError:
+    def error_for(self, fault: JournalFault) -> StateError:
         """Return what its writer is told when the database has a fault."""
         return NotStored(fault.why)
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class TranscriptRows:
     """What was said in a call, after what was written before.
 
     Args:
@@ -49,17 +49,17 @@ class Said:
         """How many rows it is."""
         return len(self.moments)
 
-    def not_written(self, fault: JournalFault) -> StateError:
+    def error_for(self, fault: JournalFault) -> StateError:
         """Return what its writer is told when the database has a fault."""
         return fault
 
 
-Row: TypeAlias = Change | Said
+Row: TypeAlias = EntryRow | TranscriptRows
 """What may be written in one transaction with others."""
 
-Outcome: TypeAlias = Exception | None
+RowResult: TypeAlias = Exception | None
 """What came of one of a group: ``None`` when it is stored, else why it is not."""
 
 
-class Again(Exception):
+class RetryAlone(Exception):
     """It was not stored with the others, and may be alone."""

@@ -11,10 +11,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
-from state.shared.errors import JournalFault, Lost
+from state.shared.errors import JournalFault, LeaseLost
 from state.shared.journal import Entry, Listed, Moment, Stored
 from state.shared.lease import Lease
-from state.shared.sql.rows import Change, Said
+from state.shared.sql.rows import EntryRow, TranscriptRows
 from state.shared.sql.thread import DatabaseThread
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class SqlStore:
             lambda: _open(url, owner=owner, schema=schema, create=create, now=now)
         )
         self._lease_thread = DatabaseThread(lambda: _open_leases(url, owner, now))
-        self._up_to_date = False
+        self._migrated = False
 
     async def create(
         self, state_id: str, make: Callable[[int], str], *, speaker: str | None = None
@@ -100,7 +100,7 @@ class SqlStore:
         return self._stored(row, entries, fence)
 
     async def read(self, state_id: str) -> Stored:
-        """Read a state without holding it.
+        """Read a state without search it.
 
         Its journal writes beside whoever holds it: the next version, under his fence. That is how staff
         change what a guest's call holds; the holder takes it in with his next write.
@@ -137,7 +137,7 @@ class SqlStore:
             nothing = asyncio.get_running_loop().create_future()
             nothing.set_result(None)
             return nothing
-        return self._thread.write(Said(state_id, self._fences.get(state_id), said))
+        return self._thread.write(TranscriptRows(state_id, self._fences.get(state_id), said))
 
     async def said(self, state_id: str) -> "builtins.list[Moment]":
         """Read what was said while a state was worked on, in its order.
@@ -173,18 +173,18 @@ class SqlStore:
             tries: How many died there before, where whoever sent this one has counted; else it is counted here.
 
         Raises:
-            Held: Somebody else works there.
+            LeaseHeld: Somebody else works there.
             JournalFault: The database cannot be used. Asking again does no harm.
         """
         self._needs_owner()
-        await self._in_places(lambda places: places.look(writes=True))
+        await self._in_places(lambda places: places.check_connection(writes=True))
         lease = await self._in_leases(
             lambda leases: leases.take(place, holder, seconds, supersedes, tries)
         )
         # After the lease is ours: whoever had it before may have settled until then.
         return await self._in_places(lambda places: _joined(lease, places.at(place)))
 
-    async def settle(self, place: str, holder: str, *, state_id: str, guest: str | None) -> None:
+    async def assign(self, place: str, holder: str, *, state_id: str, guest: str | None) -> None:
         """Write down what is worked on at a place, and for whom. Any other place where it was loses it.
 
         Args:
@@ -194,7 +194,7 @@ class SqlStore:
             guest: Whom it is worked on for.
 
         Raises:
-            Lost: The place is not his any more.
+            LeaseLost: The place is not his any more.
             TakenOver: The state was held here, and somebody else holds it now.
             UnknownState: There is no such state.
             OtherOwner: It is somebody else's.
@@ -203,16 +203,16 @@ class SqlStore:
         self._needs_owner()
         fence = self._fences.get(state_id)
 
-        def settle(before: "Place | None") -> "asyncio.Future[builtins.list[Place] | None]":
+        def assign(before: "Place | None") -> "asyncio.Future[builtins.list[Place] | None]":
             return self._in_places(
-                lambda places: places.settle(place, holder, state_id, guest, fence, before)
+                lambda places: places.assign(place, holder, state_id, guest, fence, before)
             )
 
         for _ in range(_TRIES):
             before = await self._in_places(lambda places: places.at(place))
             # Whoever takes the place after this and settles there changes what was read before it.
             await self._in_leases(lambda leases: leases.check(place, holder))
-            if await _then_end(settle(before), self._lease_thread) is not None:
+            if await _end_other_leases(assign(before), self._lease_thread) is not None:
                 return
         raise JournalFault(f"The place {place}", "too many others are writing")
 
@@ -225,7 +225,7 @@ class SqlStore:
             seconds: How long it is his from now on.
 
         Raises:
-            Lost: It is not his any more.
+            LeaseLost: It is not his any more.
             JournalFault: The database cannot be used; the lease runs on as it was.
         """
         self._needs_owner()
@@ -250,7 +250,7 @@ class SqlStore:
         before = await self._in_places(lambda places: places.at(place))
         try:
             await self._in_leases(lambda leases: leases.check(place, holder))
-        except Lost:
+        except LeaseLost:
             return
         if before is not None:
             await self._in_places(lambda places: places.close(before))
@@ -262,14 +262,14 @@ class SqlStore:
         Raises:
             JournalFault: The database cannot be used.
         """
-        known = await self._in_places(lambda places: places.every())
-        leases, now = await self._in_leases(lambda leases: leases.every())
+        known = await self._in_places(lambda places: places.all())
+        leases, now = await self._in_leases(lambda leases: leases.all())
         leased = {(lease.owner, lease.place) for lease in leases}
         if any((one.owner, one.place) not in leased for one in known):
             # What had ended in between has neither a lease nor a state by now.
-            still = set(await self._in_places(lambda places: places.every()))
+            still = set(await self._in_places(lambda places: places.all()))
             known = [one for one in known if one in still]
-        return _lost(leases, known, now)
+        return _expired(leases, known, now)
 
     async def lease_at(self, place: str) -> Lease | None:
         """Read who works at a place and on what; ``None`` when nothing goes on there.
@@ -302,10 +302,10 @@ class SqlStore:
         return self._thread.ask(lambda database: work(_places(database, self._owner, self._now)))
 
     async def _in_leases(self, work: "Callable[[Leases], T]", *, timed: bool = True) -> T:
-        if not self._up_to_date:
+        if not self._migrated:
             # The leases that an older release has left are carried over by that.
-            await self._in_places(lambda places: places.look(writes=False))
-            self._up_to_date = True
+            await self._in_places(lambda places: places.check_connection(writes=False))
+            self._migrated = True
         return await self._lease_thread.ask(work, timed=timed)
 
     async def try_writing(self) -> None:
@@ -314,16 +314,16 @@ class SqlStore:
         Raises:
             JournalFault: One of them cannot be written to.
         """
-        await self._in_places(lambda places: places.write())
-        await self._in_leases(lambda leases: leases.write())
+        await self._in_places(lambda places: places.try_write())
+        await self._in_leases(lambda leases: leases.try_write())
 
     # -- looking for what must go, and taking it out -----------------------------------------------
 
-    async def holding(self, look: Callable[[str], bool]) -> "builtins.list[str]":
+    async def search(self, matches: Callable[[str], bool]) -> "builtins.list[str]":
         """List the ids of the states of which something is stored that a function says yes to.
 
         Args:
-            look: Gets every text that is stored: states and commands as JSON, keys, what was said, places
+            matches: Gets every text that is stored: states and commands as JSON, keys, what was said, places
                 and guests. Called in the thread.
 
         Raises:
@@ -331,11 +331,11 @@ class SqlStore:
         """
 
         def work(database: "Database") -> builtins.list[str]:
-            from state.shared.sql.erasure import holding
+            from state.shared.sql.erasure import search
 
-            return holding(database, self._owner, look, places)
+            return search(database, self._owner, matches, places)
 
-        places = await self._in_leases(lambda leases: leases.matching(look))
+        places = await self._in_leases(lambda leases: leases.matching(matches))
         return await self._thread.ask(work, timed=False)
 
     async def files(self) -> "builtins.list[Path]":
@@ -411,20 +411,20 @@ class SqlStore:
         await self._in_places(lambda places: places.drop(before, left))
         return await self._thread.ask(work)
 
-    async def drop_leases(self, look: Callable[[str], bool]) -> int:
+    async def drop_leases(self, matches: Callable[[str], bool]) -> int:
         """Give up the places that no state was named for yet and that a function says yes to.
 
         Those of a state go with ``rewrite``. Returns how many they were.
 
         Args:
-            look: Gets the names of the place and of its holder. Called in the thread.
+            matches: Gets the names of the place and of its holder. Called in the thread.
 
         Raises:
             JournalFault: The database cannot be used.
         """
-        found = await self._in_leases(lambda leases: leases.matching(look))
+        found = await self._in_leases(lambda leases: leases.matching(matches))
         settled = {
-            (one.owner, one.place) for one in await self._in_places(lambda places: places.every())
+            (one.owner, one.place) for one in await self._in_places(lambda places: places.all())
         }
         ended = [one for one in found if one not in settled]
         await self._in_leases(lambda leases: leases.end(ended))
@@ -489,7 +489,7 @@ class _SqlJournal:
 
     def append(self, entry: Entry) -> "asyncio.Future[None]":
         """Start writing an entry down, unless the state was taken by somebody else."""
-        return self._thread.write(Change(self._state_id, self._fence, entry))
+        return self._thread.write(EntryRow(self._state_id, self._fence, entry))
 
     async def after(self, version: int) -> Sequence[Entry]:
         """Read the entries above a version, oldest first."""
@@ -511,7 +511,7 @@ def _open_leases(url: str, owner: str | None, now: Callable[[], datetime]) -> "L
 def _places(database: "Database", owner: str | None, now: Callable[[], datetime]) -> "Places":
     from state.shared.sql.places import Places
 
-    return Places(database.link, owner, now)
+    return Places(database.db, owner, now)
 
 
 @overload
@@ -532,7 +532,7 @@ def _joined(lease: Lease | None, place: "Place | None") -> Lease | None:
     return replace(lease, state_id=place.state_id, guest=place.guest)
 
 
-def _lost(leases: Sequence[Lease], places: "Sequence[Place]", now: datetime) -> list[Lease]:
+def _expired(leases: Sequence[Lease], places: "Sequence[Place]", now: datetime) -> list[Lease]:
     """List the places whose holders' time is over, the longest first."""
     known = {(one.owner, one.place): one for one in places}
     over: list[Lease] = []
@@ -544,7 +544,7 @@ def _lost(leases: Sequence[Lease], places: "Sequence[Place]", now: datetime) -> 
     return sorted(over, key=lambda lease: lease.until)
 
 
-async def _then_end(
+async def _end_other_leases(
     settled: "asyncio.Future[list[Place] | None]", thread: "DatabaseThread[Leases]"
 ) -> "list[Place] | None":
     """Wait until a state is settled; those who worked on it elsewhere lose their leases, waited for or not."""
@@ -554,7 +554,7 @@ async def _then_end(
         if not settled.cancelled() and settled.exception() is None:
             ends.extend(thread.ask(partial(_end_lease, one)) for one in settled.result() or ())
         for one in ends:
-            one.add_done_callback(_tell_of_failure)
+            one.add_done_callback(_log_failure)
 
     settled.add_done_callback(end)
     elsewhere = await asyncio.shield(settled)
@@ -567,7 +567,7 @@ def _end_lease(place: "Place", leases: "Leases") -> None:
     leases.end([(place.owner, place.place)], place.holder)
 
 
-def _tell_of_failure(ended: "asyncio.Future[None]") -> None:
+def _log_failure(ended: "asyncio.Future[None]") -> None:
     if not ended.cancelled() and (fault := ended.exception()) is not None:
         # Whoever has that lease finds with the next write that the state is somebody else's.
         logger.warning("a lease of another place could not be ended: %s", fault)

@@ -12,18 +12,18 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, cast
 
 from state.shared.errors import JournalFault, OutcomeUnknown, StateError
-from state.shared.journal import Answer
-from state.shared.sql.rows import Again, Outcome, Row
+from state.shared.journal import UncancellableFuture
+from state.shared.sql.rows import RetryAlone, Row, RowResult
 
 if TYPE_CHECKING:
-    from state.shared.sql.connection import Link
+    from state.shared.sql.connection import DatabaseConnection
 
 
-class Opened(Protocol):
+class HasConnection(Protocol):
     """What a thread works on."""
 
     @property
-    def link(self) -> "Link":
+    def db(self) -> "DatabaseConnection":
         """The connection that a request uses."""
         ...
 
@@ -32,25 +32,25 @@ class Opened(Protocol):
         ...
 
 
-class Writes(Opened, Protocol):
+class RowWriter(HasConnection, Protocol):
     """What rows are written to."""
 
-    def write(self, wanted: Sequence[Row], *, alone: bool = False) -> list[Outcome]:
+    def write(self, wanted: Sequence[Row], *, alone: bool = False) -> list[RowResult]:
         """Write rows in one transaction; return what came of each."""
         ...
 
 
 T = TypeVar("T")
-D = TypeVar("D", bound=Opened)
-W = TypeVar("W", bound=Writes)
+D = TypeVar("D", bound=HasConnection)
+W = TypeVar("W", bound=RowWriter)
 
 logger = logging.getLogger(__name__)
 
 WAIT_S = 10.0
-"""How long a request may wait for those before it, in seconds; then it is never done."""
+"""How long a request may wait for results before it, in seconds; then it is never done."""
 
 ANSWER_S = 5.0
-"""How long one that has begun may take, in seconds; then it is broken off."""
+"""How long one that has running_in may take, in seconds; then it is broken off."""
 
 GIVE_UP_S = 4.0
 """How long one that was broken off may take to find out what became of it, in seconds."""
@@ -62,15 +62,15 @@ GROUP_S = 0.02
 """How long rows that wait already are taken into one transaction, in seconds, before it begins."""
 
 _UNANSWERED = "the database does not answer"
-_CROWDED = "the database has more to do than it can in time"
-_REMEMBERED = 8
-"""So many times are remembered, and the shortest counts: a lock or an opening says nothing of those that wait."""
+_OVERLOADED = "the database has more to do than it can in time"
+_SAMPLES = 8
+"""So many times are remembered, and the shortest counts: a lock or an opening says nothing of results that wait."""
 
 
 class DatabaseThread(Generic[D]):
     """Carries requests out in the order they came; rows that stand next to one another go in one transaction.
 
-    It may be asked from several event loops. A daemon: a process that ends without closing it is not kept
+    It may be queued_at from several event loops. A daemon: a process that ends without closing it is not kept
     alive, and what was acknowledged is on disk by then.
     """
 
@@ -83,15 +83,15 @@ class DatabaseThread(Generic[D]):
         self._database: D | None = None
         # The lock is held for moments, while a request is queued, begins, ends, is dropped or broken off.
         self._lock = threading.Lock()
-        self._at_work: _Work | None = None
-        self._watches: dict[asyncio.AbstractEventLoop, _Watch] = {}
-        self._crowd = _Crowd()
+        self._running: _Running | None = None
+        self._watchers: dict[asyncio.AbstractEventLoop, _DeadlineWatcher] = {}
+        self._queue_time = _QueueTimeEstimate()
         self._closed = False
 
     def ask(self, work: Callable[[D], T], *, timed: bool = True) -> "asyncio.Future[T]":
         """Have something done; the future ends by itself, whether or not anybody waits for it.
 
-        What has not begun in time is never done. What has begun is broken off.
+        What has not running_in in time is never done. What has running_in is broken off.
 
         Args:
             work: What to do.
@@ -129,12 +129,12 @@ class DatabaseThread(Generic[D]):
             refusal = self._refusal(now, timed and not last)
             self._closed = self._closed or last
             if refusal is None:
-                watch = self._watches.get(loop) or self._new_watch(loop)
-                request = _Request(row, work, timed, watch, now)
+                watcher = self._watchers.get(loop) or self._new_watcher(loop)
+                request = _Request(row, work, timed, watcher, now)
                 answer = request.answer
                 if timed:
-                    watch.add(request)
-                self._crowd.joined(request)
+                    watcher.add(request)
+                self._queue_time.enqueued(request)
                 self._requests.put(request)
                 if self._thread is None:
                     self._thread = threading.Thread(target=self._serve, name="journal", daemon=True)
@@ -150,20 +150,20 @@ class DatabaseThread(Generic[D]):
         """Say why nothing more is taken in."""
         if self._closed:
             return JournalFault("The database", "it was closed")
-        if (work := self._at_work) is not None and work.timed and now - work.began > ANSWER_S:
-            return _fault(_UNANSWERED)
-        if in_time and self._crowd.wait_s() > WAIT_S:
-            return _fault(_CROWDED)
+        if (work := self._running) is not None and work.timed and now - work.started_at > ANSWER_S:
+            return _unavailable(_UNANSWERED)
+        if in_time and self._queue_time.wait_s() > WAIT_S:
+            return _unavailable(_OVERLOADED)
         return None
 
-    def _new_watch(self, loop: asyncio.AbstractEventLoop) -> "_Watch":
-        for other in [other for other in self._watches if other.is_closed()]:
-            del self._watches[other]
-        watch = self._watches[loop] = _Watch(loop, self.look)
-        return watch
+    def _new_watcher(self, loop: asyncio.AbstractEventLoop) -> "_DeadlineWatcher":
+        for other in [other for other in self._watchers if other.is_closed()]:
+            del self._watchers[other]
+        watcher = self._watchers[loop] = _DeadlineWatcher(loop, self.check_deadlines)
+        return watcher
 
     async def close(self) -> None:
-        """Finish what was asked for, let go of the database and end the thread, unless it is stuck."""
+        """Finish what was queued_at for, let go of the database and end the thread, unless it is stuck."""
         if self._thread is not None and not self._closed:
             last = self._ask(None, lambda database: database.close(), True, last=True)
             # It could not even be opened, or does not answer: there is nothing to let go of.
@@ -172,68 +172,70 @@ class DatabaseThread(Generic[D]):
             self._thread.join(timeout=0 if last.exception() else None)
         self._closed = True
 
-    def look(self, pending: "Iterable[_Request]", now: float) -> "tuple[list[_Told], float]":
+    def check_deadlines(
+        self, pending: "Iterable[_Request]", now: float
+    ) -> "tuple[list[_Result], float]":
         """Break off what takes too long; called in an event loop.
 
         Args:
-            pending: What the loop has asked for, the oldest first.
+            pending: What the loop has queued_at for, the oldest first.
             now: The present time on the monotonic clock.
 
         Returns:
-            What nobody need wait for any longer, and when to look again.
+            What nobody need wait for any longer, and when to check_deadlines again.
         """
-        late: list[_Told] = []
+        late: list[_Result] = []
         with self._lock:
-            work = self._at_work
+            work = self._running
             if work is not None and work.due <= now:
-                work.late(now)
+                work.mark_late(now)
                 if self._database is not None:
-                    self._database.link.break_off()
+                    self._database.db.interrupt()
             due = math.inf if work is None else work.due
             for request in pending:
-                if request.ended:
+                if request.settled:
                     continue
-                if (begun := request.begun) is None:
-                    if now < request.asked + WAIT_S:
+                if (running_in := request.running_in) is None:
+                    if now < request.queued_at + WAIT_S:
                         # It may begin at once, and is to be looked at then as well.
-                        due = min(due, request.asked + WAIT_S, now + ANSWER_S)
+                        due = min(due, request.queued_at + WAIT_S, now + ANSWER_S)
                         break
-                    self._crowd.left(request)
-                    late.append(_Told(request, None, _fault(_UNANSWERED)))
-                elif begun.given_up:
-                    unknown = _fault(_UNANSWERED) if request.row is None else OutcomeUnknown()
-                    late.append(_Told(request, None, unknown))
+                    self._queue_time.dequeued(request)
+                    late.append(_Result(request, None, _unavailable(_UNANSWERED)))
+                elif running_in.abandoned:
+                    unknown = _unavailable(_UNANSWERED) if request.row is None else OutcomeUnknown()
+                    late.append(_Result(request, None, unknown))
             for answer in late:
-                answer.request.ended = True
+                answer.request.settled = True
         return late, due
 
     # -- in the thread -----------------------------------------------------------------------------
 
     def _serve(self) -> None:
         while (work := self._begin()) is not None:
-            self._end(work, self._answers(work.requests))
+            self._end(work, self._execute(work.requests))
 
-    def _begin(self) -> "_Work | None":
+    def _begin(self) -> "_Running | None":
         """Wait for what is to be done next; ``None`` at the end."""
         while (first := self._next.popleft() if self._next else self._requests.get()) is not None:
-            group = [first, *self._joining(first)]
+            group = [first, *self._batch_with(first)]
             with self._lock:
-                if group := [request for request in group if not request.ended]:
-                    work = self._at_work = _Work(group)
+                if group := [request for request in group if not request.settled]:
+                    work = self._running = _Running(group)
                     for request in group:
-                        request.begun = work
-                        self._crowd.left(request)
+                        request.running_in = work
+                        self._queue_time.dequeued(request)
                     return work
         return None
 
-    def _joining(self, first: "_Request") -> "list[_Request]":
+    def _batch_with(self, first: "_Request") -> "list[_Request]":
         """Take the rows out of the queue that can be written together with another, without waiting."""
         joining: list[_Request] = []
         if first.row is None or first.alone:
             return joining
         size = first.row.size
         until: float | None = None
-        while (following := self._following()) is not None:
+        while (following := self._peek()) is not None:
             now = time.monotonic()
             until = until or now + GROUP_S
             if now >= until:
@@ -247,128 +249,141 @@ class DatabaseThread(Generic[D]):
             self._next.popleft()
         return joining
 
-    def _following(self) -> "_Request | None":
+    def _peek(self) -> "_Request | None":
         if not self._next:
             if self._requests.empty():  # nobody else takes anything out
                 return None
             self._next.append(self._requests.get_nowait())
         return self._next[0]
 
-    def _answers(self, requests: "list[_Request]") -> "list[_Told]":
+    def _execute(self, requests: "list[_Request]") -> "list[_Result]":
         """Carry requests out, and never fail: whoever waits must hear of it, and the next one be served."""
         first = requests[0]
         try:
             database = self._database = self._database or self._open()
             if first.work is not None:
-                return [_Told(first, first.work(database), None)]
+                return [_Result(first, first.work(database), None)]
             rows = [cast(Row, request.row) for request in requests]
-            outcomes = cast(Writes, database).write(rows, alone=first.alone)
+            outcomes = cast(RowWriter, database).write(rows, alone=first.alone)
             return [
-                _Told(request, None, outcome)
+                _Result(request, None, outcome)
                 for request, outcome in zip(requests, outcomes, strict=True)
             ]
         except BaseException as error:
-            one_of_them = len(requests) > 1 and not isinstance(error, StateError)
-            return [_Told(request, None, Again() if one_of_them else error) for request in requests]
+            batch_failed = len(requests) > 1 and not isinstance(error, StateError)
+            return [
+                _Result(request, None, RetryAlone() if batch_failed else error)
+                for request in requests
+            ]
 
-    def _end(self, work: "_Work", answers: "list[_Told]") -> None:
-        told: dict[_Watch, list[_Told]] = {}
+    def _end(self, work: "_Running", answers: "list[_Result]") -> None:
+        by_watcher: dict[_DeadlineWatcher, list[_Result]] = {}
         again: list[_Request] = []
         with self._lock:
-            self._at_work = None
-            self._crowd.took(work.requests[0], time.monotonic() - work.began)
+            self._running = None
+            self._queue_time.record(work.requests[0], time.monotonic() - work.started_at)
             for answer in answers:
                 request = answer.request
-                if isinstance(answer.error, Again) and not request.ended:
-                    request.alone, request.begun = True, None
-                    self._crowd.joined(request)
+                if isinstance(answer.error, RetryAlone) and not request.settled:
+                    request.alone, request.running_in = True, None
+                    self._queue_time.enqueued(request)
                     again.append(request)
                 else:
-                    request.ended = True
-                    told.setdefault(request.watch, []).append(answer)
+                    request.settled = True
+                    by_watcher.setdefault(request.watcher, []).append(answer)
         self._next.extendleft(reversed(again))
-        for watch, those in told.items():
-            watch.tell(those)
+        for watcher, results in by_watcher.items():
+            watcher.deliver(results)
 
 
 class _Request:
     """Something to do in the thread, and the future that hears of it: a row to write, or any work."""
 
-    __slots__ = ("alone", "answer", "asked", "begun", "ended", "row", "timed", "watch", "work")
+    __slots__ = (
+        "alone",
+        "answer",
+        "queued_at",
+        "running_in",
+        "settled",
+        "row",
+        "timed",
+        "watcher",
+        "work",
+    )
 
     def __init__(
         self,
         row: Row | None,
         work: Callable[[Any], Any] | None,
         timed: bool,
-        watch: "_Watch",
+        watcher: "_DeadlineWatcher",
         now: float,
     ) -> None:
         self.row = row
         self.work = work
         self.timed = timed
-        self.watch = watch
-        self.asked = now
+        self.watcher = watcher
+        self.queued_at = now
         self.answer: asyncio.Future[Any] = (
-            watch.loop.create_future() if row is None else Answer(loop=watch.loop)
+            watcher.loop.create_future() if row is None else UncancellableFuture(loop=watcher.loop)
         )
-        self.begun: _Work | None = None
+        self.running_in: _Running | None = None
         """What it is done in; from then on nobody can say that it was not done."""
         self.alone = False
         """Whether it could not be written with others."""
-        self.ended = False
+        self.settled = False
         """Whether it was done, dropped or given up, though its future may not have heard of it yet."""
 
 
-class _Told(NamedTuple):
+class _Result(NamedTuple):
     request: _Request
     result: Any
     error: BaseException | None
 
 
-class _Work:
+class _Running:
     """What is being done just now: one request, or rows that are written together."""
 
     def __init__(self, requests: list[_Request]) -> None:
         self.requests = requests
         self.timed = requests[0].timed
-        self.began = time.monotonic()
-        self.given_up = False
-        self._broken_off: float | None = None
+        self.started_at = time.monotonic()
+        self.abandoned = False
+        self._interrupted_at: float | None = None
 
     @property
     def due(self) -> float:
         """When something has to happen because it takes so long, on the monotonic clock."""
-        if not self.timed or self.given_up:
+        if not self.timed or self.abandoned:
             return math.inf
-        if self._broken_off is None:
-            return self.began + ANSWER_S
-        return self._broken_off + GIVE_UP_S
+        if self._interrupted_at is None:
+            return self.started_at + ANSWER_S
+        return self._interrupted_at + GIVE_UP_S
 
-    def late(self, now: float) -> None:
+    def mark_late(self, now: float) -> None:
         """Count it as broken off; the second time nobody waits for it any longer.
 
         What it was trying since must not keep the thread for ever either, so it is broken off then, too.
         """
-        self.given_up = self._broken_off is not None
-        self._broken_off = now
+        self.abandoned = self._interrupted_at is not None
+        self._interrupted_at = now
 
 
-class _Watch:
-    """Looks after all that one event loop has asked for, by one timer that goes by the oldest of it.
+class _DeadlineWatcher:
+    """Looks after all that one event loop has queued_at for, by one timer that goes by the oldest of it.
 
     Args:
         loop: The event loop.
-        look: Tells what of it is late, and when to look again.
+        check_deadlines: Tells what of it is late, and when to check_deadlines again.
     """
 
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
-        look: Callable[[Iterable[_Request], float], tuple[list[_Told], float]],
+        check_deadlines: Callable[[Iterable[_Request], float], tuple[list[_Result], float]],
     ) -> None:
         self.loop = loop
-        self._look_at = look
+        self._check_deadlines = check_deadlines
         self._pending: deque[_Request] = deque()
         self._timer: asyncio.TimerHandle | None = None
         self._due = math.inf
@@ -376,16 +391,16 @@ class _Watch:
     def add(self, request: _Request) -> None:
         """Look after a request; called in the event loop."""
         self._pending.append(request)
-        self._arm(request.asked + min(ANSWER_S, WAIT_S))
+        self._schedule(request.queued_at + min(ANSWER_S, WAIT_S))
 
-    def tell(self, answers: list[_Told]) -> None:
+    def deliver(self, answers: list[_Result]) -> None:
         """Have the event loop tell what came of it; called in any thread."""
         try:
-            self.loop.call_soon_threadsafe(self._settle, answers)
+            self.loop.call_soon_threadsafe(self._resolve, answers)
         except RuntimeError:
-            logger.debug("the event loop that asked is closed")
+            logger.debug("the event loop that queued_at is closed")
 
-    def _settle(self, answers: list[_Told]) -> None:
+    def _resolve(self, answers: list[_Result]) -> None:
         for request, result, error in answers:
             if request.answer.done():
                 continue
@@ -393,48 +408,48 @@ class _Watch:
                 request.answer.set_result(result)
             else:
                 request.answer.set_exception(error)
-        while self._pending and self._pending[0].ended:
+        while self._pending and self._pending[0].settled:
             self._pending.popleft()
 
-    def _arm(self, due: float) -> None:
+    def _schedule(self, due: float) -> None:
         if self._timer is not None:
             if self._due <= due:
                 return
             self._timer.cancel()
         self._due = due
-        self._timer = self.loop.call_later(due - time.monotonic(), self._look)
+        self._timer = self.loop.call_later(due - time.monotonic(), self._on_timer)
 
-    def _look(self) -> None:
+    def _on_timer(self) -> None:
         self._timer = None
-        late, due = self._look_at(self._pending, time.monotonic())
-        self._settle(late)
+        late, due = self._check_deadlines(self._pending, time.monotonic())
+        self._resolve(late)
         if self._pending and due < math.inf:
-            self._arm(due)
+            self._schedule(due)
 
 
-class _Crowd:
+class _QueueTimeEstimate:
     """How many wait, and for how long they probably will."""
 
     def __init__(self) -> None:
         self._rows = 0
         self._others = 0
-        self._group_s = deque([0.0] * _REMEMBERED, _REMEMBERED)
-        self._other_s = deque([0.0] * _REMEMBERED, _REMEMBERED)
+        self._group_s = deque([0.0] * _SAMPLES, _SAMPLES)
+        self._other_s = deque([0.0] * _SAMPLES, _SAMPLES)
 
-    def joined(self, request: _Request) -> None:
+    def enqueued(self, request: _Request) -> None:
         """Count one that waits from now on."""
         self._count(request, 1)
 
-    def left(self, request: _Request) -> None:
+    def dequeued(self, request: _Request) -> None:
         """Count one that waits no longer."""
         self._count(request, -1)
 
-    def took(self, request: _Request, seconds: float) -> None:
+    def record(self, request: _Request, seconds: float) -> None:
         """Remember how long one took, or the group it was the first of."""
         (self._other_s if request.row is None else self._group_s).append(seconds)
 
     def wait_s(self) -> float:
-        """Return how long what is asked for now will wait at least, if all goes on as it did."""
+        """Return how long what is queued_at for now will wait at least, if all goes on as it did."""
         groups = math.ceil(self._rows / GROUP)
         return groups * min(self._group_s) + self._others * min(self._other_s)
 
@@ -445,5 +460,5 @@ class _Crowd:
             self._rows += one * request.row.size
 
 
-def _fault(why: str) -> JournalFault:
+def _unavailable(why: str) -> JournalFault:
     return JournalFault("The database", why, passing=True)

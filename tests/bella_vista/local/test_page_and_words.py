@@ -19,8 +19,8 @@ from bella_vista.local.scene import Scene
 from bella_vista.menus import menu_file
 from bella_vista.models import language_model
 from bella_vista.rooms.page import Page
-from rpc.desk import OrderDesk
 from rpc.gateway import GUEST
+from rpc.order_session import OrderSession
 from rpc.testing.agent import FakeAgent
 from state.commands import (
     AddItem,
@@ -122,12 +122,12 @@ async def talking() -> AsyncIterator[Talk]:
     context = OrderContext(menu=MENU, now=lambda: NOW, new_id=lambda: f"id-{next(ids)}")
     state = open_order(MENU, order_id="a", order_number="101", channel="web_text", now=NOW)
     call = restaurant_call(SharedState(state, context))
-    desk = OrderDesk(call.shared, call, agent="bella-vista", resume_code="a-code")
+    order_session = OrderSession(call.shared, call, agent="bella-vista", resume_code="a-code")
 
     async def nowhere(_: object) -> str:
         return "{}"
 
-    page = Page(FakeAgent("agent", nowhere), call, desk.views, guest="ada", silent=True)
+    page = Page(FakeAgent("agent", nowhere), call, order_session.views, guest="ada", silent=True)
     talk = Talk(call, page)
     call.listen(talk.events.append)
     await start_text(call, language_model("local", MENU, lambda: NOW))

@@ -23,8 +23,8 @@ from bella_vista.models import language_model
 from bella_vista.orders import open_store
 from bella_vista.rooms.opening import Opened, open_for
 from bella_vista.transcript import CallRecord
-from rpc.desk import OrderDesk
 from rpc.gateway import GUEST, Caller
+from rpc.order_session import OrderSession
 from state.commands import AddNote
 from state.context import OrderContext
 from state.menu import load_menu
@@ -68,7 +68,7 @@ class Talking:
         )
         self.call.late.extend(opened.before.unanswered)
         self._record = CallRecord(self.call, store)
-        self.desk = OrderDesk(
+        self.desk = OrderSession(
             self.call.shared,
             self.call,
             agent="bella-vista",

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from livekit import api, rtc
 
-from rpc.desk import OrderDesk
 from rpc.menu_pages import MenuPages
+from rpc.order_session import OrderSession
 from tests.bella_vista.rooms.checked import (
     LARGE,
     TIRAMISU,
@@ -525,9 +525,9 @@ async def test_who_leaves_before_his_answer_has_ordered_all_the_same(
 ) -> None:
     arrived: list[object] = []
     has_left = asyncio.Event()
-    write = OrderDesk.write
+    write = OrderSession.write
 
-    async def writing(desk: OrderDesk, command: Any, *more: Any, **how: Any) -> Any:
+    async def writing(desk: OrderSession, command: Any, *more: Any, **how: Any) -> Any:
         arrived.append(command)
         await has_left.wait()
         return await write(desk, command, *more, **how)
@@ -535,7 +535,7 @@ async def test_who_leaves_before_his_answer_has_ordered_all_the_same(
     identity = new_identity()
     async with calls.agent(room_name) as agent:
         with monkeypatch.context() as patch:
-            patch.setattr(OrderDesk, "write", writing)
+            patch.setattr(OrderSession, "write", writing)
             async with livekit.joined(room_name, identity) as client:
                 await client.hello()
                 asked = asyncio.create_task(client.call("order.apply", {"command": LARGE}))

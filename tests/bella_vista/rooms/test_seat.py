@@ -110,7 +110,7 @@ async def test_the_place_of_a_dead_agent_is_had_in_some_seconds_however_the_cloc
 ) -> None:
     await seats("AJ_dead").take()
     await store.create("a", lambda ordinal: "{}")
-    await store.settle(PLACE, "AJ_dead", state_id="a", guest="g")
+    await store.assign(PLACE, "AJ_dead", state_id="a", guest="g")
     time.clock += by
     seat = seats("AJ_2")
 

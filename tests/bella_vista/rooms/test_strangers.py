@@ -120,7 +120,7 @@ async def test_another_agent_is_nobody(calls: Calls, livekit: LiveKit, room_name
 
 def answered(caplog: pytest.LogCaptureFixture) -> list[tuple[str, int]]:
     """What the gateway has answered: methods and codes."""
-    said = [vars(one) for one in caplog.records if one.getMessage() == "call answered"]
+    said = [vars(one) for one in caplog.records if one.getMessage() == "rpc request handled"]
     return [(one["method"], one["code"]) for one in said]
 
 

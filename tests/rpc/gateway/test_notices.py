@@ -461,7 +461,7 @@ def test_everybody_is_told_of_the_end_once() -> None:
         ends.tell("page", END)
         ends.tell("cook", {"reason": "agent_ended"})
         ends.tell("page", {"reason": "failed"})
-        await ends.told()
+        await ends.delivered()
         for identity in ("page", "cook", "nobody"):
             ends.may_try_again(identity)
             ends.left(identity)
@@ -486,12 +486,12 @@ def test_who_is_away_is_told_of_the_end_when_they_are_back(back: str) -> None:
         ends = EndNotices(Room(page=page, lost=lost))
         ends.tell("page", END, away=True)
         ends.tell("lost", END)
-        await ends.told()
+        await ends.delivered()
         assert (page.got, lost.got) == ([], [])
         lost.come()
         for identity in ("page", "lost"):
             getattr(ends, back)(identity)
-        await ends.told()
+        await ends.delivered()
         assert (page.got, lost.got) == ([END], [END])
         await ends.aclose()
 
@@ -504,7 +504,7 @@ def test_a_client_without_the_method_or_without_an_answer_keeps_nobody_waiting()
         ends = EndNotices(Room(deaf=deaf, slow=slow, page=page))
         for identity in ("deaf", "slow", "page"):
             ends.tell(identity, END)
-        await ends.told()
+        await ends.delivered()
         assert (deaf.got, slow.got, page.got) == ([], [END], [END])
         await ends.aclose()
 
@@ -515,7 +515,7 @@ def test_who_waits_until_all_are_told_is_let_go_at_the_end() -> None:
     async def story() -> None:
         ends = EndNotices(Room(page=Client(away=100.0)))
         ends.tell("page", END)
-        waiting = asyncio.create_task(ends.told())
+        waiting = asyncio.create_task(ends.delivered())
         await asyncio.sleep(0.1)
         assert not waiting.done()
         await ends.aclose()

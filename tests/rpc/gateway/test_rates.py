@@ -74,8 +74,8 @@ def test_a_pardon_forgets_what_was_refused_but_not_the_bucket() -> None:
     rates, _ = made()
     called(rates, "ada", 5)
 
-    rates.pardon("ada")
-    rates.pardon("a stranger")
+    rates.reset_refusals("ada")
+    rates.reset_refusals("a stranger")
 
     assert rates.refused("ada") == 0
     assert called(rates, "ada", 1) == [500]

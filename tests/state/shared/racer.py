@@ -8,7 +8,7 @@ Says ``ready``, waits for a line, and then prints the number of each place it go
 import asyncio
 import sys
 
-from state.shared import Held, SqlStore
+from state.shared import LeaseHeld, SqlStore
 
 
 async def race(url: str, holder: str) -> None:
@@ -19,7 +19,7 @@ async def race(url: str, holder: str) -> None:
         for number in range(100):
             try:
                 await store.take_place(str(number), holder, seconds=60)
-            except Held:
+            except LeaseHeld:
                 continue
             tell(str(number))
 

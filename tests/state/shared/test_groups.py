@@ -24,9 +24,9 @@ from state.shared import (
     VersionTaken,
 )
 from state.shared.journal import Gate
-from state.shared.sql import dialects, quick, thread
+from state.shared.sql import dialects, driver_statements, thread
 from state.shared.sql.database import Database
-from state.shared.sql.rows import Outcome, Row
+from state.shared.sql.rows import Row, RowResult
 from tests.postgres import Server
 from tests.state.shared.board import Board, Score
 from tests.state.shared.by_hand import WAITING, by_hand
@@ -52,7 +52,9 @@ def sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     tried: list[int] = []
     write = Database.write
 
-    def counted(database: Database, wanted: Sequence[Row], *, alone: bool = False) -> list[Outcome]:
+    def counted(
+        database: Database, wanted: Sequence[Row], *, alone: bool = False
+    ) -> list[RowResult]:
         tried.append(len(wanted))
         return write(database, wanted, alone=alone)
 
@@ -769,7 +771,7 @@ async def test_a_group_is_looked_up_and_inserted_by_one_statement_each(
 ) -> None:
     held = await begun(store, "abcdefgh")
     asked: list[int] = []
-    present, insert = quick.present, quick.insert
+    present, insert = driver_statements.lock_heads, driver_statements.insert
 
     def looked_up(driver: Any, state_ids: Sequence[str], **more: Any) -> Any:
         asked.append(len(state_ids))
@@ -779,8 +781,8 @@ async def test_a_group_is_looked_up_and_inserted_by_one_statement_each(
         asked.append(len(rows))
         return insert(driver, table, rows)
 
-    monkeypatch.setattr(quick, "present", looked_up)
-    monkeypatch.setattr(quick, "insert", inserted)
+    monkeypatch.setattr(driver_statements, "lock_heads", looked_up)
+    monkeypatch.setattr(driver_statements, "insert", inserted)
 
     await together(store, lambda: [held[name].journal.append(entry(1)) for name in "abcdefgh"])
 

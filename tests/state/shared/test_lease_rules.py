@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from state.shared import Held, Lost, SqlStore
+from state.shared import LeaseHeld, LeaseLost, SqlStore
 from tests.state.properties.effort import tried
 
 PLACES, HOLDERS, STATES = ("hall", "garden", "yard"), ("ann", "bob", "carl", "dora"), ("x", "y")
@@ -97,7 +97,7 @@ class Town(RuleBasedStateMachine):
             lease = self.run(
                 self.program(holder).take_place(place, holder, seconds=LASTS, supersedes=dead)
             )
-        except Held:
+        except LeaseHeld:
             assert not free
             return
         assert free
@@ -112,7 +112,7 @@ class Town(RuleBasedStateMachine):
         row = self.mine(place, holder)
         try:
             self.run(self.program(holder).renew(place, holder, seconds=LASTS))
-        except Lost:
+        except LeaseLost:
             assert row is None
             self.believes.pop((place, holder), None)
         else:
@@ -124,8 +124,8 @@ class Town(RuleBasedStateMachine):
     def settles(self, place: str, holder: str, state_id: str) -> None:
         row = self.mine(place, holder)
         try:
-            self.run(self.program(holder).settle(place, holder, state_id=state_id, guest="guest"))
-        except Lost:
+            self.run(self.program(holder).assign(place, holder, state_id=state_id, guest="guest"))
+        except LeaseLost:
             assert row is None
             return
         assert row is not None

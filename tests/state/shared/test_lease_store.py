@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from state.shared import (
-    Held,
     JournalFault,
-    Lost,
+    LeaseHeld,
+    LeaseLost,
     Moment,
     SharedState,
     SqlStore,
@@ -92,7 +92,7 @@ async def at_work(
     """Somebody at work on a state, whose id is the holder's name."""
     await take(store, holder, place)
     stored = await store.create(holder, lambda ordinal: EMPTY)
-    await store.settle(place, holder, state_id=holder, guest=f"guest of {holder}")
+    await store.assign(place, holder, state_id=holder, guest=f"guest of {holder}")
     return SharedState.restored(stored, Board, None)
 
 
@@ -126,7 +126,7 @@ class TestBesideTheStates:
         await creating
         await asyncio.gather(*writing)
         await shared.apply(Score(name="ann"), actor="judge")
-        with pytest.raises(Held):
+        with pytest.raises(LeaseHeld):
             await take(other, "bob")
 
     async def test_no_renewal_fails_while_another_program_has_locked_the_database_for_a_minute(
@@ -151,7 +151,7 @@ class TestBesideTheStates:
             hand("ROLLBACK")
 
         await shared.apply(Score(name="ann"), actor="judge")
-        with pytest.raises(Held):
+        with pytest.raises(LeaseHeld):
             await take(other, "bob")
 
     async def test_nothing_keeps_the_store_locked_from_one_statement_to_the_next(
@@ -176,9 +176,9 @@ class TestBesideTheStates:
             await renew(on_file, "ann")
             clock.goes_on(LASTS)
             await take(on_file, "bob")
-            await on_file.settle("hall", "bob", state_id="ann", guest=None)
+            await on_file.assign("hall", "bob", state_id="ann", guest=None)
             await take(on_file, "carl", "garden")
-            await on_file.settle("garden", "carl", state_id="ann", guest=None)
+            await on_file.assign("garden", "carl", state_id="ann", guest=None)
             clock.time -= HOURS
             await on_file.lost_places()
             await on_file.leave_place("garden", "carl", done=False)
@@ -195,7 +195,7 @@ class TestBesideTheStates:
         ask = waits[address.partition(":")[0]]
 
         def asked(of: Any) -> Any:
-            return of.link.run(
+            return of.db.run(
                 lambda connection: connection.exec_driver_sql(ask).scalar_one(), writes=False
             )
 
@@ -224,14 +224,14 @@ class TestBesideTheStates:
 
         left = b"".join(path.read_bytes() for path in await on_file.files())
         assert b"212 555" not in left
-        with pytest.raises(Lost):
+        with pytest.raises(LeaseLost):
             await renew(on_file, "job 7", "call 212 555 0007")
 
     async def test_where_the_states_are_in_memory_so_are_the_leases(self, clock: Clock) -> None:
         before = set(Path.cwd().iterdir())
         async with SqlStore("sqlite://", owner="club", schema=1, now=clock) as store:
             await at_work(store)
-            with pytest.raises(Held):
+            with pytest.raises(LeaseHeld):
                 await take(store, "bob")
             clock.goes_on(LASTS)
             assert (await take(store, "bob")).state_id == "ann"
@@ -317,7 +317,7 @@ class TestALeaseStoreThatFails:
             await renew(other, "bob", "garden")
 
             for store, place in ((other, "hall"), (on_file, "garden")):
-                with pytest.raises(Held):
+                with pytest.raises(LeaseHeld):
                     await take(store, "carl", place)
             clock.goes_on(LASTS - 0.5)
             assert await other.lost_places() == []
@@ -336,7 +336,7 @@ class TestALeaseStoreThatFails:
         fault(beside(file))
 
         assert not (await take(on_file, "bob", "garden")).open
-        with pytest.raises(Held):
+        with pytest.raises(LeaseHeld):
             await take(on_file, "carl", "garden")
 
     async def test_it_is_told_once(
@@ -363,7 +363,7 @@ class TestALeaseStoreThatFails:
         await renew(on_file, "ann")
 
         assert beside(file).stat().st_ino != inode or beside(file).stat().st_mode & stat.S_IWUSR
-        with pytest.raises(Held):
+        with pytest.raises(LeaseHeld):
             await take(on_file, "bob")
 
     async def test_on_a_full_disk_it_stays_as_it_is_and_the_caller_is_told(
@@ -411,7 +411,7 @@ class TestALeaseStoreThatFails:
             hand("ROLLBACK")
 
         await renew(on_file, "ann")
-        with pytest.raises(Held):
+        with pytest.raises(LeaseHeld):
             await take(on_file, "bob")
 
     async def test_many_processes_that_find_it_spoilt_agree_in_the_end(
@@ -434,7 +434,7 @@ class TestALeaseStoreThatFails:
             )
             assert await stores[0].lost_places() == []
             for number in range(len(stores)):
-                with pytest.raises(Held):
+                with pytest.raises(LeaseHeld):
                     await take(stores[0], "late", str(number))
         for one in stores:
             await one.close()
@@ -478,7 +478,7 @@ class TestAfterAPowerCut:
 
         await renew(store, "ann")
 
-        with pytest.raises(Held):
+        with pytest.raises(LeaseHeld):
             await take(other, "bob")
         await shared.apply(Score(name="ann"), actor="judge")
 
@@ -491,7 +491,7 @@ class TestAfterAPowerCut:
         lease = await take(other, "bob")
         going_on = SharedState.restored(await other.take(lease.state_id or ""), Board, None)
 
-        with pytest.raises(Lost):
+        with pytest.raises(LeaseLost):
             await renew(store, "ann")
         with pytest.raises(TakenOver):
             await shared.apply(Score(name="ann"), actor="judge")
@@ -510,7 +510,7 @@ def lose_the_leases(address: str) -> None:
 
 async def pragma(store: SqlStore, setting: str) -> None:
     await store._lease_thread.ask(
-        lambda leases: leases.link.run(
+        lambda leases: leases.db.run(
             lambda connection: connection.exec_driver_sql(f"PRAGMA {setting}").close(),
             writes=False,
         )
@@ -525,7 +525,7 @@ class TestTheClock:
         await at_work(store)
         clock.time -= back
 
-        with pytest.raises(Held):
+        with pytest.raises(LeaseHeld):
             await take(other, "bob")
         clock.goes_on(LASTS)
 
@@ -555,7 +555,7 @@ class TestTheClock:
             clock.time += by
             clock.goes_on(0.5)
             await renew(store, "ann")
-            with pytest.raises(Held):
+            with pytest.raises(LeaseHeld):
                 await take(other, "bob")
             assert await other.lost_places() == []
 
@@ -614,11 +614,11 @@ class TestBetweenTheTwoStores:
         async def bob_comes() -> None:
             await take(other, "bob", supersedes="ann")
             await other.create("b", lambda ordinal: EMPTY)
-            await other.settle("hall", "bob", state_id="b", guest="g")
+            await other.assign("hall", "bob", state_id="b", guest="g")
 
         meanwhile(store, monkeypatch, bob_comes)
-        with pytest.raises(Lost):
-            await store.settle("hall", "ann", state_id="a", guest="guest of ann")
+        with pytest.raises(LeaseLost):
+            await store.assign("hall", "ann", state_id="a", guest="guest of ann")
 
         lease = await other.lease_at("hall")
         assert lease is not None
@@ -636,10 +636,10 @@ class TestBetweenTheTwoStores:
             assert not (await take(other, "bob", supersedes="ann")).open
 
         meanwhile(store, monkeypatch, bob_comes)
-        await store.settle("hall", "ann", state_id="a", guest="guest of ann")
-        await other.settle("hall", "bob", state_id="b", guest="g")
+        await store.assign("hall", "ann", state_id="a", guest="guest of ann")
+        await other.assign("hall", "bob", state_id="b", guest="g")
 
-        with pytest.raises(Lost):
+        with pytest.raises(LeaseLost):
             await renew(store, "ann")
         lease = await other.lease_at("hall")
         assert lease is not None
@@ -652,7 +652,7 @@ class TestBetweenTheTwoStores:
 
         async def bob_comes() -> None:
             assert (await take(other, "bob", supersedes="ann")).state_id == "ann"
-            await other.settle("hall", "bob", state_id="ann", guest="g")
+            await other.assign("hall", "bob", state_id="ann", guest="g")
 
         meanwhile(store, monkeypatch, bob_comes)
         await store.leave_place("hall", "ann", done=True)
@@ -670,7 +670,7 @@ class TestBetweenTheTwoStores:
         going_on = SharedState.restored(await other.take("ann"), Board, None)
         monkeypatch.setattr("state.shared.sql.leases.Leases.end", lambda *_: None)
 
-        await other.settle("garden", "bob", state_id="ann", guest="g")
+        await other.assign("garden", "bob", state_id="ann", guest="g")
 
         moved = await store.lease_of("ann")
         assert moved is not None
@@ -691,10 +691,10 @@ class TestBetweenTheTwoStores:
             state_id = f"s{cancelled_after}"
             await take(store, "ann")
             await store.create(state_id, lambda ordinal: EMPTY)
-            await store.settle("hall", "ann", state_id=state_id, guest=None)
+            await store.assign("hall", "ann", state_id=state_id, guest=None)
             await take(other, "bob", "garden")
             settling = asyncio.create_task(
-                other.settle("garden", "bob", state_id=state_id, guest=None)
+                other.assign("garden", "bob", state_id=state_id, guest=None)
             )
             for _ in range(cancelled_after):
                 await asyncio.sleep(0)
@@ -705,7 +705,7 @@ class TestBetweenTheTwoStores:
             at = await store.lease_of(state_id)
             assert at is not None
             if at.place == "garden":
-                with pytest.raises(Lost):
+                with pytest.raises(LeaseLost):
                     await renew(store, "ann")
             else:
                 await renew(store, "ann")
@@ -719,7 +719,7 @@ class TestBetweenTheTwoStores:
         await take(other, "bob", supersedes="ann")
         await other.leave_place("hall", "bob", done=True)
 
-        with pytest.raises(Lost):
+        with pytest.raises(LeaseLost):
             await renew(store, "ann")
 
         assert await other.lease_at("hall") is None
@@ -748,13 +748,13 @@ class TestOnAServer:
                     await store.create(name, lambda ordinal: EMPTY)
                 await take(store, "ann")
                 ended = await asyncio.gather(
-                    store.settle("hall", "ann", state_id="a", guest=None),
+                    store.assign("hall", "ann", state_id="a", guest=None),
                     take(other, "bob", supersedes="ann"),
                     return_exceptions=True,
                 )
-                await other.settle("hall", "bob", state_id="b", guest=None)
+                await other.assign("hall", "bob", state_id="b", guest=None)
 
-                assert ended[0] is None or isinstance(ended[0], Lost)
+                assert ended[0] is None or isinstance(ended[0], LeaseLost)
                 lease = await other.lease_at("hall")
                 assert lease is not None
                 assert (lease.holder, lease.state_id) == ("bob", "b")

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from state.shared import (
-    Held,
     JournalFault,
     Lease,
-    Lost,
+    LeaseHeld,
+    LeaseLost,
     OtherOwner,
     SharedState,
     SqlStore,
@@ -79,7 +79,7 @@ async def at_work(store: SqlStore, holder: str = "ann", place: str = "hall") -> 
     """Somebody at work on a state of his own, whose id is his name."""
     await take(store, holder, place)
     await store.create(holder, lambda ordinal: EMPTY)
-    await store.settle(place, holder, state_id=holder, guest=f"guest of {holder}")
+    await store.assign(place, holder, state_id=holder, guest=f"guest of {holder}")
     return holder
 
 
@@ -104,9 +104,9 @@ class TestTaking:
         lease = await take(store, "ann")
         clock.goes_on(LASTS - 0.001)
 
-        with pytest.raises(Held):
+        with pytest.raises(LeaseHeld):
             await take(other, "bob")
-        with pytest.raises(Held):
+        with pytest.raises(LeaseHeld):
             await take(other, "bob", supersedes="carl")
 
         assert await store.lease_at("hall") == lease
@@ -121,10 +121,10 @@ class TestTaking:
 
         assert (lease.holder, lease.since, lease.tries) == ("bob", clock.time, 1)
         assert (lease.open, lease.state_id, lease.guest) == (True, state_id, "guest of ann")
-        with pytest.raises(Lost):
+        with pytest.raises(LeaseLost):
             await store.renew("hall", "ann", seconds=LASTS)
-        with pytest.raises(Lost):
-            await store.settle("hall", "ann", state_id=state_id, guest=None)
+        with pytest.raises(LeaseLost):
+            await store.assign("hall", "ann", state_id=state_id, guest=None)
         assert await store.lease_at("hall") == lease
 
     async def test_who_names_the_dead_holder_need_not_wait(
@@ -135,10 +135,10 @@ class TestTaking:
         lease = await take(other, "bob", supersedes="ann")
 
         assert (lease.holder, lease.state_id, lease.tries) == ("bob", state_id, 1)
-        with pytest.raises(Lost):
+        with pytest.raises(LeaseLost):
             await store.renew("hall", "ann", seconds=LASTS)
         # Another replacement of the same dead one comes too late.
-        with pytest.raises(Held):
+        with pytest.raises(LeaseHeld):
             await take(store, "carl", supersedes="ann")
 
     async def test_who_takes_what_he_has_only_renews_it(
@@ -191,9 +191,9 @@ class TestTaking:
             await at_work(store)
             theirs = await take(pub, "bob")
             with pytest.raises(OtherOwner):
-                await pub.settle("hall", "bob", state_id="ann", guest=None)
+                await pub.assign("hall", "bob", state_id="ann", guest=None)
             await pub.leave_place("hall", "ann", done=True)
-            with pytest.raises(Lost):
+            with pytest.raises(LeaseLost):
                 await pub.renew("hall", "ann", seconds=LASTS)
             clock.goes_on(LASTS)
 
@@ -229,7 +229,7 @@ class TestTaking:
             )
 
             (lease,) = (one for one in came if not isinstance(one, BaseException))
-            assert [type(one) for one in came].count(Held) == len(stores) - 1
+            assert [type(one) for one in came].count(LeaseHeld) == len(stores) - 1
             assert await store.lease_at(place) == lease
         for one in stores:
             await one.close()
@@ -281,9 +281,9 @@ class TestSettling:
         await at_work(store, "carl", "kitchen")
         await take(other, "bob", "garden")
 
-        await other.settle("garden", "bob", state_id=state_id, guest="ann's")
+        await other.assign("garden", "bob", state_id=state_id, guest="ann's")
 
-        with pytest.raises(Lost):
+        with pytest.raises(LeaseLost):
             await store.renew("hall", "ann", seconds=LASTS)
         await store.leave_place("hall", "ann", done=False)
         assert await store.lease_at("hall") is None
@@ -298,8 +298,8 @@ class TestSettling:
         await at_work(store)
         await store.create("b", lambda ordinal: EMPTY)
 
-        await store.settle("hall", "ann", state_id="ann", guest="guest of ann")
-        await store.settle("hall", "ann", state_id="b", guest=None)
+        await store.assign("hall", "ann", state_id="ann", guest="guest of ann")
+        await store.assign("hall", "ann", state_id="b", guest=None)
 
         lease = await store.lease_at("hall")
         assert lease is not None
@@ -313,8 +313,8 @@ class TestSettling:
         await take(other, "bob", "garden")
         await take(store, "carl", "garden", supersedes="bob")
 
-        with pytest.raises(Lost):
-            await other.settle("garden", "bob", state_id="ann", guest=None)
+        with pytest.raises(LeaseLost):
+            await other.assign("garden", "bob", state_id="ann", guest=None)
 
         await store.renew("hall", "ann", seconds=LASTS)
         assert (await store.lease_of("ann")) == await store.lease_at("hall")
@@ -323,7 +323,7 @@ class TestSettling:
         await take(store, "ann")
 
         with pytest.raises(UnknownState):
-            await store.settle("hall", "ann", state_id="nobody", guest=None)
+            await store.assign("hall", "ann", state_id="nobody", guest=None)
 
         assert not (await take(store, "ann")).open
 
@@ -336,9 +336,9 @@ class TestSettling:
         first = going_on(await store.take("a"))
         second = going_on(await other.take("a"))
 
-        await other.settle("garden", "bob", state_id="a", guest="g")
+        await other.assign("garden", "bob", state_id="a", guest="g")
         with pytest.raises(TakenOver):
-            await store.settle("hall", "ann", state_id="a", guest="g")
+            await store.assign("hall", "ann", state_id="a", guest="g")
 
         await other.renew("garden", "bob", seconds=LASTS)
         await second.apply(Score(name="bob"), actor="bob")
@@ -356,13 +356,13 @@ class TestSettling:
         for _ in range(10):
             came = await asyncio.gather(
                 *(
-                    one.settle(str(number), str(number), state_id="a", guest=None)
+                    one.assign(str(number), str(number), state_id="a", guest=None)
                     for number, one in enumerate(stores)
                 ),
                 return_exceptions=True,
             )
             # Whoever was at it before is not there any more when another one has come.
-            assert {type(one) for one in came} <= {type(None), Lost}
+            assert {type(one) for one in came} <= {type(None), LeaseLost}
             assert came.count(None) >= 1
             at = [await store.lease_at(str(number)) for number in range(len(stores))]
             assert len([lease for lease in at if lease is not None and lease.open]) == 1
@@ -380,7 +380,7 @@ class TestRenewing:
         for _ in range(10):
             clock.goes_on(LASTS - 0.5)
             await store.renew("hall", "ann", seconds=LASTS)
-            with pytest.raises(Held):
+            with pytest.raises(LeaseHeld):
                 await take(other, "bob")
 
     async def test_one_that_comes_late_is_as_good_if_nobody_was_faster(
@@ -391,12 +391,12 @@ class TestRenewing:
 
         await store.renew("hall", "ann", seconds=LASTS)
 
-        with pytest.raises(Held):
+        with pytest.raises(LeaseHeld):
             await take(other, "bob")
         assert await store.lost_places() == []
 
     async def test_what_was_never_taken_cannot_be_renewed(self, store: SqlStore) -> None:
-        with pytest.raises(Lost):
+        with pytest.raises(LeaseLost):
             await store.renew("hall", "ann", seconds=LASTS)
 
 
@@ -411,7 +411,7 @@ class TestLeaving:
         assert await store.lease_at("hall") is await store.lease_of("ann") is None
         with by_hand(address) as hand, by_hand(lease_store(address)) as beside:
             assert hand("SELECT * FROM places") == beside("SELECT * FROM leases") == []
-        with pytest.raises(Lost):
+        with pytest.raises(LeaseLost):
             await store.renew("hall", "ann", seconds=LASTS)
         lease = await take(other, "bob")
         assert (lease.open, lease.guest, lease.tries) == (False, None, 0)
@@ -425,7 +425,7 @@ class TestLeaving:
 
         (lost,) = await store.lost_places()
         assert (lost.holder, lost.until, lost.state_id) == (None, SEVEN, "ann")
-        with pytest.raises(Lost):
+        with pytest.raises(LeaseLost):
             await store.renew("hall", "ann", seconds=LASTS)
         lease = await take(other, "bob")
         assert (lease.state_id, lease.guest, lease.tries) == ("ann", "guest of ann", 0)
@@ -473,7 +473,7 @@ class TestForgetting:
         await store.rewrite("ann", lambda state, commands: (state, commands))
 
         assert await store.lease_of("ann") is await store.lease_at("hall") is None
-        with pytest.raises(Lost):
+        with pytest.raises(LeaseLost):
             await store.renew("hall", "ann", seconds=LASTS)
         await store.renew("garden", "bob", seconds=LASTS)
         await store.wipe()
@@ -488,10 +488,10 @@ class TestForgetting:
         await at_work(store, "bob", "garden")
         await store.create("a", lambda ordinal: EMPTY)
         await take(store, "ann the job", "hall of fame")
-        assert await store.holding(lambda stored: text in stored) == []
-        await store.settle("hall of fame", "ann the job", state_id="a", guest="guest of ann")
+        assert await store.search(lambda stored: text in stored) == []
+        await store.assign("hall of fame", "ann the job", state_id="a", guest="guest of ann")
 
-        assert await store.holding(lambda stored: text in stored) == ["a"]
+        assert await store.search(lambda stored: text in stored) == ["a"]
 
     async def test_where_no_state_is_named_yet_a_place_is_given_up_by_its_name(
         self, store: SqlStore, address: str, clock: Clock
@@ -585,7 +585,7 @@ class TestTrouble:
                 coming = asyncio.create_task(take(store, "carl"))
                 await looking.until(WAITING)
                 one("COMMIT")
-                with pytest.raises(Held):
+                with pytest.raises(LeaseHeld):
                     await coming
 
                 clock.goes_on(3600)
@@ -614,7 +614,7 @@ class TestTrouble:
         await at_work(store)
         await take(store, "bob", "garden")
         settling = asyncio.create_task(
-            store.settle("garden", "bob", state_id="ann", guest="guest of ann")
+            store.assign("garden", "bob", state_id="ann", guest="guest of ann")
         )
         await asyncio.sleep(0)
         settling.cancel()

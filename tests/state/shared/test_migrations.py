@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from state.shared import (
-    Held,
     JournalFault,
     Lease,
-    Lost,
+    LeaseHeld,
+    LeaseLost,
     Moment,
     SharedState,
     SqlStore,
@@ -242,7 +242,7 @@ async def test_what_was_said_under_the_second_layout_is_there_and_places_can_be_
         assert await now.lost_places() == []
         (said,) = await now.said("a")
         await now.take_place("hall", "ann", seconds=60)
-        await now.settle("hall", "ann", state_id="a", guest="Ann")
+        await now.assign("hall", "ann", state_id="a", guest="Ann")
 
     with by_hand(address) as hand:
         assert [hand(everything) for everything in KEPT] == before
@@ -306,17 +306,17 @@ class TestLeasesOfTheFourthLayout:
     ) -> None:
         async with while_it_ran(with_leases) as now:
             if first == "take":
-                with pytest.raises(Held):
+                with pytest.raises(LeaseHeld):
                     await now.take_place("hall", "AJ_3", seconds=2)
                 lease = await now.take_place("hall", "AJ_3", seconds=2, supersedes="AJ_1")
                 assert (lease.state_id, lease.guest, lease.tries) == ("a", "guest of a", 1)
             elif first == "renew":
                 await now.renew("hall", "AJ_1", seconds=2)
-                with pytest.raises(Lost):
+                with pytest.raises(LeaseLost):
                     await now.renew("hall", "AJ_2", seconds=2)
             elif first == "settle":
-                await now.settle("garden", "AJ_2", state_id="a", guest="guest of a")
-                with pytest.raises(Lost):
+                await now.assign("garden", "AJ_2", state_id="a", guest="guest of a")
+                with pytest.raises(LeaseLost):
                     await now.renew("hall", "AJ_1", seconds=2)
             else:
                 await now.leave_place("hall", "AJ_1", done=True)

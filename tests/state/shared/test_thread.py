@@ -10,7 +10,7 @@ import pytest
 
 from state.shared import Entry, JournalFault, OutcomeUnknown
 from state.shared.sql import thread
-from state.shared.sql.rows import Change, Outcome, Row
+from state.shared.sql.rows import EntryRow, Row, RowResult
 from state.shared.sql.thread import DatabaseThread
 
 UNANSWERED = "the database does not answer"
@@ -46,19 +46,19 @@ class Slow:
     """A database that answers when the test lets it."""
 
     def __init__(self) -> None:
-        self.link: Any = self
+        self.db: Any = self
         self.broken_off: list[float] = []
         self.written: list[list[str]] = []
         self.at_work = threading.Semaphore(0)
         self.goes_on = threading.Semaphore(0)
         self.closed = False
 
-    def break_off(self) -> None:
+    def interrupt(self) -> None:
         self.broken_off.append(self.clock.now - 1000)
 
     clock: Clock
 
-    def write(self, wanted: Sequence[Row], *, alone: bool = False) -> list[Outcome]:
+    def write(self, wanted: Sequence[Row], *, alone: bool = False) -> list[RowResult]:
         self.work()
         self.written.append([row.state_id for row in wanted])
         return [None] * len(wanted)
@@ -94,8 +94,8 @@ async def asks(database: Slow) -> AsyncIterator[DatabaseThread[Slow]]:
     await asks.close()
 
 
-def row(name: str) -> Change:
-    return Change(name, 1, Entry(1, (), "{}", None, "judge"))
+def row(name: str) -> EntryRow:
+    return EntryRow(name, 1, Entry(1, (), "{}", None, "judge"))
 
 
 async def begins(database: Slow) -> None:

@@ -7,10 +7,10 @@ import pytest
 
 from state.shared import (
     Busy,
-    Held,
     JournalFault,
     KeyReused,
-    Lost,
+    LeaseHeld,
+    LeaseLost,
     NotStored,
     OtherOwner,
     OutcomeUnknown,
@@ -75,14 +75,14 @@ ERRORS: list[tuple[Callable[[], StateError], str, bool, dict[str, object], str]]
         "Another process has taken over. Nothing was changed here.",
     ),
     (
-        lambda: Held(),
+        lambda: LeaseHeld(),
         "held",
         False,
         {},
         "Somebody else is at work at this place. Leave it to them.",
     ),
     (
-        lambda: Lost(),
+        lambda: LeaseLost(),
         "lost",
         False,
         {},

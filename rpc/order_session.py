@@ -1,4 +1,4 @@
-"""One order as clients work on it: who may change it how, and under which key."""
+"""One order as clients read and change it, with idempotency keys."""
 
 import asyncio
 import hashlib
@@ -25,32 +25,32 @@ from state.shared import (
 from state.view import view
 
 SAY_S = 2.0
-"""How long a client waits for its words to be stored, in seconds."""
+"""How long ``say`` waits for the words to be stored, in seconds."""
 
 MOST_KEYS = 1000
-"""How many keys of what was said are remembered; of more the oldest is forgotten."""
+"""How many keys of ``say`` are remembered; the oldest is forgotten first."""
 
 
 class Conversation(Protocol):
-    """What a client's words reach: ``agents.handoff.Call`` is one."""
+    """The conversation that receives a client's words: ``agents.handoff.Call`` is one."""
 
     @property
     def turn(self) -> int:
-        """The number of things the guest has said."""
+        """The number of user turns so far."""
         ...
 
     @property
     def speaker(self) -> str:
-        """The agent that speaks."""
+        """The active agent."""
         ...
 
     def hear(self, text: str) -> int:
-        """Take in what the guest says; returns the number of this turn, or of the last one after the end."""
+        """Add what the user says; return its turn number, or the last one if the call is over."""
         ...
 
 
 class CallOver(Refused):
-    """The call has ended: its order can be read, and not changed by it any more."""
+    """The call has ended: its order can still be read, but not changed through this call."""
 
     code = "call_over"
 
@@ -62,25 +62,25 @@ class CallOver(Refused):
 
 
 class Listeners(Protocol):
-    """Those who are told every change: ``rpc.gateway.push.Subscribers`` are."""
+    """The subscribers to order changes: ``rpc.gateway.push.Subscribers`` implements this."""
 
     def subscribe(self, identity: str) -> tuple[int, View]:
-        """Tell a client every change from now on; returns the version and view it starts from."""
+        """Send this client every change from now on; return the version and view it starts from."""
         ...
 
     def unsubscribe(self, identity: str) -> None:
-        """Tell a client nothing more."""
+        """Stop sending changes to this client."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """Something the guest said by a client, as it is remembered.
+    """Something the guest said through a client, remembered by its key.
 
     Args:
-        key: The client's key as it is kept, if it came with one.
+        key: The client's key as stored (hashed), if it sent one.
         words: A digest of the words.
-        turn: The turn it began.
+        turn: The user turn it started.
     """
 
     key: str | None
@@ -89,36 +89,36 @@ class Spoken:
 
 
 class Saying(Protocol):
-    """Something the user says by a client, on its way to the database and then to the agents."""
+    """Words from a client that are being stored and then passed to the conversation."""
 
     @property
     def turn(self) -> "asyncio.Future[int | None]":
-        """Gives its turn when it is stored and has been heard; ``None`` when nobody listens any more.
+        """Resolves to the turn number once stored and heard; ``None`` if the call is over.
 
         Raises (through the future):
-            StateError: It is not stored, and nobody hears it.
+            StateError: The words were not stored and will not be heard.
         """
         ...
 
     def withdraw(self) -> bool:
-        """Withdraw it; returns whether its writing had not begun, so that nobody will hear it."""
+        """Withdraw the words; return true if writing had not begun, so that they are never heard."""
         ...
 
 
 Store = Callable[[str, str | None, str], Saying]
-"""Begins to store what the user says: the text, the client's key as it is kept, and a digest of the words."""
+"""Starts storing what the user says: the text, the client's key as stored, and a digest of the words."""
 
 
-class OrderDesk:
-    """What the methods work on, once there is an order and a conversation about it.
+class OrderSession:
+    """What the RPC methods work on: one order and the conversation about it.
 
     Args:
         shared: The order.
-        conversation: Takes in what the guest says.
-        agent: The name of the agent, as clients are told it.
-        resume_code: Goes on with the order in another room; for the guest only.
-        spoken: What was said with keys before, in another process.
-        store: Stores what is said before it is heard; without it nothing of it outlives this process.
+        conversation: Receives what the guest says.
+        agent: The agent's name as reported to clients.
+        resume_code: Continues the order in another room; only the guest receives it.
+        spoken: What was said with keys in an earlier process.
+        store: Stores what is said before it is heard; without it, nothing said outlives this process.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class OrderDesk:
         self.resume_code = resume_code
         self.menu = MenuPages(shared.context.menu)
         self.views = Views(self._present)
-        """The order's view at its last versions; ``Subscribers`` are told from the same."""
+        """The order's view at its latest versions; ``Subscribers`` reads the same object."""
         self._said: OrderedDict[str, Spoken] = OrderedDict()
         self._on_the_way: dict[str, tuple[str, Saying]] = {}
         self._store = store
@@ -147,11 +147,11 @@ class OrderDesk:
         self._unsubscribe = shared.subscribe(lambda _: self.views.note())
 
     def end(self) -> None:
-        """Let the order be read only, since the call has ended; staff may still change it elsewhere."""
+        """Make the order read-only because the call has ended; staff may still change it elsewhere."""
         self._over = True
 
     def close(self) -> None:
-        """Follow the order no further."""
+        """Stop following the order's changes."""
         self._unsubscribe()
 
     def view_of(self, applied: Applied[OrderState]) -> JsonText:
@@ -163,37 +163,39 @@ class OrderDesk:
         return JsonText(compact(view(applied.state, applied.version, speaker)))
 
     def has_done(self, caller: Caller, key: str) -> bool:
-        """Whether a caller has changed the order with this key."""
+        """Whether this caller has changed the order with this key."""
         return self.shared.knows(own_key(caller, key))
 
     def has_said(self, caller: Caller, key: str) -> bool:
-        """Whether a caller has said something with this key, or it is on its way."""
+        """Whether this caller has said something with this key, stored or still being stored."""
         own = own_key(caller, key)
         return own in self._said or own in self._on_the_way
 
     async def write(
         self, command: OrderCommand, caller: Caller, *, version: int | None, key: str | None
     ) -> Applied[OrderState]:
-        """Carry out a client's command.
+        """Apply a client's command.
 
         Args:
-            command: What is to be done.
-            caller: Who asks.
-            version: The version he has seen.
-            key: Makes it safe to ask twice.
+            command: The command.
+            caller: Who sent it.
+            version: The version the caller has seen.
+            key: The idempotency key.
 
         Raises:
-            VersionDemanded: It could undo somebody else's work, and no version came with it.
-            CallOver: The call has ended. A change made before is still answered as it was.
+            VersionDemanded: The command could undo another writer's work and came without a version.
+            CallOver: The call has ended. A change made earlier still gets its first answer.
             StateError: As ``SharedState.apply``.
         """
         own = own_key(caller, key) if key is not None else None
         if self._over and not (own is not None and self.shared.knows(own)):
             raise CallOver
         if command.demands_version and version is None:
-            command.touches(self.shared.state)  # what is gone is said before what is missing
+            command.touches(
+                self.shared.state
+            )  # a missing part is reported before a missing version
             raise VersionDemanded(
-                "Say which version of the order you have seen: this could undo somebody else's work.",
+                "Say which version of the order you have seen: this could undo another writer's work.",
                 field="version",
             )
         return await self.shared.apply(
@@ -204,15 +206,15 @@ class OrderDesk:
         )
 
     async def say(self, text: str, caller: Caller, key: str | None) -> int:
-        """Have the user's words stored and then heard, once for each key; returns the number of the turn.
+        """Store the user's words, then pass them to the conversation; return the turn number.
 
         Raises:
             KeyReused: The key came with other words before.
             CallOver: The call has ended.
-            NotStored: They could not be stored, or their writing did not begin in time: nobody hears them.
-            OutcomeUnknown: Their writing has begun and is not answered in time. If it proves stored, they are
-                heard then, and the same key gets their turn.
-            StateError: As the database answers.
+            NotStored: The words could not be stored, or writing did not begin in time. They are never heard.
+            OutcomeUnknown: Writing has begun but was not confirmed in time. If the words turn out to be
+                stored, they are heard then, and the same key gets their turn.
+            StateError: Any other error from the database.
         """
         told = _digest(redact(text))
         own = own_key(caller, key) if key is not None else None
@@ -253,7 +255,7 @@ class OrderDesk:
     def _stored(self, saying: Saying, own: str | None, told: str) -> None:
         if own is not None and self._on_the_way.get(own, ("", None))[1] is saying:
             del self._on_the_way[own]
-        # What came of it is told to whoever asks with its key, perhaps to nobody.
+        # A later call with the same key gets the result, even if this caller no longer waits.
         if not _failed(saying) and (turn := saying.turn.result()) is not None:
             self._remember(Spoken(own, told, turn))
 
@@ -270,16 +272,16 @@ class OrderDesk:
 
 
 def _failed(saying: Saying) -> bool:
-    """Whether it is known not to be stored."""
+    """Whether the words are known not to be stored."""
     turn = saying.turn
     return turn.done() and (turn.cancelled() or turn.exception() is not None)
 
 
 def own_key(caller: Caller, key: str) -> str:
-    """Return a caller's key as the journal keeps it: nobody else's can be the same.
+    """Return a caller's key as the journal stores it, hashed and unique to that caller.
 
-    The guest is one, also when he comes back under another identity; members of staff are many. What a
-    client puts into a key, a card number perhaps, does not reach the disk.
+    All clients of the guest count as one caller, so the key still holds after a new identity; each staff
+    member is a separate caller. Whatever a client puts into a key, such as a card number, stays off the disk.
     """
     who = ["staff", caller.identity] if caller.role == STAFF else ["guest"]
     return f"client:{_digest(*who, key)}"

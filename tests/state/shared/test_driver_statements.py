@@ -7,14 +7,14 @@ import pytest
 from sqlalchemy import Connection, event, insert, select
 
 from state.shared.errors import JournalFault
-from state.shared.sql import quick
-from state.shared.sql.connection import Link
-from state.shared.sql.quick import Present
+from state.shared.sql import driver_statements
+from state.shared.sql.connection import DatabaseConnection
+from state.shared.sql.driver_statements import StateHead
 from state.shared.sql.tables import entries, metadata, moments, states
 from tests.state.shared.by_hand import by_hand
 
 ODD = 'it\'s "quoted" :owner %(owner)s %s ? \\ Café 🍕'
-MANY = 2 * quick.MOST + 1
+MANY = 2 * driver_statements.BATCH_ROWS + 1
 
 
 def state(state_id: str) -> dict[str, Any]:
@@ -64,98 +64,109 @@ def moment(state_id: str, position: int) -> dict[str, Any]:
 
 
 @pytest.fixture
-def link(address: str) -> Iterator[Link]:
-    def settle(link: Link) -> None:
-        link.run(metadata.create_all, writes=True)
+def db(address: str) -> Iterator[DatabaseConnection]:
+    def settle(db: DatabaseConnection) -> None:
+        db.run(metadata.create_all, writes=True)
 
-    link = Link(address, create=True, settle=settle)
-    link.run(
+    db = DatabaseConnection(address, create=True, on_open=settle)
+    db.run(
         lambda connection: connection.execute(
             insert(states), [state(str(number)) for number in range(1, MANY + 1)]
         ),
         writes=True,
     )
-    yield link
-    link.close()
+    yield db
+    db.close()
 
 
 def driver_of(connection: Connection) -> Any:
     return connection.connection.dbapi_connection
 
 
-def rows(link: Link) -> list[Mapping[str, Any]]:
+def rows(db: DatabaseConnection) -> list[Mapping[str, Any]]:
     everything = select(entries).order_by(entries.c.state_id, entries.c.version)
-    return link.run(
+    return db.run(
         lambda connection: [dict(row) for row in connection.execute(everything).mappings()],
         writes=False,
     )
 
 
-def inserted(link: Link, *new: dict[str, Any]) -> bool:
-    return link.run(
-        lambda connection: quick.insert(driver_of(connection), entries, new), writes=True
+def inserted(db: DatabaseConnection, *new: dict[str, Any]) -> bool:
+    return db.run(
+        lambda connection: driver_statements.insert(driver_of(connection), entries, new),
+        writes=True,
     )
 
 
 @pytest.mark.parametrize("count", [1, 2, MANY])
-def test_what_is_written_comes_back_as_by_sqlalchemy(link: Link, count: int) -> None:
+def test_what_is_written_comes_back_as_by_sqlalchemy(db: DatabaseConnection, count: int) -> None:
     new = [entry(str(number), 1, key=ODD) for number in range(1, count + 1)]
 
-    assert inserted(link, *new)
+    assert inserted(db, *new)
 
-    assert sorted(rows(link), key=lambda row: int(row["state_id"])) == new
+    assert sorted(rows(db), key=lambda row: int(row["state_id"])) == new
 
 
 @pytest.mark.parametrize("waits", [True, False])
-def test_states_are_found_with_the_last_of_what_belongs_to_them(link: Link, waits: bool) -> None:
-    inserted(link, entry("1", 1), entry("1", 2), entry("2", 1))
+def test_states_are_found_with_the_last_of_what_belongs_to_them(
+    db: DatabaseConnection, waits: bool
+) -> None:
+    inserted(db, entry("1", 1), entry("1", 2), entry("2", 1))
     said = [moment("2", 1), moment("2", 2), moment("2", 3)]
-    link.run(lambda connection: quick.insert(driver_of(connection), moments, said), writes=True)
+    db.run(
+        lambda connection: driver_statements.insert(driver_of(connection), moments, said),
+        writes=True,
+    )
     asked = [str(number) for number in range(1, MANY + 9)] + ["1", "not there", ODD]
 
-    found = link.run(
-        lambda connection: quick.present(driver_of(connection), asked, waits=waits), writes=True
+    found = db.run(
+        lambda connection: driver_statements.lock_heads(driver_of(connection), asked, waits=waits),
+        writes=True,
     )
 
     assert len(found) == MANY
-    assert found["1"] == Present(ODD, 2**40, 2, 0)
-    assert found["2"] == Present(ODD, 2**40, 1, 3)
-    assert found[str(MANY)] == Present(ODD, 2**40, 0, 0)
+    assert found["1"] == StateHead(ODD, 2**40, 2, 0)
+    assert found["2"] == StateHead(ODD, 2**40, 1, 3)
+    assert found[str(MANY)] == StateHead(ODD, 2**40, 0, 0)
 
 
 @pytest.mark.parametrize(
     "in_the_way", [entry("1", 1), entry("1", 2, key="k")], ids=["version", "key"]
 )
 def test_one_that_is_there_before_is_told_and_overwrites_nothing(
-    link: Link, in_the_way: dict[str, Any]
+    db: DatabaseConnection, in_the_way: dict[str, Any]
 ) -> None:
     before = entry("1", 1, key="k")
-    inserted(link, before)
+    inserted(db, before)
 
-    assert not inserted(link, entry("2", 1), in_the_way | {"state": "other"}, entry("3", 1))
+    assert not inserted(db, entry("2", 1), in_the_way | {"state": "other"}, entry("3", 1))
 
-    assert before in rows(link)
-    assert "other" not in [row["state"] for row in rows(link)]
+    assert before in rows(db)
+    assert "other" not in [row["state"] for row in rows(db)]
 
 
-def test_what_breaks_another_rule_is_a_fault_that_tells_nothing_of_it(link: Link) -> None:
+def test_what_breaks_another_rule_is_a_fault_that_tells_nothing_of_it(
+    db: DatabaseConnection,
+) -> None:
     bad = entry("2", 1) | {"actor": None, "state": "canary"}
 
     with pytest.raises(JournalFault, match="does not hold what was expected") as fault:
-        inserted(link, entry("1", 1), bad)
+        inserted(db, entry("1", 1), bad)
 
     assert "canary" not in str(fault.value)
-    assert rows(link) == []
+    assert rows(db) == []
 
 
 @pytest.mark.parametrize("address", ["postgresql"], indirect=True)
-def test_a_state_that_is_locked_elsewhere_is_left_out(link: Link, address: str) -> None:
+def test_a_state_that_is_locked_elsewhere_is_left_out(db: DatabaseConnection, address: str) -> None:
     with by_hand(address) as other:
         other("BEGIN")
         other("UPDATE states SET fence = fence WHERE state_id = '2'")
 
-        found = link.run(
-            lambda connection: quick.present(driver_of(connection), ["3", "2", "1"], waits=False),
+        found = db.run(
+            lambda connection: driver_statements.lock_heads(
+                driver_of(connection), ["3", "2", "1"], waits=False
+            ),
             writes=True,
         )
 
@@ -163,7 +174,7 @@ def test_a_state_that_is_locked_elsewhere_is_left_out(link: Link, address: str) 
 
 
 @pytest.mark.parametrize("address", ["sqlite"], indirect=True)
-def test_a_group_takes_as_many_steps_as_one(link: Link) -> None:
+def test_a_group_takes_as_many_steps_as_one(db: DatabaseConnection) -> None:
     steps: list[int] = []
     statements: list[str] = []
 
@@ -176,15 +187,15 @@ def test_a_group_takes_as_many_steps_as_one(link: Link) -> None:
             lambda connection, cursor, statement, *rest: statements.append(statement),
         )
         ids = [str(number) for number in range(1, count + 1)]
-        assert len(quick.present(driver_of(connection), ids, waits=False)) == count
-        assert quick.insert(
+        assert len(driver_statements.lock_heads(driver_of(connection), ids, waits=False)) == count
+        assert driver_statements.insert(
             driver_of(connection), entries, [entry(one, len(steps) + 1) for one in ids]
         )
         driver.set_trace_callback(None)
         steps.append(len(statements))
         statements.clear()
 
-    link.run(lambda connection: work(connection, 1), writes=True)
-    link.run(lambda connection: work(connection, quick.MOST), writes=True)
+    db.run(lambda connection: work(connection, 1), writes=True)
+    db.run(lambda connection: work(connection, driver_statements.BATCH_ROWS), writes=True)
 
     assert steps == [2, 2]

@@ -58,7 +58,7 @@ async def crowd(store: SqlStore, count: int = CROWD) -> list[Shared]:
                 insert(states), [row | {"checksum": seal_of_state(row)} for row in rows]
             )
 
-        database.link.run(work, writes=True)
+        database.db.run(work, writes=True)
 
     await store._thread.ask(begin)
     first = await store.read("0")

@@ -18,11 +18,11 @@ from sqlalchemy import Table
 from state.shared.sql.dialects import as_known
 from state.shared.sql.tables import entries
 
-MOST = 64
+BATCH_ROWS = 64
 """So many states or rows go into one statement of SQLite, so that few texts of it are kept prepared."""
 
 
-class Present(NamedTuple):
+class StateHead(NamedTuple):
     """What a state's next row has to fit to.
 
     Args:
@@ -38,9 +38,9 @@ class Present(NamedTuple):
     position: int
 
 
-def present(
+def lock_heads(
     driver: Any, state_ids: Sequence[str], *, waits: bool, said: bool = True
-) -> dict[str, Present]:
+) -> dict[str, StateHead]:
     """Look up and lock states, within a transaction that writes.
 
     SQLite has locked all of them by then. On a server they are locked in the order of their ids, so that
@@ -59,20 +59,20 @@ def present(
     rows: list[Any] = []
     if isinstance(driver, sqlite3.Connection):
         if len(wanted) == 1:
-            rows = driver.execute(_one("?", said), wanted).fetchall()
+            rows = driver.execute(_select_one("?", said), wanted).fetchall()
         else:
-            for some in _parts(wanted):
-                (found,) = driver.execute(_several(len(some), said), some).fetchone()
+            for some in _batches(wanted):
+                (found,) = driver.execute(_select_in(len(some), said), some).fetchone()
                 rows += json.loads(found)
     else:
         if waits:  # first, so that the next statement sees what whoever held the lock has written
-            _asked(driver, _LOCK, [wanted])
+            _execute(driver, _LOCK, [wanted])
         if len(wanted) == 1:
-            rows = _asked(driver, _one("%s", said) + _LOCKED, wanted).fetchall()
+            rows = _execute(driver, _select_one("%s", said) + _SKIP_LOCKED, wanted).fetchall()
         else:
-            rows = _asked(driver, _many(said) + _LOCKED, [wanted]).fetchall()
+            rows = _execute(driver, _select_any(said) + _SKIP_LOCKED, [wanted]).fetchall()
     return {
-        state_id: Present(owner, fence, version or 0, position or 0)
+        state_id: StateHead(owner, fence, version or 0, position or 0)
         for state_id, owner, fence, version, position in rows
     }
 
@@ -91,11 +91,11 @@ def insert(driver: Any, table: Table, rows: Sequence[Mapping[str, Any]]) -> bool
     values = list(map(_values(table), rows))
     done = 0
     if isinstance(driver, sqlite3.Connection):
-        for some in _parts(values):
+        for some in _batches(values):
             together = list(chain.from_iterable(some))
             done += driver.execute(_insert(table, len(some)), together).rowcount
     elif len(values) == 1:
-        done = _asked(driver, _insert_one(table), values[0]).rowcount
+        done = _execute(driver, _insert_one(table), values[0]).rowcount
     else:
         # In psycopg's pipeline: all of them on one way, and each is prepared like one.
         try:
@@ -122,11 +122,11 @@ def insert_next(driver: sqlite3.Connection, row: Mapping[str, Any]) -> bool:
     return driver.execute(_NEXT, (*_values(entries)(row), *fits)).rowcount == 1
 
 
-def _parts(items: Sequence[Any]) -> list[Sequence[Any]]:
-    return [items[at : at + MOST] for at in range(0, len(items), MOST)]
+def _batches(items: Sequence[Any]) -> list[Sequence[Any]]:
+    return [items[at : at + BATCH_ROWS] for at in range(0, len(items), BATCH_ROWS)]
 
 
-def _asked(driver: Any, statement: str, values: Sequence[Any]) -> Any:
+def _execute(driver: Any, statement: str, values: Sequence[Any]) -> Any:
     """Ask a server; what goes wrong comes as from SQLAlchemy, which knows when a connection is lost."""
     try:
         return driver.execute(statement, values)
@@ -148,26 +148,26 @@ def _values(table: Table) -> "itemgetter[tuple[Any, ...]]":
 
 
 @cache
-def _one(mark: str, said: bool) -> str:
-    return f"SELECT {_found(said)} FROM states WHERE states.state_id = {mark}"
+def _select_one(mark: str, said: bool) -> str:
+    return f"SELECT {_head_columns(said)} FROM states WHERE states.state_id = {mark}"
 
 
 @cache
-def _several(count: int, said: bool) -> str:
+def _select_in(count: int, said: bool) -> str:
     # One row for all of them: each row would be a step.
     return (
-        f"SELECT json_group_array(json_array({_found(said)})) FROM states"
+        f"SELECT json_group_array(json_array({_head_columns(said)})) FROM states"
         f" WHERE states.state_id IN ({', '.join('?' * count)})"
     )
 
 
 @cache
-def _many(said: bool) -> str:
+def _select_any(said: bool) -> str:
     wanted = "states.state_id = ANY(%s) ORDER BY states.state_id"
-    return f"SELECT {_found(said)} FROM states WHERE {wanted}"
+    return f"SELECT {_head_columns(said)} FROM states WHERE {wanted}"
 
 
-def _found(said: bool) -> str:
+def _head_columns(said: bool) -> str:
     last = "(SELECT max(position) FROM moments WHERE moments.state_id = states.state_id)"
     return (
         "states.state_id, states.owner, states.fence,"
@@ -177,7 +177,7 @@ def _found(said: bool) -> str:
 
 
 _LOCK = "SELECT FROM states WHERE state_id = ANY(%s) ORDER BY state_id FOR UPDATE"
-_LOCKED = " FOR UPDATE OF states SKIP LOCKED"
+_SKIP_LOCKED = " FOR UPDATE OF states SKIP LOCKED"
 
 
 @cache

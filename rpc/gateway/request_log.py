@@ -1,4 +1,4 @@
-"""The one line that the log keeps of a call: how it went and how big it was, never what was in it."""
+"""Logs one line for each RPC request: result, duration and sizes, never the content."""
 
 import asyncio
 import hashlib
@@ -15,17 +15,17 @@ logger = logging.getLogger(__name__)
 RATE_LIMITED = 4029
 
 LATER_S = 0.05
-"""How long a line waits, in seconds."""
+"""How long a log line is delayed, in seconds."""
 
-AT_A_TIME = 4
-"""So many lines, and a tenth of those that wait, are written without a pause."""
+LINES_AT_ONCE = 4
+"""How many lines are written at once, in addition to a tenth of the queued ones."""
 
 _SALT = secrets.token_bytes(16)
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 def short_hash(text: str) -> str:
-    """Stand for a text in the log: the same within a process, and nobody can tell what it was.
+    """Return a keyed hash of a text for the log: stable within a process, and not reversible.
 
     >>> short_hash("ada") == short_hash("ada"), len(short_hash("ada"))
     (True, 8)
@@ -34,11 +34,11 @@ def short_hash(text: str) -> str:
     return hashlib.blake2s(raw, digest_size=4, key=_SALT).hexdigest()
 
 
-class CallLog:
-    """Writes lines down a moment later: nobody's answer waits for the log.
+class RequestLog:
+    """Writes log lines with a short delay, so that no reply waits for the log.
 
-    A job of livekit-agents 1.8.9 hands each line to a thread, which takes the interpreter away from the event loop
-    just when an answer is about to leave: the line costs more than most calls.
+    A job of livekit-agents 1.8.9 hands each line to a thread, which takes the GIL from the event loop just when a
+    reply is about to be sent: the line costs more than most requests.
     """
 
     def __init__(self) -> None:
@@ -46,13 +46,13 @@ class CallLog:
         self._timer: asyncio.TimerHandle | None = None
 
     def later(self, write: Callable[[], None]) -> None:
-        """Have a line written when there is time; called in the event loop."""
+        """Queue a log line. Call it in the event loop."""
         self._waiting.append(write)
         if self._timer is None:
             self._wake()
 
     def close(self) -> None:
-        """Write all that waits."""
+        """Write all queued lines."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -63,7 +63,7 @@ class CallLog:
 
     def _some(self) -> None:
         self._timer = None
-        self._write(AT_A_TIME + len(self._waiting) // 10)
+        self._write(LINES_AT_ONCE + len(self._waiting) // 10)
         if self._waiting:
             self._wake()
 
@@ -72,19 +72,19 @@ class CallLog:
             self._waiting.popleft()()
 
 
-class CallRecord:
-    """A call from its arrival to its end.
+class RequestRecord:
+    """The data of one request for the log.
 
     Args:
-        log: Writes its line.
-        method: What was called.
-        identity: Who called.
-        payload: What was sent; only its size is kept.
-        request_id: livekit's id of the call. A client can choose its own, so it may hold anything.
+        log: Queues the log line.
+        method: The method.
+        identity: The caller.
+        payload: The payload; only its size is kept.
+        request_id: livekit's request id. A client can choose its own, so it may hold anything.
     """
 
     def __init__(
-        self, log: CallLog, method: str, identity: str, payload: str, request_id: str
+        self, log: RequestLog, method: str, identity: str, payload: str, request_id: str
     ) -> None:
         self._log = log
         self.identity = identity
@@ -95,23 +95,23 @@ class CallRecord:
         self._start = time.perf_counter()
 
     def ended(self, code: int, bytes_out: int = 0) -> None:
-        """Have the log say how it ended.
+        """Log the result.
 
         Args:
-            code: 0 for success, else the error's.
+            code: 0 for success, else the error code.
             bytes_out: The size of the reply, or of the error's data.
         """
-        # A flood would fill the log with lines that say the same.
+        # DEBUG for rate-limited requests: a flood would fill the log with identical lines.
         level = logging.DEBUG if code == RATE_LIMITED else logging.INFO
         if logger.isEnabledFor(level):
             ms = round((time.perf_counter() - self._start) * 1000, 2)
             numbers = {"code": int(code), "ms": ms, "bytes_out": bytes_out}
             self._log.later(
-                lambda: logger.log(level, "call answered", extra={**self._data(), **numbers})
+                lambda: logger.log(level, "rpc request handled", extra={**self._data(), **numbers})
             )
 
     def failed(self, what: str, error: BaseException | None = None) -> None:
-        """Log that something is wrong here: of an exception its type and its place, since its text may hold a payload."""
+        """Log an internal error: of an exception its type and place only, since its text may hold the payload."""
         extra = self._data()
         if error is not None:
             frames = traceback.extract_tb(error.__traceback__)

@@ -2,24 +2,24 @@
 
 import asyncio
 
-from rpc.gateway.turnstile import Turnstile
+from rpc.gateway.start_limiter import StartLimiter
 
 
 async def test_one_at_a_time_waits_for_nothing() -> None:
-    turnstile = Turnstile(2)
+    limiter = StartLimiter(2)
     for _ in range(5):
-        task = asyncio.ensure_future(turnstile.passed("ada"))
+        task = asyncio.ensure_future(limiter.wait_to_start("ada"))
         await asyncio.sleep(0)
         assert task.done()
         await asyncio.sleep(0)
 
 
 async def test_many_begin_in_their_order_and_others_come_between() -> None:
-    turnstile, begun = Turnstile(3), list[int]()
+    limiter, begun = StartLimiter(3), list[int]()
     most_between = 0
 
     async def call(number: int) -> None:
-        await turnstile.passed("ada")
+        await limiter.wait_to_start("ada")
         begun.append(number)
 
     tasks = [asyncio.ensure_future(call(number)) for number in range(50)]
@@ -33,10 +33,10 @@ async def test_many_begin_in_their_order_and_others_come_between() -> None:
 
 
 async def test_a_caller_with_one_call_does_not_wait_for_anothers_hundred() -> None:
-    turnstile, begun = Turnstile(4), list[str]()
+    limiter, begun = StartLimiter(4), list[str]()
 
     async def call(identity: str) -> None:
-        await turnstile.passed(identity)
+        await limiter.wait_to_start(identity)
         begun.append(identity)
 
     tasks = [asyncio.ensure_future(call("zoe")) for _ in range(100)]
@@ -50,9 +50,9 @@ async def test_a_caller_with_one_call_does_not_wait_for_anothers_hundred() -> No
 
 
 async def test_who_gives_up_takes_nobodys_place() -> None:
-    turnstile = Turnstile(1)
-    await turnstile.passed("ada")
-    turns = [asyncio.ensure_future(turnstile.passed("ada")) for _ in range(3)]
+    limiter = StartLimiter(1)
+    await limiter.wait_to_start("ada")
+    turns = [asyncio.ensure_future(limiter.wait_to_start("ada")) for _ in range(3)]
     await asyncio.sleep(0)  # one of them has passed by now, the others wait
     _, first, second = turns
     first.cancel()

@@ -9,7 +9,7 @@ import pytest
 from livekit import rtc
 
 from rpc.gateway import Caller
-from rpc.gateway.record import AT_A_TIME, LATER_S, CallLog
+from rpc.gateway.request_log import LATER_S, LINES_AT_ONCE, RequestLog
 from tests.rpc.gateway.shop import Nothing, Text, answering, shop
 from tests.rpc.gateway.virtual_time import played
 
@@ -22,7 +22,7 @@ def _everything(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def lines(caplog: pytest.LogCaptureFixture) -> list[dict[str, Any]]:
-    return [vars(one) for one in caplog.records if one.name == "rpc.gateway.record"]
+    return [vars(one) for one in caplog.records if one.name == "rpc.gateway.request_log"]
 
 
 async def test_a_call_leaves_one_line_with_numbers(caplog: pytest.LogCaptureFixture) -> None:
@@ -87,13 +87,13 @@ async def test_no_answer_waits_for_the_log(caplog: pytest.LogCaptureFixture) -> 
 
 def test_lines_are_written_a_few_at_a_time_in_their_order() -> None:
     async def story() -> None:
-        log, written = CallLog(), list[int]()
+        log, written = RequestLog(), list[int]()
         for number in range(100):
             log.later(partial(written.append, number))
         assert written == []
 
         await asyncio.sleep(LATER_S * 1.5)
-        assert written == [*range(AT_A_TIME + 10)]
+        assert written == [*range(LINES_AT_ONCE + 10)]
         await asyncio.sleep(LATER_S * 30)
         assert written == [*range(100)]
 
