@@ -1,6 +1,6 @@
-"""One typed state, many readers, one writer at a time, everything written down first.
+"""One typed state with many readers and one writer at a time; every change is journalled before it counts.
 
-Knows no restaurant and no livekit: any pydantic model can be the state.
+Independent of the restaurant and of livekit: the state can be any pydantic model.
 """
 
 from state.shared.basis import Basis

@@ -1,4 +1,4 @@
-"""What a piece of work knew when it began: the default for every change it makes."""
+"""What a unit of work knew when it started: the defaults for every change it makes."""
 
 import asyncio
 from collections.abc import Iterator
@@ -11,15 +11,15 @@ _BASIS: ContextVar["Basis | None"] = ContextVar("basis", default=None)
 
 
 class Basis:
-    """What was known of one shared state when a piece of work began, such as a tool of an agent.
+    """What was known of a shared state when a unit of work started, such as an agent's tool.
 
-    Within ``with basis:``, and in the tasks that are started there, ``SharedState.apply`` takes ``seen`` and
-    ``turn`` from here when it is given neither. So work that reads, waits and writes loses nobody's update.
+    Within ``with basis:``, and in tasks started there, ``SharedState.apply`` takes ``seen`` and ``turn`` from here
+    if it is given neither. So work that reads, waits and writes cannot overwrite another writer's update.
 
     Args:
-        seen: The version the work was decided on; ``None`` checks no version.
-        turn: The last turn whose words it acts on; ``None`` for none.
-        own: Versions that are no surprise to it; those it writes itself are added.
+        seen: The version the work is based on; ``None`` checks no version.
+        turn: The last user turn it acts on; ``None`` for none.
+        own: Versions that do not count as conflicts; the work's own writes are added.
     """
 
     def __init__(self, seen: int | None, turn: int | None, own: set[int] | None = None) -> None:
@@ -27,33 +27,33 @@ class Basis:
         self.turn = turn
         self.own: set[int] = set() if own is None else own
         self.waited_s = 0.0
-        """For how long it has waited for its changes to be made, in seconds."""
+        """How long it has waited for its changes to be applied, in seconds."""
         self._ended: StateError | None = None
         self._over = False
         self._since: list[float] = []
 
     @staticmethod
     def present() -> "Basis | None":
-        """Return the basis of the work that is done here; ``None`` once that has ended."""
+        """Return the basis of the current work; ``None`` once that work has ended."""
         basis = _BASIS.get()
         return None if basis is None or basis._over else basis
 
     @property
     def writing(self) -> bool:
-        """Whether a change of it is on its way."""
+        """Whether one of its changes is being applied."""
         return bool(self._since)
 
     def check(self) -> None:
-        """Refuse work that was given up.
+        """Refuse abandoned work.
 
         Raises:
-            StateError: It was.
+            StateError: The error given to ``give_up``.
         """
         if self._ended is not None:
             raise self._ended
 
     def give_up(self, error: StateError) -> None:
-        """Let nothing more be changed by this work, however late it asks: ``error`` is raised instead."""
+        """Abandon this work: from now on its changes raise ``error``, however late they come."""
         self._ended = error
 
     @contextmanager
@@ -77,5 +77,5 @@ class Basis:
         _BASIS.reset(self._token)
 
     def end(self) -> None:
-        """The work has ended: what its tasks do from now on is their own."""
+        """End the work: the changes its tasks make from now on no longer use this basis."""
         self._over = True

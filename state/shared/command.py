@@ -1,4 +1,4 @@
-"""What a change is: a frozen, typed command that folds one state into the next."""
+"""Commands: frozen, typed changes, each of which turns one state into the next."""
 
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Generic, Literal, TypeVar
@@ -9,34 +9,34 @@ S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
 
 WHOLE = ""
-"""The part that overlaps with every other: the state as a whole."""
+"""The state as a whole: the part that overlaps with every other."""
 
 
 class Command(BaseModel, ABC, Generic[S, C]):
-    """One change of a state, as tools, clients and the journal write it.
+    """One change of a state: the same model for tools, clients and the journal.
 
-    A subclass names itself by a literal ``op``; its docstring is what a language model reads.
-    ``S`` is the state, ``C`` what the rules may look at beside it: a menu, a clock, a source of ids.
+    A subclass sets a literal ``op``; its docstring is what a language model reads.
+    ``S`` is the state, ``C`` the context that the rules may use: a menu, a clock, a source of ids.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     op: Any
-    """Its name; ``Any``, because type checkers let no subclass narrow a ``str`` to a literal."""
+    """The command's name; ``Any``, because type checkers do not let a subclass narrow ``str`` to a literal."""
 
     demands_version: ClassVar[bool] = False
-    """Whether a client has to say which version it has seen, since it could undo another's work."""
+    """Whether a client must send the version it has seen, because the command could undo another's work."""
 
     @abstractmethod
     def apply(self, state: S, context: C) -> S:
-        """Return the state after this change; the one given stays as it is.
+        """Return the state after this change; must not modify the given one.
 
         Raises:
             Refused: The rules do not allow it.
         """
 
     def written(self) -> dict[str, JsonValue]:
-        """Return it as JSON: what was left open is left out, an explicit nothing stays."""
+        """Return the command as JSON: unset fields are left out, explicit nulls stay."""
         return {
             name: value
             for name, value in self.model_dump(mode="json").items()
@@ -46,38 +46,37 @@ class Command(BaseModel, ABC, Generic[S, C]):
     def touches(self, state: S) -> tuple[str, ...]:
         """Name the parts this command changes or relies on, as paths like ``lines/L1``.
 
-        A part overlaps with itself, with what lies below it and with ``WHOLE``. An empty tuple
-        conflicts with nobody. Raises ``Refused`` when a part it names is not there: what is gone is
-        said before what has changed.
+        A part overlaps with itself, with everything below it and with ``WHOLE``. An empty tuple never conflicts.
+        Raises ``Refused`` if a named part does not exist: a missing part is reported before a conflict.
         """
         return (WHOLE,)
 
     def changes(self, before: S, after: S) -> tuple[str, ...]:
-        """Name the parts that came out different, so that others who saw them before are told.
+        """Name the parts that changed, for conflict checks with writers who saw them before.
 
-        What it touches, unless the command can say it more exactly.
+        By default ``touches``; override it to be more exact.
         """
         return self.touches(before)
 
 
 class HandOver(Command[Any, Any]):
-    """Who speaks changes; the state does not. Written by the framework, never by a model."""
+    """The active agent changes; the state does not. Written by the framework, never by a model."""
 
     op: Literal["hand_over"] = "hand_over"
     source: str | None = None
     target: str
 
     def apply(self, state: Any, context: Any) -> Any:
-        """Leave the state alone."""
+        """Return the state unchanged."""
         return state
 
     def touches(self, state: Any) -> tuple[str, ...]:
-        """Conflict with nobody."""
+        """Return no parts: a handoff never conflicts."""
         return ()
 
 
 def overlap(one: str, other: str) -> bool:
-    """Whether two parts share anything.
+    """Whether two parts overlap.
 
     >>> overlap("lines/L1", "lines/L2"), overlap("lines", "lines/L2"), overlap("", "tip")
     (False, True, True)

@@ -1,18 +1,18 @@
-"""The root of everything a shared state can answer instead of doing what it was asked.
+"""Errors of a shared state.
 
 * StateError
-  * Refused        the rules of the state say no; each application draws its own tree below it
-  * Stale          what the command touches has changed after the version its writer has seen
-  * KeyReused      the idempotency key was used before, for something else
-  * Busy           another writer kept its turn for too long
-  * NotStored      the journal could not write it down
-  * OutcomeUnknown the journal was asked to write it down and does not say whether it did
+  * Refused        the state's rules do not allow it; applications subclass it
+  * Stale          what the command touches has changed since the version its writer has seen
+  * KeyReused      the idempotency key was used before for another request
+  * Busy           other writers did not finish in time
+  * NotStored      the journal could not write the change
+  * OutcomeUnknown the journal does not answer whether it wrote the change
   * TakenOver      another process holds this state now; this one never writes again
-  * LeaseHeld           another holder is at work at this place
-  * LeaseLost           this place is not ours any more
-  * UnknownState   the journal has no state of this id
-  * OtherOwner     the journal has it, and it belongs to somebody else
-  * JournalFault   the journal itself cannot be opened or read: a person has to look at it
+  * LeaseHeld      another holder has the lease
+  * LeaseLost      the caller no longer holds the lease
+  * UnknownState   the journal has no state with this id
+  * OtherOwner     the state belongs to another owner
+  * JournalFault   the journal cannot be opened or read and needs a person's attention
 """
 
 from collections.abc import Mapping
@@ -22,26 +22,26 @@ from pydantic import JsonValue
 
 
 class StateError(Exception):
-    """Why a command was not carried out; the state is as it was.
+    """Why a command was not carried out; the state is unchanged.
 
     Args:
         message: An English reason that a model or a developer can act on.
-        facts: The same in data, for whoever makes a sentence of their own from it.
+        facts: The reason as data, for callers that build their own sentence.
     """
 
     code: ClassVar[str] = "state_error"
-    """What went wrong, in one word: what models, pages and scripts read. A class of your own sets its own."""
+    """The error as an identifier that models, pages and scripts read. Subclasses set their own."""
     retryable: ClassVar[bool] = False
-    """Whether the same may be asked again, as it is or after another look, with some hope."""
+    """Whether the same request may succeed later, as it is or after a reload."""
 
     def __init__(self, message: str, **facts: JsonValue) -> None:
         super().__init__(message)
         self.message = message
         self.facts: Mapping[str, JsonValue] = facts
-        """What the sentence says, in data."""
+        """The message's content as data."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Survive pickling although the constructor takes keyword facts."""
+        """Support pickling although the constructor takes keyword facts."""
         return (_restore, (type(self), self.message, dict(self.facts)))
 
 
@@ -52,21 +52,21 @@ def _restore(kind: type[StateError], message: str, facts: dict[str, JsonValue]) 
 
 
 class Refused(StateError):
-    """The rules of the state do not allow the command.
+    """The state's rules do not allow the command.
 
-    A refusal of your own is a class below this one that sets ``code``; without one it reads ``refused``.
+    Applications subclass this and set ``code``; the default is ``refused``.
     """
 
     code = "refused"
 
     @property
     def reason(self) -> str:
-        """What a listener is told in one word: the code, unless an error knows something closer."""
+        """The reason as an identifier: the code, unless a subclass is more specific."""
         return self.code
 
 
 class Stale(StateError):
-    """What the command touches has changed after the version its writer has seen."""
+    """What the command touches has changed since the version its writer has seen."""
 
     code = "version_conflict"
     retryable = True
@@ -85,7 +85,7 @@ class Stale(StateError):
 
 
 class KeyReused(StateError):
-    """The idempotency key belongs to another request."""
+    """The idempotency key was used for another request."""
 
     code = "key_reused"
 
@@ -94,7 +94,7 @@ class KeyReused(StateError):
 
 
 class Busy(StateError):
-    """Another writer kept its turn for longer than this one was willing to wait."""
+    """Other writers did not finish within this writer's time limit."""
 
     code = "unavailable"
     retryable = True
@@ -107,7 +107,7 @@ class Busy(StateError):
 
 
 class NotStored(StateError):
-    """The change could not be written down, so it did not happen."""
+    """The change could not be stored, so it did not happen."""
 
     code = "unavailable"
     retryable = True
@@ -120,10 +120,10 @@ class NotStored(StateError):
 
 
 class OutcomeUnknown(StateError):
-    """The journal was asked to write the change down, and does not say whether it did.
+    """The journal does not answer whether it stored the change.
 
-    The state stays as it was until the journal answers again; what it has is taken in then, before
-    anything else is written.
+    The state stays as it was. Once the journal answers again, its entries are loaded before anything else is
+    written.
     """
 
     code = "outcome_unknown"
@@ -137,7 +137,7 @@ class OutcomeUnknown(StateError):
 
 
 class TakenOver(StateError):
-    """Another process has taken this state; the one that asks may not write any more."""
+    """Another process has taken this state; this process can no longer write it."""
 
     code = "taken_over"
 
@@ -146,7 +146,7 @@ class TakenOver(StateError):
 
 
 class LeaseHeld(StateError):
-    """Somebody else works at this place, and his time is not over; who asks leaves it to him."""
+    """Another holder's lease has not expired."""
 
     code = "held"
 
@@ -155,7 +155,7 @@ class LeaseHeld(StateError):
 
 
 class LeaseLost(StateError):
-    """The place is not ours any more: another holder has it, it was closed, or its state went elsewhere."""
+    """The lease was lost: another holder has it, it was closed, or its state moved to another place."""
 
     code = "lost"
 
@@ -164,7 +164,7 @@ class LeaseLost(StateError):
 
 
 class UnknownState(StateError):
-    """The journal has no state of this id."""
+    """The journal has no state with this id."""
 
     code = "not_found"
 
@@ -173,7 +173,7 @@ class UnknownState(StateError):
 
 
 class OtherOwner(StateError):
-    """The state is there, but it is somebody else's."""
+    """The state belongs to another owner."""
 
     code = "other_owner"
 
@@ -182,12 +182,12 @@ class OtherOwner(StateError):
 
 
 class JournalFault(StateError):
-    """The journal, or a row of it, cannot be used as it is.
+    """The journal, or a row of it, cannot be used.
 
     Args:
         what: The database or the row.
-        why: What is wrong with it, in a few words that can be spoken.
-        passing: Whether it may be over in some seconds, without anybody's doing anything.
+        why: What is wrong, in a few words that can be spoken.
+        passing: Whether it may pass within seconds without intervention.
     """
 
     code = "journal_fault"

@@ -1,4 +1,4 @@
-"""What a shared state writes down before anybody hears that it is done."""
+"""The journal: what a shared state stores before a change counts."""
 
 import asyncio
 import threading
@@ -17,18 +17,18 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One row of a journal: what was asked, by whom, and the state it led to.
+    """One journal row: the commands, their author, and the resulting state.
 
     Args:
-        version: The version this entry made; the first one is 1.
+        version: The version this entry creates; the first one is 1.
         commands: The commands as JSON objects, each with its ``op``.
         state: The whole resulting state as JSON text.
-        speaker: Who speaks after it.
+        speaker: The active agent after it.
         actor: Who wrote it.
-        key: The writer's idempotency key, if he gave one.
-        body: A fingerprint of what came with that key.
-        touched: The parts that changed, so that others who read it know what it conflicts with.
-        turn: The last turn whose words it acts on, and with it all before; ``None`` when it acts on none.
+        key: The writer's idempotency key, if any.
+        body: A fingerprint of the request that came with the key.
+        touched: The parts that changed, for conflict checks by later readers.
+        turn: The last user turn it acts on, including all turns before it; ``None`` if it acts on none.
     """
 
     version: int
@@ -43,21 +43,21 @@ class Entry:
 
 
 class VersionTaken(Exception):
-    """Somebody who need not hold the state wrote this version first: reload and try again."""
+    """Another permitted writer stored this version first: reload and retry."""
 
 
 class Journal(Protocol):
-    """One state's journal, as one process may write it."""
+    """The journal of one state, as one process may write it."""
 
     def append(self, entry: Entry) -> "asyncio.Future[None]":
-        """Start writing an entry down; the future ends when it is on disk, or when it never will be.
+        """Start writing an entry; the future completes when the entry is on disk or has failed.
 
-        The future must end by itself, whoever waits for it or stops waiting.
+        The future must complete on its own, whether or not it is awaited.
 
         Raises (through the future):
-            NotStored, JournalFault: It could not be written; the journal is as before.
-            OutcomeUnknown: It may have been written, and nobody can say.
-            VersionTaken: The version exists, and this process still may write.
+            NotStored, JournalFault: The entry was not written; the journal is unchanged.
+            OutcomeUnknown: The entry may have been written.
+            VersionTaken: The version exists, and this process may still write.
             TakenOver: Another process holds the state.
         """
         ...
@@ -72,7 +72,7 @@ class Journal(Protocol):
 
 
 class Gate:
-    """Decides once whether something is written or withdrawn: whoever asks first has it. Any thread may ask."""
+    """Decides once between writing and withdrawing; the first request wins. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -80,15 +80,15 @@ class Gate:
 
     @property
     def begun(self) -> bool:
-        """Whether its writing has begun."""
+        """Whether writing has begun."""
         return self._begun is True
 
     def begin(self) -> bool:
-        """Begin to write; returns whether it was not withdrawn before. May be asked again."""
+        """Begin writing; return whether it was not withdrawn before. Can be called again."""
         return self._decide(begun=True)
 
     def withdraw(self) -> bool:
-        """Withdraw it; returns whether its writing had not begun, so that it never will."""
+        """Withdraw; return whether writing had not begun, so that it never will."""
         return not self._decide(begun=False)
 
     def _decide(self, *, begun: bool) -> bool:
@@ -100,16 +100,16 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Something of a call that is kept beside the changes: what was heard or said, or what it cost.
+    """Part of a call's transcript, stored beside the changes: what was heard, said or spent.
 
     Args:
-        turn: The number of things the guest had said by then.
-        kind: What it is; the application's own word.
-        who: Whose it is: the guest, or an agent.
-        text: What was said.
-        at: When it was written down, aware; ``None`` before that.
-        gate: Lets it be withdrawn until its writing begins: under the locks of its transaction, so that waiting
-            for them is no beginning.
+        turn: The number of user turns at that time.
+        kind: The kind, defined by the application.
+        who: The speaker: the user or an agent.
+        text: The text.
+        at: When it was stored, aware; ``None`` before that.
+        gate: Allows withdrawing it until writing begins. Writing begins once the transaction holds its locks, so
+            waiting for them does not count.
     """
 
     turn: int
@@ -122,16 +122,16 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A state as its journal gives it back: how it began, what became of it, and where to go on.
+    """A state as loaded from its journal.
 
     Args:
         state_id: Its id.
-        ordinal: Its place among its owner's states; the first one is 1.
+        ordinal: Its number among its owner's states, from 1.
         opened_at: When it was first stored, aware.
-        initial: The state as it began, as JSON text.
-        first_speaker: Who spoke then.
-        entries: Everything that happened to it, oldest first.
-        journal: Where its changes are written.
+        initial: The initial state as JSON text.
+        first_speaker: The first active agent.
+        entries: All entries, oldest first.
+        journal: The journal that its changes are written to.
     """
 
     state_id: str
@@ -154,21 +154,21 @@ class Stored:
 
     @property
     def speaker(self) -> str | None:
-        """Who speaks at present."""
+        """The active agent."""
         return self.entries[-1].speaker if self.entries else self.first_speaker
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One state in a list of them.
+    """One state in a list.
 
     Args:
         state_id: Its id.
-        ordinal: Its place among its owner's states.
-        owner: Whose it is.
+        ordinal: Its number among its owner's states.
+        owner: Its owner.
         version: Its present version.
-        state: The present state as JSON text; ``None`` when it cannot be read.
-        speaker: Who speaks at present.
+        state: The present state as JSON text; ``None`` if it cannot be read.
+        speaker: The active agent.
         fault: Why it cannot be read.
     """
 
@@ -182,24 +182,24 @@ class Listed:
 
 
 ANSWER_S = 20.0
-"""How long a journal may take to say what became of a row, in seconds: longer than one with a deadline needs."""
+"""The timeout of a journal's answer, in seconds: longer than a journal with its own deadline needs."""
 
 PATIENCE_S = 10.0
-"""How long one who was cancelled waits on for that answer, in seconds."""
+"""How long a cancelled task still waits for that answer, in seconds."""
 
 
 class UncancellableFuture(asyncio.Future[T]):
-    """What becomes of something that cannot be called back: a row that is on its way to the disk.
+    """The outcome of an operation that cannot be cancelled: a row that is being written.
 
-    A task that is cancelled while it awaits this gets the true outcome instead of the cancellation. What the
-    task does next is no longer cancelled, and ``asyncio.timeout`` around it does not raise (CPython 3.11).
+    A task that is cancelled while it awaits this future gets the true outcome instead of the cancellation. The task
+    is not cancelled afterwards, and ``asyncio.timeout`` around it does not raise (CPython 3.11).
 
     Raises:
-        OutcomeUnknown: There was no outcome for some time after a cancellation.
+        OutcomeUnknown: There was no outcome within ``PATIENCE_S`` after a cancellation.
     """
 
     def cancel(self, msg: object = None) -> bool:
-        """Refuse; from now on the outcome is waited for during ``PATIENCE_S`` at most."""
+        """Ignore the cancellation; from now on wait at most ``PATIENCE_S`` for the outcome."""
         if not self.done():
             self.get_loop().call_later(PATIENCE_S, self._set_unknown)
         return False
@@ -219,10 +219,10 @@ class UncancellableFuture(asyncio.Future[T]):
 
 
 async def to_the_end(future: "asyncio.Future[T]") -> T:
-    """Wait for what is already under way, even when the task that waits is cancelled: see ``UncancellableFuture``.
+    """Wait for an operation in progress, even if the waiting task is cancelled: see ``UncancellableFuture``.
 
     Raises:
-        OutcomeUnknown: No answer came for a long time, or for some time after a cancellation.
+        OutcomeUnknown: No answer came within ``ANSWER_S``, or within ``PATIENCE_S`` after a cancellation.
     """
     answer: UncancellableFuture[T]
     limit: asyncio.TimerHandle | None = None

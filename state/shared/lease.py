@@ -1,4 +1,4 @@
-"""Who works at a place, until when, and on what: so that two never do it at once."""
+"""Leases: one holder per place at a time."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,22 +6,22 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """What is known of a place, for as long as what goes on there has not ended.
+    """A lease on a place such as a room, kept until the work there has finished.
 
-    The lease store knows who holds it, the database what is worked on there. Where the lease is gone, the holder is
-    whoever settled there last, and ``since`` and ``until`` are when that was.
+    The lease store knows the holder and the times; the database knows the state. If the lease itself is missing, the
+    holder is the last one assigned in the database, and ``since`` and ``until`` are the time of that.
 
-    A place is wherever one agent at a time may work on a state, by any name an application gives it.
+    A place is where at most one agent at a time works on a state; the application chooses its name.
 
     Args:
-        place: Its name, used once by each owner.
-        owner: Whose place it is.
-        holder: Who works there, by a name that nobody else has; ``None`` when he left it for another.
-        since: When he took it, aware.
-        until: When his time is over unless he renews it, aware.
-        state_id: The state that is worked on there; ``None`` as long as nobody has said.
-        guest: Whom it is worked on for, as the application knows him.
-        tries: How many holders in a row died soon: 0 when somebody begins anew.
+        place: The place's name, unique for each owner.
+        owner: The owner.
+        holder: The holder's unique name; ``None`` if the holder released the lease for a successor.
+        since: When the holder took the lease, aware.
+        until: When the lease expires unless it is renewed, aware.
+        state_id: The state the place works on; ``None`` until one is assigned.
+        guest: The user the work is for, as the application identifies them.
+        tries: How many holders in a row died early; 0 for a new start.
     """
 
     place: str
@@ -35,5 +35,5 @@ class Lease:
 
     @property
     def open(self) -> bool:
-        """Whether a state is worked on there that whoever comes next goes on with."""
+        """Whether a state is assigned that the next holder continues with."""
         return self.state_id is not None
