@@ -1,4 +1,4 @@
-"""States and commands as JSON, and whether a state is one: what a shared state asks before and after a change."""
+"""Serializes states and commands as JSON, and validates a state before it is stored."""
 
 import hashlib
 import inspect
@@ -25,23 +25,23 @@ logger = logging.getLogger(__name__)
 N = TypeVar("N", bound=BaseModel)
 
 _ATOMS = frozenset({bool, type(None), Decimal, datetime, date, time, timedelta, UUID})
-"""What JSON has a form for, whatever the value."""
+"""Types that JSON can represent whatever the value."""
 
 _LONGEST_BITS = 14_000
-"""Longer whole numbers are written as JSON and not read again (CPython 3.11 reads 4,300 digits)."""
+"""Longer integers can be written as JSON but not read back (CPython 3.11 reads 4,300 digits)."""
 
 
 def fingerprint(commands: Sequence[Mapping[str, JsonValue]]) -> str:
-    """Return what tells whether the same commands, as JSON, were asked for before."""
+    """Return a digest that identifies a request by its commands."""
     said = json.dumps(commands, sort_keys=True)
     return hashlib.sha256(said.encode()).hexdigest()
 
 
 def as_json(commands: Sequence[Command[Any, Any]]) -> tuple[dict[str, JsonValue], ...]:
-    """Write commands as the journal keeps them.
+    """Serialize commands for the journal.
 
     Raises:
-        NotStored: One of them holds what JSON cannot.
+        NotStored: A command holds a value that JSON cannot represent.
     """
     try:
         return tuple(command.written() for command in commands)
@@ -50,19 +50,19 @@ def as_json(commands: Sequence[Command[Any, Any]]) -> tuple[dict[str, JsonValue]
 
 
 def written(state: BaseModel) -> str:
-    """Write a state as the journal keeps it, if it is the same when it is read again.
+    """Serialize a state for the journal, if it reads back unchanged.
 
     Raises:
-        NotStored: It would come back as another one, or not at all.
+        NotStored: It would read back as another state, or not at all.
     """
     return as_stored(state)[1]
 
 
 def as_stored(state: N) -> tuple[N, str]:
-    """Return a state as it will be read again, and what the journal keeps: JSON by the fields' own names.
+    """Return a state as it will be read back, and its JSON with the fields' own names.
 
     Raises:
-        NotStored: It would come back as another one, or not at all.
+        NotStored: It would read back as another state, or not at all.
     """
     kind = type(state)
     try:
@@ -73,26 +73,26 @@ def as_stored(state: N) -> tuple[N, str]:
         if again == state:
             return again, text
     except (ValueError, ArithmeticError, RecursionError) as error:  # pydantic's are ValueErrors
-        logger.warning("a state cannot be kept: %s", type(error).__name__)
+        logger.warning("a state cannot be serialized: %s", type(error).__name__)
     raise NotStored("it would not come back from the journal as it is")
 
 
 def validated(state: N, before: N) -> N:
-    """Return the state that a command made as its models would have it: ``model_copy`` checks nothing.
+    """Validate the state that a command returned, nested models included: ``model_copy`` validates nothing.
 
-    What is the same object as before is not looked at again.
+    Objects that are identical to those in the state before are not validated again.
 
     Args:
         state: What the command returned.
-        before: A valid state of the kind that is wanted.
+        before: A valid state of the expected type.
 
     Raises:
-        ValidationError: It is no such state, or a model in it is not valid.
-        TypeError: It is of another kind, or has a field that its kind does not have.
-        NotStored: It holds what JSON has no form for, or what cannot be compared.
+        ValidationError: It is not valid, or a model in it is not.
+        TypeError: It has another type, or a field that its type does not have.
+        NotStored: It holds a value that JSON cannot represent or that cannot be compared.
     """
     kind = type(before)
-    if type(state) is not kind:  # what a subclass adds would not be read again
+    if type(state) is not kind:  # a subclass's own fields would not be read back
         raise TypeError(f"a command made a {type(state).__name__} of a {kind.__name__}")
     try:
         return cast(N, _validated_model(state, before.__dict__))
@@ -101,7 +101,7 @@ def validated(state: N, before: N) -> N:
 
 
 def _validated_value(value: Any, before: Any) -> Any:
-    """Return the same object when nothing about it had to change."""
+    """Return the validated value; the same object if validation changes nothing."""
     kind = type(value)
     if kind is str:
         if not value.isascii():
@@ -115,7 +115,7 @@ def _validated_value(value: Any, before: Any) -> Any:
                 _refuse_surrogates(name)
         return _validated_dict(value, before if type(before) is dict else {})
     elif kind in (tuple, list, set, frozenset):
-        # By identity: of ten lines of which one has changed, nine are known to be valid.
+        # By identity: if one of ten lines has changed, the other nine are known to be valid.
         was = before if type(before) is kind and kind in (tuple, list) else ()
         known = set(map(id, was))
         parts = [
@@ -127,7 +127,7 @@ def _validated_value(value: Any, before: Any) -> Any:
         if kind is not type(before):
             return _validated_model(value, {})
         if _same_fields(before.__dict__, value.__dict__) and value.__pydantic_extra__ is None:
-            return value  # a copy of what is known need not be asked again
+            return value  # a copy of a valid model needs no validation
         return _validated_model(value, before.__dict__)
     return value
 
@@ -146,7 +146,7 @@ def _validated_dict(value: Mapping[Any, Any], before: Mapping[Any, Any]) -> Mapp
 
 
 def _other(value: Mapping[Any, Any], before: Mapping[Any, Any]) -> Iterable[Any]:
-    """Name what is not the same object as before: of many fields few change, and what was there is known."""
+    """Return the names of the values that are not identical to those before; usually few."""
     if len(value) != len(before):
         return value
     return compress(value, map(is_not, value.values(), before.values()))
@@ -154,7 +154,7 @@ def _other(value: Mapping[Any, Any], before: Mapping[Any, Any]) -> Iterable[Any]
 
 def _validated_model(value: BaseModel, before: Mapping[str, Any]) -> BaseModel:
     made = _revalidated(value, value.__dict__)
-    # Pydantic takes the models in a model as they are: each is asked itself.
+    # Pydantic does not validate nested model instances, so each is validated here.
     parts = _validated_dict(made.__dict__, before)
     return made if parts is made.__dict__ else _revalidated(value, parts)
 
@@ -167,7 +167,7 @@ def _revalidated(value: BaseModel, fields: Mapping[str, Any]) -> BaseModel:
     if _same_fields(made.__dict__, given):
         if given is value.__dict__:
             return value
-    else:  # pydantic 2.14 takes an Enum of a text for a whole number: asked twice it does not
+    else:  # pydantic 2.14 accepts a text Enum as an integer the first time, not the second
         made = _made(kind, made.__dict__, extra)
     if getattr(value, "__pydantic_private__", None) is None:
         return made
@@ -175,7 +175,7 @@ def _revalidated(value: BaseModel, fields: Mapping[str, Any]) -> BaseModel:
 
 
 def _only_fields(kind: type[BaseModel], fields: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Leave out what a ``cached_property`` has kept beside the fields: of a changed copy it is another's."""
+    """Drop values cached by ``cached_property``: in a changed copy they are out of date."""
     known = _names(kind)
     if [*fields] == known:
         return fields
@@ -196,7 +196,7 @@ def _made(
     kind: type[BaseModel], fields: Mapping[str, Any], extra: dict[str, Any] | None
 ) -> BaseModel:
     given: Any = fields["root"] if issubclass(kind, RootModel) else fields
-    # What ``model_validate`` does, without its own share of the time.
+    # As ``model_validate``, without its overhead.
     made: BaseModel = kind.__pydantic_validator__.validate_python(
         {**given, **extra} if extra else given, by_alias=False, by_name=True
     )
@@ -213,7 +213,7 @@ def _same_fields(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two values are the same to every model. Equal is too little: ``True`` and 1.0 equal 1."""
+    """Whether two values are the same to every model. Equality is not enough: ``True`` and 1.0 equal 1."""
     kind = type(one)
     if kind is not type(other):
         return False
@@ -238,15 +238,15 @@ def _refuse_surrogates(text: str) -> None:
 
 
 def read(kind: type[N], state: str, what: str) -> N:
-    """Read a state as the journal gave it back.
+    """Parse a state from the journal.
 
     Raises:
-        JournalFault: It is no such state; ``what`` names it.
+        JournalFault: It does not fit the model; ``what`` names it.
     """
     try:
         return _read(kind, state)
     except ValidationError as error:
-        # The values stay out of it: they are a guest's.
+        # Without the values: they belong to a user.
         places = {".".join(map(str, fault["loc"])) or "the whole" for fault in error.errors()}
         raise JournalFault(
             what, f"it does not fit this program ({', '.join(sorted(places))})"

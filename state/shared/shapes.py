@@ -1,4 +1,4 @@
-"""What the types of a state's model tell before there is any state: what can be edited, and what JSON keeps."""
+"""Judges a state's model by its types: what can be edited in place, and what survives JSON."""
 
 import copy
 import types
@@ -18,19 +18,19 @@ T = TypeVar("T")
 
 _PLAIN = (str, int, Decimal, date, datetime, time, timedelta, UUID, Enum, types.NoneType)
 _CUSTOM_HOOKS = frozenset({"__init__", "__eq__", "__get_pydantic_core_schema__", "model_post_init"})
-"""What a model may define to be made, compared or validated in its own way."""
+"""Methods by which a model customizes its construction, comparison or validation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What holds for every value of a type.
+    """Properties that hold for every value of a type.
 
     Args:
         fixed: Nothing in it can be edited in place.
-        faithful: Written as JSON and read again it is the same, if nothing in it is of a subclass.
+        faithful: It reads back from JSON unchanged, unless something in it is an instance of a subclass.
         models: The models in it.
         editable: The fields of a model that hold something that can be edited in place.
-        mappings: The fields of a model that hold a ``Mapping``: fixed to a type checker, a dict in memory.
+        mappings: The fields of a model that hold a ``Mapping``: immutable to a type checker, a dict at run time.
     """
 
     fixed: bool
@@ -39,11 +39,11 @@ class Shape:
     editable: tuple[str, ...] = ()
     mappings: tuple[str, ...] = ()
     mapping: bool = False
-    """Whether there is a ``Mapping`` in it."""
+    """Whether it holds a ``Mapping``."""
 
     @property
     def survives(self) -> bool:
-        """Whether every value comes back from JSON: what a subclass adds would not."""
+        """Whether every value reads back from JSON; a subclass's own fields would not."""
         return self.faithful and not any(map(type.__subclasses__, self.models))
 
 
@@ -53,12 +53,12 @@ _ANYTHING = Shape(fixed=False, faithful=False)
 
 @cache
 def shape_of(kind: type[BaseModel]) -> Shape:
-    """Judge a model by its types. What is not known well is taken to promise nothing."""
+    """Judge a model by its types. Nothing is assumed of types that are not known."""
     return _model(kind, frozenset())
 
 
 def separate(value: T) -> T:
-    """Return a copy that shares nothing with the original that is declared as editable."""
+    """Return a copy that shares none of the original's editable parts."""
     return cast(T, _separate(value))
 
 
@@ -84,7 +84,7 @@ def _separate(value: Any) -> Any:
 
 
 class Guard:
-    """The mappings of a state as they are, for noticing that something edited them in place.
+    """A snapshot of a state's mappings, to detect edits in place.
 
     Args:
         state: The state.
@@ -96,7 +96,7 @@ class Guard:
         self._known = [(one, dict(one)) for one in found]
 
     def restore(self) -> bool:
-        """Undo what was edited; returns whether anything was."""
+        """Undo edits; return whether there were any."""
         edited = [(one, known) for one, known in self._known if not _same_objects(one, known)]
         for one, known in edited:
             one.clear()
@@ -124,7 +124,7 @@ def _find_mappings(value: Any, found: list[dict[Any, Any]]) -> None:
     elif type(value) in (
         tuple,
         list,
-    ):  # a list is copied before it is given away, a model in it is not
+    ):  # lists are copied before they are handed out, models in them are not
         for one in value:
             _find_mappings(one, found)
 
@@ -137,7 +137,7 @@ def _may_hold_mappings(kind: type) -> bool:
 
 
 def _model(kind: type[BaseModel], above: frozenset[type]) -> Shape:
-    if kind in above:  # it holds others of its kind: the rest of it decides
+    if kind in above:  # a recursive model: its other fields decide
         return _GOOD
     fields = {
         name: _annotation(one.annotation, (*one.metadata,), above | {kind})
@@ -189,7 +189,7 @@ def _annotation(kind: Any, metadata: tuple[Any, ...], above: frozenset[type]) ->
     if any(
         hasattr(one, "__get_pydantic_core_schema__") or getattr(one, "strict", None)
         for one in metadata
-    ):  # a validator or serializer of its own, or values that JSON has no form for
+    ):  # a custom validator or serializer, or values that JSON cannot represent
         return replace(_annotation(kind, (), above), faithful=False)
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
@@ -222,7 +222,7 @@ def _single(kind: Any, above: frozenset[type]) -> Shape:
         return _ANYTHING
     if issubclass(kind, BaseModel):
         return _model(kind, above)
-    if kind in (float, bytes):  # infinity becomes null, and bytes have to be UTF-8
+    if kind in (float, bytes):  # infinity becomes null, and bytes must be UTF-8
         return Shape(fixed=True, faithful=False)
     if issubclass(kind, Enum):
         return replace(_GOOD, faithful=_of_one_kind([one.value for one in kind]))
@@ -230,7 +230,7 @@ def _single(kind: Any, above: frozenset[type]) -> Shape:
 
 
 def _of_one_kind(values: Sequence[object]) -> bool:
-    """Whether JSON tells these values apart: all texts, or all whole numbers."""
+    """Whether JSON keeps these values distinct: all strings, or all integers."""
     return all(isinstance(one, str) and not isinstance(one, Enum) for one in values) or all(
         type(one) is int for one in values
     )

@@ -1,4 +1,4 @@
-"""One state that many read and one at a time may change."""
+"""A shared state with many readers and one writer at a time."""
 
 import asyncio
 import logging
@@ -31,22 +31,22 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# What a function that makes a shared state is given: type checkers know nothing of S and C there.
+# For functions that create a shared state: type checkers do not know S and C there.
 N = TypeVar("N", bound=BaseModel)
 X = TypeVar("X")
 
 TRIES = 5
-"""How often the journal may say that a version is taken, and have nothing new to read, before it is given up."""
+"""How often the journal may report a taken version without any new entry before the writer gives up."""
 
 WAIT_S = 10.0
-"""How long a writer waits for those before it, in seconds, unless it is told otherwise."""
+"""How long a writer waits for earlier ones by default, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Applied(Generic[S]):
-    """A change that happened: what was asked, and the state before and after it.
+    """A completed change: its commands, and the state before and after it.
 
-    One that is answered again after a restart has its own state on both sides: nothing changed now.
+    When a key is answered again after a restart, both states are the one after the change.
     """
 
     before: S
@@ -58,7 +58,7 @@ class Applied(Generic[S]):
 
 
 Condition: TypeAlias = Callable[[S], Refused | None]
-"""What has to hold before a change: returns what to refuse it with, or nothing."""
+"""A condition for a change: returns the refusal, or ``None`` if it holds."""
 
 
 _CommandsJson: TypeAlias = tuple[dict[str, JsonValue], ...]
@@ -66,11 +66,11 @@ _CommandsJson: TypeAlias = tuple[dict[str, JsonValue], ...]
 
 @dataclass(frozen=True, slots=True)
 class _Change(Generic[S]):
-    """A change that is asked for."""
+    """A requested change."""
 
     commands: Sequence[Command[Any, Any]]
     json: _CommandsJson | None
-    """The commands as JSON, where they were needed already."""
+    """The commands as JSON, if needed already."""
     actor: str
     key: str | None
     body: str | None
@@ -81,21 +81,20 @@ class _Change(Generic[S]):
 
 
 Subscriber = Callable[[Applied[S]], None]
-"""Is told of each change after it counts, inside the event loop; it must not wait."""
+"""Called with each completed change in the event loop; it must not block."""
 
 
 class SharedState(Generic[S, C]):
-    """The present state, its version, and the one way to change it.
+    """The present state, its version, and the only way to change it.
 
     Args:
-        state: Where it starts. Frozen; it is replaced, never edited.
-        context: What the rules may look at: a menu, a clock, limits. The same for the whole call.
-        version: 0 for a new state, the last entry's for one that goes on.
-        speaker: Who speaks at the start.
-        journal: Where changes are written before they count; ``None`` keeps them in memory only.
-        past: The entries that led here, oldest first, so that their keys are still known, and what
-            each of them touched.
-        wait_s: How long a writer waits for the one before him, in seconds.
+        state: The initial state. Frozen; it is replaced, never edited.
+        context: What the rules may use: a menu, a clock, limits. The same for the whole call.
+        version: 0 for a new state, the last entry's for a stored one.
+        speaker: The active agent.
+        journal: Where changes are stored before they count; ``None`` keeps them in memory only.
+        past: The entries that led here, oldest first, for their keys and the parts they touched.
+        wait_s: How long a writer waits for earlier ones, in seconds.
     """
 
     def __init__(
@@ -125,7 +124,7 @@ class SharedState(Generic[S, C]):
         self._keys: dict[str, tuple[str, Applied[S] | Entry]] = {
             entry.key: (entry.body or "", entry) for entry in past if entry.key
         }
-        # When each part last changed. What happened before the known past is known only as a whole.
+        # The version of each part's last change. Changes before ``past`` are known only for the whole.
         unknown = past[0].version - 1 if past else version
         self._changed: dict[str, int] = {WHOLE: unknown} if unknown else {}
         self._changed.update({part: entry.version for entry in past for part in entry.touched})
@@ -135,16 +134,16 @@ class SharedState(Generic[S, C]):
     def restored(
         stored: Stored, kind: type[N], context: X, *, wait_s: float = WAIT_S
     ) -> "SharedState[N, X]":
-        """Go on with a state as a journal gave it back.
+        """Create a shared state from a stored one.
 
         Args:
-            stored: What the journal gave.
+            stored: The stored state.
             kind: The model of the state.
-            context: What the rules may look at.
-            wait_s: How long a writer waits for the one before him, in seconds.
+            context: What the rules may use.
+            wait_s: How long a writer waits for earlier ones, in seconds.
 
         Raises:
-            JournalFault: What was stored is no such state.
+            JournalFault: What was stored does not fit the model.
         """
         return SharedState(
             read(kind, stored.state, f"Version {stored.version} of {stored.state_id}"),
@@ -160,26 +159,26 @@ class SharedState(Generic[S, C]):
     async def kept(
         store: "SqlStore", state_id: str, new: N, context: X, *, wait_s: float = WAIT_S
     ) -> "SharedState[N, X]":
-        """Hold the state of this id: the one that is stored, or a new one when there is none yet.
+        """Open the stored state with this id, or store a new one, and hold it.
 
         Args:
-            store: Where it is kept.
+            store: The store.
             state_id: Its id.
-            new: How it begins.
-            context: What the rules may look at.
-            wait_s: How long a writer waits for the one before him, in seconds.
+            new: The initial state if there is none yet.
+            context: What the rules may use.
+            wait_s: How long a writer waits for earlier ones, in seconds.
 
         Raises:
-            OtherOwner: The id is somebody else's.
-            JournalFault: The database cannot be used, or what was stored is no such state.
-            NotStored: The new state does not survive its own JSON.
+            OtherOwner: The id belongs to another owner.
+            JournalFault: The database cannot be used, or what was stored does not fit the model.
+            NotStored: The new state does not read back from its JSON.
         """
         try:
             stored = await store.take(state_id)
         except UnknownState:
             try:
                 stored = await store.create(state_id, lambda ordinal: written(new))
-            except JournalFault as fault:  # somebody else may have begun it meanwhile
+            except JournalFault as fault:  # another process may have created it meanwhile
                 try:
                     stored = await store.take(state_id)
                 except UnknownState:
@@ -198,27 +197,27 @@ class SharedState(Generic[S, C]):
 
     @property
     def speaker(self) -> str | None:
-        """Who speaks at present."""
+        """The active agent."""
         return self._speaker
 
     @property
     def taken_over(self) -> bool:
-        """Whether another process holds this state, so that nothing can be written here any more."""
+        """Whether another process holds this state, so that this one can no longer write."""
         return self._taken_over
 
     @property
     def writing(self) -> bool:
-        """Whether a change is on its way to the journal just now."""
+        """Whether a change is being written to the journal."""
         return self._writing
 
     def knows(self, key: str) -> bool:
-        """Whether a change was made with this key, so that asking again gets its answer."""
+        """Whether a change was made with this key, so that a repeat gets its answer."""
         return key in self._keys
 
     def subscribe(self, subscriber: Subscriber[S]) -> Callable[[], None]:
-        """Tell somebody of every change, after it counts; returns what ends that.
+        """Call the subscriber with every completed change; return a function that unsubscribes.
 
-        A subscriber is called in the event loop and must not wait. What it raises is logged.
+        A subscriber is called in the event loop and must not block. Its exceptions are logged.
         """
         self._subscribers.append(subscriber)
 
@@ -237,31 +236,29 @@ class SharedState(Generic[S, C]):
         turn: int | None = None,
         provided: Condition[S] | None = None,
     ) -> Applied[S]:
-        """Carry out all of these commands, as one change, or none of them.
+        """Apply all of these commands as one change, or none.
 
-        Once the entry is on its way to the journal the change finishes, even when the caller is
-        cancelled; its true outcome is what the caller gets.
+        Once the entry is being written, the change completes even if the caller is cancelled; the caller gets the
+        true outcome.
 
         Args:
             commands: At least one.
-            actor: Who writes: an agent, a client, a member of staff.
-            key: Makes it safe to ask twice: the second time nothing happens and the answer is the first.
-            seen: The version the writer has seen. Refused when what is touched changed after it. Within a
-                tool the version that its reply was shown is the default.
-            turn: The last turn whose words this acts on; it is written in the same row, so that whoever goes
-                on after a dead process knows which words nobody had begun to act on. Within a tool the turn
-                of its reply is the default.
-            provided: Asked of the state under the writer's lock, before the commands; what it returns is
-                raised.
+            actor: The writer: an agent, a client, a member of staff.
+            key: The idempotency key: a repeat changes nothing and gets the first answer.
+            seen: The version the writer has seen; the change is refused if what it touches has changed since.
+                Within a tool the default is the version its reply was shown.
+            turn: The last user turn this acts on. It is stored in the same row, so that a process that resumes
+                after a crash knows which turns were not acted on. Within a tool the default is its reply's turn.
+            provided: A condition, checked under the writer's lock before the commands; what it returns is raised.
 
         Raises:
-            Refused: The rules say no.
-            ValidationError: What a command made of the state does not fit the state's model.
-            Stale: What is touched has changed after ``seen``.
+            Refused: The rules do not allow it.
+            ValidationError: The resulting state does not fit its model.
+            Stale: What is touched has changed since ``seen``.
             KeyReused: The key came with other commands before.
-            Busy: Other writers did not finish within the limit.
-            NotStored: The journal could not write it, or not read what others wrote first.
-            OutcomeUnknown: The journal was writing it and does not answer any more.
+            Busy: Other writers did not finish within the time limit.
+            NotStored: The journal could not write it, or not read earlier entries.
+            OutcomeUnknown: The journal stopped answering while writing it.
             TakenOver: Another process holds the state.
         """
         if not commands:
@@ -299,7 +296,7 @@ class SharedState(Generic[S, C]):
                 try:
                     return await self._apply_once(change)
                 except VersionTaken:
-                    # Others may be quicker again and again; each time the journal has moved on.
+                    # Other writers may be faster repeatedly; each time the journal has new entries.
                     before = self._version
                     await self._reload()
                     stuck = stuck + 1 if self._version == before else 0
@@ -320,13 +317,13 @@ class SharedState(Generic[S, C]):
             self._lock.release()
 
     async def refresh(self) -> int:
-        """Take in what others have written under our own hold; returns the present version.
+        """Load what others have written; return the present version.
 
-        Writing does it by itself. This is for readers.
+        Writing does this by itself; call it before reading.
 
         Raises:
-            Busy: A writer did not finish within the limit.
-            JournalFault: It cannot be read; the state is as it was.
+            Busy: A writer did not finish within the time limit.
+            JournalFault: It cannot be read; the state is unchanged.
         """
         await self._acquire_lock()
         try:
@@ -336,7 +333,7 @@ class SharedState(Generic[S, C]):
         return self._version
 
     async def _acquire_lock(self) -> None:
-        # A lock that is free for a moment may be promised to those who wait for it.
+        # An unlocked lock may already be promised to a waiting writer.
         if not self._waiting and not self._lock.locked():
             await self._lock.acquire()
             return
@@ -364,7 +361,7 @@ class SharedState(Generic[S, C]):
     async def _commit(self, change: "_Change[S]") -> Applied[S]:
         commands = change.commands
         state, speaker, touched = self._fold(change)
-        # Without a journal the same is refused: what cannot be stored cannot be shown as JSON either.
+        # The same is refused without a journal: what cannot be stored cannot be sent as JSON either.
         text = ""
         guard: Guard | None = None
         commands_json = change.json or ()
@@ -398,11 +395,11 @@ class SharedState(Generic[S, C]):
             self._writing = True
             try:
                 stored = self._journal.append(entry)
-                guard = Guard(state)  # while the row is on its way
+                guard = Guard(state)  # while the row is being written
                 await to_the_end(stored)
             finally:
                 self._writing = False
-        # From here to the end nothing waits: journal and state cannot come apart.
+        # No await from here on: journal and state cannot diverge.
         if change.key is not None:
             self._keys[change.key] = (change.body or "", applied)
         if change.basis is not None:
@@ -411,7 +408,7 @@ class SharedState(Generic[S, C]):
         return applied
 
     def _fold(self, change: "_Change[S]") -> tuple[S, str | None, set[str]]:
-        """Return the state after a change, the agent that is active then, and the parts that changed."""
+        """Return the state after a change, the active agent, and the parts that changed."""
         state: Any = separate(self._state)
         speaker = self._speaker
         touched: set[str] = set()
@@ -438,7 +435,7 @@ class SharedState(Generic[S, C]):
         return state, speaker, touched
 
     async def _reload_finds_key(self, key: str) -> bool:
-        """Whether the journal knows a key that was not known here: then its answer is the first one's."""
+        """Whether a reload finds this key in the journal, so that the first answer can be repeated."""
         known = key in self._keys
         with suppress(JournalFault):
             await self._reload()
@@ -469,11 +466,11 @@ class SharedState(Generic[S, C]):
             except (
                 Exception,
                 asyncio.CancelledError,
-            ):  # a listener's fault is not the writer's: the change has happened
+            ):  # the change has happened, so a failing subscriber must not affect the writer
                 logger.exception("a subscriber failed")
 
     async def _reload(self) -> None:
-        """Take in what others wrote; one that cannot be read ends it there."""
+        """Load the entries that others wrote; stops at one that cannot be read."""
         if self._journal is None:
             return
         for entry in await self._journal.after(self._version):
