@@ -1,10 +1,10 @@
-"""A journal in a SQL database, SQLite or PostgreSQL, written by one thread.
+"""The journal in a SQL database, SQLite or PostgreSQL, written by one thread.
 
-``store`` is what an application uses; ``thread`` carries its requests out, away from the event loop.
-Everything else is imported in that thread only, because SQLAlchemy takes its time: ``database``, ``places``
-and ``erasure`` do the work, one transaction each, on the tables of ``tables``, through the link of
-``connection``, which ``dialects`` prepares and whose errors it explains; ``layout`` brings an older database
-up to date with the scripts in ``migrations``. ``leases`` is the lease store beside it, in a thread of its own.
+Applications use ``store``; ``thread`` runs its requests outside the event loop. Everything else is imported only in
+that thread, because importing SQLAlchemy takes time: ``database``, ``places`` and ``erasure`` do the work, one
+transaction each, on the tables of ``tables``, through the connection of ``connection``. ``dialects`` sets connections
+up and explains their errors; ``layout`` migrates older databases with the scripts in ``migrations``. ``leases`` is
+the lease store beside it, in a thread of its own.
 """
 
 from state.shared.sql.store import SqlStore

@@ -1,4 +1,4 @@
-"""One connection to a database: opened when it is needed, made anew after a failure, broken off on request."""
+"""One database connection: opened when needed, reopened after a failure, interrupted on request."""
 
 import os
 import socket
@@ -19,17 +19,16 @@ T = TypeVar("T")
 
 
 class DatabaseConnection:
-    """A connection that is made when it is needed, and made anew after a failure.
+    """A connection that is opened when needed and reopened after a failure.
 
     Args:
-        address: The URL, as people write it.
-        create: Whether a database file that is not there may be made, for nobody else to read.
-        on_open: Looks at what a fresh connection finds, before anything else is done with it. What it
-            raises closes the connection.
-        prepare: Sets a fresh connection of the driver up.
+        address: The database URL.
+        create: Whether a missing database file may be created, readable by this user alone.
+        on_open: Checks a new connection before it is used. If it raises, the connection is closed.
+        prepare: Configures a new connection of the driver.
 
     Raises:
-        JournalFault: The address is none.
+        JournalFault: The address is not valid.
     """
 
     def __init__(
@@ -45,7 +44,7 @@ class DatabaseConnection:
         self._may_create = create
         self._on_open = on_open
         self.file = dialects.file_of(self._url)
-        """The file of a SQLite database that lies in one."""
+        """The database file, if SQLite uses one."""
         self._opened_file_id: tuple[int, int] | None = None
         self._engine: Engine | None = None
         self._connection: Connection | None = None
@@ -57,7 +56,7 @@ class DatabaseConnection:
 
     @property
     def name(self) -> str:
-        """The database as an error names it, without its password."""
+        """The database's name for errors, without its password."""
         return dialects.name_of(self._url)
 
     @property
@@ -66,7 +65,7 @@ class DatabaseConnection:
         return self._url.get_backend_name() == "sqlite"
 
     def close(self) -> None:
-        """Let go of the connection; the next transaction makes it again."""
+        """Close the connection; the next transaction reopens it."""
         connection, self._connection, self._ready = self._connection, None, False
         with self._driver_lock:
             self._driver = None
@@ -81,19 +80,19 @@ class DatabaseConnection:
         writes: bool,
         committed: Callable[[Connection], bool] | None = None,
     ) -> T:
-        """Do some work in one transaction.
+        """Run work in one transaction.
 
-        A connection that was lost while nobody used it is made anew, once.
+        A connection that was lost while idle is reopened once.
 
         Args:
-            work: What to do. A broken constraint is raised as it is.
-            writes: Whether it changes anything. Who only reads waits for no writer.
-            committed: Finds out, when the answer to the commit was lost, whether it was carried out. It
-                has to wait for a transaction that is still being committed.
+            work: The work. An integrity error is raised as it is.
+            writes: Whether it writes. A transaction that only reads waits for no writer.
+            committed: Checks whether the transaction was committed if the answer to the commit is lost. It must wait
+                for a commit still in progress.
 
         Raises:
             JournalFault: It was not done, and why.
-            OutcomeUnknown: It may have been done, and the database does not answer.
+            OutcomeUnknown: It may have been done; the database does not answer.
         """
 
         def begin(connection: Connection) -> Transaction:
@@ -103,17 +102,17 @@ class DatabaseConnection:
         return self._run_with_reconnect(begin, work, committed)
 
     def write(self, work: Callable[[Any], T], committed: Callable[[Connection], bool]) -> T:
-        """Do some work in one transaction, by the shortest way to the driver.
+        """Run work in one transaction on the driver's own connection.
 
-        SQLAlchemy's way takes longer than what SQLite has to do for a change.
+        SQLAlchemy's overhead exceeds the time SQLite needs for a change.
 
         Args:
-            work: What to do, with the driver's own connection.
+            work: The work; it gets the driver's connection.
             committed: As in ``run``.
 
         Raises:
             JournalFault: It was not done, and why.
-            OutcomeUnknown: It may have been done, and the database does not answer.
+            OutcomeUnknown: It may have been done; the database does not answer.
         """
 
         def begin(connection: Connection) -> _DriverTransaction:
@@ -146,7 +145,7 @@ class DatabaseConnection:
             raise self._fault(error) from error
 
     def run_outside_transaction(self, *statements: str) -> list[Any]:
-        """Carry out statements that allow no transaction around them; returns the last one's first row.
+        """Run statements that cannot run in a transaction; return the first row of the last one.
 
         Raises:
             JournalFault: One of them failed.
@@ -168,9 +167,9 @@ class DatabaseConnection:
         return JournalFault(self.name, why, passing=why in dialects.PASSING)
 
     def interrupt(self) -> None:
-        """Make what is under way fail; called from another thread.
+        """Make the operation in progress fail. Called from another thread.
 
-        libpq waits for ever for a server that keeps the connection and says nothing (libpq 18).
+        libpq waits forever for a server that keeps the connection open and does not answer (libpq 18).
         """
         with self._driver_lock:
             driver = self._driver
@@ -202,13 +201,13 @@ class DatabaseConnection:
             self.close()
             if committed is None or not self._was_committed(committed, error):
                 raise self._fault(error) from error
-        except BaseException:  # no transaction may stay open for the next one to stumble over
+        except BaseException:  # do not leave a transaction open
             self.close()
             raise
         return result
 
     def _was_committed(self, committed: Callable[[Connection], bool], error: DBAPIError) -> bool:
-        """Look on a new connection whether a commit whose answer was lost was carried out."""
+        """Check on a new connection whether a commit took effect although its answer was lost."""
         try:
             return self.run(committed, writes=False)
         except JournalFault:
@@ -220,7 +219,7 @@ class DatabaseConnection:
             and self._opened_file_id is not None
             and self._opened_file_id != self._file_id()
         ):
-            self.close()  # the file was moved away or replaced: what is written there would be lost
+            self.close()  # the file was moved or replaced: anything written to it would be lost
         if self._connection is not None:
             return self._connection
         if self.file is not None:
@@ -236,14 +235,14 @@ class DatabaseConnection:
         self._opened_file_id = self._file_id()
         try:
             self._on_open(self)
-        except BaseException:  # nobody may use what was not looked at to the end
+        except BaseException:  # never use a connection that was not fully checked
             self.close()
             raise
         self._ready = True
         return connection
 
     def _begin_driver(self) -> None:
-        # PostgreSQL's driver begins by itself.
+        # PostgreSQL's driver begins transactions itself.
         driver = self._driver
         if self._opens_transactions and isinstance(driver, sqlite3.Connection):
             driver.execute("BEGIN IMMEDIATE" if self._writes else "BEGIN").close()
@@ -258,7 +257,7 @@ class DatabaseConnection:
         return found.st_dev, found.st_ino
 
     def _make_file(self, file: Path) -> None:
-        """Make the file, and its folders, for nobody else to read."""
+        """Create the file and its folders, readable by this user alone."""
         if file.exists():
             return
         if self._opened_file_id is not None:
@@ -272,20 +271,20 @@ class DatabaseConnection:
 
 
 class _DriverTransaction:
-    """A transaction of the driver's own, as SQLAlchemy's ``Transaction`` ends."""
+    """A transaction of the driver, with the methods of SQLAlchemy's ``Transaction``."""
 
     def __init__(self, driver: Any) -> None:
         self._driver = driver
 
     def commit(self) -> None:
-        """Commit it."""
+        """Commit the transaction."""
         try:
             dialects.commit(self._driver)
         except self._driver.Error as error:
             raise dialects.as_known(error, self._driver) from error
 
     def rollback(self) -> None:
-        """Undo it."""
+        """Roll the transaction back."""
         try:
             self._driver.rollback()
         except self._driver.Error as error:
@@ -298,7 +297,7 @@ def _engine(url: URL) -> Engine:
             url,
             poolclass=NullPool,
             connect_args=dialects.driver_settings(url),
-            hide_parameters=True,  # an error that is logged must not tell what a guest said
+            hide_parameters=True,  # logged errors must not contain a user's words
         )
     except ImportError as error:
         raise JournalFault(

@@ -1,6 +1,6 @@
-"""What can be asked of the journal's tables, one transaction each.
+"""Operations on the journal's tables, one transaction each.
 
-Runs in the journal's own thread and is imported there. SQLite and PostgreSQL take the same statements.
+Runs in the journal's thread and is imported only there. SQLite and PostgreSQL run the same statements.
 """
 
 import json
@@ -42,7 +42,7 @@ from state.shared.sql.tables import (
 FIRST_FENCE = 1
 TRIES = 5
 _ORDINALS = 0x6F7264
-"""Which of a PostgreSQL server's free locks is ours, beside the owner's number."""
+"""The class of our PostgreSQL advisory locks; the second key is a hash of the owner."""
 NEWER = "a newer release of this program has written it"
 
 _latest = (
@@ -51,7 +51,7 @@ _latest = (
     .correlate(states)
     .scalar_subquery()
 )
-# Built once: building a statement takes longer than carrying it out.
+# Built once: building a statement takes longer than executing it.
 _ONE = select(states).where(states.c.state_id == bindparam("id"))
 _HIGHEST = select(func.max(states.c.ordinal)).where(states.c.owner == bindparam("owner"))
 _SEAL_OF = select(entries.c.checksum).where(
@@ -72,7 +72,7 @@ _NEWEST = (
     .order_by(states.c.opened_at.desc(), states.c.ordinal.desc())
 )
 _LOCK_OWNER = select(func.pg_advisory_xact_lock(_ORDINALS, func.hashtext(bindparam("owner"))))
-"""Lets those who begin states of one owner on a server do it one after the other."""
+"""On a server, makes processes that create states of one owner do it one after the other."""
 _TAKE = update(states).where(states.c.state_id == bindparam("id")).values(fence=bindparam("held"))
 _BEGIN = insert(states)
 _SAID = select(moments).where(moments.c.state_id == bindparam("id")).order_by(moments.c.position)
@@ -87,11 +87,11 @@ class Database:
     """One connection to the journal's tables.
 
     Args:
-        address: The URL, as people write it.
-        owner: Whose states these are; ``None`` reads everybody's.
-        schema: The number of the states' own form; what a higher one wrote is not read.
-        create: Whether a database that is not there may be made.
-        now: The heads time, aware.
+        address: The database URL.
+        owner: The owner of the states; ``None`` reads all states.
+        schema: The version of the states' own schema; rows with a higher one are not read.
+        create: Whether a missing database may be created.
+        now: Returns the present time, aware.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class Database:
         self._now = now
 
     def close(self) -> None:
-        """Let go of the connection; the next request opens it again."""
+        """Close the connection; the next request reopens it."""
         self.db.close()
 
     # -- holding and writing ----------------------------------------------------------------------
@@ -119,13 +119,13 @@ class Database:
     def create(
         self, state_id: str, make: Callable[[int], str], speaker: str | None
     ) -> tuple[Mapping[str, Any], int]:
-        """Store a new state under its owner's next ordinal; returns its row and the fence it is held by."""
+        """Store a new state under its owner's next ordinal; return its row and its fence."""
         for _ in range(TRIES):
             try:
                 return self.db.run(
                     lambda connection: self._begin(connection, state_id, make, speaker), writes=True
                 )
-            except IntegrityError:  # somebody took the ordinal who does not wait his turn
+            except IntegrityError:  # a process without the lock took the ordinal
                 continue
         raise JournalFault(self.db.name, "too many others are writing")
 
@@ -151,7 +151,7 @@ class Database:
         return row, FIRST_FENCE
 
     def take(self, state_id: str) -> tuple[Mapping[str, Any], int, tuple[Entry, ...]]:
-        """Hold a state from now on: whoever held it before writes no more."""
+        """Take a state: from now on its previous holder cannot write."""
 
         def take(connection: Connection) -> tuple[Mapping[str, Any], int, tuple[Entry, ...]]:
             row = self.state(connection, state_id, hold=True)
@@ -162,17 +162,17 @@ class Database:
         return self.db.run(take, writes=True)
 
     def write(self, wanted: Sequence[Row], *, alone: bool = False) -> list[RowResult]:
-        """Write changes and what was said in one transaction, in their order; returns what came of each.
+        """Write entries and transcript rows in one transaction, in order; return the result of each.
 
-        One that is refused leaves the others alone. Where it cannot be said which of them stands against the
-        whole, each gets ``RetryAlone``: it has to be written alone.
+        One that is refused does not affect the others. If the row that made the whole transaction fail is not
+        known, each gets ``RetryAlone``.
 
-        What has to happen outside because of a change (a ticket for the kitchen, a message, a charge) belongs
-        into a table of its own, written in this transaction; delivering it is somebody else's work.
+        Effects of a change outside the database (a ticket for the kitchen, a message, a charge) belong into a table
+        of their own, written in this transaction; delivering them is a separate task.
 
         Args:
             wanted: What to write.
-            alone: Whether it is a single one that waits for a lock held elsewhere, and gets no ``RetryAlone``.
+            alone: Whether it is a single one, which waits for locks held elsewhere and never gets ``RetryAlone``.
         """
         batch = _Batch(wanted, alone)
         try:
@@ -202,7 +202,7 @@ class Database:
             found = heads.get(one.state_id)
             try:
                 if found is None and not batch.alone:
-                    raise RetryAlone  # locked elsewhere, or not there
+                    raise RetryAlone  # locked elsewhere, or missing
                 if isinstance(one, EntryRow):
                     batch.rows_of[at], heads[one.state_id] = self._entry_rows(one, found, now)
                 else:
@@ -214,7 +214,7 @@ class Database:
                 raise RetryAlone
 
     def _write_single(self, driver: Any, batch: "_Batch", now: str) -> bool:
-        """Write what is wanted most, by one statement: the next version of one state that is held here."""
+        """Write the most frequent case, the next version of one state held here, with a single statement."""
         one = batch.wanted[0]
         if len(batch.wanted) > 1 or batch.alone or not isinstance(one, EntryRow):
             return False
@@ -263,14 +263,14 @@ class Database:
         return row
 
     def _conflict(self, one: Row) -> Exception:
-        if isinstance(one, EntryRow):  # its key is there already
+        if isinstance(one, EntryRow):  # its key exists already
             return VersionTaken()
         return JournalFault(self.db.name, NOT_EXPECTED)
 
     # -- reading ----------------------------------------------------------------------------------
 
     def read(self, state_id: str) -> tuple[Mapping[str, Any], tuple[Entry, ...]]:
-        """Read a state without holding it."""
+        """Read a state without taking it."""
 
         def read(connection: Connection) -> tuple[Mapping[str, Any], tuple[Entry, ...]]:
             return self.state(connection, state_id), self._entries(connection, state_id, 0)
@@ -284,7 +284,7 @@ class Database:
         )
 
     def newest(self, limit: int | None) -> list[Listed]:
-        """List the owner's states, the newest first; a damaged one says so and hides no other."""
+        """List the owner's states, newest first; a damaged one is marked and hides no other."""
         newest = _NEWEST if self._owner is None else _NEWEST.where(states.c.owner == self._owner)
         return self.db.run(
             lambda connection: [
@@ -294,7 +294,7 @@ class Database:
         )
 
     def said(self, state_id: str) -> list[Moment]:
-        """Read what was said while a state was worked on, in its order."""
+        """Read a state's transcript in order."""
 
         def read(connection: Connection) -> list[Moment]:
             self.state(connection, state_id)
@@ -312,7 +312,7 @@ class Database:
         return self.db.run(read, writes=False)
 
     def state(self, connection: Connection, state_id: str, *, hold: bool = False) -> dict[str, Any]:
-        """Read how a state began, as it was sealed."""
+        """Read a state's first row and verify its checksum."""
         wanted = _ONE.with_for_update() if hold else _ONE
         found = connection.execute(wanted, {"id": state_id}).mappings().one_or_none()
         if found is None:
@@ -329,7 +329,7 @@ class Database:
     def rows(
         self, connection: Connection, state_id: str, above: int
     ) -> Iterable[Mapping[str, Any]]:
-        """Read the rows above a version, each as it was sealed and none missing."""
+        """Read the entries above a version, verifying each checksum and that none is missing."""
         rows = connection.execute(_ABOVE, {"id": state_id, "above": above}).mappings()
         for expected, found in enumerate(rows, above + 1):
             row = dict(found)
@@ -381,31 +381,31 @@ class Database:
 
 
 class _Batch:
-    """What is to be written in one transaction, and how far it came.
+    """Rows to write in one transaction, and their results.
 
     Args:
         wanted: What to write.
-        alone: Whether it is a single one that is not asked for again.
+        alone: Whether it is a single one that is not retried.
     """
 
     def __init__(self, wanted: Sequence[Row], alone: bool) -> None:
         self.wanted = wanted
         self.alone = alone
         self.refused: dict[int, Exception] = {}
-        """Why one is not to be written, by its place in the batch."""
+        """The error of each refused one, by its index in the batch."""
         self.rows_of: dict[int, _Rows] = {}
-        """The rows of each of the others."""
+        """The rows of each other one, by its index."""
         self._begun = False
         self._stored: set[int] = set()
 
     def begin(self) -> None:
-        """Forget what came of it on a connection that was lost."""
+        """Discard results from a connection that was lost."""
         self._begun = True
         self.refused.clear()
         self.rows_of.clear()
 
     def rows(self) -> dict[Table, _Rows]:
-        """Return the rows for each table."""
+        """Return the rows by table."""
         rows: dict[Table, _Rows] = {}
         for at, new in self.rows_of.items():
             table = entries if isinstance(self.wanted[at], EntryRow) else moments
@@ -413,8 +413,8 @@ class _Batch:
         return rows
 
     def check_stored(self, connection: Connection) -> bool:
-        """Look on a new connection what is there, after the answer to the commit was lost."""
-        # The states' locks: a server may be committing still.
+        """Check on a new connection which rows were stored, after the answer to the commit was lost."""
+        # Take the states' locks: the server may still be committing.
         driver = connection.connection.dbapi_connection
         driver_statements.lock_heads(
             driver, [self.wanted[at].state_id for at in self.rows_of], waits=True, said=False
@@ -425,16 +425,16 @@ class _Batch:
         return len(self._stored) == len(self.rows_of)
 
     def can_retry_alone(self, fault: JournalFault) -> bool:
-        """Whether the fault may be one of them's, or of all of them together."""
+        """Whether the fault may be due to one of them, or to all of them together."""
         if self.alone or not self._begun:
             return False
         return is_deadlock(fault.__cause__) or (len(self.wanted) > 1 and not fault.passing)
 
     def outcomes(self, failed: Callable[[Row], Exception] | None) -> list[RowResult]:
-        """Say what came of each.
+        """Return the result of each.
 
         Args:
-            failed: What is told of those that were not refused; ``None`` when they are stored.
+            failed: Returns the error of those that were not refused; ``None`` if they are stored.
         """
         return [
             self.refused[at]
@@ -481,8 +481,8 @@ def _is_there(connection: Connection, row: Mapping[str, Any]) -> bool:
 
 
 def _ensure_layout(db: DatabaseConnection, *, create: bool) -> None:
-    """Find the tables as this program knows them, or bring them there."""
-    # Alembic takes its time to import, and most databases are up to date.
+    """Check that the tables have the present layout; create or migrate them if needed."""
+    # Importing alembic takes time, and most databases are up to date.
     found = db.run(layout_of, writes=False)
     if found is None and not create:
         raise JournalFault(db.name, "nothing was ever stored in it")
@@ -493,7 +493,7 @@ def _ensure_layout(db: DatabaseConnection, *, create: bool) -> None:
 
         try:
             db.run(upgrade_layout, writes=True)
-        except CommandError as error:  # a mark that none of the scripts has
+        except CommandError as error:  # none of the scripts has this revision
             raise JournalFault(db.name, NOT_EXPECTED) from error
         found = db.run(layout_of, writes=False)
     if found != LAYOUT:

@@ -1,4 +1,4 @@
-"""What SQLite and PostgreSQL each need: how a connection is prepared, and what their errors mean."""
+"""What differs between SQLite and PostgreSQL: connection setup and error messages."""
 
 import sqlite3
 from contextlib import suppress
@@ -11,13 +11,13 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from state.shared.errors import JournalFault
 
 BUSY_S = 2.0
-"""How long another program may keep a lock that is needed here, in seconds."""
+"""How long to wait for a lock held by another program, in seconds."""
 
 STATEMENT_S = 4.0
-"""How long a PostgreSQL server may work on one statement, or wait for our next one, in seconds."""
+"""PostgreSQL's timeout for one statement, and for an idle transaction, in seconds."""
 
 CONNECT_S = 3
-"""How long making a connection to a PostgreSQL server may take, in seconds."""
+"""The timeout for connecting to a PostgreSQL server, in seconds."""
 
 LOCKED = "another program has locked the database"
 NOT_EXPECTED = "the database does not hold what was expected"
@@ -40,7 +40,7 @@ _SQLITE_WHY = {
     "SQLITE_ERROR": NOT_EXPECTED,
     "SQLITE_CONSTRAINT": NOT_EXPECTED,
 }
-# PostgreSQL's SQLSTATE codes, appendix A of its manual; the longest that fits is meant.
+# PostgreSQL's SQLSTATE codes (appendix A of its manual); the longest matching prefix applies.
 _POSTGRESQL_WHY = {
     "08": "the connection to the database broke",
     "22021": "it holds characters that the database cannot store",
@@ -66,12 +66,12 @@ _POSTGRESQL_WHY = {
 PASSING = frozenset(
     {LOCKED, UNANSWERED} | {_POSTGRESQL_WHY[code] for code in ("08", "53300", "57014", "57P03")}
 )
-"""What is often over in some seconds: somebody else works long, or a server starts anew."""
+"""Faults that often pass within seconds: another program holds a lock, or a server restarts."""
 
 NOT_ITS_FAULT = PASSING | {_SQLITE_WHY["SQLITE_FULL"], _SQLITE_WHY["SQLITE_INTERRUPT"]}
-"""What another file in a SQLite database's place would not mend."""
+"""Faults that a new SQLite file would not fix."""
 
-# What libpq says when there is no connection yet, so that no code can come with it (libpq 18, English).
+# libpq's messages when there is no connection yet and hence no error code (libpq 18, English).
 _NOT_CONNECTED = {
     "password authentication failed": _POSTGRESQL_WHY["28"],
     "no password supplied": _POSTGRESQL_WHY["28"],
@@ -88,14 +88,14 @@ _NOT_CONNECTED = {
 
 
 def parsed(address: str | URL) -> URL:
-    """Read a database's address as people write it.
+    """Parse a database URL.
 
     Raises:
-        JournalFault: It is none.
+        JournalFault: It is not valid.
     """
     try:
         url = make_url(address)
-    except (ArgumentError, ValueError):  # a port that is no number
+    except (ArgumentError, ValueError):  # such as a port that is not a number
         raise JournalFault("The database", _NO_ADDRESS) from None
     if url.get_backend_name() == "sqlite" and not url.host:
         return url
@@ -107,7 +107,7 @@ def parsed(address: str | URL) -> URL:
 
 
 def file_of(url: URL) -> Path | None:
-    """Return the file of a SQLite database that lies in one."""
+    """Return the database file, if SQLite uses one."""
     name = url.database or ""
     if url.get_backend_name() != "sqlite" or not name or name.startswith((":memory:", "file:")):
         return None
@@ -115,20 +115,20 @@ def file_of(url: URL) -> Path | None:
 
 
 def name_of(url: URL) -> str:
-    """Name a database as an error does, without its password."""
+    """Return a database's name for errors, without its password."""
     if url.get_backend_name() == "sqlite":
         return f"The database {file_of(url) or url.database or 'in memory'}"
-    # An @ in a password that was not escaped leaves a piece of it before the host.
+    # An unescaped @ in a password leaves part of it before the host.
     host = (url.host or "").rpartition("@")[2]
     port = f":{url.port}" if url.port else ""
     return f"The database postgresql://{host}{port}/{url.database or ''}"
 
 
 def driver_settings(url: URL) -> dict[str, Any]:
-    """Return what the driver is told when it connects; what the address says itself stands."""
+    """Return the driver's connection settings; those in the URL take precedence."""
     if url.get_backend_name() == "sqlite":
         return {"timeout": BUSY_S}
-    # A server that vanished without a word is noticed by the kernel, not by waiting for it.
+    # The kernel detects a server that vanished, instead of waiting for it.
     wanted = {
         "connect_timeout": CONNECT_S,
         "keepalives_idle": 10,
@@ -140,7 +140,7 @@ def driver_settings(url: URL) -> dict[str, Any]:
 
 
 def prepare(connection: Any, record: object) -> None:
-    """Set a fresh connection of the driver up, as SQLAlchemy's event ``connect`` hands it over."""
+    """Configure a new driver connection: a listener for SQLAlchemy's ``connect`` event."""
     if isinstance(connection, sqlite3.Connection):
         _prepare_sqlite(connection)
     else:
@@ -148,26 +148,26 @@ def prepare(connection: Any, record: object) -> None:
 
 
 def _take_over_transactions(connection: sqlite3.Connection) -> None:
-    # Transactions are ours to begin: the driver would start them late and without the lock.
+    # We begin transactions ourselves: the driver would begin them late and without the lock.
     connection.isolation_level = None
-    # Damaged text must come as far as its checksum.
+    # Damaged text must be read, so that the checksum detects it.
     connection.text_factory = lambda raw: raw.decode(errors="replace")
 
 
 def _prepare_sqlite(connection: sqlite3.Connection) -> None:
     _take_over_transactions(connection)
-    with suppress(sqlite3.OperationalError):  # a database that is only read may keep its mode
+    with suppress(sqlite3.OperationalError):  # a read-only database may keep its mode
         connection.execute("PRAGMA journal_mode=WAL").close()
     connection.execute("PRAGMA synchronous=FULL").close()
-    # What is deleted must not be read in the file any more; not every build does that by itself.
+    # Deleted data must not stay readable in the file; not every build ensures that by default.
     connection.execute("PRAGMA secure_delete=ON").close()
 
 
 def prepare_leases(connection: Any, record: object) -> None:
-    """Set a fresh connection to the lease store up: no commit there waits for a disk."""
+    """Configure a new connection to the lease store: commits there wait for no disk."""
     if isinstance(connection, sqlite3.Connection):
         _take_over_transactions(connection)
-        # No write-ahead file: if only the database's file is deleted, those beside it spoil the next one.
+        # No WAL: if only the database file is deleted, the files beside it would damage the next one.
         connection.execute("PRAGMA journal_mode=DELETE").close()
         connection.execute("PRAGMA synchronous=OFF").close()
         connection.execute("PRAGMA secure_delete=ON").close()
@@ -178,7 +178,7 @@ def prepare_leases(connection: Any, record: object) -> None:
 
 
 def _limit_times(connection: Any) -> None:
-    # A process that was stopped while it held a row's lock must not keep everybody else from it.
+    # A process suspended while it holds a row lock must not block all others.
     limit = f"{STATEMENT_S * 1000:.0f}"
     connection.execute(
         "SELECT set_config('statement_timeout', %s, false), set_config('lock_timeout', %s, false),"
@@ -189,7 +189,7 @@ def _limit_times(connection: Any) -> None:
 
 def _prepare_postgresql(connection: Any) -> None:
     _limit_times(connection)
-    # What is acknowledged has to be on the server's disk, whatever its settings say.
+    # What is acknowledged must be on the server's disk, whatever its settings say.
     connection.execute(
         "SELECT set_config('synchronous_commit', 'on', false)"
         " WHERE current_setting('synchronous_commit') = 'off'"
@@ -198,18 +198,18 @@ def _prepare_postgresql(connection: Any) -> None:
 
 
 def commit(driver: Any) -> None:
-    """Commit a transaction by the driver itself."""
+    """Commit through the driver."""
     driver.commit()
 
 
 def as_known(error: Exception, driver: Any) -> DBAPIError:
-    """Return a driver's error as SQLAlchemy raises it, so that a connection that was lost can be told."""
+    """Convert a driver's error to SQLAlchemy's, which tells whether the connection was lost."""
     lost = not isinstance(driver, sqlite3.Connection) and bool(driver.closed)
     return DBAPIError(None, None, error, connection_invalidated=lost)
 
 
 def why(error: Exception) -> str:
-    """Say in a few words what is wrong, without the statement and the values in it."""
+    """Describe an error in a few words, without the statement and its values."""
     cause = error.orig if isinstance(error, DBAPIError) else error
     if isinstance(cause, OSError) and cause.strerror:
         return f"the database file cannot be used ({cause.strerror.lower()})"
@@ -228,5 +228,5 @@ def why(error: Exception) -> str:
 
 
 def is_deadlock(error: BaseException | None) -> bool:
-    """Whether a server ended a transaction because it and another one waited for each other."""
+    """Whether the server ended a transaction because of a deadlock."""
     return isinstance(error, DBAPIError) and getattr(error.orig, "sqlstate", None) == "40P01"

@@ -1,8 +1,8 @@
-"""The two statements that every change waits for, by the shortest way to the driver.
+"""Statements executed directly on the driver, for the path of every change: lock states, insert rows.
 
-Each is one statement however many states and rows it is about. A connection gives the interpreter's lock away
-with each step of a statement, and in a busy process it waits for a turn of the event loop to get it back: a
-step for each row would make a group as slow as its rows one by one.
+Each is a single statement for any number of states and rows. A connection releases the GIL with each step of a
+statement, and in a busy process it waits for the event loop to get it back: with one step for each row, a batch would
+be as slow as its rows one by one.
 """
 
 import json
@@ -19,17 +19,17 @@ from state.shared.sql.dialects import as_known
 from state.shared.sql.tables import entries
 
 BATCH_ROWS = 64
-"""So many states or rows go into one statement of SQLite, so that few texts of it are kept prepared."""
+"""How many states or rows one SQLite statement handles, so that few statement texts are kept prepared."""
 
 
 class StateHead(NamedTuple):
-    """What a state's next row has to fit to.
+    """What a state's next row must follow.
 
     Args:
-        owner: Whose it is.
-        fence: The number it is held by.
-        version: The version of its last entry; 0 when there is none.
-        position: The position of the last moment; 0 when there is none.
+        owner: The state's owner.
+        fence: The fencing number it is held by.
+        version: The version of its last entry; 0 if there is none.
+        position: The position of its last transcript row; 0 if there is none.
     """
 
     owner: str
@@ -41,19 +41,19 @@ class StateHead(NamedTuple):
 def lock_heads(
     driver: Any, state_ids: Sequence[str], *, waits: bool, said: bool = True
 ) -> dict[str, StateHead]:
-    """Look up and lock states, within a transaction that writes.
+    """Look up and lock states within a writing transaction.
 
-    SQLite has locked all of them by then. On a server they are locked in the order of their ids, so that
-    no two of us wait for each other, and one that is locked elsewhere is left out.
+    In SQLite all of them are locked already. On a server they are locked in the order of their ids, so that two
+    processes never deadlock, and states locked elsewhere are left out.
 
     Args:
-        driver: The driver's own connection.
-        state_ids: Which.
-        waits: Whether to wait for those that are locked elsewhere, as long as the server lets us.
-        said: Whether it has to be known what was said.
+        driver: The driver's connection.
+        state_ids: The states.
+        waits: Whether to wait for states locked elsewhere, up to the server's time limit.
+        said: Whether the last transcript position is needed.
 
     Raises:
-        DBAPIError, sqlite3.Error, UnicodeError: As the driver raises it.
+        DBAPIError, sqlite3.Error, UnicodeError: As raised by the driver.
     """
     wanted = sorted(set(state_ids))
     rows: list[Any] = []
@@ -65,7 +65,7 @@ def lock_heads(
                 (found,) = driver.execute(_select_in(len(some), said), some).fetchone()
                 rows += json.loads(found)
     else:
-        if waits:  # first, so that the next statement sees what whoever held the lock has written
+        if waits:  # first, so that the next statement sees what the previous lock holder wrote
             _execute(driver, _LOCK, [wanted])
         if len(wanted) == 1:
             rows = _execute(driver, _select_one("%s", said) + _SKIP_LOCKED, wanted).fetchall()
@@ -78,15 +78,15 @@ def lock_heads(
 
 
 def insert(driver: Any, table: Table, rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Insert rows; returns whether none of them, nor its like, was there before.
+    """Insert rows; return whether none of them conflicted with an existing row.
 
     Args:
-        driver: The driver's own connection.
-        table: Where to.
-        rows: Each with a value for every column.
+        driver: The driver's connection.
+        table: The table.
+        rows: The rows, each with a value for every column.
 
     Raises:
-        DBAPIError, sqlite3.Error, UnicodeError: As the driver raises it.
+        DBAPIError, sqlite3.Error, UnicodeError: As raised by the driver.
     """
     values = list(map(_values(table), rows))
     done = 0
@@ -97,7 +97,7 @@ def insert(driver: Any, table: Table, rows: Sequence[Mapping[str, Any]]) -> bool
     elif len(values) == 1:
         done = _execute(driver, _insert_one(table), values[0]).rowcount
     else:
-        # In psycopg's pipeline: all of them on one way, and each is prepared like one.
+        # In psycopg's pipeline: one round trip, with the same prepared statement as for one row.
         try:
             with driver.cursor() as cursor:
                 cursor.executemany(_insert_one(table), values)
@@ -108,14 +108,14 @@ def insert(driver: Any, table: Table, rows: Sequence[Mapping[str, Any]]) -> bool
 
 
 def insert_next(driver: sqlite3.Connection, row: Mapping[str, Any]) -> bool:
-    """Insert an entry if it is the next one of its state, and the state is held by its fence; returns whether.
+    """Insert an entry if it is its state's next one and its fence holds the state; return whether it did.
 
     Args:
-        driver: The driver's own connection.
+        driver: The driver's connection.
         row: The entry, with a value for every column.
 
     Raises:
-        sqlite3.Error, UnicodeError: As the driver raises it.
+        sqlite3.Error, UnicodeError: As raised by the driver.
     """
     state_id = row["state_id"]
     fits = (state_id, row["fence"], row["owner"], state_id, row["version"] - 1)
@@ -127,14 +127,14 @@ def _batches(items: Sequence[Any]) -> list[Sequence[Any]]:
 
 
 def _execute(driver: Any, statement: str, values: Sequence[Any]) -> Any:
-    """Ask a server; what goes wrong comes as from SQLAlchemy, which knows when a connection is lost."""
+    """Execute on a server; errors are converted to SQLAlchemy's, which recognize a lost connection."""
     try:
         return driver.execute(statement, values)
     except driver.Error as error:
         raise as_known(error, driver) from error
 
 
-# Built once: building a statement takes longer than carrying it out.
+# Cached: building a statement takes longer than executing it.
 
 
 @cache
@@ -154,7 +154,7 @@ def _select_one(mark: str, said: bool) -> str:
 
 @cache
 def _select_in(count: int, said: bool) -> str:
-    # One row for all of them: each row would be a step.
+    # A single result row: each row would be a step.
     return (
         f"SELECT json_group_array(json_array({_head_columns(said)})) FROM states"
         f" WHERE states.state_id IN ({', '.join('?' * count)})"

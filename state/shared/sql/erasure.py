@@ -1,4 +1,4 @@
-"""Take out of a database what must not stay in it, and matches whether it is gone."""
+"""Erases personal data from a database, and searches for what is left."""
 
 import json
 from collections.abc import Callable, Collection
@@ -34,10 +34,10 @@ from state.shared.sql.tables import (
 Edit: TypeAlias = Callable[
     [str, tuple[dict[str, JsonValue], ...]], tuple[str, tuple[dict[str, JsonValue], ...]]
 ]
-"""Takes a state as JSON text, and the commands that led to it; returns both without what must go."""
+"""Takes a state as JSON text and the commands that led to it; returns both without what must be erased."""
 
 _ROWS = 200
-"""So many rows are asked for at a time: a whole database need not fit into memory."""
+"""How many rows are fetched at a time: a whole database need not fit into memory."""
 _EDIT_STATE = (
     update(states)
     .where(states.c.state_id == bindparam("id"))
@@ -61,13 +61,12 @@ _DELETE_TRANSCRIPT = delete(moments).where(moments.c.state_id == bindparam("id")
 
 
 def rewrite(database: Database, state_id: str, edit: Edit) -> list[tuple[str, str]]:
-    """Rewrite all that is stored of a state, and drop what was said; who found it writes no more.
+    """Rewrite everything stored of a state, and delete its transcript and its place.
 
-    Where it was worked on, and for whom, goes as well. Returns the place, by owner and name: the lease there is
-    to be ended.
+    Returns the places by owner and name, whose leases have to be ended. The present holder can write no more.
 
-    Idempotency keys go too: a client may have made them of what must not stay. So do the names of the
-    parts that changed: from then on each entry counts as a change of the whole.
+    Idempotency keys are deleted too, since a client may have derived them from personal data, and so are the names
+    of changed parts: from then on each entry counts as a change of the whole.
     """
 
     def rewrite(connection: Connection) -> list[tuple[str, str]]:
@@ -105,7 +104,7 @@ def rewrite(database: Database, state_id: str, edit: Edit) -> list[tuple[str, st
 
 
 def last_said(database: Database, owner: str | None, before: datetime) -> datetime | None:
-    """Return when the last was said of what was said before a time; ``None`` when nothing was."""
+    """Return the time of the last transcript row before a time; ``None`` if there is none."""
     last = select(moments.c.at).where(moments.c.at < written(before))
     if owner is not None:
         owned = select(states.c.state_id).where(states.c.owner == owner)
@@ -116,7 +115,7 @@ def last_said(database: Database, owner: str | None, before: datetime) -> dateti
 
 
 def drop_said(database: Database, owner: str | None, before: datetime) -> int:
-    """Delete what was said before a time; returns how many moments that were."""
+    """Delete transcript rows older than a time; return how many."""
     old = delete(moments).where(moments.c.at < written(before))
     if owner is not None:
         owned = select(states.c.state_id).where(states.c.owner == owner)
@@ -125,10 +124,10 @@ def drop_said(database: Database, owner: str | None, before: datetime) -> int:
 
 
 def wipe(database: Database) -> None:
-    """Leave nothing of what was deleted in the database's own files.
+    """Remove deleted data from the database files.
 
-    SQLite: the file is written anew and the write-ahead file emptied. PostgreSQL: the tables are written
-    anew; its write-ahead log, replicas and backups are its administrator's.
+    SQLite: the file is rewritten and the WAL truncated. PostgreSQL: the tables are rewritten; its WAL, replicas and
+    backups are up to its administrator.
     """
     db = database.db
     if not db.is_sqlite:
@@ -148,13 +147,13 @@ def search(
     matches: Callable[[str], bool],
     at: Collection[tuple[str, str]],
 ) -> list[str]:
-    """List the states of which something is stored that a function says yes to, in no particular order.
+    """List the states with any stored text that matches, in no particular order.
 
     Args:
-        database: The states.
-        owner: Whose; ``None`` looks at everybody's.
+        database: The database.
+        owner: The states' owner; ``None`` searches all.
         matches: The function.
-        at: Places, by owner and name, whose states are listed in any case.
+        at: Places by owner and name, whose states are listed in any case.
     """
 
     def search(connection: Connection) -> list[str]:
@@ -176,7 +175,7 @@ def search(
 
 
 def files(database: Database) -> list[Path]:
-    """Name the files of a SQLite database that are there, with nothing on its way into them."""
+    """List the existing files of a SQLite database, with no write in progress."""
     db = database.db
     if db.file is None:
         return []

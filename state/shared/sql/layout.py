@@ -1,4 +1,4 @@
-"""Bring a database's tables up to date, forwards from every released layout, in one transaction."""
+"""Migrates a database's tables from any released layout to the present one, in one transaction."""
 
 import threading
 from pathlib import Path
@@ -12,14 +12,14 @@ from state.shared.sql.tables import layout_of, metadata, version_table
 _SCRIPTS = Path(__file__).parent / "migrations"
 _LOCK_NUMBER = 0x6A6F75726E616C
 _ONE_AT_A_TIME = threading.Lock()
-"""Alembic keeps what it works on in globals of its modules (alembic 1.20)."""
+"""Alembic keeps its working data in module globals (alembic 1.20)."""
 
 
 def upgrade_layout(connection: Connection) -> None:
-    """Run every migration that a database lacks, within the transaction that is open.
+    """Run every missing migration within the open transaction.
 
-    Of two programs that come to it at once the second finds it done: the transaction of SQLite, begun
-    for writing, keeps it out meanwhile; on PostgreSQL a lock of our own does.
+    Two programs at once: the second one finds it done. SQLite's write transaction keeps it out meanwhile; on
+    PostgreSQL an advisory lock does.
     """
     if connection.dialect.name == "postgresql":
         connection.execute(text("SET LOCAL statement_timeout = 0"))
@@ -35,5 +35,5 @@ def upgrade_layout(connection: Connection) -> None:
     marked = inspect(connection).has_table(version_table.name)
     with _ONE_AT_A_TIME:
         if not marked and layout_of(connection) is not None:
-            stamp(config, "0001")  # the first release left no mark of alembic's
+            stamp(config, "0001")  # the first release did not use alembic's version table
         upgrade(config, "head")

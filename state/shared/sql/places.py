@@ -1,7 +1,7 @@
-"""Which state is worked on at which place and for whom: kept with the states, and as durable as they are.
+"""Which state each place works on and for whom: stored with the states and as durable as they are.
 
-Who holds a place is the lease store's to know. A row names the holder that wrote it, so that a holder that lost
-the place in between does not try_write over the row of the one that came after.
+The lease store knows who holds a place. A row names the holder that wrote it, so that a holder that lost the place
+meanwhile does not overwrite its successor's row.
 """
 
 from collections.abc import Callable, Collection
@@ -17,15 +17,15 @@ from state.shared.sql.tables import first_layout, places, states, written
 
 
 class Place(NamedTuple):
-    """A place where a state is worked on.
+    """A place and the state it works on.
 
     Args:
-        owner: Whose place it is.
-        place: Its name.
+        owner: The owner.
+        place: The place's name.
         state_id: The state.
-        guest: Whom it is worked on for.
-        holder: The holder that settled it.
-        at: When that was, aware.
+        guest: The user it is for.
+        holder: The holder that assigned the state.
+        at: When it was assigned, aware.
     """
 
     owner: str
@@ -37,7 +37,7 @@ class Place(NamedTuple):
 
 
 _HERE = (places.c.owner == bindparam("of_owner")) & (places.c.place == bindparam("at_place"))
-# Built once: building a statement takes longer than carrying it out.
+# Built once: building a statement takes longer than executing it.
 _AT = select(places).where(_HERE)
 _AT_LOCKED = _AT.with_for_update()
 _STATE = (
@@ -45,7 +45,7 @@ _STATE = (
     .where(states.c.state_id == bindparam("id"))
     .with_for_update()
 )
-# Only its owner settles on a state, so that all these are the owner's.
+# Only a state's owner assigns it, so all these rows are the owner's.
 _ELSEWHERE = select(places).where(
     places.c.state_id == bindparam("id"), places.c.place != bindparam("at_place")
 )
@@ -70,12 +70,12 @@ _END = delete(places).where(places.c.state_id == bindparam("id"))
 
 
 class Places:
-    """An owner's places where states are worked on.
+    """The places of an owner.
 
     Args:
         db: The connection to the states' database.
-        owner: Whose places; ``None`` reads everybody's.
-        now: The present time, aware.
+        owner: The owner; ``None`` reads all places.
+        now: Returns the present time, aware.
     """
 
     def __init__(
@@ -86,22 +86,22 @@ class Places:
         self._now = now
 
     def check_connection(self, *, writes: bool) -> None:
-        """See that the database is there and as this program knows it, and can be written to if need be."""
+        """Check that the database exists with the present layout, and is writable if needed."""
         self._db.run(lambda connection: None, writes=writes)
 
     def try_write(self) -> None:
-        """Write to the disk what is there already."""
+        """Write to the database without changing anything."""
         self._db.run(lambda connection: connection.execute(_AS_IT_IS), writes=True)
 
     def at(self, place: str) -> Place | None:
-        """Read what is worked on at a place."""
+        """Return what a place works on."""
         here = {"of_owner": self._owner, "at_place": place}
         return self._db.run(
             lambda connection: _one(connection.execute(_AT, here).mappings().first()), writes=False
         )
 
     def of(self, state_id: str) -> Place | None:
-        """Read where a state is worked on."""
+        """Return where a state is worked on."""
         owned = _OF if self._owner is None else _OF.where(places.c.owner == self._owner)
         return self._db.run(
             lambda connection: _one(connection.execute(owned, {"id": state_id}).mappings().first()),
@@ -109,7 +109,7 @@ class Places:
         )
 
     def all(self) -> list[Place]:
-        """Read all of them."""
+        """Return all places."""
         owned = select(places)
         if self._owner is not None:
             owned = owned.where(places.c.owner == self._owner)
@@ -127,21 +127,21 @@ class Places:
         fence: int | None,
         before: Place | None,
     ) -> list[Place] | None:
-        """Write down what is worked on at a place; returns where else it was, and is not any more.
+        """Record what a place works on; return the other places the state was removed from.
 
-        ``None`` is returned, and nothing was done, if the place is not as it was before.
+        Returns ``None`` and changes nothing if the place has changed since ``before``.
 
         Args:
             place: The place.
-            holder: The holder, that had the place after ``before`` was read.
+            holder: The holder; it held the place after ``before`` was read.
             state_id: The state.
-            guest: Whom it is for.
-            fence: The number the state is held by; ``None`` does not hold it.
-            before: What was read of the place.
+            guest: The user it is for.
+            fence: The fencing number the state is held by here; ``None`` if it is not.
+            before: The place as it was read.
         """
 
         def assign(connection: Connection) -> list[Place] | None:
-            # The state's row keeps everybody else that wants to assign on it waiting.
+            # Locking the state's row makes others wait that want to assign the same state.
             state = connection.execute(_STATE, {"id": state_id}).one_or_none()
             if state is None:
                 raise UnknownState(state_id)
@@ -168,23 +168,23 @@ class Places:
 
         try:
             return self._db.run(assign, writes=True)
-        except IntegrityError:  # a server: somebody else began the row at the same moment
+        except IntegrityError:  # on a server: another process created the row at the same moment
             return None
 
     def close(self, before: Place) -> None:
-        """Nothing is worked on at a place any more, unless somebody has settled there since."""
+        """Delete a place's row, unless another holder has assigned a state since."""
         here = {"of_owner": before.owner, "at_place": before.place, "assigned_by": before.holder}
         self._db.run(lambda connection: connection.execute(_CLOSE, here), writes=True)
 
     def drop(self, before: datetime, but: Collection[tuple[str, str]]) -> None:
-        """Forget the places that were settled before a time, but for some."""
+        """Delete the places assigned before a time, except for some."""
         old = [one for one in self.all() if one.at < before and (one.owner, one.place) not in but]
         for one in old:
             self.close(one)
 
 
 def release(connection: Connection, state_id: str) -> list[tuple[str, str]]:
-    """Have a state worked on nowhere, within a transaction; returns where it was, by owner and name."""
+    """Remove a state from its place within a transaction; return the place by owner and name."""
     there = connection.execute(_OF, {"id": state_id}).mappings().all()
     connection.execute(_END, {"id": state_id})
     return [(row["owner"], row["place"]) for row in there]
@@ -210,7 +210,7 @@ def _place(row: RowMapping) -> Place:
 
 
 def time_of(text: Any) -> datetime:
-    """Read a time as it is stored; one that is damaged was long ago."""
+    """Parse a stored time; a damaged one counts as long ago."""
     try:
         return datetime.fromisoformat(text).astimezone(UTC)
     except (TypeError, ValueError, OverflowError):

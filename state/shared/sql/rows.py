@@ -1,4 +1,4 @@
-"""What is written in groups: a change of a state, and what was said about it."""
+"""Rows that are written in batches: changes of states, and transcripts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ class EntryRow:
 
     Args:
         state_id: The state.
-        fence: The number it is held by; ``None`` writes under whoever holds it.
-        entry: What to write.
+        fence: The fencing number it is held by; ``None`` writes under the present holder's.
+        entry: The entry.
     """
 
     state_id: str
@@ -23,21 +23,21 @@ class EntryRow:
     entry: Entry
 
     size: ClassVar[int] = 1
-    """How many rows it is."""
+    """The number of rows."""
 
     def error_for(self, fault: JournalFault) -> StateError:
-        """Return what its writer is told when the database has a fault."""
+        """Return the error for its writer when the database has a fault."""
         return NotStored(fault.why)
 
 
 @dataclass(frozen=True, slots=True)
 class TranscriptRows:
-    """What was said in a call, after what was written before.
+    """Transcript rows, appended to a state's transcript.
 
     Args:
-        state_id: The state it was said about.
-        fence: The number that state is held by; ``None`` writes whoever holds it.
-        moments: What was said; at least one. What is withdrawn before it is written is left out.
+        state_id: The state.
+        fence: The fencing number it is held by; ``None`` writes whoever holds it.
+        moments: The rows, at least one. Those withdrawn before they are written are left out.
     """
 
     state_id: str
@@ -46,20 +46,20 @@ class TranscriptRows:
 
     @property
     def size(self) -> int:
-        """How many rows it is."""
+        """The number of rows."""
         return len(self.moments)
 
     def error_for(self, fault: JournalFault) -> StateError:
-        """Return what its writer is told when the database has a fault."""
+        """Return the error for its writer when the database has a fault."""
         return fault
 
 
 Row: TypeAlias = EntryRow | TranscriptRows
-"""What may be written in one transaction with others."""
+"""What can be written in one transaction with other rows."""
 
 RowResult: TypeAlias = Exception | None
-"""What came of one of a group: ``None`` when it is stored, else why it is not."""
+"""The result of one row of a batch: ``None`` if it is stored, else the error."""
 
 
 class RetryAlone(Exception):
-    """It was not stored with the others, and may be alone."""
+    """It was not stored with the batch and must be retried alone."""

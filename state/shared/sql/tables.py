@@ -1,7 +1,6 @@
-"""The journal's tables as they are now, and what seals a row of them.
+"""The journal's present tables, and the checksums of their rows.
 
-Whoever changes a table writes a script in ``migrations/versions`` with it, and raises ``LAYOUT``; a test
-compares the two.
+To change a table, add a script to ``migrations/versions`` and raise ``LAYOUT``; a test compares the two.
 """
 
 import hashlib
@@ -26,7 +25,7 @@ from sqlalchemy import (
 )
 
 LAYOUT = "0006"
-"""The last migration; a database that is past it is left alone."""
+"""The latest migration; a database with a later one is not used."""
 
 metadata = MetaData()
 
@@ -44,7 +43,7 @@ states = Table(
     Column("checksum", Text, nullable=False),
     UniqueConstraint("owner", "ordinal"),
 )
-"""How each state began, and who holds it."""
+"""How each state began, and its present fence."""
 
 entries = Table(
     "entries",
@@ -66,7 +65,7 @@ entries = Table(
     Column("turn", Integer),
     UniqueConstraint("state_id", "key"),
 )
-"""What was done to each state. The primary key is what makes a second writer fail instead of forking it."""
+"""The changes of each state. The primary key makes a second writer fail instead of forking the state."""
 
 moments = Table(
     "moments",
@@ -79,7 +78,7 @@ moments = Table(
     Column("who", Text, nullable=False),
     Column("text", Text, nullable=False),
 )
-"""What was said while it was done. Not sealed: nothing is computed from it, and it is deleted in time."""
+"""The transcript. No checksum: nothing is computed from it, and it is deleted after a time."""
 
 places = Table(
     "places",
@@ -91,13 +90,13 @@ places = Table(
     Column("holder", Text, nullable=False),
     Column("at", Text, nullable=False),
 )
-"""Which state is worked on at which place, for whom, and which holder settled it when. Not sealed: a row
-goes when its call has ended."""
+"""Which state each place works on, for whom, and which holder assigned it when. No checksum: a row is deleted when its
+call has ended."""
 
 lease_metadata = MetaData()
-"""The tables of the lease store: beside the others on a server, in a file of their own with SQLite.
+"""The tables of the lease store: on a server beside the others, with SQLite in a file of their own.
 
-There each is one tree: a process that is killed while it writes leaves no index behind that does not fit."""
+Each is a single B-tree there, so that a process killed while writing leaves no inconsistent index."""
 
 leases = Table(
     "leases",
@@ -111,7 +110,7 @@ leases = Table(
     Column("lasts", Float, nullable=False),
     sqlite_with_rowid=False,
 )
-"""Who holds which place until when; ``lasts`` is the time in seconds that the last renewal gave."""
+"""Each place's holder and expiry; ``lasts`` is the duration of the last renewal in seconds."""
 
 withdrawn = Table(
     "withdrawn",
@@ -121,13 +120,13 @@ withdrawn = Table(
     Column("at", Text, nullable=False),
     sqlite_with_rowid=False,
 )
-"""The holders, as digests of their names, whose leases others ended: they do not begin them anew."""
+"""Digests of holders whose leases others ended, so that they do not recreate them."""
 
 first_layout = Table("journal_layout", metadata, Column("layout", Integer, primary_key=True))
-"""How the first release told its layout. It stays, so that the first release knows it is too old."""
+"""The first release's layout mark. It stays, so that the first release knows it is too old."""
 
 version_table = Table("journal_version", MetaData(), Column("version_num", Text, primary_key=True))
-"""Where alembic marks the last migration; a database may hold other programs' tables, and their mark."""
+"""Alembic's version table, under a name of its own: the database may hold other programs' tables."""
 
 _SEALED_STATE = ("state_id", "owner", "ordinal", "schema", "opened_at", "state", "speaker")
 _SEALED_ENTRY = tuple(
@@ -135,21 +134,21 @@ _SEALED_ENTRY = tuple(
 )
 
 encode = json.JSONEncoder(default=repr, separators=(",", ":")).encode
-"""Writes JSON as it is stored: compact, ASCII."""
+"""Serializes JSON for storage: compact, ASCII."""
 
 
 def written(time: datetime) -> str:
-    """Return a time as it is stored: texts of times are in the order of the times."""
+    """Format a time for storage; texts sort like the times."""
     return time.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def seal_of_state(row: Mapping[str, Any]) -> str:
-    """Return the checksum of how a state began."""
+    """Return the checksum of a state's first row."""
     return _seal(row, _SEALED_STATE)
 
 
 def seal_of_entry(row: Mapping[str, Any]) -> str:
-    """Return the checksum of an entry; one without a turn is sealed as before there were any."""
+    """Return the checksum of an entry; without a turn it is the same as before turns were stored."""
     return _seal(row, _SEALED_ENTRY if row["turn"] is None else (*_SEALED_ENTRY, "turn"))
 
 
@@ -159,7 +158,7 @@ def _seal(row: Mapping[str, Any], fields: Sequence[str]) -> str:
 
 
 def layout_of(connection: Connection) -> str | None:
-    """Say which layout a database has; ``None`` when nothing was ever stored in it."""
+    """Return a database's layout; ``None`` if nothing was ever stored in it."""
     found = inspect(connection)
     if found.has_table(version_table.name):
         return connection.scalar(select(version_table.c.version_num))

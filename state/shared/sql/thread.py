@@ -1,4 +1,4 @@
-"""The thread that carries requests to a database out, so that no event loop waits for a disk or a server."""
+"""The thread that runs database requests, so that no event loop waits for a disk or a server."""
 
 import asyncio
 import logging
@@ -24,11 +24,11 @@ class HasConnection(Protocol):
 
     @property
     def db(self) -> "DatabaseConnection":
-        """The connection that a request uses."""
+        """The connection used by requests."""
         ...
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         ...
 
 
@@ -36,7 +36,7 @@ class RowWriter(HasConnection, Protocol):
     """What rows are written to."""
 
     def write(self, wanted: Sequence[Row], *, alone: bool = False) -> list[RowResult]:
-        """Write rows in one transaction; return what came of each."""
+        """Write rows in one transaction; return the result of each."""
         ...
 
 
@@ -47,41 +47,41 @@ W = TypeVar("W", bound=RowWriter)
 logger = logging.getLogger(__name__)
 
 WAIT_S = 10.0
-"""How long a request may wait for results before it, in seconds; then it is never done."""
+"""How long a request may wait in the queue, in seconds; then it fails without having started."""
 
 ANSWER_S = 5.0
-"""How long one that has running_in may take, in seconds; then it is broken off."""
+"""How long a started request may take, in seconds; then it is interrupted."""
 
 GIVE_UP_S = 4.0
-"""How long one that was broken off may take to find out what became of it, in seconds."""
+"""How long an interrupted request may take to find out its outcome, in seconds; then it is abandoned."""
 
 GROUP = 64
-"""How many rows are written in one transaction at most."""
+"""The maximum number of rows in one transaction."""
 
 GROUP_S = 0.02
-"""How long rows that wait already are taken into one transaction, in seconds, before it begins."""
+"""How long queued rows are collected into one transaction before it begins, in seconds."""
 
 _UNANSWERED = "the database does not answer"
 _OVERLOADED = "the database has more to do than it can in time"
 _SAMPLES = 8
-"""So many times are remembered, and the shortest counts: a lock or an opening says nothing of results that wait."""
+"""How many durations are kept; the shortest counts, since a lock or opening the database says nothing of the rest."""
 
 
 class DatabaseThread(Generic[D]):
-    """Carries requests out in the order they came; rows that stand next to one another go in one transaction.
+    """Runs requests in order; consecutive rows are written in one transaction.
 
-    It may be queued_at from several event loops. A daemon: a process that ends without closing it is not kept
-    alive, and what was acknowledged is on disk by then.
+    Several event loops may use it. It is a daemon thread: it does not keep a process alive that ends without
+    closing it; what was acknowledged is on disk by then.
     """
 
     def __init__(self, open_database: Callable[[], D]) -> None:
         self._open = open_database
         self._requests: queue.SimpleQueue[_Request | None] = queue.SimpleQueue()
         self._next: deque[_Request | None] = deque()
-        """What was taken out of the queue and is not done: the thread's own."""
+        """Requests taken from the queue but not started; used only by the thread."""
         self._thread: threading.Thread | None = None
         self._database: D | None = None
-        # The lock is held for moments, while a request is queued, begins, ends, is dropped or broken off.
+        # Held only briefly, while a request is queued, starts, ends, is dropped or is interrupted.
         self._lock = threading.Lock()
         self._running: _Running | None = None
         self._watchers: dict[asyncio.AbstractEventLoop, _DeadlineWatcher] = {}
@@ -89,29 +89,29 @@ class DatabaseThread(Generic[D]):
         self._closed = False
 
     def ask(self, work: Callable[[D], T], *, timed: bool = True) -> "asyncio.Future[T]":
-        """Have something done; the future ends by itself, whether or not anybody waits for it.
+        """Run work in the thread; the future completes on its own, whether or not it is awaited.
 
-        What has not running_in in time is never done. What has running_in is broken off.
+        Work that does not start in time is dropped. Work that takes too long is interrupted.
 
         Args:
-            work: What to do.
-            timed: Whether there is a limit to it.
+            work: The work.
+            timed: Whether it has a timeout.
 
         Raises (through the future):
-            JournalFault: It was not done: the thread was closed, is stuck, or has too much to do.
+            JournalFault: It was not done: the thread was closed, is stuck, or is overloaded.
         """
         return self._ask(None, work, timed)
 
     def write(self: "DatabaseThread[W]", row: Row) -> "asyncio.Future[None]":
-        """Have something written, together with what else waits; the future ends by itself.
+        """Write rows together with others in the queue; the future completes on its own.
 
         Args:
-            row: What to write.
+            row: The rows.
 
         Raises (through the future):
-            JournalFault: It was not written: the thread was closed, is stuck, or has too much to do.
-            OutcomeUnknown: It was broken off, and nobody can say what became of it.
-            Exception: What the database answers to it.
+            JournalFault: They were not written: the thread was closed, is stuck, or is overloaded.
+            OutcomeUnknown: Writing was interrupted and its outcome is not known.
+            Exception: The database's result.
         """
         return self._ask(row, None, timed=True)
 
@@ -147,7 +147,7 @@ class DatabaseThread(Generic[D]):
         return answer
 
     def _refusal(self, now: float, in_time: bool) -> JournalFault | None:
-        """Say why nothing more is taken in."""
+        """Return why no request is accepted, or ``None``."""
         if self._closed:
             return JournalFault("The database", "it was closed")
         if (work := self._running) is not None and work.timed and now - work.started_at > ANSWER_S:
@@ -163,10 +163,10 @@ class DatabaseThread(Generic[D]):
         return watcher
 
     async def close(self) -> None:
-        """Finish what was queued_at for, let go of the database and end the thread, unless it is stuck."""
+        """Finish all requests, close the database and end the thread, unless it is stuck."""
         if self._thread is not None and not self._closed:
             last = self._ask(None, lambda database: database.close(), True, last=True)
-            # It could not even be opened, or does not answer: there is nothing to let go of.
+            # It could not be opened, or does not answer: there is nothing to close.
             with suppress(JournalFault):
                 await last
             self._thread.join(timeout=0 if last.exception() else None)
@@ -175,14 +175,14 @@ class DatabaseThread(Generic[D]):
     def check_deadlines(
         self, pending: "Iterable[_Request]", now: float
     ) -> "tuple[list[_Result], float]":
-        """Break off what takes too long; called in an event loop.
+        """Interrupt what takes too long; called in an event loop.
 
         Args:
-            pending: What the loop has queued_at for, the oldest first.
+            pending: The loop's requests, oldest first.
             now: The present time on the monotonic clock.
 
         Returns:
-            What nobody need wait for any longer, and when to check_deadlines again.
+            The results of requests that failed by timeout, and when to check again.
         """
         late: list[_Result] = []
         with self._lock:
@@ -197,7 +197,7 @@ class DatabaseThread(Generic[D]):
                     continue
                 if (running_in := request.running_in) is None:
                     if now < request.queued_at + WAIT_S:
-                        # It may begin at once, and is to be looked at then as well.
+                        # It may start at any moment and must be checked then as well.
                         due = min(due, request.queued_at + WAIT_S, now + ANSWER_S)
                         break
                     self._queue_time.dequeued(request)
@@ -216,7 +216,7 @@ class DatabaseThread(Generic[D]):
             self._end(work, self._execute(work.requests))
 
     def _begin(self) -> "_Running | None":
-        """Wait for what is to be done next; ``None`` at the end."""
+        """Wait for the next request or batch; ``None`` at the end."""
         while (first := self._next.popleft() if self._next else self._requests.get()) is not None:
             group = [first, *self._batch_with(first)]
             with self._lock:
@@ -229,7 +229,7 @@ class DatabaseThread(Generic[D]):
         return None
 
     def _batch_with(self, first: "_Request") -> "list[_Request]":
-        """Take the rows out of the queue that can be written together with another, without waiting."""
+        """Take queued rows that can be written together with the first request, without waiting."""
         joining: list[_Request] = []
         if first.row is None or first.alone:
             return joining
@@ -251,13 +251,13 @@ class DatabaseThread(Generic[D]):
 
     def _peek(self) -> "_Request | None":
         if not self._next:
-            if self._requests.empty():  # nobody else takes anything out
+            if self._requests.empty():  # only this thread takes requests out
                 return None
             self._next.append(self._requests.get_nowait())
         return self._next[0]
 
     def _execute(self, requests: "list[_Request]") -> "list[_Result]":
-        """Carry requests out, and never fail: whoever waits must hear of it, and the next one be served."""
+        """Run requests; never raises: every waiting future must get a result, and the thread must go on."""
         first = requests[0]
         try:
             database = self._database = self._database or self._open()
@@ -297,7 +297,7 @@ class DatabaseThread(Generic[D]):
 
 
 class _Request:
-    """Something to do in the thread, and the future that hears of it: a row to write, or any work."""
+    """A request to the thread and its future: rows to write, or any other work."""
 
     __slots__ = (
         "alone",
@@ -328,11 +328,11 @@ class _Request:
             watcher.loop.create_future() if row is None else UncancellableFuture(loop=watcher.loop)
         )
         self.running_in: _Running | None = None
-        """What it is done in; from then on nobody can say that it was not done."""
+        """The batch it runs in; from then on its outcome may be unknown."""
         self.alone = False
-        """Whether it could not be written with others."""
+        """Whether it must be written alone, after it failed in a batch."""
         self.settled = False
-        """Whether it was done, dropped or given up, though its future may not have heard of it yet."""
+        """Whether it is done, dropped or abandoned, though its future may not be resolved yet."""
 
 
 class _Result(NamedTuple):
@@ -342,7 +342,7 @@ class _Result(NamedTuple):
 
 
 class _Running:
-    """What is being done just now: one request, or rows that are written together."""
+    """What is running: one request, or rows written together."""
 
     def __init__(self, requests: list[_Request]) -> None:
         self.requests = requests
@@ -353,7 +353,7 @@ class _Running:
 
     @property
     def due(self) -> float:
-        """When something has to happen because it takes so long, on the monotonic clock."""
+        """When to interrupt or abandon it, on the monotonic clock."""
         if not self.timed or self.abandoned:
             return math.inf
         if self._interrupted_at is None:
@@ -361,20 +361,20 @@ class _Running:
         return self._interrupted_at + GIVE_UP_S
 
     def mark_late(self, now: float) -> None:
-        """Count it as broken off; the second time nobody waits for it any longer.
+        """Count it as interrupted; the second time as abandoned.
 
-        What it was trying since must not keep the thread for ever either, so it is broken off then, too.
+        It is interrupted the second time as well, so that finding out the outcome cannot block the thread forever.
         """
         self.abandoned = self._interrupted_at is not None
         self._interrupted_at = now
 
 
 class _DeadlineWatcher:
-    """Looks after all that one event loop has queued_at for, by one timer that goes by the oldest of it.
+    """Watches the deadlines of one event loop's requests with a single timer, set by the oldest request.
 
     Args:
         loop: The event loop.
-        check_deadlines: Tells what of it is late, and when to check_deadlines again.
+        check_deadlines: Returns the results of late requests, and when to check again.
     """
 
     def __init__(
@@ -389,12 +389,12 @@ class _DeadlineWatcher:
         self._due = math.inf
 
     def add(self, request: _Request) -> None:
-        """Look after a request; called in the event loop."""
+        """Watch a request; called in the event loop."""
         self._pending.append(request)
         self._schedule(request.queued_at + min(ANSWER_S, WAIT_S))
 
     def deliver(self, answers: list[_Result]) -> None:
-        """Have the event loop tell what came of it; called in any thread."""
+        """Resolve futures in their event loop; called in any thread."""
         try:
             self.loop.call_soon_threadsafe(self._resolve, answers)
         except RuntimeError:
@@ -428,7 +428,7 @@ class _DeadlineWatcher:
 
 
 class _QueueTimeEstimate:
-    """How many wait, and for how long they probably will."""
+    """Estimates how long a new request will wait in the queue."""
 
     def __init__(self) -> None:
         self._rows = 0
@@ -437,19 +437,19 @@ class _QueueTimeEstimate:
         self._other_s = deque([0.0] * _SAMPLES, _SAMPLES)
 
     def enqueued(self, request: _Request) -> None:
-        """Count one that waits from now on."""
+        """Count a request that was queued."""
         self._count(request, 1)
 
     def dequeued(self, request: _Request) -> None:
-        """Count one that waits no longer."""
+        """Count a request that left the queue."""
         self._count(request, -1)
 
     def record(self, request: _Request, seconds: float) -> None:
-        """Remember how long one took, or the group it was the first of."""
+        """Record how long a request took, or the batch it was the first of."""
         (self._other_s if request.row is None else self._group_s).append(seconds)
 
     def wait_s(self) -> float:
-        """Return how long what is queued_at for now will wait at least, if all goes on as it did."""
+        """Return the least time a new request will wait, judging by recent durations."""
         groups = math.ceil(self._rows / GROUP)
         return groups * min(self._group_s) + self._others * min(self._other_s)
 
