@@ -1,9 +1,8 @@
-"""The lease store: who holds which place until when, in a database that nobody waits for.
+"""The lease store: who holds which place until when.
 
-With SQLite it is a file beside the states' database, on a server two tables of their own connection. Nothing in it
-has to last: a commit waits for no disk, and a file that cannot be used is deleted and made anew. Whoever held a
-place and finds nobody there holds it again with the next renewal. What must not be written twice is protected by
-the states' fence alone.
+With SQLite it is a file beside the states' database, on a server two tables with a connection of their own. It need
+not be durable: commits do not wait for the disk, and an unusable file is deleted and recreated. A holder whose lease
+is missing takes it again with its next renewal. The states' fences alone protect against double writes.
 """
 
 import hashlib
@@ -42,12 +41,12 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 STEADY_S = 60.0
-"""Who held a place for so long, in seconds, counts as no try that failed."""
+"""A holder that held a place for at least this long, in seconds, does not count as a failed try."""
 
 TRIES = 5
 
 ENDING = ".leases"
-"""What the name of the file with the leases has after that of the database."""
+"""The suffix of the lease file's name, after the name of the database."""
 
 _HERE = (leases.c.owner == bindparam("of_owner")) & (leases.c.place == bindparam("at_place"))
 _MINE = _HERE & (leases.c.holder == bindparam("held_by"))
@@ -59,7 +58,7 @@ _AS_READ = (
 _NEW: Mapping[str, Any] = {
     name: bindparam(f"new_{name}") for name in ("holder", "since", "until", "tries", "lasts")
 }
-# Built once: building a statement takes longer than carrying it out.
+# Built once: building a statement takes longer than executing it.
 _AT = select(leases).where(_HERE)
 _BEGIN = insert(leases)
 _CHANGE = update(leases).where(_AS_READ).values(dict(_NEW))
@@ -75,16 +74,16 @@ _Row = dict[str, Any]
 
 
 class _Changed(Exception):
-    """Somebody else changed a lease after it was read: matches again."""
+    """The lease was changed by another process after it was read: retry."""
 
 
 class Leases:
-    """An owner's leases.
+    """The leases of an owner.
 
     Args:
         address: The address of the states' database.
-        owner: Whose; ``None`` reads everybody's.
-        now: The present time, aware. It is asked once the row is nobody else's to change.
+        owner: The owner; ``None`` reads all leases.
+        now: Returns the present time, aware. Called after the row was read.
     """
 
     def __init__(self, address: str, owner: str | None, now: Callable[[], datetime]) -> None:
@@ -92,7 +91,7 @@ class Leases:
         self._owner = owner
         self._now = now
         self._held: dict[tuple[str, str], _Row] = {}
-        """The leases that were taken here, by place and holder, as they were renewed last."""
+        """The leases taken here by place and holder, as last renewed."""
         self.db = self._new_connection()
 
     def _new_connection(self) -> DatabaseConnection:
@@ -101,10 +100,10 @@ class Leases:
         )
 
     def close(self) -> None:
-        """Let go of the connection; the next request opens it again."""
+        """Close the connection; the next request reopens it."""
         self.db.close()
 
-    # -- taking and holding ------------------------------------------------------------------------
+    # -- taking and renewing -----------------------------------------------------------------------
 
     def take(
         self,
@@ -114,7 +113,7 @@ class Leases:
         supersedes: str | None,
         tries: int | None = None,
     ) -> Lease:
-        """Hold a place from now on, unless somebody else does whose time is not over."""
+        """Take the lease unless another holder's has not expired."""
 
         def take(connection: Connection) -> _Row | None:
             found = self._read(connection, place)
@@ -143,9 +142,9 @@ class Leases:
         return _lease(row)
 
     def renew(self, place: str, holder: str, seconds: float) -> None:
-        """Hold a place for some time more.
+        """Renew a lease.
 
-        A lease that is not there any more, though nobody has ended it, is begun anew by whoever has held it.
+        A lease that is missing, although it was not ended, is recreated by its holder.
         """
         mine = {"of_owner": self._owner, "at_place": place, "held_by": holder}
         known = self._held.get((place, holder))
@@ -172,10 +171,10 @@ class Leases:
             self._held[place, holder] = row
 
     def check(self, place: str, holder: str) -> None:
-        """See that a place is still a holder's.
+        """Check that a holder still holds a place.
 
         Raises:
-            LeaseLost: It is not.
+            LeaseLost: It does not.
         """
 
         def mine(connection: Connection) -> bool:
@@ -189,12 +188,12 @@ class Leases:
             raise LeaseLost
 
     def leave(self, place: str, holder: str, *, done: bool) -> None:
-        """Hold a place no longer; who does not hold it any more leaves nothing.
+        """Release a lease; a no-op if the caller no longer holds it.
 
         Args:
             place: The place.
-            holder: Who holds it.
-            done: Whether nothing is known of the place from then on.
+            holder: The holder.
+            done: Whether to delete the lease, so that nothing is known of the place.
         """
         mine = {"of_owner": self._owner, "at_place": place, "held_by": holder}
 
@@ -212,11 +211,11 @@ class Leases:
         self._run(leave)
 
     def end(self, there: Sequence[tuple[str, str]], holder: str | None = None) -> None:
-        """End leases of others, who have to leave.
+        """End other holders' leases.
 
         Args:
-            there: The places, by owner and name.
-            holder: Whose leases, or nobody's; ``None`` ends them whoever has them.
+            there: The places by owner and name.
+            holder: End only this holder's leases and released ones; ``None`` ends every holder's.
         """
 
         def end(connection: Connection) -> None:
@@ -225,22 +224,22 @@ class Leases:
                 if found is None:
                     continue
                 if holder is None or found["holder"] in (None, holder):
-                    # Before it is gone: in between its holder would begin it anew.
+                    # Before the row is deleted: otherwise its holder could recreate it in between.
                     self._withdraw(connection, owner, found["holder"])
                     if not connection.execute(_END, _as_read(found)).rowcount:
                         raise _Changed
 
         self._run(end)
 
-    # -- looking -----------------------------------------------------------------------------------
+    # -- reading -----------------------------------------------------------------------------------
 
     def at(self, owner: str | None, place: str) -> Lease | None:
-        """Read who holds a place, or who left it."""
+        """Return a place's lease, which may be released or expired."""
         found = self._run(lambda connection: self._read(connection, place, owner))
         return None if found is None else _lease(found)
 
     def all(self) -> tuple[list[Lease], datetime]:
-        """Read all leases; returns the present time with them."""
+        """Return all leases and the present time."""
 
         def all(connection: Connection) -> tuple[list[Lease], datetime]:
             rows = connection.execute(self._owned(select(leases))).mappings().all()
@@ -250,7 +249,7 @@ class Leases:
         return self._run(all)
 
     def matching(self, matches: Callable[[str], bool]) -> list[tuple[str, str]]:
-        """List the leases with a text that a function says yes to, by owner and place."""
+        """List the leases with any text that matches, by owner and place."""
 
         def matching(connection: Connection) -> list[tuple[str, str]]:
             rows = connection.execute(self._owned(select(leases))).mappings().all()
@@ -263,7 +262,7 @@ class Leases:
         return self._run(matching)
 
     def try_write(self) -> None:
-        """Write something and take it back."""
+        """Write to the store and undo it."""
         its = {"of_owner": "", "digest": ""}
         row = {"owner": "", "holder": "", "at": ""}
 
@@ -274,10 +273,10 @@ class Leases:
 
         self._run(try_write)
 
-    # -- taking out --------------------------------------------------------------------------------
+    # -- deleting ----------------------------------------------------------------------------------
 
     def drop(self, before: datetime) -> set[tuple[str, str]]:
-        """Delete what was over before a time; returns the places that are left, by owner and name."""
+        """Delete leases that expired before a time; return the remaining places by owner and name."""
 
         def drop(connection: Connection) -> set[tuple[str, str]]:
             for table, at in ((leases, leases.c.until), (withdrawn, withdrawn.c.at)):
@@ -291,16 +290,16 @@ class Leases:
         return self._run(drop)
 
     def wipe(self) -> None:
-        """Leave nothing of what was deleted in the store's own file or tables."""
+        """Remove deleted data from the store's file or tables."""
         if self.db.is_sqlite:
-            self._run(lambda connection: None)  # whatever is there can be used then
+            self._run(lambda connection: None)  # afterwards the file is usable
             self.db.run_outside_transaction("PRAGMA temp_store = MEMORY", "VACUUM")
             return
         tables = (f"VACUUM (FULL) {table.name}" for table in (leases, withdrawn))
         self.db.run_outside_transaction("SET statement_timeout = 0", *tables)
 
     def files(self) -> list[Path]:
-        """Name the files that are there, with nothing on its way into them."""
+        """List the existing files, with no write in progress."""
         self.close()
         return [path for path in self._files() if path.exists()]
 
@@ -312,7 +311,7 @@ class Leases:
         return None if row is None else self._bounded(connection, row, self._now())
 
     def _bounded(self, connection: Connection, found: RowMapping, now: datetime) -> _Row:
-        """Give a lease no more time than it was renewed for, as it has when the clock was set back since."""
+        """Shorten a lease to the duration it was renewed for: it is longer if the clock was set back since."""
         row = dict(found)
         latest = _latest(row, now)
         if _until(row) <= latest:
@@ -338,11 +337,11 @@ class Leases:
     # -- the file ----------------------------------------------------------------------------------
 
     def _run(self, work: Callable[[Connection], T]) -> T:
-        """Do some work, if need be in a file that is made anew.
+        """Run work; recreate an unusable file if needed.
 
-        Each statement is for itself, and changes a lease only if it is as it was read. So with SQLite the file is
-        locked while SQLite is at work and no longer. On a busy machine a transaction that comes back to Python
-        in the middle keeps everybody else waiting until its thread is given the processor again.
+        Each statement commits by itself and changes a lease only if it is as it was read. So the SQLite file is
+        locked only while SQLite runs. On a busy machine a transaction that returns to Python in between would block
+        all others until its thread is scheduled again.
         """
 
         def autocommitted(connection: Connection) -> T:
@@ -353,11 +352,11 @@ class Leases:
             used = self._inode()
             try:
                 return self.db.run(autocommitted, writes=False)
-            except (IntegrityError, _Changed):  # somebody else was faster
+            except (IntegrityError, _Changed):  # another process was faster
                 continue
             except (
                 ResourceClosedError
-            ):  # another process made the file anew while this one opened it
+            ):  # another process recreated the file while this one opened it
                 self.db.close()
             except JournalFault as fault:
                 if attempt == TRIES - 1 or not self._is_unusable(fault):
@@ -369,13 +368,13 @@ class Leases:
         return self.db.file is not None and fault.why not in dialects.NOT_ITS_FAULT
 
     def _recreate(self, fault: JournalFault, used: tuple[int, int] | None) -> None:
-        """Delete the file, so that the next request makes it anew."""
+        """Delete the file, so that the next request recreates it."""
         self.db.close()
-        if self._inode() == used:  # else another process was faster, and its file is left alone
+        if self._inode() == used:  # else another process was faster; keep its file
             with suppress(OSError):
                 for path in self._files():
                     path.unlink(missing_ok=True)
-                logger.warning("the leases are begun anew: %s", fault.message)
+                logger.warning("recreated the lease store: %s", fault.message)
         self.db = self._new_connection()
 
     def _files(self) -> list[Path]:
@@ -393,7 +392,7 @@ class Leases:
 
 
 def _lease_address(url: URL) -> URL:
-    """Return the address of the lease store of a database."""
+    """Return the address of a database's lease store."""
     file = dialects.file_of(url)
     if file is not None:
         return url.set(database=f"{file}{ENDING}")
@@ -401,7 +400,7 @@ def _lease_address(url: URL) -> URL:
 
 
 def _ensure_tables(db: DatabaseConnection) -> None:
-    """Find the store's tables, or make them. A SQLite file is read through: a power cut may have damaged it."""
+    """Find or create the store's tables. A SQLite file is checked as a whole: a power cut may have damaged it."""
 
     def ensure_tables(connection: Connection) -> None:
         _commit_each(connection)
@@ -418,14 +417,14 @@ def _ensure_tables(db: DatabaseConnection) -> None:
 
 
 def _commit_each(connection: Connection) -> None:
-    """End a transaction of SQLite that has no lock yet: from here on each statement commits itself."""
+    """End SQLite's transaction before it takes a lock: from here on each statement commits itself."""
     driver = connection.connection.dbapi_connection
     if isinstance(driver, sqlite3.Connection):
         driver.commit()
 
 
 def _change(connection: Connection, found: Mapping[str, Any], row: Mapping[str, Any]) -> None:
-    """Change a lease that is as it was read."""
+    """Change a lease, if it is as it was read."""
     if not connection.execute(_CHANGE, _as_read(found) | _new(row)).rowcount:
         raise _Changed
 
@@ -444,12 +443,12 @@ def _until(row: Mapping[str, Any]) -> datetime:
 
 
 def _latest(row: Mapping[str, Any], now: datetime) -> datetime:
-    """Return the latest time at which a lease may end that was not renewed by another clock."""
+    """Return the latest possible expiry of a lease that was renewed by this clock."""
     return now + timedelta(seconds=row["lasts"] if row["holder"] is not None else 0.0)
 
 
 def _lived(row: Mapping[str, Any], now: datetime) -> timedelta:
-    """Return how long a holder has had a place: between two renewals no more than one is good for."""
+    """Return how long a holder has held a place; between two renewals, at most one renewal's duration counts."""
     lasts = timedelta(seconds=row["lasts"])
     until = _until(row)
     if row["holder"] is None:
@@ -467,7 +466,7 @@ def _span(since: datetime, now: datetime, seconds: float) -> dict[str, str]:
 
 
 def _tries_after(before: Mapping[str, Any]) -> int:
-    died = before["holder"] is not None  # else the place was left
+    died = before["holder"] is not None  # else the lease was released
     stayed = _until(before) - time_of(before["since"]) >= timedelta(seconds=STEADY_S)
     return died + (0 if stayed else int(before["tries"]))
 

@@ -1,4 +1,4 @@
-"""Every state of one owner in one database: what an application begins, holds, reads and forgets by."""
+"""The states of one owner in a database: create, take, read, lease, erase."""
 
 import asyncio
 import builtins
@@ -31,20 +31,20 @@ _TRIES = 5
 
 
 class SqlStore:
-    """Every state of one owner in one database, and the thread that reads and writes it.
+    """The states of one owner in a database, and the thread that reads and writes it.
 
-    Who works where is kept in a lease store beside it, which has a thread and a connection of its own: a
-    renewal waits for no change of a state. What is worked on where is kept with the states.
+    Leases are kept in a separate lease store with a thread and a connection of its own, so that a renewal waits for
+    no change of a state. What a place works on is stored with the states.
 
-    Nothing is opened before it is first needed; SQLAlchemy is imported then, in the thread. What fails
-    once is tried again with the next request.
+    Nothing is opened before it is needed; SQLAlchemy is imported then, in the thread. After a failure the next
+    request tries again.
 
     Args:
         url: ``sqlite:///path``, ``sqlite:////absolute/path`` or ``postgresql://user@host/name``.
-        owner: Whose states these are; ``None`` sees everybody's and begins none.
-        schema: The number of the states' form; raise it when older programs could not read the new one.
-        create: Whether a database that is not there is made, readable by this user alone.
-        now: The present time, aware.
+        owner: The owner of the states; ``None`` reads all states and creates none.
+        schema: The version of the states' schema; raise it if older programs could not read the new one.
+        create: Whether a missing database is created, readable by this user alone.
+        now: Returns the present time, aware.
     """
 
     def __init__(
@@ -68,16 +68,16 @@ class SqlStore:
     async def create(
         self, state_id: str, make: Callable[[int], str], *, speaker: str | None = None
     ) -> Stored:
-        """Begin a state and hold it.
+        """Create a state and hold it.
 
         Args:
-            state_id: Its id, used by no other.
-            make: Makes the state, as JSON text, for the ordinal it gets: 1 for its owner's first, then 2.
-                Called within the transaction, in the thread; perhaps more than once.
-            speaker: Who speaks at the start.
+            state_id: A unique id.
+            make: Returns the state as JSON text for its ordinal: 1 for its owner's first state, then 2. Called within
+                the transaction, in the thread, perhaps more than once.
+            speaker: The first active agent.
 
         Raises:
-            JournalFault: The database cannot be used, or has the id.
+            JournalFault: The database cannot be used, or the id exists.
         """
         if self._owner is None:
             raise ValueError("a state needs an owner")
@@ -88,11 +88,11 @@ class SqlStore:
         return self._stored(row, (), fence)
 
     async def take(self, state_id: str) -> Stored:
-        """Hold a state from now on: whoever held it before gets TakenOver for his next write.
+        """Take a state: from now on its previous holder's writes raise ``TakenOver``.
 
         Raises:
-            UnknownState: There is none of this id.
-            OtherOwner: It is somebody else's.
+            UnknownState: There is no state with this id.
+            OtherOwner: It belongs to another owner.
             JournalFault: The database cannot be used, or a row of it is damaged.
         """
         row, fence, entries = await self._thread.ask(lambda database: database.take(state_id))
@@ -100,21 +100,21 @@ class SqlStore:
         return self._stored(row, entries, fence)
 
     async def read(self, state_id: str) -> Stored:
-        """Read a state without search it.
+        """Read a state without taking it.
 
-        Its journal writes beside whoever holds it: the next version, under his fence. That is how staff
-        change what a guest's call holds; the holder takes it in with his next write.
+        Its journal writes beside the present holder: the next version, under the holder's fence. That is how staff
+        change the state of a running call; the holder loads the change with its next write.
 
         Raises:
-            UnknownState: There is none of this id.
-            OtherOwner: It is somebody else's.
+            UnknownState: There is no state with this id.
+            OtherOwner: It belongs to another owner.
             JournalFault: The database cannot be used, or a row of it is damaged.
         """
         row, entries = await self._thread.ask(lambda database: database.read(state_id))
         return self._stored(row, entries, None)
 
     async def list(self, limit: int = 50) -> "builtins.list[Listed]":
-        """List the newest states first, each as it stands now.
+        """List the newest states first, each in its present version.
 
         Raises:
             JournalFault: The database cannot be used.
@@ -122,16 +122,16 @@ class SqlStore:
         return await self._thread.ask(lambda database: database.newest(limit))
 
     def record(self, state_id: str, *said: Moment) -> "asyncio.Future[None]":
-        """Start writing down what was said in a call, after what was written before.
+        """Start appending to a call's transcript, after what was written before.
 
-        Returns a future that ends by itself; a conversation need not wait for it. What is withdrawn by its gate
-        before its writing begins is left out.
+        Returns a future that completes on its own, so a conversation need not wait for it. Rows withdrawn by their
+        gate before writing begins are left out.
 
         Raises (through the future):
             JournalFault: It was not written.
-            OutcomeUnknown: The database stopped answering over it.
+            OutcomeUnknown: The database stopped answering meanwhile.
             UnknownState: There is no such state.
-            TakenOver: It was held here, and somebody else holds it now.
+            TakenOver: The state was held here, and another process holds it now.
         """
         if not said:
             nothing = asyncio.get_running_loop().create_future()
@@ -140,16 +140,16 @@ class SqlStore:
         return self._thread.write(TranscriptRows(state_id, self._fences.get(state_id), said))
 
     async def said(self, state_id: str) -> "builtins.list[Moment]":
-        """Read what was said while a state was worked on, in its order.
+        """Read the transcript of a state in order.
 
         Raises:
-            UnknownState: There is none of this id.
-            OtherOwner: It is somebody else's.
+            UnknownState: There is no state with this id.
+            OtherOwner: It belongs to another owner.
             JournalFault: The database cannot be used.
         """
         return await self._thread.ask(lambda database: database.said(state_id))
 
-    # -- who works where ---------------------------------------------------------------------------
+    # -- leases ------------------------------------------------------------------------------------
 
     async def take_place(
         self,
@@ -160,45 +160,45 @@ class SqlStore:
         supersedes: str | None = None,
         tries: int | None = None,
     ) -> Lease:
-        """Hold a place from now on; of two who ask at once one gets it.
+        """Take the lease on a place; of two concurrent requests one succeeds.
 
-        A place is taken only while states can be written. Who holds it already only renews it. Returns the lease with what went on there before and did not
-        end: whoever gets it goes on with that.
+        A lease is granted only while states can be written. If the caller holds it already, it is renewed. The
+        returned lease names the state the place works on if the work there has not finished: the caller continues it.
 
         Args:
-            place: Where: any name.
-            holder: Who: a name that nobody else has, ever.
-            seconds: How long the place is his unless he renews it.
-            supersedes: A holder who is known to be dead, or to leave; his time need not be over.
-            tries: How many died there before, where whoever sent this one has counted; else it is counted here.
+            place: The place, by any name.
+            holder: The holder, by a name that is never used again.
+            seconds: How long the lease lasts unless it is renewed.
+            supersedes: A holder known to be dead or leaving; its lease need not have expired.
+            tries: How many holders died there before, if the dispatcher has counted; else it is counted here.
 
         Raises:
-            LeaseHeld: Somebody else works there.
-            JournalFault: The database cannot be used. Asking again does no harm.
+            LeaseHeld: Another holder's lease has not expired.
+            JournalFault: The database cannot be used. It is safe to retry.
         """
         self._needs_owner()
         await self._in_places(lambda places: places.check_connection(writes=True))
         lease = await self._in_leases(
             lambda leases: leases.take(place, holder, seconds, supersedes, tries)
         )
-        # After the lease is ours: whoever had it before may have settled until then.
+        # After taking the lease: until then the previous holder may have assigned a state.
         return await self._in_places(lambda places: _joined(lease, places.at(place)))
 
     async def assign(self, place: str, holder: str, *, state_id: str, guest: str | None) -> None:
-        """Write down what is worked on at a place, and for whom. Any other place where it was loses it.
+        """Record which state a place works on, and for whom. The state is removed from any other place.
 
         Args:
             place: The place.
-            holder: Who holds it.
-            state_id: The state that is worked on there from now on.
-            guest: Whom it is worked on for.
+            holder: The holder of its lease.
+            state_id: The state it works on from now on.
+            guest: The user it is for.
 
         Raises:
-            LeaseLost: The place is not his any more.
-            TakenOver: The state was held here, and somebody else holds it now.
+            LeaseLost: The caller no longer holds the lease.
+            TakenOver: The state was held here, and another process holds it now.
             UnknownState: There is no such state.
-            OtherOwner: It is somebody else's.
-            JournalFault: The database cannot be used. Asking again does no harm.
+            OtherOwner: It belongs to another owner.
+            JournalFault: The database cannot be used. It is safe to retry.
         """
         self._needs_owner()
         fence = self._fences.get(state_id)
@@ -210,38 +210,38 @@ class SqlStore:
 
         for _ in range(_TRIES):
             before = await self._in_places(lambda places: places.at(place))
-            # Whoever takes the place after this and settles there changes what was read before it.
+            # A holder that takes the lease after this check and assigns a state changes the row read before it.
             await self._in_leases(lambda leases: leases.check(place, holder))
             if await _end_other_leases(assign(before), self._lease_thread) is not None:
                 return
         raise JournalFault(f"The place {place}", "too many others are writing")
 
     async def renew(self, place: str, holder: str, *, seconds: float) -> None:
-        """Hold a place for some time more, however late that is, as long as nobody else has taken it.
+        """Renew the lease on a place, however late, unless another holder has taken it.
 
         Args:
             place: The place.
-            holder: Who holds it.
-            seconds: How long it is his from now on.
+            holder: The holder.
+            seconds: How long the lease lasts from now on.
 
         Raises:
-            LeaseLost: It is not his any more.
-            JournalFault: The database cannot be used; the lease runs on as it was.
+            LeaseLost: The caller no longer holds the lease.
+            JournalFault: The database cannot be used; the lease is unchanged.
         """
         self._needs_owner()
         await self._in_leases(lambda leases: leases.renew(place, holder, seconds))
 
     async def leave_place(self, place: str, holder: str, *, done: bool) -> None:
-        """Hold a place no longer. Who has lost it leaves it as it is.
+        """Release the lease on a place. A no-op if the caller no longer holds it.
 
         Args:
             place: The place.
-            holder: Who holds it.
-            done: Whether what went on there has ended, so that the next one begins anew and nothing of the
-                guest is kept there. Otherwise the next one goes on with it.
+            holder: The holder.
+            done: Whether the work there has finished: the next holder starts anew, and nothing about the user is
+                kept there. Otherwise the next holder continues it.
 
         Raises:
-            JournalFault: The database cannot be used. Asking again does no harm.
+            JournalFault: The database cannot be used. It is safe to retry.
         """
         self._needs_owner()
         if not done:
@@ -257,7 +257,7 @@ class SqlStore:
         await self._in_leases(lambda leases: leases.leave(place, holder, done=True))
 
     async def lost_places(self) -> "builtins.list[Lease]":
-        """List the places where something did not end and whose holder's time is over, the longest first.
+        """List the places with unfinished work whose lease has expired, the longest expired first.
 
         Raises:
             JournalFault: The database cannot be used.
@@ -266,13 +266,13 @@ class SqlStore:
         leases, now = await self._in_leases(lambda leases: leases.all())
         leased = {(lease.owner, lease.place) for lease in leases}
         if any((one.owner, one.place) not in leased for one in known):
-            # What had ended in between has neither a lease nor a state by now.
+            # Work that finished between the two reads has neither a lease nor a state by now.
             still = set(await self._in_places(lambda places: places.all()))
             known = [one for one in known if one in still]
         return _expired(leases, known, now)
 
     async def lease_at(self, place: str) -> Lease | None:
-        """Read who works at a place and on what; ``None`` when nothing goes on there.
+        """Return the lease on a place with its state; ``None`` if there is neither.
 
         Raises:
             JournalFault: The database cannot be used.
@@ -282,7 +282,7 @@ class SqlStore:
         return await self._in_places(lambda places: _joined(lease, places.at(place)))
 
     async def lease_of(self, state_id: str) -> Lease | None:
-        """Read where a state is worked on; ``None`` when it is nowhere.
+        """Return the lease on the place where a state is worked on; ``None`` if there is none.
 
         Raises:
             JournalFault: The database cannot be used.
@@ -303,13 +303,13 @@ class SqlStore:
 
     async def _in_leases(self, work: "Callable[[Leases], T]", *, timed: bool = True) -> T:
         if not self._migrated:
-            # The leases that an older release has left are carried over by that.
+            # This migrates the leases of an older release.
             await self._in_places(lambda places: places.check_connection(writes=False))
             self._migrated = True
         return await self._lease_thread.ask(work, timed=timed)
 
     async def try_writing(self) -> None:
-        """Write to the database, and to the lease store, without changing anything.
+        """Write to the database and the lease store without changing anything.
 
         Raises:
             JournalFault: One of them cannot be written to.
@@ -317,14 +317,14 @@ class SqlStore:
         await self._in_places(lambda places: places.try_write())
         await self._in_leases(lambda leases: leases.try_write())
 
-    # -- looking for what must go, and taking it out -----------------------------------------------
+    # -- searching and erasing ---------------------------------------------------------------------
 
     async def search(self, matches: Callable[[str], bool]) -> "builtins.list[str]":
-        """List the ids of the states of which something is stored that a function says yes to.
+        """List the ids of the states with any stored text that matches.
 
         Args:
-            matches: Gets every text that is stored: states and commands as JSON, keys, what was said, places
-                and guests. Called in the thread.
+            matches: Called in the thread with every stored text: states and commands as JSON, keys, transcripts,
+                places and guests.
 
         Raises:
             JournalFault: The database cannot be used.
@@ -339,7 +339,7 @@ class SqlStore:
         return await self._thread.ask(work, timed=False)
 
     async def files(self) -> "builtins.list[Path]":
-        """Let go of the database and name the files it lies in; those of a server are not to be had.
+        """Close the connection and list the database's files; a server's are not listed.
 
         Raises:
             JournalFault: The thread is stuck.
@@ -354,19 +354,19 @@ class SqlStore:
         return [*await self._thread.ask(work, timed=False), *beside]
 
     async def rewrite(self, state_id: str, edit: "Edit") -> None:
-        """Rewrite all that is stored of a state, and drop what was said and where it was worked on.
+        """Rewrite everything stored of a state, and delete its transcript and its place.
 
-        Whoever holds it gets TakenOver for his next write, and has lost his place. What is deleted can still be read in the
-        database's files until ``wipe``.
+        The present holder's next write raises ``TakenOver``, and it loses its lease. Deleted data can still be read
+        in the database's files until ``wipe``.
 
         Args:
             state_id: Its id.
-            edit: Takes a state as JSON text, and the commands that led to it; returns both without
-                what must go. Called in the thread.
+            edit: Takes a state as JSON text and the commands that led to it; returns both without what must be
+                erased. Called in the thread.
 
         Raises:
-            UnknownState: There is none of this id.
-            OtherOwner: It is somebody else's.
+            UnknownState: There is no state with this id.
+            OtherOwner: It belongs to another owner.
             JournalFault: The database cannot be used, or a row of it is damaged.
         """
 
@@ -380,7 +380,7 @@ class SqlStore:
             await self._in_leases(lambda leases: leases.end(there))
 
     async def last_said(self, before: datetime) -> datetime | None:
-        """Return when the last was said of what was said before a time, aware; ``None`` when nothing was.
+        """Return the time of the last transcript row before a time, aware; ``None`` if there is none.
 
         Raises:
             JournalFault: The database cannot be used.
@@ -394,9 +394,9 @@ class SqlStore:
         return await self._thread.ask(work)
 
     async def drop_said(self, before: datetime) -> int:
-        """Delete what was said before a time, aware; returns how many moments that were.
+        """Delete transcript rows older than a time, aware; return how many.
 
-        So does what is known of places whose holders' time was over by then.
+        Places whose lease expired before that time are deleted too.
 
         Raises:
             JournalFault: The database cannot be used.
@@ -412,12 +412,12 @@ class SqlStore:
         return await self._thread.ask(work)
 
     async def drop_leases(self, matches: Callable[[str], bool]) -> int:
-        """Give up the places that no state was named for yet and that a function says yes to.
+        """End the matching leases of places that no state was assigned to yet; return how many.
 
-        Those of a state go with ``rewrite``. Returns how many they were.
+        Places with a state are deleted by ``rewrite``.
 
         Args:
-            matches: Gets the names of the place and of its holder. Called in the thread.
+            matches: Called in the thread with the names of the place and its holder.
 
         Raises:
             JournalFault: The database cannot be used.
@@ -431,12 +431,12 @@ class SqlStore:
         return len(ended)
 
     async def wipe(self) -> None:
-        """Leave nothing of what was deleted in the database's own files.
+        """Remove deleted data from the database files.
 
-        A PostgreSQL server's write-ahead log, replicas and backups are its administrator's.
+        A PostgreSQL server's WAL, replicas and backups are up to its administrator.
 
         Raises:
-            JournalFault: The database cannot be used, or another program is reading it just now.
+            JournalFault: The database cannot be used, or another program is reading it.
         """
 
         def work(database: "Database") -> None:
@@ -448,7 +448,7 @@ class SqlStore:
         await self._in_leases(lambda leases: leases.wipe(), timed=False)
 
     async def close(self) -> None:
-        """Finish what was asked for and let go of the database; nothing can be asked after it."""
+        """Finish all requests and close the database; nothing can be requested afterwards."""
         await self._thread.close()
         await self._lease_thread.close()
 
@@ -478,7 +478,7 @@ class SqlStore:
 
 
 class _SqlJournal:
-    """One state's journal: held by a fence, or written beside whoever holds it."""
+    """The journal of one state: held by a fence, or written beside its holder."""
 
     def __init__(
         self, thread: "DatabaseThread[Database]", state_id: str, fence: int | None
@@ -488,7 +488,7 @@ class _SqlJournal:
         self._fence = fence
 
     def append(self, entry: Entry) -> "asyncio.Future[None]":
-        """Start writing an entry down, unless the state was taken by somebody else."""
+        """Start writing an entry; refused if another process has taken the state."""
         return self._thread.write(EntryRow(self._state_id, self._fence, entry))
 
     async def after(self, version: int) -> Sequence[Entry]:
@@ -521,9 +521,9 @@ def _joined(lease: Lease | None, place: "Place") -> Lease: ...
 @overload
 def _joined(lease: Lease | None, place: "Place | None") -> Lease | None: ...
 def _joined(lease: Lease | None, place: "Place | None") -> Lease | None:
-    """Put what both stores know of a place together.
+    """Combine the lease with the state of its place.
 
-    A place without a lease is one whose holder's time is over: whoever settled it held it last.
+    If the lease is missing it has expired, and the last holder is the one that assigned the state.
     """
     if place is None:
         return lease
@@ -533,7 +533,7 @@ def _joined(lease: Lease | None, place: "Place | None") -> Lease | None:
 
 
 def _expired(leases: Sequence[Lease], places: "Sequence[Place]", now: datetime) -> list[Lease]:
-    """List the places whose holders' time is over, the longest first."""
+    """List the places whose lease has expired, the longest expired first."""
     known = {(one.owner, one.place): one for one in places}
     over: list[Lease] = []
     for lease in leases:
@@ -547,7 +547,7 @@ def _expired(leases: Sequence[Lease], places: "Sequence[Place]", now: datetime) 
 async def _end_other_leases(
     settled: "asyncio.Future[list[Place] | None]", thread: "DatabaseThread[Leases]"
 ) -> "list[Place] | None":
-    """Wait until a state is settled; those who worked on it elsewhere lose their leases, waited for or not."""
+    """Wait until a state is assigned; holders that worked on it elsewhere lose their leases in any case."""
     ends: list[asyncio.Future[None]] = []
 
     def end(settled: "asyncio.Future[list[Place] | None]") -> None:
@@ -569,5 +569,5 @@ def _end_lease(place: "Place", leases: "Leases") -> None:
 
 def _log_failure(ended: "asyncio.Future[None]") -> None:
     if not ended.cancelled() and (fault := ended.exception()) is not None:
-        # Whoever has that lease finds with the next write that the state is somebody else's.
-        logger.warning("a lease of another place could not be ended: %s", fault)
+        # The holder of that lease finds out with its next write, which raises ``TakenOver``.
+        logger.warning("ending the lease of another place failed: %s", fault)

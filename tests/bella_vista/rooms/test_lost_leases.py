@@ -41,7 +41,7 @@ async def test_a_call_goes_on_when_the_leases_are_lost(
         await turn(guest, 0)
         job = await worker.job(room_name)
         fault(leases)
-        await worker.tells("the leases are begun anew")
+        await worker.tells("recreated the lease store")
 
         lease = None
         while lease is None or lease.holder != job.id:

@@ -349,7 +349,7 @@ class TestALeaseStoreThatFails:
                 await renew(on_file, "ann")
 
         (line,) = caplog.messages
-        assert line.startswith("the leases are begun anew")
+        assert line.startswith("recreated the lease store")
         assert "guest" not in line
 
     async def test_one_that_can_only_be_read_is_replaced(

@@ -1,4 +1,4 @@
-"""Run by alembic for each upgrade: hands it the connection and the transaction that are open already."""
+"""Run by alembic for each upgrade; passes it the open connection and transaction."""
 
 from alembic import context
 

@@ -1,4 +1,4 @@
-"""States, what was done to them, and who holds them: the first release."""
+"""The first release: states and entries."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,7 @@ down_revision = None
 
 
 def upgrade() -> None:
-    """Make the first tables."""
+    """Create the first tables."""
     op.create_table("journal_layout", sa.Column("layout", sa.Integer, primary_key=True))
     op.create_table(
         "states",

@@ -1,4 +1,4 @@
-"""What was said is kept beside what was done."""
+"""Adds the transcript."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,7 @@ down_revision = "0001"
 
 
 def upgrade() -> None:
-    """Add the moments, and tell the first release, which knows no other mark, that it is too old."""
+    """Add the table, and raise the first release's layout mark, so that it refuses the database."""
     op.create_table(
         "moments",
         sa.Column("state_id", sa.Text, sa.ForeignKey("states.state_id"), primary_key=True),

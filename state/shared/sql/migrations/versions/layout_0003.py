@@ -1,4 +1,4 @@
-"""Who works at which place is kept beside the states."""
+"""Adds the leases."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,7 @@ down_revision = "0002"
 
 
 def upgrade() -> None:
-    """Add the leases, and tell those who know no other mark."""
+    """Add the table, and raise the first release's layout mark."""
     op.create_table(
         "leases",
         sa.Column("owner", sa.Text, primary_key=True),

@@ -1,4 +1,4 @@
-"""What a change acts on is kept with it: the last turn whose words it takes up."""
+"""Adds the last user turn that an entry acts on."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,6 +8,6 @@ down_revision = "0003"
 
 
 def upgrade() -> None:
-    """Add the turn, unknown for all that was done before, and tell those who know no other mark."""
+    """Add the column, null for earlier entries, and raise the first release's layout mark."""
     op.add_column("entries", sa.Column("turn", sa.Integer))
     op.execute("UPDATE journal_layout SET layout = 4")

@@ -1,4 +1,4 @@
-"""What is worked on where stays with the states; who holds a place moves to the lease store."""
+"""Moves the leases to the lease store; which state a place works on stays with the states."""
 
 import logging
 import os
@@ -16,7 +16,7 @@ down_revision = "0005"
 logger = logging.getLogger(__name__)
 
 _LASTED_S = 2.0
-"""How long a lease lasted before, in seconds."""
+"""The duration of earlier leases, in seconds."""
 
 _STORE = (
     "CREATE TABLE IF NOT EXISTS leases (owner TEXT NOT NULL, place TEXT NOT NULL, holder TEXT,"
@@ -28,7 +28,7 @@ _STORE = (
 
 
 def upgrade() -> None:
-    """Carry the leases over to where they are kept now, and tell those who know no other mark."""
+    """Move the leases, and raise the first release's layout mark."""
     op.create_table(
         "places",
         sa.Column("owner", sa.Text, primary_key=True),
@@ -64,7 +64,7 @@ def upgrade() -> None:
 
 
 def _to_a_file(connection: sa.Connection) -> None:
-    """Write the leases into the file beside the database; without them their holders only have to wait."""
+    """Write the leases to the lease file; if that fails, their holders only have to wait."""
     rows = connection.exec_driver_sql(
         "SELECT owner, place, holder, since, until, tries FROM leases"
     ).all()
@@ -74,7 +74,7 @@ def _to_a_file(connection: sa.Connection) -> None:
     try:
         _write(f"{file}.leases", [tuple(row) for row in rows])
     except (OSError, sqlite3.Error) as error:
-        logger.warning("leases could not be carried over: %s", error)
+        logger.warning("migrating the leases failed: %s", error)
 
 
 def _write(file: str, rows: Sequence[tuple[Any, ...]]) -> None:
