@@ -138,8 +138,8 @@ class OrderSession:
         self.menu = MenuPages(shared.context.menu)
         self.views = Views(self._present)
         """The order's view at its latest versions; ``Subscribers`` reads the same object."""
-        self._said: OrderedDict[str, Spoken] = OrderedDict()
-        self._on_the_way: dict[str, tuple[str, Saying]] = {}
+        self._spoken: OrderedDict[str, Spoken] = OrderedDict()
+        self._pending: dict[str, tuple[str, Saying]] = {}
         self._store = store
         for one in spoken:
             self._remember(one)
@@ -169,7 +169,7 @@ class OrderSession:
     def has_said(self, caller: Caller, key: str) -> bool:
         """Whether this caller has said something with this key, stored or still being stored."""
         own = own_key(caller, key)
-        return own in self._said or own in self._on_the_way
+        return own in self._spoken or own in self._pending
 
     async def write(
         self, command: OrderCommand, caller: Caller, *, version: int | None, key: str | None
@@ -216,29 +216,29 @@ class OrderSession:
                 stored, they are heard then, and the same key gets their turn.
             StateError: Any other error from the database.
         """
-        told = _digest(redact(text))
+        digest = _digest(redact(text))
         own = own_key(caller, key) if key is not None else None
         if own is not None:
-            if (known := self._said.get(own)) is not None:
-                if known.words != told:
+            if (known := self._spoken.get(own)) is not None:
+                if known.words != digest:
                     raise KeyReused
                 return known.turn
-            before, under_way = self._on_the_way.get(own, (told, None))
-            if under_way is not None and not _failed(under_way):
-                if before != told:
+            before, pending = self._pending.get(own, (digest, None))
+            if pending is not None and not _failed(pending):
+                if before != digest:
                     raise KeyReused
-                return await self._turn_of(under_way)
+                return await self._turn_of(pending)
         if self._store is None:
-            so_far = self.conversation.turn
+            before_turn = self.conversation.turn
             turn = self.conversation.hear(text)
-            if turn == so_far:
+            if turn == before_turn:
                 raise CallOver
-            self._remember(Spoken(own, told, turn))
+            self._remember(Spoken(own, digest, turn))
             return turn
-        saying = self._store(text, own, told)
+        saying = self._store(text, own, digest)
         if own is not None:
-            self._on_the_way[own] = told, saying
-        saying.turn.add_done_callback(lambda _: self._stored(saying, own, told))
+            self._pending[own] = digest, saying
+        saying.turn.add_done_callback(lambda _: self._stored(saying, own, digest))
         return await self._turn_of(saying)
 
     async def _turn_of(self, saying: Saying) -> int:
@@ -252,18 +252,18 @@ class OrderSession:
             raise NotStored("the database is busy")
         raise OutcomeUnknown
 
-    def _stored(self, saying: Saying, own: str | None, told: str) -> None:
-        if own is not None and self._on_the_way.get(own, ("", None))[1] is saying:
-            del self._on_the_way[own]
+    def _stored(self, saying: Saying, own: str | None, digest: str) -> None:
+        if own is not None and self._pending.get(own, ("", None))[1] is saying:
+            del self._pending[own]
         # A later call with the same key gets the result, even if this caller no longer waits.
         if not _failed(saying) and (turn := saying.turn.result()) is not None:
-            self._remember(Spoken(own, told, turn))
+            self._remember(Spoken(own, digest, turn))
 
     def _remember(self, spoken: Spoken) -> None:
         if spoken.key is not None:
-            self._said[spoken.key] = spoken
-            while len(self._said) > MOST_KEYS:
-                self._said.popitem(last=False)
+            self._spoken[spoken.key] = spoken
+            while len(self._spoken) > MOST_KEYS:
+                self._spoken.popitem(last=False)
 
     def _present(self) -> tuple[int, View]:
         shared = self.shared

@@ -33,8 +33,8 @@ def request(kind: type[M], payload: str) -> M:
     if _NUL_IN_JSON in payload and (at := _holds_nul(values)) is not None:
         field = _path(at, "")
         detail = f"{field}: A text must not hold a NUL character"
-        told: list[JsonValue] = [{"path": field, "code": "nul_character", "detail": detail}]
-        raise BadParams(f"{detail}.", field=field, errors=told)
+        errors: list[JsonValue] = [{"path": field, "code": "nul_character", "detail": detail}]
+        raise BadParams(f"{detail}.", field=field, errors=errors)
     # From JSON: a strict model accepts a list as a tuple and a text as a time only there.
     return _valid(kind, payload if payload.strip(BLANK) else "{}")
 
@@ -93,14 +93,14 @@ def _rejected(error: ValidationError, at: str) -> Rejected:
                 field=_path(one["loc"], at),
                 possible=[*possible],
             )
-    told: list[dict[str, JsonValue]] = [
+    errors: list[dict[str, JsonValue]] = [
         {"path": _path(one["loc"], at), "code": one["type"], "detail": _words(one)}
         for one in found[:MOST_ERRORS]
     ]
-    first = told[0]
+    first = errors[0]
     more = f" ({len(found) - 1} more)" if len(found) > 1 else ""
     return BadParams(
-        f"{first['path']}: {first['detail']}.{more}", field=first["path"], errors=[*told]
+        f"{first['path']}: {first['detail']}.{more}", field=first["path"], errors=[*errors]
     )
 
 

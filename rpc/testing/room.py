@@ -144,7 +144,7 @@ class FakeRoom(rtc.Room):
             RoomError: No participant has this identity.
         """
         if identity not in self.clients:
-            raise RoomError(f"nobody in the room is called {identity}")
+            raise RoomError(f"there is no participant {identity} in the room")
         permission = self._permissions[identity]
         if not permission.can_publish_data:
             raise rtc.RpcError._built_in(_Code.CONNECTION_TIMEOUT)
@@ -155,7 +155,7 @@ class FakeRoom(rtc.Room):
             if permission.hidden:
                 raise rtc.RpcError._built_in(_Code.CONNECTION_TIMEOUT) from None
             raise
-        if permission.hidden:  # the answer is for nobody that the server knows
+        if permission.hidden:  # the server cannot route the answer
             raise rtc.RpcError._built_in(_Code.CONNECTION_TIMEOUT)
         return reply
 

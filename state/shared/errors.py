@@ -151,7 +151,7 @@ class LeaseHeld(StateError):
     code = "held"
 
     def __init__(self) -> None:
-        super().__init__("Somebody else is at work at this place. Leave it to them.")
+        super().__init__("Another holder has the lease on this place.")
 
 
 class LeaseLost(StateError):
@@ -160,7 +160,7 @@ class LeaseLost(StateError):
     code = "lost"
 
     def __init__(self) -> None:
-        super().__init__("This place is somebody else's now, or nobody's. Leave it.")
+        super().__init__("The lease on this place is lost: another holder has it, or it was ended.")
 
 
 class UnknownState(StateError):
@@ -178,7 +178,7 @@ class OtherOwner(StateError):
     code = "other_owner"
 
     def __init__(self, state_id: str) -> None:
-        super().__init__(f"{state_id} belongs to somebody else.", id=state_id)
+        super().__init__(f"{state_id} belongs to another owner.", id=state_id)
 
 
 class JournalFault(StateError):

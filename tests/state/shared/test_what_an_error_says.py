@@ -79,14 +79,14 @@ ERRORS: list[tuple[Callable[[], StateError], str, bool, dict[str, object], str]]
         "held",
         False,
         {},
-        "Somebody else is at work at this place. Leave it to them.",
+        "Another holder has the lease on this place.",
     ),
     (
         lambda: LeaseLost(),
         "lost",
         False,
         {},
-        "This place is somebody else's now, or nobody's. Leave it.",
+        "The lease on this place is lost: another holder has it, or it was ended.",
     ),
     (
         lambda: UnknownState("o-1"),
@@ -100,7 +100,7 @@ ERRORS: list[tuple[Callable[[], StateError], str, bool, dict[str, object], str]]
         "other_owner",
         False,
         {"id": "o-1"},
-        "o-1 belongs to somebody else.",
+        "o-1 belongs to another owner.",
     ),
     (
         lambda: JournalFault("orders.db", "it is no database"),
