@@ -257,7 +257,7 @@ class SqlStore:
         await self._in_leases(lambda leases: leases.leave(place, holder, done=True))
 
     async def lost_places(self) -> "builtins.list[Lease]":
-        """List the places with unfinished work whose lease has expired, the longest expired first.
+        """List the places with unfinished work whose lease has expired or was released, oldest first.
 
         Raises:
             JournalFault: The database cannot be used.

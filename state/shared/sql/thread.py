@@ -398,7 +398,7 @@ class _DeadlineWatcher:
         try:
             self.loop.call_soon_threadsafe(self._resolve, answers)
         except RuntimeError:
-            logger.debug("the event loop that queued_at is closed")
+            logger.debug("the event loop of the request is closed")
 
     def _resolve(self, answers: list[_Result]) -> None:
         for request, result, error in answers:
