@@ -136,12 +136,14 @@ async def _be_killed(address: str, plan: Plan) -> None:
             kept.set()
 
     from state.shared.sql.database import Database
-    from state.shared.sql.rows import Change, Outcome, Row
+    from state.shared.sql.rows import EntryRow, Row, RowResult
 
     write = Database.write
 
-    def watched(database: Database, wanted: Sequence[Row], *, alone: bool = False) -> list[Outcome]:
-        entries = [row.entry for row in wanted if isinstance(row, Change)]
+    def watched(
+        database: Database, wanted: Sequence[Row], *, alone: bool = False
+    ) -> list[RowResult]:
+        entries = [row.entry for row in wanted if isinstance(row, EntryRow)]
         dishes = [command.get("name") for entry in entries for command in entry.commands]
         ops = [command.get("op") for entry in entries for command in entry.commands]
         if plan.dies in dishes:

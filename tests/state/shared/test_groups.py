@@ -480,14 +480,14 @@ class TestTheWholeGroupFails:
     ) -> None:
         held = await begun(store, "abc")
         odd = Entry(1, ({"op": "wipe"},), EMPTY, None, "judge", touched=None)  # type: ignore[arg-type]
-        change = Database._change
+        change = Database._entry_rows
 
         def stumble(database: Database, one: Any, *rest: Any) -> Any:
             if one.entry is odd:
                 raise ZeroDivisionError
             return change(database, one, *rest)
 
-        monkeypatch.setattr(Database, "_change", stumble)
+        monkeypatch.setattr(Database, "_entry_rows", stumble)
 
         outcomes = await together(
             store,
