@@ -74,7 +74,7 @@ async def test_a_failure_is_logged_by_its_type_and_its_place(
 
     failed = next(line for line in lines(caplog) if line["levelno"] == logging.ERROR)
     assert failed["error"] == "KeyError"
-    assert "test_call_log.py:" in failed["place"]
+    assert "test_request_log.py:" in failed["place"]
 
 
 async def test_no_answer_waits_for_the_log(caplog: pytest.LogCaptureFixture) -> None:

@@ -135,7 +135,7 @@ async def test_the_agent_is_told_who_comes_and_goes() -> None:
         room.leave("ada")
 
         assert seen == ["+ada", "+bob", "-ada"]
-        with pytest.raises(RoomError, match="nobody"):
+        with pytest.raises(RoomError, match="no participant"):
             await room.call("ada", "echo")
 
 
