@@ -184,7 +184,7 @@ class Gateway(rtc.RpcInterceptor):
             wait_ms = self._rates.take(call.identity)
             admitted = wait_ms is None
             if wait_ms is not None:
-                self._mute_who_goes_on(call.identity)
+                await self._mute_who_goes_on(call.identity)
             if role is None and admitted and self._role_of(call.identity) is not None:
                 # He is known and is not seen just now: after a lost connection the server tells of him later.
                 await self._found(call.identity)
@@ -251,11 +251,13 @@ class Gateway(rtc.RpcInterceptor):
             return True
         return self._find is not None and await self._find(identity) and self._is_there(identity)
 
-    def _mute_who_goes_on(self, identity: str) -> None:
+    async def _mute_who_goes_on(self, identity: str) -> None:
         if self._mutes is None:
             return
         if self._rates.refused(identity) > self._limits.refusals:
             self._mutes.mute(identity, lambda: self._rates.pardon(identity))
+            await self._mutes.until_asked(identity)
+            await self._turnstile.passed(identity)  # all of them go on at once
 
     def _too_often(self, wait_ms: int, role: str | None) -> "_Ready":
         """Return the one refusal that comes by the thousand; it is written once for all that are alike."""

@@ -7,6 +7,7 @@ each refusal before their answers on the way out. The server can drop it before 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from enum import Enum
 from typing import Protocol
 
@@ -17,6 +18,9 @@ logger = logging.getLogger(__name__)
 
 TRIES = 3
 """How often it is tried to give somebody his voice back."""
+
+ASKED_S = 2.0
+"""How long a refused call waits for the request to mute its caller, in seconds."""
 
 CLOSING_S = 2.0
 """How long closing waits for those who are still muted to be given their voice back, in seconds."""
@@ -67,6 +71,7 @@ class Mutes:
         self._seconds = seconds
         self._sleep = sleep
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._asking: dict[str, asyncio.Event] = {}
         self._waiting: set[asyncio.Future[None]] = set()
         self._closed = False
 
@@ -90,14 +95,27 @@ class Mutes:
         """
         if self._closed or identity in self._tasks:
             return
-        task = asyncio.create_task(self._spell(identity), name="mute a caller")
+        asked = self._asking[identity] = asyncio.Event()
+        task = asyncio.create_task(self._spell(identity, asked), name="mute a caller")
         self._tasks[identity] = task
 
         def over(task: asyncio.Task[None]) -> None:
-            del self._tasks[identity]
+            asked.set()
+            del self._tasks[identity], self._asking[identity]
             after()
 
         task.add_done_callback(over)
+
+    async def until_asked(self, identity: str) -> None:
+        """Wait until the server has answered a request to mute a participant, for ``ASKED_S`` at most.
+
+        Answers that are sent meanwhile delay that request: they cost the server as much as the calls.
+        """
+        asked = self._asking.get(identity)
+        if asked is not None and not asked.is_set():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(ASKED_S):
+                    await asked.wait()
 
     async def aclose(self) -> None:
         """Give everybody his voice back, and mute nobody any more."""
@@ -111,13 +129,14 @@ class Mutes:
             if late:
                 await asyncio.wait(late)
 
-    async def _spell(self, identity: str) -> None:
+    async def _spell(self, identity: str, asked: asyncio.Event) -> None:
         permission = await self._permission(identity)
         if not isinstance(permission, ParticipantPermission) or not permission.can_publish_data:
             return
         logger.warning("a caller does not stop and is muted", extra={"seconds": self._seconds})
         # Whether it was done is not known when it failed; giving back what was not taken does no harm.
         await self._allow(identity, permission, data=False)
+        asked.set()
         await self._wait(self._seconds)
         await self._give_back(identity)
 
