@@ -1,9 +1,11 @@
 """One connection to a database: opened when it is needed, made anew after a failure, broken off on request."""
 
 import os
+import random
 import socket
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +19,9 @@ from state.shared.sql import dialects
 
 T = TypeVar("T")
 
+ASKS_S = (0.004, 0.012)
+"""After how long a process that waits to write asks again, in seconds: at random between these."""
+
 
 class Link:
     """A connection that is made when it is needed, and made anew after a failure.
@@ -27,6 +32,8 @@ class Link:
         settle: Looks at what a fresh connection finds, before anything else is done with it. What it
             raises closes the connection.
         prepare: Sets a fresh connection of the driver up.
+        fair: Whether each of many processes that wait to write asks as often as the others. Only where nothing
+            but the beginning of a transaction waits for a lock: with SQLite's write-ahead file.
 
     Raises:
         JournalFault: The address is none.
@@ -39,9 +46,15 @@ class Link:
         create: bool,
         settle: "Callable[[Link], None]",
         prepare: Callable[[Any, object], None] = dialects.prepare,
+        fair: bool = True,
     ) -> None:
         self._url = dialects.parsed(address)
         self._prepare = prepare
+        self._fair = fair
+        self._in_turn = False
+        self._patient = True
+        """Whether SQLite itself waits for a lock on this connection."""
+        self._broken_off = False
         self._may_create = create
         self._settle = settle
         self.file = dialects.file_of(self._url)
@@ -154,6 +167,8 @@ class Link:
         try:
             connection = self._open().execution_options(isolation_level="AUTOCOMMIT")
             self._begins = False
+            if isinstance(self._driver, sqlite3.Connection):
+                self._wait_itself(self._driver, True)
             try:
                 cursors = [connection.exec_driver_sql(statement) for statement in statements]
                 return list(cursors[-1].first() or ()) if cursors[-1].returns_rows else []
@@ -173,7 +188,7 @@ class Link:
         libpq waits for ever for a server that keeps the connection and says nothing (libpq 18).
         """
         with self._breaking:
-            driver = self._driver
+            driver, self._broken_off = self._driver, True
             if isinstance(driver, sqlite3.Connection):
                 driver.interrupt()
             elif driver is not None:
@@ -229,6 +244,7 @@ class Link:
         connection = self._connection = self._engine.connect()
         with self._breaking:
             self._driver = connection.connection.dbapi_connection
+        self._patient, self._in_turn = True, self._fair and _has_write_ahead_file(self._driver)
         self._inode = self._seen()
         try:
             self._settle(self)
@@ -241,8 +257,39 @@ class Link:
     def _begin_driver(self) -> None:
         # PostgreSQL's driver begins by itself.
         driver = self._driver
-        if self._begins and isinstance(driver, sqlite3.Connection):
-            driver.execute("BEGIN IMMEDIATE" if self._writes else "BEGIN").close()
+        if not self._begins or not isinstance(driver, sqlite3.Connection):
+            return
+        if not self._writes:
+            self._wait_itself(driver, True)
+            driver.execute("BEGIN").close()
+        elif self._in_turn:
+            self._wait_itself(driver, False)
+            self._begin_in_turn(driver)
+        else:
+            driver.execute("BEGIN IMMEDIATE").close()
+
+    def _wait_itself(self, driver: sqlite3.Connection, patient: bool) -> None:
+        if patient is not self._patient:
+            driver.execute(f"PRAGMA busy_timeout={dialects.BUSY_S * 1000 if patient else 0:.0f}")
+            self._patient = patient
+
+    def _begin_in_turn(self, driver: sqlite3.Connection) -> None:
+        """Begin a transaction that writes, and ask for the lock at short intervals.
+
+        SQLite 3.40 asks ever more seldom, down to ten times a second: where many processes write, one that has
+        waited for long comes off worst against those that have just come.
+        """
+        until = time.monotonic() + dialects.BUSY_S
+        self._broken_off = False
+        while True:
+            try:
+                driver.execute("BEGIN IMMEDIATE").close()
+                return
+            except sqlite3.OperationalError as error:
+                over = self._broken_off or time.monotonic() >= until
+                if over or dialects.why(error) != dialects.LOCKED:
+                    raise
+            time.sleep(random.uniform(*ASKS_S))
 
     def _seen(self) -> tuple[int, int] | None:
         if self.file is None:
@@ -286,6 +333,12 @@ class _Direct:
             self._driver.rollback()
         except self._driver.Error as error:
             raise dialects.as_known(error, self._driver) from error
+
+
+def _has_write_ahead_file(driver: Any) -> bool:
+    return isinstance(driver, sqlite3.Connection) and driver.execute(
+        "PRAGMA journal_mode"
+    ).fetchone() == ("wal",)
 
 
 def _engine(url: URL) -> Engine:

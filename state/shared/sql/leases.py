@@ -96,7 +96,13 @@ class Leases:
         self.link = self._new_link()
 
     def _new_link(self) -> Link:
-        return Link(self._address, create=True, settle=_settle, prepare=dialects.prepare_leases)
+        return Link(
+            self._address,
+            create=True,
+            settle=_settle,
+            prepare=dialects.prepare_leases,
+            fair=False,
+        )
 
     def close(self) -> None:
         """Let go of the connection; the next request opens it again."""
