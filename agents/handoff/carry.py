@@ -77,17 +77,27 @@ def unanswered(items: Sequence[ChatItem]) -> list[int]:
     A reply to several that was interrupted, or broken off after it had called tools, answers none of them: nobody
     can say which its words were for. One message is answered by whatever was said to it.
     """
+    # From the end: all before the last reply that came to its end is answered, and a history is long.
+    start = next((at + 1 for at in range(len(items) - 1, -1, -1) if _ends(items, at)), 0)
     waiting: list[int] = []
-    for at, item in enumerate(items):
-        if _is_message(item, "user"):
+    for at in range(start, len(items)):
+        if _is_message(items[at], "user"):
             waiting.append(at)
-        elif _is_message(item, "assistant") and not is_note(item):
-            ends = not item.interrupted and not (
-                at + 1 < len(items) and items[at + 1].type == "function_call"
-            )
-            if ends or len(waiting) == 1:
-                waiting.clear()
+        elif len(waiting) == 1 and _is_reply(items[at]):
+            waiting.clear()
     return waiting
+
+
+def _is_reply(item: ChatItem) -> bool:
+    return _is_message(item, "assistant") and not is_note(item)
+
+
+def _ends(items: Sequence[ChatItem], at: int) -> bool:
+    """Whether an item is a reply that came to its end: not interrupted, and no tool called after it."""
+    item = items[at]
+    if item.type != "message" or item.interrupted or not _is_reply(item):
+        return False
+    return at + 1 == len(items) or items[at + 1].type != "function_call"
 
 
 def is_note(item: ChatItem) -> bool:

@@ -184,7 +184,7 @@ class Gateway(rtc.RpcInterceptor):
             wait_ms = self._rates.take(record.identity)
             admitted = wait_ms is None
             if wait_ms is not None:
-                self._mute_if_flooding(record.identity)
+                await self._mute_if_flooding(record.identity)
             if role is None and admitted and self._role_of(record.identity) is not None:
                 # A known identity that is not visible: after a lost connection the server announces it later.
                 await self._ensure_present(record.identity)
@@ -251,11 +251,13 @@ class Gateway(rtc.RpcInterceptor):
             return True
         return self._find is not None and await self._find(identity) and self._is_there(identity)
 
-    def _mute_if_flooding(self, identity: str) -> None:
+    async def _mute_if_flooding(self, identity: str) -> None:
         if self._mutes is None:
             return
         if self._rates.refused(identity) > self._limits.refusals:
             self._mutes.mute(identity, lambda: self._rates.reset_refusals(identity))
+            await self._mutes.until_requested(identity)
+            await self._start_limiter.wait_to_start(identity)  # all of them resume at once
 
     def _rate_limited(self, wait_ms: int, role: str | None) -> "_PreparedError":
         """Return the rate-limit error; serialized once for all identical ones, since a flood gets thousands."""

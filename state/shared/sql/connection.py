@@ -1,9 +1,11 @@
 """One database connection: opened when needed, reopened after a failure, interrupted on request."""
 
 import os
+import random
 import socket
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +19,9 @@ from state.shared.sql import dialects
 
 T = TypeVar("T")
 
+LOCK_RETRY_S = (0.004, 0.012)
+"""Delay before a process that waits for the write lock asks again, in seconds: random between these."""
+
 
 class DatabaseConnection:
     """A connection that is opened when needed and reopened after a failure.
@@ -26,6 +31,8 @@ class DatabaseConnection:
         create: Whether a missing database file may be created, readable by this user alone.
         on_open: Checks a new connection before it is used. If it raises, the connection is closed.
         prepare: Configures a new connection of the driver.
+        fair: Whether all processes that wait for the write lock ask for it equally often. Only where no other
+            statement waits for a lock: with SQLite's write-ahead log.
 
     Raises:
         JournalFault: The address is not valid.
@@ -38,9 +45,15 @@ class DatabaseConnection:
         create: bool,
         on_open: "Callable[[DatabaseConnection], None]",
         prepare: Callable[[Any, object], None] = dialects.prepare,
+        fair: bool = True,
     ) -> None:
         self._url = dialects.parsed(address)
         self._prepare = prepare
+        self._fair = fair
+        self._polls_lock = False
+        self._busy_timeout = True
+        """Whether SQLite itself waits for a lock on this connection."""
+        self._interrupted = False
         self._may_create = create
         self._on_open = on_open
         self.file = dialects.file_of(self._url)
@@ -153,6 +166,8 @@ class DatabaseConnection:
         try:
             connection = self._open().execution_options(isolation_level="AUTOCOMMIT")
             self._opens_transactions = False
+            if isinstance(self._driver, sqlite3.Connection):
+                self._set_busy_timeout(self._driver, True)
             try:
                 cursors = [connection.exec_driver_sql(statement) for statement in statements]
                 return list(cursors[-1].first() or ()) if cursors[-1].returns_rows else []
@@ -172,7 +187,7 @@ class DatabaseConnection:
         libpq waits forever for a server that keeps the connection open and does not answer (libpq 18).
         """
         with self._driver_lock:
-            driver = self._driver
+            driver, self._interrupted = self._driver, True
             if isinstance(driver, sqlite3.Connection):
                 driver.interrupt()
             elif driver is not None:
@@ -232,6 +247,8 @@ class DatabaseConnection:
         connection = self._connection = self._engine.connect()
         with self._driver_lock:
             self._driver = connection.connection.dbapi_connection
+        self._busy_timeout = True
+        self._polls_lock = self._fair and _uses_write_ahead_log(self._driver)
         self._opened_file_id = self._file_id()
         try:
             self._on_open(self)
@@ -244,8 +261,39 @@ class DatabaseConnection:
     def _begin_driver(self) -> None:
         # PostgreSQL's driver begins transactions itself.
         driver = self._driver
-        if self._opens_transactions and isinstance(driver, sqlite3.Connection):
-            driver.execute("BEGIN IMMEDIATE" if self._writes else "BEGIN").close()
+        if not self._opens_transactions or not isinstance(driver, sqlite3.Connection):
+            return
+        if not self._writes:
+            self._set_busy_timeout(driver, True)
+            driver.execute("BEGIN").close()
+        elif self._polls_lock:
+            self._set_busy_timeout(driver, False)
+            self._poll_write_lock(driver)
+        else:
+            driver.execute("BEGIN IMMEDIATE").close()
+
+    def _set_busy_timeout(self, driver: sqlite3.Connection, on: bool) -> None:
+        if on is not self._busy_timeout:
+            driver.execute(f"PRAGMA busy_timeout={dialects.BUSY_S * 1000 if on else 0:.0f}").close()
+            self._busy_timeout = on
+
+    def _poll_write_lock(self, driver: sqlite3.Connection) -> None:
+        """Begin a transaction that writes, asking for the lock at short intervals.
+
+        SQLite 3.40 backs off to ten attempts a second. Where many processes write, the one that has waited
+        longest then loses against those that have just arrived.
+        """
+        deadline = time.monotonic() + dialects.BUSY_S
+        self._interrupted = False
+        while True:
+            try:
+                driver.execute("BEGIN IMMEDIATE").close()
+                return
+            except sqlite3.OperationalError as error:
+                expired = self._interrupted or time.monotonic() >= deadline
+                if expired or dialects.why(error) != dialects.LOCKED:
+                    raise
+            time.sleep(random.uniform(*LOCK_RETRY_S))
 
     def _file_id(self) -> tuple[int, int] | None:
         if self.file is None:
@@ -289,6 +337,12 @@ class _DriverTransaction:
             self._driver.rollback()
         except self._driver.Error as error:
             raise dialects.as_known(error, self._driver) from error
+
+
+def _uses_write_ahead_log(driver: Any) -> bool:
+    return isinstance(driver, sqlite3.Connection) and driver.execute(
+        "PRAGMA journal_mode"
+    ).fetchone() == ("wal",)
 
 
 def _engine(url: URL) -> Engine:

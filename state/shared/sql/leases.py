@@ -96,7 +96,11 @@ class Leases:
 
     def _new_connection(self) -> DatabaseConnection:
         return DatabaseConnection(
-            self._address, create=True, on_open=_ensure_tables, prepare=dialects.prepare_leases
+            self._address,
+            create=True,
+            on_open=_ensure_tables,
+            prepare=dialects.prepare_leases,
+            fair=False,
         )
 
     def close(self) -> None:

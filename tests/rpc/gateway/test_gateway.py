@@ -572,6 +572,48 @@ async def test_a_stranger_who_does_not_stop_is_told_4003_each_time_and_muted() -
         assert not place.room.permission_of("zoe").can_publish_data
 
 
+async def test_calls_of_a_flood_are_answered_when_the_server_was_asked_to_mute_the_caller(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with shop() as place:
+        asked = asyncio.Event()
+        update = place.room.service.update_participant
+
+        async def slow(request: Any) -> Any:
+            await asked.wait()
+            return await update(request)
+
+        monkeypatch.setattr(place.room.service, "update_participant", slow)
+        calls = [asyncio.ensure_future(place.call("ada", "add", {"by": 1})) for _ in range(300)]
+        others = await place.call("sam", "add", {"by": 1})
+        for _ in range(100):
+            await asyncio.sleep(0)
+        before = [call for call in calls if call.done()]
+        asked.set()
+        answers = await asyncio.gather(*calls)
+
+    assert others == {"number": 2}
+    assert len(before) == 200, "100 are served, and the first 100 refusals are answered at once"
+    assert codes(answers) == {0, 4029}
+
+
+async def test_calls_of_a_flood_wait_for_no_server_that_hangs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("rpc.gateway.mutes.REQUESTED_S", 0.01)
+    async with shop() as place:
+
+        async def hangs(request: Any) -> Any:
+            await asyncio.Event().wait()
+
+        monkeypatch.setattr("rpc.gateway.mutes.CLOSING_S", 0.01)
+        monkeypatch.setattr(place.room.service, "get_participant", hangs)
+
+        answers = await flood(place, 300)
+
+    assert codes(answers) == {0, 4029}
+
+
 async def test_a_flood_by_a_stranger_takes_nothing_from_the_guest() -> None:
     async with shop() as place:
         await asyncio.gather(*(place.call("zoe", "greet") for _ in range(300)))
