@@ -44,7 +44,7 @@ class Conversation(Protocol):
         """The agent that speaks."""
         ...
 
-    def hear(self, text: str) -> int:
+    def user_said(self, text: str) -> int:
         """Take in what the guest says; returns the number of this turn, or of the last one after the end."""
         ...
 
@@ -228,7 +228,7 @@ class OrderDesk:
                 return await self._turn_of(under_way)
         if self._store is None:
             so_far = self.conversation.turn
-            turn = self.conversation.hear(text)
+            turn = self.conversation.user_said(text)
             if turn == so_far:
                 raise CallOver
             self._remember(Spoken(own, told, turn))

@@ -140,7 +140,7 @@ async def make(attempt: Attempt, text: str, there: Place, model: LLM[Any]) -> st
         Transcript(there.call, plain, to_go_on="again", answers_here=True),
     )
     for front in fronts:
-        there.call.listen(front.tell)
+        there.call.subscribe(front.tell)
         front.opens()
     async with Conversation(there.call, model) as talk:
         for line in lines_of(attempt, text):

@@ -69,7 +69,7 @@ async def the_call(graph: Graph[Stay]) -> None:
     assert_type(call.ended, EndReason | None)
     assert_type(call.session, AgentSession[Call[Stay, House]])
     assert_type(call.session.userdata.state.guest, str | None)
-    assert_type(call.hear("two nights"), int)
+    assert_type(call.user_said("two nights"), int)
     assert_type(await start_text(call, model), AgentSession[Call[Stay, House]])
     assert_type(await talk(call, model), EndReason)
     assert_type(model.requests, list[Request])

@@ -136,8 +136,8 @@ async def test_words_into_a_session_that_has_closed_are_ignored() -> None:
     events: list[Event] = []
 
     async with Conversation(hotel(), ScriptedLLM([says("Good evening.")])) as talk:
-        talk.call.listen(events.append)
-    turn = talk.call.hear("Hello?")
+        talk.call.subscribe(events.append)
+    turn = talk.call.user_said("Hello?")
 
     assert turn == 0
     assert not any(isinstance(event, YourTurn | ToolUsed) for event in events)
@@ -149,7 +149,7 @@ async def test_words_at_any_moment_of_the_closing_hurt_nobody(steps: int) -> Non
         closing = asyncio.create_task(talk.call.session.aclose())
         for _ in range(steps):
             await asyncio.sleep(0)
-        talk.call.hear("Wait!")
+        talk.call.user_said("Wait!")
         await closing
 
     assert talk.call.ended == "user_left"

@@ -250,7 +250,7 @@ async def test_who_is_told_of_the_end_may_end_it_again() -> None:
             seen.append(call.ended)
             call.end("failed")
 
-    call.listen(leave)
+    call.subscribe(leave)
     async with Conversation(call, ScriptedLLM([says("Good evening.")])) as talk:
         call.end("user_left")
 

@@ -120,7 +120,7 @@ async def test_words_that_cannot_be_let_in_stay_outside() -> None:
         hotel(redact_input=broken), ScriptedLLM([says("Good evening.")])
     ) as talk:
         with pytest.raises(TypeError):
-            talk.call.hear("4111 1111 1111 1111")
+            talk.call.user_said("4111 1111 1111 1111")
 
     assert talk.call.turn == 0
     assert "4111" not in str(list(talk.events))
@@ -128,7 +128,7 @@ async def test_words_that_cannot_be_let_in_stay_outside() -> None:
 
 async def test_a_listener_that_raises_harms_neither_the_call_nor_other_listeners() -> None:
     call = hotel()
-    call.listen(broken)
+    call.subscribe(broken)
     model = ScriptedLLM(
         [
             says("Good evening."),
@@ -147,7 +147,7 @@ async def test_a_listener_that_raises_harms_neither_the_call_nor_other_listeners
 async def test_a_listener_that_left_hears_nothing_more_and_may_leave_twice() -> None:
     call = hotel()
     seen: list[Event] = []
-    leave = call.listen(seen.append)
+    leave = call.subscribe(seen.append)
 
     async with Conversation(call, ScriptedLLM([says("Good evening."), says("Yes?")])) as talk:
         leave()

@@ -3,7 +3,7 @@
 from livekit.agents.llm import ChatContext, ChatItem
 
 from agents.handoff import DATA_MARK
-from agents.handoff.request import recent
+from agents.handoff.request import recent_items
 from agents.testing import Conversation, ScriptedLLM, Step, calls, says
 from tests.agents.hotel import hotel
 
@@ -63,7 +63,7 @@ def test_a_reply_with_more_tool_calls_than_are_remembered_keeps_the_words_they_a
     for number in range(8):
         context.add_message(role="assistant", content=f"step {number}")
 
-    assert recent(context.items, 4) == context.items
+    assert recent_items(context.items, 4) == context.items
 
 
 def test_without_any_words_of_the_guest_nothing_is_cut_off() -> None:
@@ -71,7 +71,7 @@ def test_without_any_words_of_the_guest_nothing_is_cut_off() -> None:
         ChatContext().add_message(role="assistant", content=f"{number}") for number in range(9)
     ]
 
-    assert recent(items, 4) == items
+    assert recent_items(items, 4) == items
 
 
 async def test_the_session_keeps_no_record_of_what_it_told() -> None:

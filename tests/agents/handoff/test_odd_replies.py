@@ -182,7 +182,7 @@ async def test_a_stream_that_breaks_leaves_nothing_behind() -> None:
     async with Conversation(hotel(), model) as talk:
         await talk.hears("A beer")
         turn = await talk.hears("A beer!")
-        left = talk.call.replies.at_work
+        left = talk.call.replies.pending_calls
 
     assert turn.handoffs == [("reception", "bar")]
     assert left == 0

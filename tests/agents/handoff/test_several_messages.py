@@ -69,9 +69,9 @@ async def test_what_is_said_before_an_agent_is_there_is_one_message_each() -> No
     model = ScriptedLLM([says("Good evening."), says("All five.")])
     call = hotel()
     events: list[Event] = []
-    call.listen(events.append)
+    call.subscribe(events.append)
     for one in FIVE:
-        call.hear(one)
+        call.user_said(one)
     await start_text(call, model)
     await until(lambda: any(isinstance(one, YourTurn) for one in events))
     await stop(call)
@@ -95,8 +95,8 @@ async def test_what_is_said_during_a_handoff_is_one_message_each() -> None:
         await talk.answered()
 
         def meanwhile() -> None:
-            talk.call.hear("I am Ada")
-            talk.call.hear("Two please")
+            talk.call.user_said("I am Ada")
+            talk.call.user_said("Two please")
 
         paper.first = meanwhile
         talk.say("A beer")
@@ -206,9 +206,9 @@ class Spoken(RawModel):
     def __init__(self, said: dict[int, list[str]], *replies: list[Part]) -> None:
         super().__init__(*replies)
         self.said = said
-        self.call = Call(SharedState(Stay(), None), hotel_graph(), first_words=FIRST, resumed=True)
+        self.call = Call(SharedState(Stay(), None), hotel_graph(), preamble=FIRST, resumed=True)
         self.events: list[Event] = []
-        self.call.listen(self.events.append)
+        self.call.subscribe(self.events.append)
 
     def chat(self, **asked: Any) -> LLMStream:
         self.call.spawn(self._speak(self.said.get(len(self.asked), [])))
@@ -218,7 +218,7 @@ class Spoken(RawModel):
         for _ in range(50):  # until what is said first would have been said
             await asyncio.sleep(0)
         for one in words:
-            self.call.hear(one)
+            self.call.user_said(one)
 
     async def answers(self) -> list[str]:
         """Hold the call until everything is answered; returns all that was said."""
@@ -267,9 +267,9 @@ async def test_what_is_said_first_is_not_said_again_where_it_was_heard() -> None
 
     async with Aloud(model) as talk:
         talk.call._first_words = FIRST  # after the greeting, which the loudspeaker plays to its end
-        talk.call.hear(FIVE[0])
+        talk.call.user_said(FIVE[0])
         await until(lambda: talk.speaker.playing)
-        talk.call.hear(FIVE[1])
+        talk.call.user_said(FIVE[1])
         await until(lambda: len(model.requests) == 3)
         await talk.hears_out()
         await talk.call.answered()

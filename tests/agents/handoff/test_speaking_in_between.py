@@ -75,10 +75,10 @@ async def test_words_during_the_greeting_are_answered() -> None:
     model = ScriptedLLM([says("Never heard.", until=gate), says("A room, gladly.")])
     call = hotel()
     events: list[Event] = []
-    call.listen(events.append)
+    call.subscribe(events.append)
     await start_text(call, model)
     await until(lambda: len(model.requests) == 1)
-    call.hear("A room")
+    call.user_said("A room")
     await call.answered()
     await stop(call)
 
@@ -90,8 +90,8 @@ async def test_words_before_the_first_voice_has_entered_are_answered_once_it_has
     model = ScriptedLLM([says("Good evening."), calls("transfer_to_bar"), says("A cold one.")])
     call = hotel()
     events: list[Event] = []
-    call.listen(events.append)
-    call.hear("A beer")
+    call.subscribe(events.append)
+    call.user_said("A beer")
     await start_text(call, model)
     await call.answered()
     await stop(call)
@@ -198,11 +198,11 @@ async def test_a_listener_may_speak_for_the_guest_and_all_hear_the_events_in_one
 
     def speak(event: Event) -> None:
         if isinstance(event, YourTurn) and event.turn == 0:
-            said_it.append(call.hear("What is it?"))
+            said_it.append(call.user_said("What is it?"))
 
-    call.listen(speak)
+    call.subscribe(speak)
     seen: list[Event] = []
-    call.listen(seen.append)
+    call.subscribe(seen.append)
     await start_text(call, model)
     await until(lambda: len(model.requests) == 2)
     await call.answered()
@@ -221,16 +221,16 @@ async def test_who_waits_for_the_turn_is_not_let_go_when_a_listener_speaks_at_on
 
     def speak(event: Event) -> None:
         if isinstance(event, YourTurn) and event.turn == 0:
-            call.hear("What is it?")
+            call.user_said("What is it?")
 
-    call.listen(speak)
+    call.subscribe(speak)
     await start_text(call, model)
     waiting = asyncio.create_task(call.answered())
     await until(lambda: len(model.requests) == 1)
     gate.set()
     await waiting
     turn = call.turn
-    given = call.turns.given
+    given = call.turns.is_user_turn
     await stop(call)
 
     assert (turn, given) == (1, True)
@@ -259,7 +259,7 @@ async def test_what_is_said_unasked_during_a_handoff_is_said_by_the_next_voice()
         turn = talk.say("I am thirsty")
         await until(lambda: talk.call.handing_over)
         talk.call.speak("The kitchen closes in ten minutes.")
-        talk.call.hear("Quickly")
+        talk.call.user_said("Quickly")
         await talk.answered()
         await talk.answered()
 
@@ -289,13 +289,13 @@ async def test_a_turn_that_ends_without_new_words_has_those_before_it_answered()
     )
 
     async with Conversation(hotel(), model) as talk:
-        turn, hearing = talk.say("What does a night cost?"), talk.call.hearing
+        turn, speech = talk.say("What does a night cost?"), talk.call.user_speech
         await until(lambda: len(model.requests) == 2)
-        hearing.in_passing("Hm")
-        hearing.state_changed(UserStateChangedEvent(old_state="listening", new_state="speaking"))
+        speech.interim_transcript("Hm")
+        speech.state_changed(UserStateChangedEvent(old_state="listening", new_state="speaking"))
         await talk.call.session.interrupt()
-        hearing.state_changed(UserStateChangedEvent(old_state="speaking", new_state="listening"))
-        hearing.turn_ended("")
+        speech.state_changed(UserStateChangedEvent(old_state="speaking", new_state="listening"))
+        speech.turn_ended("")
         await talk.answered()
 
     assert turn.said == ["It is 120."]
@@ -304,12 +304,12 @@ async def test_a_turn_that_ends_without_new_words_has_those_before_it_answered()
 
 async def test_first_words_that_were_cut_short_lead_the_next_answer() -> None:
     first = "The line was cut."
-    call = Call(SharedState(Stay(), None), hotel_graph(), first_words=first)
+    call = Call(SharedState(Stay(), None), hotel_graph(), preamble=first)
     model = Hasty(call)
 
     async with Conversation(call, model) as talk:
         await talk.answered()
-        call.hear("And for two?")
+        call.user_said("And for two?")
         await talk.answered()
 
     assert [

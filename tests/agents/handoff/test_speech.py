@@ -166,7 +166,7 @@ async def test_what_is_said_during_a_handoff_is_answered_by_the_next_voice() -> 
         await Lingering.left.wait()
         talk.expects_words()
         talk.stt.hears("A glass of wine")
-        await so(lambda: talk.call.hearing.awaits_words)
+        await so(lambda: talk.call.user_speech.awaiting_transcript)
         Lingering.leaves.set()
         await talk.counted(2)
         await talk.answered()
@@ -278,7 +278,7 @@ async def test_it_is_the_guests_turn_when_the_sentence_has_been_heard() -> None:
     played: list[tuple[bool, float]] = []
     model = ScriptedLLM([says("Good evening.")])
     talk = SpokenConversation(hotel(), model, loudspeaker=loud)
-    talk.call.listen(
+    talk.call.subscribe(
         lambda event: (
             played.append((loud.playing, loud.played_s)) if isinstance(event, YourTurn) else None
         )
@@ -323,7 +323,7 @@ async def test_the_farewell_is_heard_before_the_call_ends() -> None:
     model = ScriptedLLM([says("Good evening."), calls("end_call", say="Goodbye.")])
 
     async with SpokenConversation(hotel(), model, loudspeaker=loud) as talk:
-        talk.call.listen(
+        talk.call.subscribe(
             lambda event: at_end.append(loud.playing) if isinstance(event, Ended) else None
         )
         await talk.hears("bye")
@@ -375,7 +375,7 @@ async def test_words_that_cannot_be_spoken_are_said_all_the_same_and_tools_run()
 
 
 async def test_a_voice_that_makes_no_sound_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(speech_output, "SILENT_S", 0.1)
+    monkeypatch.setattr(speech_output, "AUDIO_TIMEOUT_S", 0.1)
     tone = ToneTTS()
     model = ScriptedLLM([says("Good evening."), says("Ada!")])
 
@@ -389,7 +389,7 @@ async def test_a_voice_that_makes_no_sound_is_shown(monkeypatch: pytest.MonkeyPa
 async def test_a_voice_that_has_failed_is_tried_again_after_a_while(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(speech_output, "REST_S", 0.0)
+    monkeypatch.setattr(speech_output, "RETRY_AFTER_S", 0.0)
     tone = ToneTTS()
     model = ScriptedLLM([says("Good evening."), says("Ada!"), says("Yes?")])
 
@@ -461,7 +461,7 @@ async def test_a_guest_who_is_not_heard_is_told_so_once_and_can_type() -> None:
         talk.stt.breaks()
         await so(lambda: of(talk, Said)[-1].text == "Please type.")
         await talk.answered()
-        talk.call.hear("Two nights")
+        talk.call.user_said("Two nights")
         await talk.answered()
         await so(lambda: talk.stt.opened > 3)  # it has been tried again, and has failed again
         await talk.answered()
@@ -502,7 +502,7 @@ async def test_the_end_of_a_turn_that_nobody_notices_loses_no_words() -> None:
     model = ScriptedLLM([says("Good evening."), says("Two nights.")])
 
     async with SpokenConversation(hotel(), model) as talk:
-        talk.call.hearing.patience_s = 0.02
+        talk.call.user_speech.turn_end_timeout_s = 0.02
         talk.expects_words()
         talk.stt._tell(SpeechEventType.FINAL_TRANSCRIPT, "Two nights")
         await talk.counted(1)
@@ -529,7 +529,7 @@ async def test_typed_words_interrupt_speech_and_are_answered_aloud() -> None:
         loud.waits = True
         talk.say("Tell me a story")
         await so(lambda: loud.playing)
-        talk.call.hear("No thanks")
+        talk.call.user_said("No thanks")
         await so(lambda: not loud.playing)
         loud.waits = False
         await talk.answered()

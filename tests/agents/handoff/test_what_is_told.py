@@ -38,7 +38,7 @@ async def test_a_change_that_cannot_be_told_is_done_and_the_fault_is_logged(
 
     assert (turn.tools[0].output, talk.state.nights) == ("Done.", 2)
     (record,) = [one for one in caplog.records if one.name == "agents.handoff.tool_use"]
-    assert (record.message, vars(record)["op"]) == ("a change could not be told", "add_nights")
+    assert (record.message, vars(record)["op"]) == ("policy.describe_result failed", "add_nights")
 
 
 class Asking(HotelAgent):

@@ -213,7 +213,7 @@ class Talk:
 
     async def begins(self) -> None:
         """Start the session and do not wait for the greeting."""
-        self.call.listen(self.events.append)
+        self.call.subscribe(self.events.append)
         if self.channel == "text":
             await start_text(self.call, self.model)
             return
@@ -236,7 +236,7 @@ class Talk:
     async def hears(self, words: str) -> list[Event]:
         """Say something, and wait until it is the guest's turn again."""
         began = len(self.events)
-        self.call.hear(words)
+        self.call.user_said(words)
         await self.until_turn()
         return self.events[began:]
 
@@ -291,8 +291,8 @@ class Talk:
             assert disk.rows[-1].speaker == call.shared.speaker
         assert not call.handing_over
         assert not call.turns.speeches
-        assert not call.late
-        assert not call.replies.at_work
+        assert not call.queued
+        assert not call.replies.pending_calls
         assert not call.tools.last_things.locked()
         self.turns_hold()
 

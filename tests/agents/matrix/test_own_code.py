@@ -211,7 +211,7 @@ async def test_a_second_turn_while_a_tool_hangs_is_answered_when_it_is_given_up(
     channel: Channel,
 ) -> None:
     async with Talk([[made("wait_for_ever")], ["Yes."]], channel, agents=[Desk]) as talk:
-        talk.call.hear("Ask them")
+        talk.call.user_said("Ask them")
         await asyncio.sleep(1.0)
         began = asyncio.get_running_loop().time()
         await talk.hears("Are you still there?")
@@ -228,7 +228,7 @@ async def test_a_tool_that_will_not_be_given_up_does_not_keep_the_guest_from_bei
     channel: Channel,
 ) -> None:
     async with Talk([[made("stubborn")], ["Yes."], ["Yes."]], channel, agents=[Desk]) as talk:
-        talk.call.hear("Ask them")
+        talk.call.user_said("Ask them")
         await asyncio.sleep(1.0)
         await talk.hears("Are you still there?")
         await talk.quiet()
@@ -269,9 +269,9 @@ async def test_words_said_while_such_a_voice_comes_in_are_answered(
     bar: type[Agent[Any, Any]], channel: Channel
 ) -> None:
     async with Talk([["One moment.", BAR], [CHEERS], [CHEERS]], channel, agents=[bar]) as talk:
-        talk.call.hear("A beer")
+        talk.call.user_said("A beer")
         await until(lambda: talk.call.handing_over)
-        talk.call.hear("A cold one")
+        talk.call.user_said("A cold one")
         await talk.until_turn()
         await talk.quiet()
 
@@ -340,7 +340,7 @@ async def test_a_listener_that_raises_at_everything_changes_nothing(channel: Cha
         def fail(event: object) -> None:
             raise TypeError(SECRET)
 
-        talk.call.listen(fail)
+        talk.call.subscribe(fail)
         await talk.hears("Two nights and a beer")
 
         assert talk.said == [CHEERS]

@@ -138,7 +138,7 @@ class TestAnActionIsDecidedOnWhatItsReplyWasShown:
 
     async def test_what_the_page_wrote_meanwhile_is_not_lost(self) -> None:
         async with Talk([[made("one_more")], [SORRY]], agents=[Desk]) as talk:
-            talk.call.hear("A night")
+            talk.call.user_said("A night")
             await asyncio.sleep(0.5)
             await talk.call.shared.apply(SetNights(nights=5), actor="page")
             await talk.until_turn()
@@ -179,7 +179,7 @@ class TestAConditionHoldsWhenItsHandoffIsWritten:
     async def test_what_another_writes_meanwhile_counts(self, writer: str) -> None:
         async with Talk([[CONCIERGE], [SORRY]], agents=[Desk], stay=Stay(nights=2)) as talk:
             talk.disk.takes_s = 0.4
-            talk.call.hear("The theatre")
+            talk.call.user_said("The theatre")
             if writer == "page":
                 await talk.call.shared.apply(SetNights(nights=0), actor="page")
             else:  # beside us, under our hold: our own row finds its version taken
@@ -312,7 +312,7 @@ class TestGivenUp:
 
     async def test_who_else_wrote_is_still_told_of(self) -> None:
         async with Talk([[made("wait_for_ever")], [SORRY]], agents=[Desk]) as talk:
-            talk.call.hear("Ask them")
+            talk.call.user_said("Ask them")
             await asyncio.sleep(1.0)
             await talk.call.shared.apply(SetNights(nights=5), actor="page")
             await talk.until_turn()

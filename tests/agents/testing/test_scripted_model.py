@@ -105,5 +105,5 @@ async def test_a_step_with_an_error_says_its_words_and_calls_nothing() -> None:
 
 
 async def test_a_fact_that_never_comes_about_fails_the_test() -> None:
-    with pytest.raises(ConversationError, match="never came about"):
+    with pytest.raises(ConversationError, match="never held"):
         await until(lambda: False)

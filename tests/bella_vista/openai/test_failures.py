@@ -34,33 +34,33 @@ TROUBLES = {
     "there is no such model": (refuses(404), "there is no such model or address (404)"),
     "too many requests": (
         refuses(429, headers=(("Retry-After", "1"),)),
-        "too many requests, or the account has nothing left (429)",
+        "rate limit exceeded, or the account is out of credit (429)",
     ),
     "the account is empty": (
         refuses(429, code="insufficient_quota"),
-        "the account has nothing left to pay with (429)",
+        "the account is out of credit (429)",
     ),
     "a code of the server's own": (
         refuses(400, code=KEY),
-        "it did not take the request (400)",
+        "it rejected the request (400)",
     ),
-    "the schema is refused": (refuses(400), "it did not take the request (400)"),
-    "the server is broken": (refuses(500), "it is in trouble itself (500)"),
+    "the schema is refused": (refuses(400), "it rejected the request (400)"),
+    "the server is broken": (refuses(500), "server error (500)"),
     "a page instead of a stream": (
         Answer(body="<html><body>Bad gateway</body></html>", kind="text/html"),
         "its reply broke off",
     ),
     "a page with an error": (
         Answer(status=502, body="<html>Bad gateway</html>", kind="text/html"),
-        "it is in trouble itself (502)",
+        "server error (502)",
     ),
     "nonsense": (
         Answer(body='data: {"choices": [{"delta"\n\n', kind="text/event-stream"),
-        "it could not be reached or understood (JSONDecodeError)",
+        "connection failed or invalid response (JSONDecodeError)",
     ),
     "an error in the stream": (
         Answer(body='data: {"error": {"message": "overloaded"}}\n\n', kind="text/event-stream"),
-        "it could not be reached or understood (APIError)",
+        "connection failed or invalid response (APIError)",
     ),
     "an empty stream": (Answer(body="", kind="text/event-stream"), "its reply broke off"),
     "done at once": (
@@ -95,7 +95,7 @@ TROUBLES = {
     ),
     "a call cut by the connection": (
         calls(("set_customer", {"name": "Nobody"}), breaks="hard"),
-        "it could not be reached or understood",
+        "connection failed or invalid response",
     ),
     "a call in a stream that only stops": (
         calls(("set_customer", {"name": "Nobody"}), breaks="soft"),
@@ -124,7 +124,7 @@ async def test_trouble_ends_in_words_and_the_next_turn_works(
     assert talk.state.customer_name == "Ada"
     told = [record for record in caplog.records if record.name.startswith("agents.")]
     (line,) = [record for record in told if record.levelno >= logging.WARNING]
-    assert line.getMessage().startswith(f"the model test-model failed: {why}")
+    assert line.getMessage().startswith(f"model request failed: test-model: {why}")
     assert line.exc_info is None
     assert KEY not in line.getMessage()
     assert server.overrun == 0

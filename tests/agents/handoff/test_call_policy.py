@@ -15,7 +15,7 @@ from tests.agents.hotel import Stay, hotel
 def test_nothing_to_say_instead_of_a_model_is_refused(words: str, blank: str) -> None:
     wrong: dict[str, Any] = {words: blank}
 
-    with pytest.raises(ValueError, match=f"^{words} is blank: the guest would hear nothing$"):
+    with pytest.raises(ValueError, match=f"^{words} is blank: the user would hear nothing$"):
         CallPolicy[Stay, None](**wrong)
 
 
