@@ -431,7 +431,7 @@ class Call(Generic[S, C]):
                 if not self.turns.speaking:  # the session is closing
                     return
             if self.turns.speaking:
-                await self.turns.reply_ends()
+                await self.turns.reply_ended()
                 continue
             if self.transfers.committing:  # its reply has ended without it
                 await self.transfers.commit_ended()

@@ -120,7 +120,7 @@ async def start_speech(
     handling = turns_by(vad) if turns is None else turns
     call.tts_by_agent = tts_by_agent or {}
     call.speech_lost = lost or call.speech_lost
-    call.turns.lag_s = heard_after_s
+    call.turns.playout_lag_s = heard_after_s
     # Longer than the endpointing delay of livekit-agents 1.8.9, at most 3 seconds by default.
     call.user_speech.turn_end_timeout_s = (
         handling.get("endpointing", {}).get("max_delay", 3.0) + 1.0
