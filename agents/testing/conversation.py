@@ -158,13 +158,13 @@ class Conversation(Generic[S, C]):
         if kind is None and isinstance(self.model, ScriptedLLM):
             self.model.finished()
 
-    async def hears(self, text: str) -> Turn:
+    async def user_says(self, text: str) -> Turn:
         """Say something to the agents and wait until it is the user's turn again."""
-        turn = self.say(text)
+        turn = self.user_says_nowait(text)
         await self._until_users_turn()
         return turn
 
-    def say(self, text: str) -> Turn:
+    def user_says_nowait(self, text: str) -> Turn:
         """Say something without waiting: into a reply, or into a handoff."""
         turn = Turn(self.call.turn + 1)
         self.turns.append(turn)

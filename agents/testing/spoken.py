@@ -66,14 +66,14 @@ class SpokenConversation(Conversation[S, C]):
         self._tts_by_agent = tts_by_agent
         self._turns = turns or quick_turns()
 
-    async def hears(self, text: str) -> Turn:
+    async def user_says(self, text: str) -> Turn:
         """Say something aloud and wait until it is the user's turn again."""
-        turn = self.say(text)
+        turn = self.user_says_nowait(text)
         await self.counted(turn.number)
         await self._until_users_turn()
         return turn
 
-    def say(self, text: str) -> Turn:
+    def user_says_nowait(self, text: str) -> Turn:
         """Say something aloud without waiting."""
         turn = self.expects_words()
         self.stt.hears(text)

@@ -106,7 +106,7 @@ async def hold(there: Place, model: LLM[Any], lines: Sequence[str], sinks: Sinks
     async with Conversation(there.call, model) as talk:
         for line in lines:
             if there.call.ended is None:
-                await talk.hears(line)
+                await talk.user_says(line)
         for front in fronts:
             front.closes("input_ended")
 

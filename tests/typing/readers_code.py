@@ -104,7 +104,7 @@ async def the_conversation(call: Call[Stay, House], model: ScriptedLLM) -> None:
         assert_type(conversation.state, Stay)
         assert_type(conversation.call, Call[Stay, House])
         assert_type(conversation.greeting, Turn)
-        turn = await conversation.hears("two nights")
+        turn = await conversation.user_says("two nights")
 
     assert_type(turn, Turn)
     assert_type(turn.said, list[str])

@@ -73,7 +73,7 @@ async def test_replies_nobody_asked_for_hand_the_guest_around_no_further_than_al
     )
 
     async with Conversation(hotel(handoffs_per_turn=2), model) as talk:
-        turn = await talk.hears("I am thirsty")
+        turn = await talk.user_says("I am thirsty")
         for _ in range(2):
             await talk.call.session.generate_reply()
             await talk.answered()

@@ -133,10 +133,10 @@ async def test_what_is_said_while_it_is_written_down_is_the_next_voices_to_answe
     model = ScriptedLLM([says("Good evening."), calls("transfer_to_bar"), says("A beer it is.")])
     async with Conversation(hotel(journal=disk), model) as talk:
         disk.gate.clear()
-        talk.say("I am thirsty")
+        talk.user_says_nowait("I am thirsty")
         await until(lambda: disk.asked > 0)  # it is decided
         await some_time()  # livekit passes over its reply from here on
-        turn = talk.say("A beer, please")
+        turn = talk.user_says_nowait("A beer, please")
         await some_time()
         disk.gate.set()
         await talk.answered()

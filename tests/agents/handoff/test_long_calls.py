@@ -22,7 +22,7 @@ async def test_what_the_model_is_shown_stops_growing() -> None:
 
     async with Conversation(hotel(remembers=20), model) as talk:
         for _ in range(TURNS):
-            await talk.hears("I am somebody else")
+            await talk.user_says("I am somebody else")
 
     sizes = [len(request.texts) for request in model.requests]
     assert max(sizes) <= 22  # the instructions and the digest come on top
@@ -36,7 +36,7 @@ async def test_what_is_cut_off_leaves_no_answer_without_its_call_and_no_request_
 
     async with Conversation(hotel(remembers=20), model) as talk:
         for _ in range(TURNS):
-            await talk.hears("I am somebody else")
+            await talk.user_says("I am somebody else")
 
     for request in model.requests[40:]:
         roles = [role for role, text in request.texts if not text.startswith(DATA_MARK)]
@@ -49,7 +49,7 @@ async def test_the_beginning_of_a_cut_prompt_stays_the_same_for_some_turns() -> 
 
     async with Conversation(hotel(remembers=20), model) as talk:
         for number in range(TURNS):
-            await talk.hears(f"I am somebody else, {number}")
+            await talk.user_says(f"I am somebody else, {number}")
 
     beginnings = [request.texts[1] for request in model.requests[40:]]
     moved = sum(one != other for one, other in zip(beginnings[1:], beginnings[:-1], strict=True))
@@ -78,7 +78,7 @@ async def test_the_session_keeps_no_record_of_what_it_told() -> None:
     model = ScriptedLLM(script()[:3])
 
     async with Conversation(hotel(), model) as talk:
-        await talk.hears("I am Ada")
+        await talk.user_says("I am Ada")
         kept = talk.call.session._recorded_events
 
     assert kept == []

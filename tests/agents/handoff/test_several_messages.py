@@ -29,10 +29,10 @@ async def test_what_is_said_while_a_model_thinks_is_one_message_each() -> None:
     model = ScriptedLLM([says("Good evening."), says("Never.", until=gate), says("All five.")])
 
     async with Conversation(hotel(), model) as talk:
-        talk.say(FIVE[0])
+        talk.user_says_nowait(FIVE[0])
         await until(lambda: len(model.requests) == 2)
         for one in FIVE[1:]:
-            talk.say(one)
+            talk.user_says_nowait(one)
         await talk.answered()
         history = talk.call.session.history.messages()
         own = talk.call.session.current_agent.chat_ctx.messages()
@@ -53,9 +53,9 @@ async def test_the_state_stands_before_all_of_them_and_the_model_is_told_how_man
     model = ScriptedLLM([says("Good evening."), says("Never.", until=gate), says("Both.")])
 
     async with Conversation(hotel(), model) as talk:
-        talk.say("Two nights")
+        talk.user_says_nowait("Two nights")
         await until(lambda: len(model.requests) == 2)
-        talk.say("for Ada")
+        talk.user_says_nowait("for Ada")
         await talk.answered()
 
     texts = model.requests[2].texts
@@ -99,7 +99,7 @@ async def test_what_is_said_during_a_handoff_is_one_message_each() -> None:
             talk.call.user_said("Two please")
 
         paper.first = meanwhile
-        talk.say("A beer")
+        talk.user_says_nowait("A beer")
         await until(lambda: talk.call.turn == 3)
         await talk.answered()
 
@@ -115,14 +115,14 @@ async def test_they_stay_in_their_order_when_the_clock_steps_between_them() -> N
     )
 
     async with Conversation(hotel(), model) as talk:
-        talk.say(FIVE[0])
+        talk.user_says_nowait(FIVE[0])
         await until(lambda: len(model.requests) == 2)
         for one in FIVE[1:]:
             clock_steps(talk.call, -20.0)
-            talk.say(one)
+            talk.user_says_nowait(one)
         await talk.answered()
         clock_steps(talk.call, -7200.0)
-        await talk.hears("Really?")
+        await talk.user_says("Really?")
 
     assert by_user(model.requests[3]) == [*FIVE, "Really?"]
 
@@ -143,12 +143,12 @@ async def test_messages_that_a_broken_off_reply_was_shown_beside_another_travel_
     )
 
     async with Conversation(hotel(), model) as talk:
-        talk.say("I am Ada")
+        talk.user_says_nowait("I am Ada")
         await until(lambda: len(model.requests) == 2)
-        talk.say("A beer")
-        talk.say("A cold one")
+        talk.user_says_nowait("A beer")
+        talk.user_says_nowait("A cold one")
         await until(lambda: len(model.requests) == 4)
-        talk.say("Two please")
+        talk.user_says_nowait("Two please")
         await talk.answered()
 
     assert [text for _, text in talk_in(model.requests[5])] == [
@@ -170,9 +170,9 @@ async def test_a_message_that_was_acted_on_alone_does_not_travel() -> None:
     )
 
     async with Conversation(hotel(), model) as talk:
-        talk.say("I am Ada")
+        talk.user_says_nowait("I am Ada")
         await until(lambda: len(model.requests) == 3)
-        talk.say("A beer")
+        talk.user_says_nowait("A beer")
         await talk.answered()
 
     assert by_user(model.requests[4]) == ["A beer"]
@@ -183,13 +183,13 @@ async def test_a_reply_to_several_that_was_interrupted_while_it_spoke_has_answer
     model = RawModel(["Good evening."], [never], ["So, ", never], ["All three."])
 
     async with Conversation(hotel(), model) as talk:
-        talk.say(FIVE[0])
+        talk.user_says_nowait(FIVE[0])
         await until(lambda: len(model.asked) == 2)
-        talk.say(FIVE[1])
+        talk.user_says_nowait(FIVE[1])
         await until(lambda: len(model.asked) == 3)
         for _ in range(50):  # until its first words are said
             await asyncio.sleep(0)
-        talk.say(FIVE[2])
+        talk.user_says_nowait(FIVE[2])
         await talk.answered()
         said = [(one.text, one.interrupted) for one in talk.events if isinstance(one, Said)]
 

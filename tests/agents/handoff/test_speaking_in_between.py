@@ -18,8 +18,8 @@ async def test_two_things_said_at_once_are_both_answered() -> None:
     model = ScriptedLLM([says("Good evening."), says("Broken off."), says("Both, yes.")])
 
     async with Conversation(hotel(), model) as talk:
-        talk.say("A room")
-        turn = talk.say("and a beer")
+        talk.user_says_nowait("A room")
+        turn = talk.user_says_nowait("and a beer")
         await talk.answered()
 
     heard = " ".join(text for role, text in model.requests[-1].texts if role == "user")
@@ -34,11 +34,11 @@ async def test_ten_things_said_while_the_model_thinks_are_all_answered_together(
     model = ScriptedLLM([says("Good evening."), says("Too late.", until=gate), says("All of it.")])
 
     async with Conversation(hotel(), model) as talk:
-        talk.say("word 0")
+        talk.user_says_nowait("word 0")
         await until(lambda: len(model.requests) == 2)
         for number in range(1, 9):
-            talk.say(f"word {number}")
-        turn = talk.say("word 9")
+            talk.user_says_nowait(f"word {number}")
+        turn = talk.user_says_nowait("word 9")
         await talk.answered()
 
     heard = " ".join(text for role, text in model.requests[-1].texts if role == "user")
@@ -59,9 +59,9 @@ async def test_words_during_the_opening_break_it_off_and_are_answered_with_every
     )
 
     async with Conversation(hotel(), model) as talk:
-        talk.say("I am thirsty")
+        talk.user_says_nowait("I am thirsty")
         await until(lambda: len(model.requests) == 3)
-        turn = talk.say("No, a room")
+        turn = talk.user_says_nowait("No, a room")
         await talk.answered()
 
     assert talk.call.speaker == "bar"
@@ -119,12 +119,12 @@ async def test_words_while_a_tool_works_are_answered_after_it() -> None:
     )
 
     async with Conversation(hotel(Stay(nights=1)), model) as talk:
-        await talk.hears("I want to go out")
-        talk.say("Ask the theatre")
+        await talk.user_says("I want to go out")
+        talk.user_says_nowait("Ask the theatre")
         await until(lambda: len(model.requests) == 4)
         for _ in range(20):
             await asyncio.sleep(0)
-        turn = talk.say("And a taxi")
+        turn = talk.user_says_nowait("And a taxi")
         Telephone.gate.set()
         await talk.answered()
     Telephone.gate = None
@@ -140,9 +140,9 @@ async def test_words_while_a_handoff_is_written_down_go_to_the_next_voice() -> N
 
     async with Conversation(hotel(journal=journal), model) as talk:
         journal.gate.clear()
-        talk.say("I am thirsty")
+        talk.user_says_nowait("I am thirsty")
         await until(lambda: bool(journal.asked))
-        turn = talk.say("A cold beer")
+        turn = talk.user_says_nowait("A cold beer")
         for _ in range(20):
             await asyncio.sleep(0)
         journal.gate.set()
@@ -171,17 +171,17 @@ async def test_words_while_a_handoff_fails_to_be_written_down_are_answered_by_th
 
     async with Conversation(hotel(journal=journal), model) as talk:
         journal.gate.clear()
-        talk.say("I am thirsty")
+        talk.user_says_nowait("I am thirsty")
         await until(lambda: bool(journal.asked))
         journal.fails = True
-        turn = talk.say("A cold beer")
+        turn = talk.user_says_nowait("A cold beer")
         for _ in range(20):
             await asyncio.sleep(0)
         journal.gate.set()
         await talk.answered()
         speaker = talk.call.speaker
         journal.fails = False
-        again = await talk.hears("To the bar")
+        again = await talk.user_says("To the bar")
 
     assert NotStored("").code in str(turn.refused)
     assert speaker == "reception"
@@ -241,7 +241,7 @@ async def test_everybody_who_waits_for_the_turn_is_told() -> None:
     model = ScriptedLLM([says("Good evening."), says("It is 120.", until=gate)])
 
     async with Conversation(hotel(), model) as talk:
-        talk.say("What is it?")
+        talk.user_says_nowait("What is it?")
         gone = asyncio.create_task(talk.call.answered())
         waiting = [asyncio.create_task(talk.call.answered()) for _ in range(3)]
         await asyncio.sleep(0)
@@ -256,7 +256,7 @@ async def test_what_is_said_unasked_during_a_handoff_is_said_by_the_next_voice()
     model = ScriptedLLM([says("Good evening."), calls("transfer_to_bar"), says("A beer?")])
 
     async with Conversation(hotel(), model) as talk:
-        turn = talk.say("I am thirsty")
+        turn = talk.user_says_nowait("I am thirsty")
         await until(lambda: talk.call.handing_over)
         talk.call.speak("The kitchen closes in ten minutes.")
         talk.call.user_said("Quickly")
@@ -274,7 +274,7 @@ async def test_words_whose_reply_was_broken_off_by_no_new_words_are_answered_all
     )
 
     async with Conversation(hotel(), model) as talk:
-        turn = talk.say("What does a night cost?")
+        turn = talk.user_says_nowait("What does a night cost?")
         await until(lambda: len(model.requests) == 2)
         await talk.call.session.interrupt()
         await talk.answered()
@@ -289,7 +289,7 @@ async def test_a_turn_that_ends_without_new_words_has_those_before_it_answered()
     )
 
     async with Conversation(hotel(), model) as talk:
-        turn, speech = talk.say("What does a night cost?"), talk.call.user_speech
+        turn, speech = talk.user_says_nowait("What does a night cost?"), talk.call.user_speech
         await until(lambda: len(model.requests) == 2)
         speech.interim_transcript("Hm")
         speech.state_changed(UserStateChangedEvent(old_state="listening", new_state="speaking"))

@@ -233,7 +233,7 @@ class Talk:
     async def __aexit__(self, kind: object, *_: object) -> None:
         await stop(self.call)
 
-    async def hears(self, words: str) -> list[Event]:
+    async def user_says(self, words: str) -> list[Event]:
         """Say something, and wait until it is the guest's turn again."""
         began = len(self.events)
         self.call.user_said(words)
@@ -322,7 +322,7 @@ class Talk:
             ("Noted, Grace.",),
         ]
         assert len(self.model.asked) == self.planned, (len(self.model.asked), self.events)
-        happened = await self.hears("I am Grace")
+        happened = await self.user_says("I am Grace")
         assert self.call.state.guest == "Grace"
         assert [event.text for event in happened if isinstance(event, Said)] == ["Noted, Grace."]
         assert len([event for event in happened if isinstance(event, YourTurn)]) == 1

@@ -129,7 +129,7 @@ async def test_a_journal_that_never_answers_ends_in_words_and_nobody_says_it_was
 ) -> None:
     async with Talk([reply, ["I am not sure."]], channel, disk=DeadDisk()) as talk:
         talk.disk.dead = True  # type: ignore[attr-defined]
-        await talk.hears("Two nights, or a beer")
+        await talk.user_says("Two nights, or a beer")
 
         assert "It may or may not have been done. outcome_unknown" in talk.shown()
         assert talk.said == ["I am not sure."]
@@ -164,7 +164,7 @@ async def test_closing_waits_for_a_commit_that_is_on_its_way_and_keeps_it() -> N
 async def test_plain_livekit_waits_an_hour_for_a_tool_before_it_closes() -> None:
     loop = asyncio.get_running_loop()
     async with Plain([[made("wait_for_ever")]]) as talk:
-        talk.say("Ask them")
+        talk.user_says_nowait("Ask them")
         await asyncio.sleep(1.0)
         began = loop.time()
         await talk.session.aclose()
@@ -182,7 +182,7 @@ async def test_fifty_handoffs_make_neither_the_prompt_nor_the_call_grow() -> Non
 
     async with Talk(fifty_handoffs()) as talk:
         for _ in range(50):
-            await talk.hears("The other one, please")
+            await talk.user_says("The other one, please")
             kept.append(sizes(talk.call, talk.call.transfers, talk.call.turns, talk.call.tools))
         talk.holds()
         openings = [texts(context.items) for context in talk.model.asked[6::2]]
@@ -209,7 +209,7 @@ async def test_plain_livekit_keeps_every_voice_of_a_call_in_memory() -> None:
     async with Plain(fifty_handoffs()) as talk:
         for _ in range(50):
             agents.append(weakref.ref(talk.session.current_agent))
-            await talk.hears("The other one, please")
+            await talk.user_says("The other one, please")
         gc.collect()
 
         assert len([agent for agent in agents if agent() is not None]) == 50

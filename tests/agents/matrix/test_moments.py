@@ -156,7 +156,7 @@ async def test_a_hand_back_that_could_not_be_stored_is_stored_in_the_next_turn(
         talk.disk.fails = False
         wrong = talk.call.shared.speaker
 
-        await talk.hears("Hello?")
+        await talk.user_says("Hello?")
 
         assert wrong == "bar"
         assert talk.call.shared.speaker == talk.call.speaker == "reception"
@@ -216,7 +216,7 @@ async def test_a_journal_that_refuses_during_a_handoff_keeps_the_guest_and_says_
 ) -> None:
     async with Talk([[BAR], ["Please stay."], ["Yes?"]], channel) as talk:
         talk.disk.fails = True
-        await talk.hears("A beer")
+        await talk.user_says("A beer")
         talk.disk.fails = False
 
         assert talk.refused == [NotStored.code]
