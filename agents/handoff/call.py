@@ -462,7 +462,7 @@ class Call(Generic[S, C]):
             if known and self._preamble in text:
                 self._preamble = ""
             self.emit(Said(self.turn, self.speaker, text, item.interrupted))
-            self.turns.spoke(interrupted=item.interrupted)
+            self.turns.agent_spoke(interrupted=item.interrupted)
 
     def _on_agent_state(self, event: AgentStateChangedEvent) -> None:
         self.turns.state_changed(event.new_state)

@@ -32,13 +32,13 @@ def faults_of_agent(agent: "type[Agent[Any, Any]]", transfers: Sequence[str]) ->
             f"{agent.__name__} is called {name!r}: an agent's name is in lower snake case, and no"
             " longer than 52 characters"
         )
-    offered = offered_by(agent)
+    offered = offers_of(agent)
     if not isinstance(offered, Sequence):
-        yield f"{agent.__name__}: offers is not a tuple of tools: {shown(offered)}"
+        yield f"{agent.__name__}: offers is not a tuple of tools: {describe_tool(offered)}"
         return
     for tool in offered:
         yield from (f"{agent.__name__}: {fault}" for fault in _faults_of_tool(tool))
-    names = [tool_name(tool) for tool in tools_among(offered)]
+    names = [tool_name(tool) for tool in named_tools(offered)]
     for op in dict.fromkeys(names):
         if names.count(op) > 1:
             yield f"{agent.__name__} offers {op} twice"
@@ -46,37 +46,37 @@ def faults_of_agent(agent: "type[Agent[Any, Any]]", transfers: Sequence[str]) ->
             yield f"{agent.__name__}: {op} is the name of a tool and of a handoff"
 
 
-def faults_of_waiting(agents: Sequence["type[Agent[Any, Any]]"]) -> Iterator[str]:
+def faults_of_needs_answer(agents: Sequence["type[Agent[Any, Any]]"]) -> Iterator[str]:
     """Find entries of ``needs_answer`` without effect: it only knows commands, by ``op``."""
     anywhere = {op for agent in agents for op in _commands(agent)}
     for agent in agents:
-        waiting: Mapping[str, Sequence[str]] = agent.needs_answer
-        for op, awaited in waiting.items():
+        needs_answer: Mapping[str, Sequence[str]] = agent.needs_answer
+        for op, earlier_ops in needs_answer.items():
             if op not in _commands(agent):
                 yield f"{agent.__name__}: needs_answer lists {op}, which is not a command it offers"
-            if isinstance(awaited, str):
-                yield f"{agent.__name__}: needs_answer of {op} is not a tuple of ops: {awaited!r}"
+            if isinstance(earlier_ops, str):
+                yield f"{agent.__name__}: needs_answer of {op} is not a tuple of ops: {earlier_ops!r}"
                 continue
-            for other in awaited:
-                if other not in anywhere:
+            for earlier in earlier_ops:
+                if earlier not in anywhere:
                     yield (
-                        f"{agent.__name__}: needs_answer of {op} lists {other!r}, which is not a"
+                        f"{agent.__name__}: needs_answer of {op} lists {earlier!r}, which is not a"
                         " command that any agent offers"
                     )
 
 
-def offered_by(agent: "type[Agent[Any, Any]]") -> Any:
+def offers_of(agent: "type[Agent[Any, Any]]") -> Any:
     """Return an agent's ``offers``, whatever its type."""
     # Agents of any state are checked here, so the type variables need not be resolved.
     return agent.offers  # pyright: ignore[reportGeneralTypeIssues]
 
 
-def tools_among(given: object) -> tuple[Tool, ...]:
+def named_tools(given: object) -> tuple[Tool, ...]:
     """Return the tools that have a name."""
     return tuple(tool for tool in given if _is_named(tool)) if isinstance(given, Sequence) else ()
 
 
-def shown(given: object) -> str:
+def describe_tool(given: object) -> str:
     """Name an object that should have been a tool."""
     if _is_tool(given) and _is_named(given):
         return tool_name(given)
@@ -85,10 +85,10 @@ def shown(given: object) -> str:
 
 def _faults_of_tool(tool: Any) -> Iterator[str]:
     if not _is_tool(tool):
-        yield f"{shown(tool)} is not a tool: tools are subclasses of Command, Read or Action"
+        yield f"{describe_tool(tool)} is not a tool: tools are subclasses of Command, Read or Action"
         return
     if issubclass(tool, HandOver):
-        yield f"{shown(tool)} is reserved for the framework: declare a Handoff instead"
+        yield f"{describe_tool(tool)} is reserved for the framework: declare a Handoff instead"
     if not _is_named(tool):
         yield f"{tool.__name__} has no default op, which is the tool's name"
     elif not _TOOL_NAME.fullmatch(tool_name(tool)):
@@ -99,7 +99,7 @@ def _faults_of_tool(tool: Any) -> Iterator[str]:
     elif not (tool.__doc__ or "").strip():
         yield f"{tool_name(tool)} has no docstring to tell the model what it is for"
     for method in sorted(getattr(tool, "__abstractmethods__", ())):
-        yield f"{shown(tool)} does not implement {method}"
+        yield f"{describe_tool(tool)} does not implement {method}"
 
 
 def _is_tool(given: object) -> bool:
@@ -111,4 +111,4 @@ def _is_named(given: Any) -> bool:
 
 
 def _commands(agent: "type[Agent[Any, Any]]") -> set[str]:
-    return {tool_name(tool) for tool in tools_among(offered_by(agent)) if issubclass(tool, Command)}
+    return {tool_name(tool) for tool in named_tools(offers_of(agent)) if issubclass(tool, Command)}

@@ -10,11 +10,11 @@ from pydantic import BaseModel
 
 from agents.handoff.carry import Carry, digest
 from agents.handoff.faults import (
+    describe_tool,
     faults_of_agent,
-    faults_of_waiting,
-    offered_by,
-    shown,
-    tools_among,
+    faults_of_needs_answer,
+    named_tools,
+    offers_of,
 )
 from agents.handoff.tools import Tool, raw_tool, tool_name
 from state.shared import Refused
@@ -98,7 +98,7 @@ class Graph(Generic[S]):
         self.handoffs = tuple(handoffs)
         self.start = start
         faults = [fault for agent in agents for fault in self._faults_of_agent(agent)]
-        faults += [*faults_of_waiting(agents), *_double_names(named), *self._faults()]
+        faults += [*faults_of_needs_answer(agents), *_double_names(named), *self._faults()]
         if faults:
             raise GraphError(faults)
         self._transfers: dict[str, tuple[RawFunctionTool[Any, Any], ...]] = {
@@ -112,7 +112,7 @@ class Graph(Generic[S]):
 
     def offers(self, name: str) -> tuple[Tool, ...]:
         """The commands, reads and actions an agent's model may call."""
-        return tuple(offered_by(self.agents[name]))
+        return tuple(offers_of(self.agents[name]))
 
     def transfers(self, source: str) -> tuple[RawFunctionTool[Any, Any], ...]:
         """The transfer tools of an agent, made once."""
@@ -142,12 +142,12 @@ class Graph(Generic[S]):
             seen.add((handoff.source, handoff.target))
             if not isinstance(handoff.satisfied_by, Sequence):
                 faults.append(
-                    f"{edge}: satisfied_by is not a tuple of tools: {shown(handoff.satisfied_by)}"
+                    f"{edge}: satisfied_by is not a tuple of tools: {describe_tool(handoff.satisfied_by)}"
                 )
             elif handoff.source in self.agents and handoff.satisfied_by:
-                offered = tools_among(offered_by(self.agents[handoff.source]))
+                offered = named_tools(offers_of(self.agents[handoff.source]))
                 if not any(tool in offered for tool in handoff.satisfied_by):
-                    ops = ", ".join(shown(tool) for tool in handoff.satisfied_by)
+                    ops = ", ".join(describe_tool(tool) for tool in handoff.satisfied_by)
                     faults.append(
                         f"{edge}: {handoff.source} offers none of the commands in satisfied_by ({ops})"
                     )

@@ -51,8 +51,8 @@ class SpeechOutput:
 
         It is after the second failure in a row, or if it has never worked.
         """
-        chance, self._may_retry = self._may_retry, False
-        return not chance
+        may_retry, self._may_retry = self._may_retry, False
+        return not may_retry
 
     def record_success(self) -> None:
         """Record that speech works."""

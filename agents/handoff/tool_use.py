@@ -93,7 +93,7 @@ class ToolUse(Generic[S, C]):
         call = self._call
         try:
             while reply.tools_running:
-                # The timeout is per tool: on a slow disk twelve changes may exceed one limit.
+                # Each wait has its own timeout: on a slow disk twelve changes may exceed one.
                 async with call.time_limits.timeout(call.policy.tool_limit_s):
                     await reply.next_tool_ended()
         except TimeoutError:

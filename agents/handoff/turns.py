@@ -74,7 +74,7 @@ class TurnTracker:
         speech.add_done_callback(self._speech_done)
         self._withdraw()
 
-    def spoke(self, *, interrupted: bool) -> None:
+    def agent_spoke(self, *, interrupted: bool) -> None:
         """Record that an agent's words were delivered, or interrupted by the user."""
         self._cut_short = interrupted
         if not interrupted or len(self._speeches) <= 1:
