@@ -329,7 +329,7 @@ class Hasty(RawModel):
 
     def chat(self, **asked: Any) -> LLMStream:
         if self._call.turn == 0:
-            self._call.hear("What does it cost?")
+            self._call.user_said("What does it cost?")
         else:
             self.replies = [("It is 120.",)]
         return super().chat(**asked)

@@ -293,7 +293,7 @@ class Talk:
         assert not call.turns.speeches
         assert not call.queued
         assert not call.replies.pending_calls
-        assert not call.tools.last_things.locked()
+        assert not call.tools.final_tools_lock.locked()
         self.turns_hold()
 
     def turns_hold(self) -> None:
