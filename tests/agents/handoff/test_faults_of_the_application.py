@@ -47,9 +47,9 @@ class Closed(Bar):
 
     opened: ClassVar[int] = 0
 
-    def _open(self, call: Any, *, handed_over: bool, late: list[str]) -> None:
+    def _open(self, call: Any, *, handed_over: bool, queued: list[str]) -> None:
         Closed.opened += 1
-        self._opens = True
+        self._is_opening = True
         broken()
 
 

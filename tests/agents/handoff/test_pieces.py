@@ -43,7 +43,9 @@ def empty(piece: ChatChunk | str | FlushSentinel) -> bool:
 @pytest.mark.parametrize("redacted", [False, True])
 async def test_nothing_empty_is_passed_on(redacted: bool) -> None:
     Watched.passed = []
-    policy: dict[str, Any] = {"redact_output": redact_whole, "settled": settled} if redacted else {}
+    policy: dict[str, Any] = (
+        {"redact_output": redact_whole, "safe_prefix": settled} if redacted else {}
+    )
     graph = Graph((Watched, Concierge, Bar), hotel_graph().handoffs, start="reception")
     replies: list[list[Part]] = [
         ["Good evening."],

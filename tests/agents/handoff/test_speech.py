@@ -504,7 +504,7 @@ async def test_the_end_of_a_turn_that_nobody_notices_loses_no_words() -> None:
     async with SpokenConversation(hotel(), model) as talk:
         talk.call.user_speech.turn_end_timeout_s = 0.02
         talk.expects_words()
-        talk.stt._tell(SpeechEventType.FINAL_TRANSCRIPT, "Two nights")
+        talk.stt._emit(SpeechEventType.FINAL_TRANSCRIPT, "Two nights")
         await talk.counted(1)
         await talk.answered()
 
