@@ -70,7 +70,7 @@ def restaurant_call(
     think_limit_s: float | None = None,
     resumed: bool | None = None,
     turn: int = 0,
-    first_words: str = "",
+    preamble: str = "",
 ) -> Call[OrderState, OrderContext]:
     """Make a call of the restaurant over an order.
 
@@ -80,7 +80,7 @@ def restaurant_call(
             when nothing is said.
         resumed: Whether it goes on with a conversation that began before it, as ``Call`` has it.
         turn: The number of things the guest had said before it.
-        first_words: Said before the first agent opens.
+        preamble: Said before the first agent opens.
     """
     menu = shared.context.menu
     redactor = Redactor(lambda: region_of(menu.restaurant))
@@ -101,5 +101,5 @@ def restaurant_call(
         ),
         resumed=resumed,
         turn=turn,
-        first_words=first_words,
+        preamble=preamble,
     )

@@ -75,7 +75,7 @@ class Talk:
 
     async def hold(self) -> EndReason:
         """Talk until somebody ends it; returns why it ended."""
-        self.call.listen(self._tell)
+        self.call.subscribe(self._tell)
         with on_signals(self._leave):
             self._show(self.front.opens)
             try:
@@ -98,7 +98,7 @@ class Talk:
             if line is None:
                 self.call.end("user_left" if self.typed or self.lines.left else "input_ended")
                 return
-            self.call.hear(line)
+            self.call.user_said(line)
             await self.call.answered()
 
     async def _stop(self) -> None:

@@ -135,7 +135,7 @@ async def _faults(
                     ended = f"{reached}: the call had ended before ({call.ended})"
                     yield Fault(str(file.path), line, ended)
                     break
-                answer = await talk.hears(turn.user)
+                answer = await talk.user_says(turn.user)
                 for fault in _untrue(turn, answer, call):
                     yield Fault(str(file.path), line, f"{reached}: {fault}")
             for fault in _differences(said.end, call):

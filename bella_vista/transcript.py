@@ -154,7 +154,7 @@ class CallRecord:
         self._note(call.turn, Kind.BEGAN, HOUSE, call.state.channel)
         if call.turn == 0:
             self._note_answered(0)
-        self._leave = call.listen(self._tell)
+        self._leave = call.subscribe(self._tell)
 
     @property
     def idle(self) -> bool:
@@ -325,7 +325,7 @@ class CallRecord:
             else:  # another agent goes on with the call and answers it; the same key has its turn there
                 saying.failed(OutcomeUnknown())
             return
-        turn = call.take_in(saying.words, saying.number)
+        turn = call.accept_user_input(saying.words, saying.number)
         if turn == saying.number:
             saying.heard(turn)
         else:  # something else was heard meanwhile and has its number

@@ -44,7 +44,7 @@ class Conversation(Protocol):
         """The active agent."""
         ...
 
-    def hear(self, text: str) -> int:
+    def user_said(self, text: str) -> int:
         """Add what the user says; return its turn number, or the last one if the call is over."""
         ...
 
@@ -230,7 +230,7 @@ class OrderSession:
                 return await self._turn_of(pending)
         if self._store is None:
             before_turn = self.conversation.turn
-            turn = self.conversation.hear(text)
+            turn = self.conversation.user_said(text)
             if turn == before_turn:
                 raise CallOver
             self._remember(Spoken(own, digest, turn))

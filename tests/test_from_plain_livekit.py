@@ -63,7 +63,7 @@ async def test_a_handoff_beside_a_command_is_answered_once(
     model = ScriptedLLM([says("Your name?"), BOTH, says("Which book?")])
 
     async with Conversation(after.library(), model) as talk:
-        turn = await talk.hears(EMMA_PLEASE)
+        turn = await talk.user_says(EMMA_PLEASE)
 
     assert talk.state == after.Loan(reader="Ada")
     assert turn.said == ["Which book?"]
@@ -82,7 +82,7 @@ async def test_a_refusal_is_no_success(monkeypatch: pytest.MonkeyPatch) -> None:
     shared = SharedState(after.Loan(reader="Ada"), None, speaker="shelf")
 
     async with Conversation(Call(shared, after.LIBRARY), model) as talk:
-        turn = await talk.hears("All four")
+        turn = await talk.user_says("All four")
 
     assert len(talk.state.books) == 3
     assert [tool.is_error for tool in turn.tools] == [False, False, False, True]
@@ -104,7 +104,7 @@ async def test_a_function_tool_of_a_voice_still_works(monkeypatch: pytest.Monkey
     async with Conversation(
         Call(SharedState(after.Loan(reader="Ada"), None), graph), model
     ) as talk:
-        turn = await talk.hears("Ring, please")
+        turn = await talk.user_says("Ring, please")
 
     assert turn.said == ["There."]
     assert ("output", "Rung for Ada.") in model.requests[-1].texts

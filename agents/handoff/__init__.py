@@ -1,11 +1,11 @@
-"""Many agents over one typed state: handoffs that happen exactly once and are heard exactly once.
+"""Multi-agent handoffs over one typed state, on livekit-agents.
 
-Knows no restaurant. A call is a ``Call`` over a ``SharedState``; its agents are subclasses of ``Agent``,
-joined by ``Handoff`` edges in a ``Graph``.
+A call is a ``Call`` over a ``SharedState``. Its agents are subclasses of ``Agent``, connected by
+the ``Handoff`` edges of a ``Graph``. A handoff happens exactly once and the user hears it exactly
+once.
 """
 
 from agents.handoff import carry
-from agents.handoff.actions import EndCall
 from agents.handoff.agent import Agent, Opening
 from agents.handoff.call import Call
 from agents.handoff.events import (
@@ -24,15 +24,22 @@ from agents.handoff.events import (
     YourTurn,
 )
 from agents.handoff.failures import ModelFailure, why_model_failed
-from agents.handoff.graph import Condition, Graph, GraphError, Handoff
-from agents.handoff.picture import dot, mermaid, outline
+from agents.handoff.graph import Condition, Graph, GraphError, Handoff, dot, mermaid, outline
 from agents.handoff.policy import CallPolicy
 from agents.handoff.request import DATA_MARK
 from agents.handoff.speech import start_speech, turns_by
 from agents.handoff.spending import Cost
 from agents.handoff.terminal import talk
 from agents.handoff.text import start_text, stop
-from agents.handoff.tools import Action, Read, Tool, parameters_of, tool_name, tool_of
+from agents.handoff.tools import (
+    Action,
+    EndCall,
+    Read,
+    Tool,
+    parameters_of,
+    tool_name,
+    tool_of,
+)
 
 __all__ = [
     "DATA_MARK",

@@ -1,4 +1,4 @@
-"""An agent: instructions, tools, and how it opens. Everything else is the framework's."""
+"""The base class of agents: instructions, tools, opening, and the model request."""
 
 import asyncio
 import logging
@@ -15,14 +15,20 @@ from livekit.rtc import AudioFrame
 from pydantic import BaseModel
 
 from agents.handoff.failures import why_model_failed
-from agents.handoff.guards import asked_once
-from agents.handoff.history import History
-from agents.handoff.hooks import guarded
-from agents.handoff.outgoing import Outgoing
+from agents.handoff.hooks import guard_hooks
+from agents.handoff.livekit_workarounds import request_once
+from agents.handoff.output_redactor import OutputRedactor
 from agents.handoff.reply import Reply
-from agents.handoff.request import as_data, ends_with_guest, recent, to_be_said, with_digest
-from agents.handoff.sorting import CallSorter, Sorts
-from agents.handoff.speech_output import spoken
+from agents.handoff.request import (
+    data_message,
+    ends_with_user,
+    recent_items,
+    verbatim_text,
+    with_digest,
+)
+from agents.handoff.session import History
+from agents.handoff.speech_output import speak_text
+from agents.handoff.tool_call_sorter import ToolCallSorter, ToolGroups
 from agents.handoff.tools import Action, Read, Tool, tool_name, tool_of
 from state.shared import Command
 
@@ -38,13 +44,13 @@ C = TypeVar("C")
 
 @dataclass(frozen=True)
 class Opening:
-    """What an agent is told when it begins to speak.
+    """The instructions for an agent's first reply.
 
     Args:
-        first: When the call begins with it.
-        handed_over: When another agent has just handed the guest over to it.
-        come_back: When it has spoken in this call before, or the call goes on after a break.
-        canned: Said as it stands when the model cannot open.
+        first: When it opens the call.
+        handed_over: When another agent has just handed the user over to it.
+        come_back: When it has spoken in this call before, or the call resumes an earlier one.
+        canned: Spoken verbatim when the model cannot open.
     """
 
     first: str
@@ -54,9 +60,9 @@ class Opening:
 
 
 class Agent(livekit_agents.Agent, Generic[S, C]):
-    """One speaker of a call. Subclass it and set the four class attributes.
+    """An agent of a call. Subclass it and set the four class attributes.
 
-    An instance serves one stay of the guest; ``Graph.agent`` makes a fresh one for each.
+    ``Graph.agent`` makes a fresh instance for every handoff.
     """
 
     name: ClassVar[str]
@@ -66,33 +72,33 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
     offers: tuple[type[Command[S, C]] | type[Read[S, C]] | type[Action], ...] = ()
     """The commands, reads and actions its model may call; commands and reads of this state."""
     opening: ClassVar[Opening]
-    """How it begins to speak."""
+    """The instructions for its first reply."""
     needs_answer: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """Commands by ``op`` that answer what the guest was told after others of these ``op``: refused until
-    the guest has spoken since."""
+    """Commands, by ``op``, that need the user's answer first: refused in the turn in which one of
+    those listed has succeeded."""
 
     def __init_subclass__(cls, **how: Any) -> None:
         super().__init_subclass__(**how)
-        guarded(cls)
+        guard_hooks(cls)
 
     def __init__(self, graph: "Graph[Any]", carried: Sequence[ChatItem] = ()) -> None:
         self._transfers: frozenset[str] = frozenset(
             tool.info.name for tool in graph.transfers(self.name)
         )
-        self._last = self._transfers | {
+        self._final_tools = self._transfers | {
             tool_name(tool) for tool in self.offers if issubclass(tool, Action) and tool.goes_last
         }
-        self._own = self._transfers | {tool_name(tool) for tool in self.offers}
-        self._awaited = self._own - self._last
-        self._opens = False
+        self._own_tools = self._transfers | {tool_name(tool) for tool in self.offers}
+        self._awaited_tools = self._own_tools - self._final_tools
+        self._is_opening = False
         self._opened = False
-        self._taken: _Taken | None = None
-        # What decides a request's tools changes with the stage at most, and they are many.
-        self._known: list[LivekitTool] = []
-        self._sorted: dict[
-            tuple[tuple[Tool, ...] | None, bool], tuple[list[LivekitTool], Sorts]
+        self._entry: _Entry | None = None
+        # Cache: a request's tools depend only on the tools offered and on whether transfers are.
+        self._known_tools: list[LivekitTool] = []
+        self._grouped: dict[
+            tuple[tuple[Tool, ...] | None, bool], tuple[list[LivekitTool], ToolGroups]
         ] = {}
-        self._data: tuple[str, ChatMessage] | None = None
+        self._digest_message: tuple[str, ChatMessage] | None = None
         super().__init__(
             id=self.name,
             instructions=self.prompt,
@@ -102,9 +108,9 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
 
     @property
     def call(self) -> "Call[S, C]":
-        """The call this agent speaks in."""
-        # Agent.session is untyped in livekit-agents 1.8.9: this is the one cast for all of us. It raises
-        # RuntimeError outside a session, which Agent's constructor, reading every property, cannot bear.
+        """The call this agent takes part in."""
+        # Agent.session is untyped in livekit-agents 1.8.9, hence the cast. It raises RuntimeError
+        # outside a session; Agent's constructor reads every property and expects AttributeError.
         try:
             session = self.session
         except RuntimeError as error:
@@ -113,15 +119,15 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
 
     @property
     def state(self) -> S:
-        """The present state; the same object for every agent of the call."""
+        """The current state; the same object for every agent of the call."""
         return self.call.state
 
     def offers_now(self, state: S) -> Sequence[Tool]:
-        """Which of its tools the model is shown in this state; all of them unless overridden."""
+        """Return the tools the model is offered in this state; all of them unless overridden."""
         return self.offers
 
-    # livekit-agents 1.8.9 keeps an agent's history here, and replaces it when the agent's tools or its history
-    # are set: whatever it is given becomes a history of ours.
+    # livekit-agents 1.8.9 stores an agent's history here and replaces it when the agent's tools or
+    # chat context are updated: every value is converted to a History.
     @property
     def _chat_ctx(self) -> ChatContext:
         return self._history
@@ -133,92 +139,92 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
     # -- opening ----------------------------------------------------------------------------------
 
     async def on_enter(self) -> None:
-        """Take over from whoever spoke before, and open.
+        """Become the active agent and open.
 
-        A subclass may do more, or open in its own way: what it raises is logged, and an agent that has
-        said nothing then opens as any other.
+        A subclass may override it. An exception is logged; if the agent has said nothing by then,
+        the default opening runs.
         """
-        self.takes_over()
-        call, taken = self.call, self._taken or _Taken(handed_over=False)
-        late, taken.late = taken.late, []
+        self.take_over()
+        call, entry = self.call, self._entry or _Entry(handed_over=False)
+        queued, entry.queued = entry.queued, []
         self._opened = True
         try:
-            self._open(call, handed_over=taken.handed_over, late=late)
-        except (
-            Exception
-        ):  # a mute agent is worse than a canned one, and livekit would only log this
-            logger.exception("an agent could not open", extra={"agent": self.name})
-            self._opens = False
-            call.late[:0] = late
+            self._open(call, handed_over=entry.handed_over, queued=queued)
+        except Exception:  # livekit would only log this and leave the user in silence
+            logger.exception("agent opening failed", extra={"agent": self.name})
+            self._is_opening = False
+            call.queued[:0] = queued
             call.speak(self.opening.canned)
-        call.speak_unsaid()
+        call.speak_queued()
 
-    def takes_over(self) -> bool:
-        """Become the one who speaks; returns whether this agent was that already."""
-        if self._taken is not None:
+    def take_over(self) -> bool:
+        """Become the active agent; returns whether it was active already."""
+        if self._entry is not None:
             return True
         call = self.call
         handed_over = call.handing_over
-        self._taken = _Taken(handed_over, call.entered(self))
+        self._entry = _Entry(handed_over, call.agent_entered(self))
         return False
 
-    def make_sure_it_opened(self) -> None:
-        """Open, unless that has been done, and nothing that the guest said meanwhile is lost by it."""
+    def ensure_opened(self) -> None:
+        """Run the default opening if ``on_enter`` did not open; queued user messages are kept."""
         call = self.call
-        if self._opened or self._taken is None or call.ended is not None:
+        if self._opened or self._entry is None or call.ended is not None:
             return
         if not call.turns.speaking and not call.turns.answered:
             call.spawn(Agent.on_enter(self))
         else:
             call.visited.add(self.name)
-            if self._taken.late:
-                call.answer(self._taken.late)
+            if self._entry.queued:
+                call.answer(self._entry.queued)
 
-    def _open(self, call: "Call[S, C]", *, handed_over: bool, late: list[str]) -> None:
+    def _open(self, call: "Call[S, C]", *, handed_over: bool, queued: list[str]) -> None:
         if self.name in call.visited or (call.resumed and not handed_over):
             how = self.opening.come_back
         else:
             how = self.opening.handed_over if handed_over else self.opening.first
         call.visited.add(self.name)
-        # Words that nobody has answered may be acted on, by this agent's own tools and never by another
-        # handoff: what was said to the Greeter need not be said again.
-        unanswered = handed_over and (bool(late) or ends_with_guest(self.chat_ctx.items))
-        self._opens = True
-        if late and not handed_over:
-            # The first words of a call: they are answered as any others, once the guest has been greeted.
-            call.late[:0] = late
-            speech = call.ask((), instructions=how, tool_choice="none")
-            speech.add_done_callback(lambda _: call.spawn(call.answer_late()))
+        # Unanswered messages may be acted on with this agent's own tools, never with a transfer:
+        # the user need not repeat what they told the previous agent.
+        unanswered = handed_over and (bool(queued) or ends_with_user(self.chat_ctx.items))
+        self._is_opening = True
+        if queued and not handed_over:
+            # The user spoke before the first agent was there: greet first, then answer.
+            call.queued[:0] = queued
+            speech = call.request_reply((), instructions=how, tool_choice="none")
+            speech.add_done_callback(lambda _: call.spawn(call.answer_queued()))
         else:
             choice = NOT_GIVEN if unanswered else "none"
-            speech = call.ask(late, instructions=how, tool_choice=choice)
-        speech.add_done_callback(self._has_opened)
+            speech = call.request_reply(queued, instructions=how, tool_choice=choice)
+        speech.add_done_callback(self._opening_ended)
 
     def welcome_back(self) -> None:
-        """Say where the guest and this agent were, to one who has been away."""
-        self._opens = True
-        speech = self.call.ask((), instructions=self.opening.come_back, tool_choice="none")
-        speech.add_done_callback(self._has_opened)
+        """Remind a user who has reconnected where the conversation stands."""
+        self._is_opening = True
+        speech = self.call.request_reply(
+            (), instructions=self.opening.come_back, tool_choice="none"
+        )
+        speech.add_done_callback(self._opening_ended)
 
-    def _has_opened(self, _: object) -> None:
-        self._opens = False
+    def _opening_ended(self, _: object) -> None:
+        self._is_opening = False
 
     # -- speech -----------------------------------------------------------------------------------
 
     async def on_user_turn_completed(self, turn_ctx: ChatContext, new_message: ChatMessage) -> None:
-        """Give the call what the guest has said aloud: it answers spoken and typed words alike.
+        """Pass a finished spoken turn to the call, which answers spoken and typed input alike.
 
         Raises:
-            StopResponse: Always, so that livekit does not answer too.
+            StopResponse: Always, so that livekit does not reply as well.
         """
-        self.call.hearing.turn_ended(new_message.text_content or "")
+        self.call.user_speech.turn_ended(new_message.text_content or "")
         raise StopResponse
 
     async def tts_node(
         self, text: AsyncIterable[str], model_settings: ModelSettings
     ) -> AsyncIterator[AudioFrame]:
-        """Say words aloud; those that cannot be spoken are shown all the same."""
-        async for frame in spoken(self, text, model_settings):
+        """Synthesize the reply. Text whose synthesis fails is still shown."""
+        async for frame in speak_text(self, text, model_settings):
             yield frame
 
     # -- the model --------------------------------------------------------------------------------
@@ -226,96 +232,100 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
     async def llm_node(
         self, chat_ctx: ChatContext, tools: list[LivekitTool], model_settings: ModelSettings
     ) -> AsyncIterator[ChatChunk | str | FlushSentinel]:
-        """Ask the model, showing it the state, and sort the calls it makes.
+        """Request a reply from the model, with the state's digest, and sort its tool calls.
 
-        Transfers go last. Calls that were not offered are dropped, cut arguments are marked. A model
-        that fails or has nothing to say is spoken for.
+        Transfers and other final tools are passed on last. Calls to tools that were not offered are
+        dropped, calls with truncated arguments are marked. If the model fails or returns nothing, a
+        fallback sentence is spoken.
         """
         call = self.call
-        if (words := to_be_said(chat_ctx.items)) is not None:
-            yield words
+        if (text := verbatim_text(chat_ctx.items)) is not None:
+            yield text
             return
-        # Said with a reply's own words and never before: a reply that has said something, and then calls tools or
-        # is interrupted, would seem to have answered what it has not yet acted on.
-        first = f"{call.first_words} ".lstrip()
+        # Yielded with the reply's own first words, never before: a reply that says something and
+        # then calls tools or is interrupted would count as an answer to messages it has not acted
+        # on.
+        preamble = f"{call.preamble} ".lstrip()
         reply = call.new_reply(self.name)
-        outgoing = Outgoing(call.policy.redact_output, call.policy.safe_prefix)
-        sorter: CallSorter | None = None
+        redactor = OutputRedactor(call.policy.redact_output, call.policy.safe_prefix)
+        sorter: ToolCallSorter | None = None
         try:
-            offered, sorts = self._offered(call, tools, model_settings)
-            sorter = CallSorter(call.replies, reply, sorts, call.policy.redact_output)
-            items = recent(chat_ctx.items, call.policy.remembers)
-            shown = with_digest(items, self._as_data(call.digest))
-            async with aclosing(self._ask(call, shown, offered)) as chunks:
+            offered, groups = self._offered(call, tools, model_settings)
+            sorter = ToolCallSorter(call.replies, reply, groups, call.policy.redact_output)
+            items = recent_items(chat_ctx.items, call.policy.remembers)
+            shown = with_digest(items, self._data_message(call.digest))
+            async with aclosing(self._request(call, shown, offered)) as chunks:
                 async for chunk in chunks:
                     if chunk.usage is not None:
                         call.spending.report(chunk.usage)
-                    redact_output = _redacted(chunk, reply, sorter, outgoing)
-                    if first and reply.spoke:
-                        yield first
-                        first = ""
-                    if redact_output:
-                        yield redact_output
-            if rest := outgoing.rest():
+                    redacted = _redact_chunk(chunk, reply, sorter, redactor)
+                    if preamble and reply.spoke:
+                        yield preamble
+                        preamble = ""
+                    if redacted:
+                        yield redacted
+            if rest := redactor.flush():
                 yield rest
-        except Exception as error:  # every failure of a model ends in words, never in silence
-            if call.limits.over:  # it was hung up, and nobody is left to hear an apology
+        except Exception as error:  # a model failure must never end in silence
+            if call.time_limits.hung_up:  # the call has been hung up: no apology
                 return
             self._log_failure(call, error)
-            if reply.spoke:  # what follows is another sentence
-                yield f"{_last_words(outgoing)} "
-            if sorter is None or not sorter.broken_off():
-                yield f"{first}{self._trouble(call)}"
+            if reply.spoke:  # separate the fallback sentence from what was said
+                yield f"{_flush_safely(redactor)} "
+            if sorter is None or not sorter.stream_failed():
+                yield f"{preamble}{self._fallback_text(call)}"
             return
-        if sorter.last:
+        if sorter.final:
             yield ChatChunk(
                 id=f"last_{id(reply)}",
-                delta=ChoiceDelta(role="assistant", tool_calls=sorter.last),
+                delta=ChoiceDelta(role="assistant", tool_calls=sorter.final),
             )
-        elif not reply.spoke and not sorter.passed_on:
-            yield f"{first}{self._trouble(call)}"
+        elif not reply.spoke and not sorter.forwarded:
+            yield f"{preamble}{self._fallback_text(call)}"
 
-    def _as_data(self, digest: str) -> ChatMessage:
-        if self._data is None or self._data[0] != digest:
-            self._data = (digest, as_data(digest))
-        return self._data[1]
+    def _data_message(self, digest: str) -> ChatMessage:
+        if self._digest_message is None or self._digest_message[0] != digest:
+            self._digest_message = (digest, data_message(digest))
+        return self._digest_message[1]
 
-    async def _ask(
+    async def _request(
         self, call: "Call[S, C]", context: ChatContext, offered: list[LivekitTool]
     ) -> AsyncGenerator[ChatChunk]:
-        """Ask the model, and ask it again after a failure as long as nothing of its answer has arrived.
+        """Stream the model's answer; retry after a failure as long as nothing of it has arrived.
 
-        A model that has ``retries`` says by them how often that is done; for any other the session does.
+        A model's ``retries`` attribute, if it has one, overrides the session's ``max_retry``.
         """
         model = call.session.llm
         if not isinstance(model, LLM):
-            raise TypeError("an agent needs a language model that answers in text")
+            raise TypeError("an agent needs a text LLM (livekit.agents.llm.LLM)")
         options = call.session.conn_options.llm_conn_options
-        most: int = getattr(model, "retries", options.max_retry)
+        max_retries: int = getattr(model, "retries", options.max_retry)
         turn, failed = call.turn, 0
 
-        def again(error: Exception) -> bool:
-            # A guest who has spoken on is answered by another reply.
+        def should_retry(error: Exception) -> bool:
+            # If the user has spoken again, another reply answers them.
             retryable = isinstance(error, APIError) and error.retryable
-            return retryable and failed < most and call.turn == turn
+            return retryable and failed < max_retries and call.turn == turn
 
-        # All attempts together: what counts is how long the guest hears nothing.
-        async with call.limits.silence(call.policy.think_limit_s) as silence:
+        # One limit for all attempts: what counts is how long the user hears nothing.
+        async with call.time_limits.idle_timeout(call.policy.think_limit_s) as idle:
             while True:
                 arrived = False
                 try:
-                    async with asked_once(model, context, offered, options, again) as stream:
+                    async with request_once(
+                        model, context, offered, options, should_retry
+                    ) as stream:
                         async for chunk in stream:
                             arrived = arrived or chunk.has_response()
-                            silence.ends()
+                            idle.stop()
                             yield chunk
-                            silence.begins()
+                            idle.start()
                     return
                 except APIError as error:
-                    if arrived or not again(error):
+                    if arrived or not should_retry(error):
                         raise
                     logger.warning(
-                        "the model %s failed and is asked again: %s",
+                        "model request failed, retrying: %s: %s",
                         model.model,
                         why_model_failed(error),
                     )
@@ -324,85 +334,87 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
 
     def _offered(
         self, call: "Call[S, C]", tools: list[LivekitTool], settings: ModelSettings
-    ) -> tuple[list[LivekitTool], Sorts]:
-        """Choose what a request offers, and say which calls are which in its reply."""
-        # tool_choice "none" would still send the tools, and a call made anyway is dropped in silence.
+    ) -> tuple[list[LivekitTool], ToolGroups]:
+        """Select the tools of a request and the groups their calls are sorted into."""
+        # With tool_choice "none" livekit still sends the tools, and silently drops any call.
         none = settings is not None and settings.tool_choice == "none"
         offers = None if none else tuple(self.offers_now(call.state))
-        transfers = not self._opens and call.transfers.hops < call.policy.handoffs_per_turn
-        if tools != self._known:
-            self._known, self._sorted = tools.copy(), {}
-        if (found := self._sorted.get((offers, transfers))) is None:
-            found = self._sorted[offers, transfers] = self._sort(tools, offers, transfers=transfers)
-        offered, sorts = found
-        return offered.copy(), sorts
+        transfers = not self._is_opening and call.transfers.hops < call.policy.handoffs_per_turn
+        if tools != self._known_tools:
+            self._known_tools, self._grouped = tools.copy(), {}
+        if (found := self._grouped.get((offers, transfers))) is None:
+            found = self._grouped[offers, transfers] = self._group_tools(
+                tools, offers, transfers=transfers
+            )
+        offered, groups = found
+        return offered.copy(), groups
 
-    def _sort(
+    def _group_tools(
         self, tools: list[LivekitTool], offers: tuple[Tool, ...] | None, *, transfers: bool
-    ) -> tuple[list[LivekitTool], Sorts]:
+    ) -> tuple[list[LivekitTool], ToolGroups]:
         known = {tool.id: tool for tool in tools}
         offered = {}
         if offers is not None:
             shown = {tool_name(tool) for tool in offers} | (self._transfers if transfers else set())
-            hidden = self._own - shown
+            hidden = self._own_tools - shown
             offered = {name: tool for name, tool in known.items() if name not in hidden}
-        return list(offered.values()), Sorts(
+        return list(offered.values()), ToolGroups(
             offered=offered.keys(),
             withheld=known.keys() - offered.keys(),
-            last=self._last,
-            awaited=self._awaited,
+            final=self._final_tools,
+            awaited=self._awaited_tools,
         )
 
     def _log_failure(self, call: "Call[S, C]", error: Exception) -> None:
-        # What a provider answers may hold what was said to it, or a key: of that only the kind is told.
-        told = isinstance(error, APIError | TimeoutError)
+        # A provider's error may contain the conversation or a key: log only its kind.
+        known = isinstance(error, APIError | TimeoutError)
         logger.error(
-            "the model %s failed: %s",
-            getattr(call.session.llm, "model", "that is none"),
+            "model request failed: %s: %s",
+            getattr(call.session.llm, "model", "no model"),
             why_model_failed(error),
-            exc_info=None if told else error,
+            exc_info=None if known else error,
             extra={"agent": self.name},
         )
 
-    def _trouble(self, call: "Call[S, C]") -> str:
-        return self.opening.canned if self._opens else call.apology
+    def _fallback_text(self, call: "Call[S, C]") -> str:
+        return self.opening.canned if self._is_opening else call.apology
 
 
 @dataclass
-class _Taken:
-    """How an agent came to speak: whether it was handed the guest, and what the guest said meanwhile."""
+class _Entry:
+    """How an agent became active, and what the user said in the meantime."""
 
     handed_over: bool
-    late: list[str] = field(default_factory=list)
+    queued: list[str] = field(default_factory=list)
 
 
-def _redacted(
-    chunk: ChatChunk, reply: Reply, sorter: CallSorter, outgoing: Outgoing
+def _redact_chunk(
+    chunk: ChatChunk, reply: Reply, sorter: ToolCallSorter, redactor: OutputRedactor
 ) -> ChatChunk | str | None:
-    """Sort a part of a reply and let out of it what can be judged, if that is anything.
+    """Sort a chunk's tool calls and return the part of it that may be released, if any.
 
-    Words leave by themselves: livekit-agents 1.8.9 looks for more in a chunk, and at an empty one too.
+    Text is yielded as a plain string: livekit-agents 1.8.9 inspects every chunk, even an empty one.
     """
-    delta, words = chunk.delta, ""
+    delta, text = chunk.delta, ""
     if delta is not None:
         if content := delta.content:
             reply.spoke = reply.spoke or not content.isspace()
-            words = outgoing(content)
+            text = redactor.feed(content)
         if delta.tool_calls:
             sorter.sort(delta)
-            if delta.tool_calls:  # all words before a tool is called
-                words += outgoing.rest()
+            if delta.tool_calls:  # release all text before a tool call
+                text += redactor.flush()
         if delta.tool_calls or delta.extra:
-            delta.content = words
+            delta.content = text
             return chunk
         if chunk.usage is not None:
-            delta.content = words
-    return words if chunk.usage is None else chunk
+            delta.content = text
+    return text if chunk.usage is None else chunk
 
 
-def _last_words(outgoing: Outgoing) -> str:
-    """Let out what was held back of a reply that broke off."""
+def _flush_safely(redactor: OutputRedactor) -> str:
+    """Release the text that was held back of a reply that failed."""
     try:
-        return outgoing.rest()
-    except Exception:  # what cannot be judged stays inside: it may be what broke the reply off
+        return redactor.flush()
+    except Exception:  # text that cannot be redacted is withheld; redaction may be what failed
         return ""

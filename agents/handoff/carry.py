@@ -1,8 +1,8 @@
-"""What of the conversation travels to the next agent.
+"""Context policies: which part of the conversation the next agent starts with.
 
-A policy takes the history the leaving agent sees and returns the items the next one starts with. The
-state's digest needs no carrying: every agent is shown it afresh with each request. livekit-agents 1.8.9
-drops tool calls a new agent does not own, so whatever of them is to travel has to become text.
+A policy takes the history of the leaving agent and returns the items the next one starts with. The
+state's digest is not carried: every model request shows it afresh. livekit-agents 1.8.9 drops tool
+calls that the new agent does not own, so their results have to travel as text.
 """
 
 import re
@@ -12,22 +12,23 @@ from typing import TypeAlias, TypeGuard
 from livekit.agents.llm import ChatItem, ChatMessage, FunctionCallOutput
 
 Carry: TypeAlias = Callable[[Sequence[ChatItem]], list[ChatItem]]
-"""Takes the history of the leaving agent and returns what the next one starts with."""
+"""Takes the history of the leaving agent and returns the items the next one starts with."""
 
 _NOTE = re.compile(r"\(\w+: .*\)", re.DOTALL)
-"""What a tool answered, as text."""
+"""A tool's result as text."""
 
 
 def nothing() -> Carry:
-    """Carry nothing; the next agent knows the state and no words."""
+    """Carry nothing; the next agent knows only the state."""
     return lambda items: []
 
 
 def digest() -> Carry:
-    """Carry the guest's last words only; the state's digest says the rest. The default.
+    """Carry the user's last message only; the state's digest says the rest. The default.
 
-    Messages before them that nobody has answered travel as well, unless a tool has acted on one of them alone. Of
-    several that a reply was shown together nobody can say which its tools were for: they travel with what was done.
+    Earlier unanswered messages are carried too, unless a tool has acted on one of them alone. If a
+    reply was shown several messages, its tool calls cannot be attributed to one: all of them are
+    carried, with the tools' results.
     """
 
     def carry(items: Sequence[ChatItem]) -> list[ChatItem]:
@@ -40,14 +41,14 @@ def digest() -> Carry:
             elif item.type == "function_call_output" and not item.is_error:
                 words.append(_note(item))
         while words and (is_note(words[0]) or is_note(words[min(1, len(words) - 1)])):
-            del words[0]  # one message alone was acted on
+            del words[0]  # a single message, already acted on
         return words
 
     return carry
 
 
 def last(count: int) -> Carry:
-    """Carry the last so many messages of guest and agents, without tool traffic."""
+    """Carry the last ``count`` messages of user and agents, without tool calls."""
 
     def carry(items: Sequence[ChatItem]) -> list[ChatItem]:
         messages = [item for item in items if _is_message(item, "user", "assistant")]
@@ -57,7 +58,7 @@ def last(count: int) -> Carry:
 
 
 def full() -> Carry:
-    """Carry every message, and what tools answered as text."""
+    """Carry every message, and tool results as text."""
 
     def carry(items: Sequence[ChatItem]) -> list[ChatItem]:
         carried: list[ChatItem] = []
@@ -72,10 +73,10 @@ def full() -> Carry:
 
 
 def unanswered(items: Sequence[ChatItem]) -> list[int]:
-    """Return the places of the user's messages that no reply has answered.
+    """Return the indexes of the user's messages that no reply has answered.
 
-    A reply to several that was interrupted, or broken off after it had called tools, answers none of them: nobody
-    can say which its words were for. One message is answered by whatever was said to it.
+    A reply to several messages that was interrupted, or that stopped to call tools, answers none of
+    them: its words cannot be attributed to one. A single message is answered by any reply.
     """
     # From the end: all before the last reply that came to its end is answered, and a history is long.
     start = next((at + 1 for at in range(len(items) - 1, -1, -1) if _ends(items, at)), 0)
@@ -101,7 +102,7 @@ def _ends(items: Sequence[ChatItem], at: int) -> bool:
 
 
 def is_note(item: ChatItem) -> bool:
-    """Whether a message is what a tool answered, as text, and nothing that an agent has said."""
+    """Whether a message is a tool's result as text rather than something an agent said."""
     return _is_message(item, "assistant") and _NOTE.fullmatch(item.text_content or "") is not None
 
 

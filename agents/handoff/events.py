@@ -1,7 +1,7 @@
-"""What a call tells those who listen to it: a terminal, a page, a test.
+"""The events of a call, for terminals, pages and tests.
 
-A listener is a plain function that gets every event in order, inside the event loop, and must not
-wait. ``turn`` counts what the guest has said; the greeting belongs to turn 0.
+A listener is a plain function. It is called with every event in order, inside the event loop, and
+must not block. ``turn`` is the number of user messages so far; the greeting belongs to turn 0.
 """
 
 import asyncio
@@ -14,12 +14,12 @@ from typing import Any, Literal, TypeAlias
 logger = logging.getLogger(__name__)
 
 EndReason = Literal["input_ended", "user_left", "agent_ended", "failed"]
-"""Why a call is over: nothing more to read, the guest hung up, an agent said goodbye, or it broke."""
+"""Why a call is over: no more input, the user hung up, an agent ended it, or it failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """The guest said something; the text is as it was let in."""
+    """The user said something; ``text`` is redacted."""
 
     turn: int
     text: str
@@ -27,7 +27,7 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """An agent said something; ``interrupted`` when the guest cut it short."""
+    """An agent said something; ``interrupted`` if the user cut it short."""
 
     turn: int
     agent: str
@@ -37,7 +37,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class ToolUsed:
-    """A tool that is no transfer has ended, well or not."""
+    """A tool other than a transfer has ended, successfully or not."""
 
     turn: int
     agent: str
@@ -49,7 +49,7 @@ class ToolUsed:
 
 @dataclass(frozen=True, slots=True)
 class HandedOver:
-    """Another agent speaks from here on."""
+    """Another agent is active from here on."""
 
     turn: int
     source: str
@@ -58,7 +58,7 @@ class HandedOver:
 
 @dataclass(frozen=True, slots=True)
 class HandoffRefused:
-    """A transfer was asked for and did not happen; ``reason`` is a code."""
+    """A transfer was requested and did not happen; ``reason`` is a code."""
 
     turn: int
     source: str
@@ -68,7 +68,7 @@ class HandoffRefused:
 
 @dataclass(frozen=True, slots=True)
 class StateChanged:
-    """The shared state changed, whoever changed it; ``commands`` are their ops."""
+    """The shared state changed, whatever the source; ``commands`` are the ops."""
 
     turn: int
     version: int
@@ -78,10 +78,10 @@ class StateChanged:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What the models that reported it cost in this turn; told before ``YourTurn``, or before the end.
+    """Token usage of this turn, as reported by the models; precedes ``YourTurn`` or ``Ended``.
 
-    A turn may have been answered by several agents; ``agent`` is the one that speaks now. When an agent
-    speaks up again in the same turn, the next one tells what came on top.
+    Several agents may have answered a turn; ``agent`` is the active one. If an agent speaks again
+    in the same turn, a further event reports the difference.
     """
 
     turn: int
@@ -94,7 +94,7 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class YourTurn:
-    """The guest may speak: everything that belongs to this turn has been said."""
+    """It is the user's turn: everything that belongs to this turn has been said."""
 
     turn: int
     agent: str
@@ -104,14 +104,14 @@ class YourTurn:
 
 @dataclass(frozen=True, slots=True)
 class TurnWithdrawn:
-    """An agent speaks again although it was the guest's turn."""
+    """An agent speaks again although it was the user's turn."""
 
     turn: int
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The call is over; nothing follows."""
+    """The call is over; no event follows."""
 
     reason: EndReason
 
@@ -128,21 +128,21 @@ Event: TypeAlias = (
     | TurnWithdrawn
     | Ended
 )
-"""Anything a call tells."""
+"""Any event of a call."""
 
 Listener: TypeAlias = Callable[[Event], None]
-"""Is told every event in order, inside the event loop; it must not wait."""
+"""Called with every event in order, inside the event loop; must not block."""
 
 
 class EventListeners:
-    """Those who listen to a call, each told every event in the order in which it happened."""
+    """The listeners of a call; each gets every event in the order in which it happened."""
 
     def __init__(self) -> None:
         self._listeners: list[Listener] = []
-        self._untold: deque[Event] = deque()
+        self._queue: deque[Event] = deque()
 
-    def listen(self, listener: Listener) -> Callable[[], None]:
-        """Tell somebody everything that happens; returns what ends that."""
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Call ``listener`` with every event; returns a function that unsubscribes it."""
         self._listeners.append(listener)
 
         def leave() -> None:
@@ -151,18 +151,21 @@ class EventListeners:
 
         return leave
 
-    def tell(self, event: Event) -> None:
-        """Tell everybody; what a listener brings about by itself is told when all know the cause."""
-        self._untold.append(event)
-        if len(self._untold) > 1:
+    def emit(self, event: Event) -> None:
+        """Notify all listeners of an event.
+
+        An event that a listener emits is delivered after every listener has got the current one.
+        """
+        self._queue.append(event)
+        if len(self._queue) > 1:
             return
-        while self._untold:
+        while self._queue:
             for listener in tuple(self._listeners):
                 try:
-                    listener(self._untold[0])
+                    listener(self._queue[0])
                 except (
                     Exception,
                     asyncio.CancelledError,
-                ):  # a listener's fault must not reach the conversation
-                    logger.exception("a listener failed")
-            self._untold.popleft()
+                ):  # an exception in a listener must not reach the conversation
+                    logger.exception("event listener failed")
+            self._queue.popleft()

@@ -1,4 +1,4 @@
-"""Why something a model asked for was not done, in words that are true and give nothing away."""
+"""Failures of tools and models: refusal codes, texts for the model, reasons for the log."""
 
 import logging
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from livekit.agents import APIConnectionError, APIError, APIStatusError, APITimeoutError
 from pydantic import ValidationError
 
-from agents.handoff.limits import StillRunning
+from agents.handoff.time_limits import StillRunning
 from agents.handoff.tools import refusal_text
 from state.shared import OutcomeUnknown, Refused, Stale, StateError
 
@@ -18,13 +18,13 @@ NOT_HANDED_OVER = "Not handed over."
 
 
 class NotAnswered(Refused):
-    """The guest has to be told something, and to answer, before this."""
+    """The user has to be told a result, and to answer, before this command."""
 
     code = "not_answered"
 
 
 class HandoffTaken(Refused):
-    """Another handoff of the guest is under way."""
+    """Another handoff is pending."""
 
     code = "already_handing_over"
 
@@ -36,25 +36,25 @@ class CallEnding(Refused):
 
 
 class SiblingFailed(Refused):
-    """Something else in the same reply was not done."""
+    """Another tool call of the same reply failed."""
 
     code = "sibling_failed"
 
 
 class Interrupted(Refused):
-    """The guest spoke on before it was decided."""
+    """The user interrupted before the handoff was decided."""
 
     code = "interrupted"
 
 
 class TooManyHandoffs(Refused):
-    """The guest has been handed around enough."""
+    """The limit of handoffs per turn has been reached."""
 
     code = "too_many_handoffs"
 
 
 def code_of(error: BaseException) -> str:
-    """Return the code of what went wrong."""
+    """Return the code of an error."""
     if isinstance(error, StateError):
         return error.code
     if isinstance(error, ValidationError):
@@ -63,29 +63,29 @@ def code_of(error: BaseException) -> str:
 
 
 def failure_text(error: BaseException, lead: str, tool: str) -> str:
-    """Tell a model why its call was not carried out; what is nobody's business goes to the log."""
+    """Return what a model is told about a failed tool call; internal details are only logged."""
     facts: dict[str, Any] = {}
     if isinstance(error, StateError):
         message, facts = error.message, dict(error.facts)
-        if not isinstance(error, Refused | Stale):  # the house's trouble, not the guest's
-            logger.warning("%s was not done: %s", tool, message)
+        if not isinstance(error, Refused | Stale):  # an internal fault, not a refusal
+            logger.warning("tool %s failed: %s", tool, message)
     elif isinstance(error, ValidationError):
-        message = _what_is_wrong(error)
+        message = _validation_message(error)
     elif isinstance(error, StillRunning):
         message = "It took too long and was given up, and has not ended: what it does elsewhere may still happen."
         facts = {"tool": tool}
     elif isinstance(error, TimeoutError):
         message, facts = "It took too long and was given up.", {"tool": tool}
     else:
-        logger.error("a tool failed", exc_info=error, extra={"tool": tool})
+        logger.error("tool raised an exception", exc_info=error, extra={"tool": tool})
         message = "Something went wrong inside."
     if isinstance(error, OutcomeUnknown):
         lead = "It may or may not have been done."
     return refusal_text(lead, code_of(error), message, facts)
 
 
-def _what_is_wrong(error: ValidationError) -> str:
-    """Say what is wrong with the arguments without repeating them: they may hold what must not spread."""
+def _validation_message(error: ValidationError) -> str:
+    """Describe a validation error without the arguments' values, which may be sensitive."""
     return "; ".join(
         f"{'.'.join(str(step) for step in fault['loc'][-2:]) or 'arguments'}: {fault['msg']}"
         for fault in error.errors(include_input=False, include_url=False, include_context=False)
@@ -93,35 +93,34 @@ def _what_is_wrong(error: ValidationError) -> str:
 
 
 class ModelFailure(APIConnectionError):
-    """A model failed; the message says why, and holds nothing of what was said to it."""
+    """A model failed; the message says why and contains nothing of the conversation."""
 
 
 _STATUS = {
-    400: "it did not take the request",
+    400: "it rejected the request",
     401: "the key was not accepted",
-    402: "the account has nothing left to pay with",
+    402: "the account is out of credit",
     403: "the key may not do this",
     404: "there is no such model or address",
     408: "it did not answer in time",
-    413: "the request was too long for it",
-    422: "it did not take the request",
-    429: "too many requests, or the account has nothing left",
+    413: "the request was too long",
+    422: "it rejected the request",
+    429: "rate limit exceeded, or the account is out of credit",
 }
 
 _CODES = {
-    "context_length_exceeded": "the conversation is too long for it",
-    "insufficient_quota": "the account has nothing left to pay with",
+    "context_length_exceeded": "the conversation is too long for the model",
+    "insufficient_quota": "the account is out of credit",
     "model_not_found": "there is no such model",
-    "rate_limit_exceeded": "too many requests",
+    "rate_limit_exceeded": "rate limit exceeded",
 }
-"""What OpenAI's servers say of themselves, where they tell more than the status does."""
+"""Error codes of OpenAI-compatible servers that say more than the HTTP status."""
 
 
 def why_model_failed(error: BaseException) -> str:
-    """Say what was wrong with a model, for the log: nothing of what was said to it, and no key.
+    """Say why a model failed, for the log, without the conversation or the key.
 
-    What a server answers may repeat the request or the key it was asked with, so of that only the status
-    and the codes we know are told.
+    A server's error may repeat the request or the key, so only the status and known codes are used.
 
     >>> why_model_failed(APIStatusError("Incorrect API key: sk-1", status_code=401))
     'the key was not accepted (401)'
@@ -138,7 +137,7 @@ def why_model_failed(error: BaseException) -> str:
         return "it did not answer in time"
     kind = type(chain[-1]).__name__
     return (
-        f"it could not be reached or understood ({kind})" if isinstance(error, APIError) else kind
+        f"connection failed or invalid response ({kind})" if isinstance(error, APIError) else kind
     )
 
 
@@ -146,7 +145,7 @@ def _why_refused(error: APIStatusError) -> str:
     code = error.body.get("code") if isinstance(error.body, dict) else None
     if isinstance(code, str) and code in _CODES:
         return _CODES[code]
-    at_fault = "it is in trouble itself" if error.status_code >= 500 else "it refused"
+    at_fault = "server error" if error.status_code >= 500 else "it rejected the request"
     return _STATUS.get(error.status_code, at_fault)
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with an agent or a tool as it was declared, found before a call stumbles over it."""
+"""Checks of agents and tools as declared, before the first call."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from agents.handoff.agent import Agent
 
 _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-"""What every provider takes for a tool's name."""
+"""What every provider accepts as a tool's name."""
 
 _AGENT_NAME = re.compile(r"[a-z][a-z0-9_]{0,51}")
-"""In lower snake case; ``transfer_to_<name>`` has to be a tool's name as well."""
+"""In lower snake case; ``transfer_to_<name>`` has to be a valid tool name as well."""
 
 
 def faults_of_agent(agent: "type[Agent[Any, Any]]", transfers: Sequence[str]) -> Iterator[str]:
@@ -32,13 +32,13 @@ def faults_of_agent(agent: "type[Agent[Any, Any]]", transfers: Sequence[str]) ->
             f"{agent.__name__} is called {name!r}: an agent's name is in lower snake case, and no"
             " longer than 52 characters"
         )
-    offered = offered_by(agent)
+    offered = offers_of(agent)
     if not isinstance(offered, Sequence):
-        yield f"{agent.__name__}: what it offers is no tuple of tools: {shown(offered)}"
+        yield f"{agent.__name__}: offers is not a tuple of tools: {describe_tool(offered)}"
         return
     for tool in offered:
         yield from (f"{agent.__name__}: {fault}" for fault in _faults_of_tool(tool))
-    names = [tool_name(tool) for tool in tools_among(offered)]
+    names = [tool_name(tool) for tool in named_tools(offered)]
     for op in dict.fromkeys(names):
         if names.count(op) > 1:
             yield f"{agent.__name__} offers {op} twice"
@@ -46,38 +46,38 @@ def faults_of_agent(agent: "type[Agent[Any, Any]]", transfers: Sequence[str]) ->
             yield f"{agent.__name__}: {op} is the name of a tool and of a handoff"
 
 
-def faults_of_waiting(agents: Sequence["type[Agent[Any, Any]]"]) -> Iterator[str]:
-    """Find where ``needs_answer`` would protect nothing: it knows commands by their ``op``, no others."""
+def faults_of_needs_answer(agents: Sequence["type[Agent[Any, Any]]"]) -> Iterator[str]:
+    """Find entries of ``needs_answer`` without effect: it only knows commands, by ``op``."""
     anywhere = {op for agent in agents for op in _commands(agent)}
     for agent in agents:
-        waiting: Mapping[str, Sequence[str]] = agent.needs_answer
-        for op, awaited in waiting.items():
+        needs_answer: Mapping[str, Sequence[str]] = agent.needs_answer
+        for op, earlier_ops in needs_answer.items():
             if op not in _commands(agent):
-                yield f"{agent.__name__}: {op} needs an answer, and is no command it offers"
-            if isinstance(awaited, str):
-                yield f"{agent.__name__}: what {op} waits for is no tuple of ops: {awaited!r}"
+                yield f"{agent.__name__}: needs_answer lists {op}, which is not a command it offers"
+            if isinstance(earlier_ops, str):
+                yield f"{agent.__name__}: needs_answer of {op} is not a tuple of ops: {earlier_ops!r}"
                 continue
-            for other in awaited:
-                if other not in anywhere:
+            for earlier in earlier_ops:
+                if earlier not in anywhere:
                     yield (
-                        f"{agent.__name__}: {op} needs an answer after {other!r}, which is no"
+                        f"{agent.__name__}: needs_answer of {op} lists {earlier!r}, which is not a"
                         " command that any agent offers"
                     )
 
 
-def offered_by(agent: "type[Agent[Any, Any]]") -> Any:
-    """Return what an agent says it offers, whatever that is."""
-    # The agents here are of any state, so it is not ambiguous which one's tools these are.
+def offers_of(agent: "type[Agent[Any, Any]]") -> Any:
+    """Return an agent's ``offers``, whatever its type."""
+    # Agents of any state are checked here, so the type variables need not be resolved.
     return agent.offers  # pyright: ignore[reportGeneralTypeIssues]
 
 
-def tools_among(given: object) -> tuple[Tool, ...]:
-    """Return what of this can be called by a name."""
+def named_tools(given: object) -> tuple[Tool, ...]:
+    """Return the tools that have a name."""
     return tuple(tool for tool in given if _is_named(tool)) if isinstance(given, Sequence) else ()
 
 
-def shown(given: object) -> str:
-    """Name something that should have been a tool."""
+def describe_tool(given: object) -> str:
+    """Name an object that should have been a tool."""
     if _is_tool(given) and _is_named(given):
         return tool_name(given)
     return given.__name__ if isinstance(given, type) else repr(given)
@@ -85,12 +85,12 @@ def shown(given: object) -> str:
 
 def _faults_of_tool(tool: Any) -> Iterator[str]:
     if not _is_tool(tool):
-        yield f"{shown(tool)} is no tool: those are classes below Command, Read or Action"
+        yield f"{describe_tool(tool)} is not a tool: tools are subclasses of Command, Read or Action"
         return
     if issubclass(tool, HandOver):
-        yield f"{shown(tool)} is the framework's own: declare a Handoff instead"
+        yield f"{describe_tool(tool)} is reserved for the framework: declare a Handoff instead"
     if not _is_named(tool):
-        yield f"{tool.__name__} gives no op to be called by"
+        yield f"{tool.__name__} has no default op, which is the tool's name"
     elif not _TOOL_NAME.fullmatch(tool_name(tool)):
         yield (
             f"{tool.__name__} is called {tool_name(tool)!r}: providers take letters, digits,"
@@ -99,7 +99,7 @@ def _faults_of_tool(tool: Any) -> Iterator[str]:
     elif not (tool.__doc__ or "").strip():
         yield f"{tool_name(tool)} has no docstring to tell the model what it is for"
     for method in sorted(getattr(tool, "__abstractmethods__", ())):
-        yield f"{shown(tool)} has no {method} of its own"
+        yield f"{describe_tool(tool)} does not implement {method}"
 
 
 def _is_tool(given: object) -> bool:
@@ -111,4 +111,4 @@ def _is_named(given: Any) -> bool:
 
 
 def _commands(agent: "type[Agent[Any, Any]]") -> set[str]:
-    return {tool_name(tool) for tool in tools_among(offered_by(agent)) if issubclass(tool, Command)}
+    return {tool_name(tool) for tool in named_tools(offers_of(agent)) if issubclass(tool, Command)}

@@ -1,4 +1,4 @@
-"""Who may hand over to whom, on what condition: declared once, checked before the first call."""
+"""The graph of agents and handoffs: declared once, checked before the first call, and drawn."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,13 +10,13 @@ from pydantic import BaseModel
 
 from agents.handoff.carry import Carry, digest
 from agents.handoff.faults import (
+    describe_tool,
     faults_of_agent,
-    faults_of_waiting,
-    offered_by,
-    shown,
-    tools_among,
+    faults_of_needs_answer,
+    named_tools,
+    offers_of,
 )
-from agents.handoff.tools import Tool, raw_tool
+from agents.handoff.tools import Tool, raw_tool, tool_name
 from state.shared import Refused
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound=BaseModel)
 
 Condition = Callable[[S], Refused | None]
-"""Answers with nothing when it holds, else with what is missing: a code, facts and an English reason."""
+"""Returns None if it holds, else a refusal: a code, facts and an English reason."""
 
 _NO_ARGUMENTS: dict[str, Any] = {
     "type": "object",
@@ -38,15 +38,15 @@ _NO_ARGUMENTS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Handoff(Generic[S]):
-    """One edge: an agent may hand the guest to another.
+    """One edge of the graph: an agent may hand the user over to another.
 
     Args:
         source: The name of the agent that hands over.
         target: The name of the agent that takes over.
         when: For the model, in the imperative: when to do it.
-        condition: What has to hold in the state; refused with its reason otherwise.
-        satisfied_by: Commands that can bring the condition about; the source must offer one of them.
-        carry: What of the conversation travels along.
+        condition: What has to hold in the state; otherwise the handoff is refused with its reason.
+        satisfied_by: Commands that can satisfy the condition; the source must offer one of them.
+        carry: The context policy: which part of the conversation the target starts with.
     """
 
     source: str
@@ -58,32 +58,32 @@ class Handoff(Generic[S]):
 
     @property
     def tool_name(self) -> str:
-        """The name of the tool that asks for it."""
+        """The name of the transfer tool."""
         return f"transfer_to_{self.target}"
 
 
 class GraphError(ValueError):
-    """The declaration does not hold together; ``faults`` lists everything that is wrong."""
+    """The declaration is invalid; ``faults`` lists every fault."""
 
     def __init__(self, faults: Sequence[str]) -> None:
         super().__init__("; ".join(faults))
         self.faults: tuple[str, ...] = tuple(faults)
-        """Everything that is wrong, a sentence each."""
+        """Everything that is wrong, one sentence each."""
 
 
 class Graph(Generic[S]):
     """The agents of a call and the handoffs between them.
 
     Args:
-        agents: The classes, each with a name of its own.
+        agents: The classes, each with a unique name.
         handoffs: The edges.
         start: The name of the agent that opens a call.
 
     Raises:
-        GraphError: An agent or a tool is not finished, or has a name that providers refuse or that another
-            tool has; ``needs_answer`` names a command that nobody offers; a handoff names an agent that is
-            not there, leads to itself or stands twice; an agent cannot be reached; a condition cannot be
-            brought about by a command its source offers.
+        GraphError: An agent or a tool is incomplete, or its name is taken or refused by providers;
+            ``needs_answer`` lists a command that no agent offers; a handoff names an unknown agent,
+            leads to its own source or is declared twice; an agent is unreachable; a condition
+            cannot be satisfied by a command its source offers.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Graph(Generic[S]):
         self.handoffs = tuple(handoffs)
         self.start = start
         faults = [fault for agent in agents for fault in self._faults_of_agent(agent)]
-        faults += [*faults_of_waiting(agents), *_double_names(named), *self._faults()]
+        faults += [*faults_of_needs_answer(agents), *_double_names(named), *self._faults()]
         if faults:
             raise GraphError(faults)
         self._transfers: dict[str, tuple[RawFunctionTool[Any, Any], ...]] = {
@@ -107,19 +107,19 @@ class Graph(Generic[S]):
         }
 
     def leaving(self, source: str) -> tuple[Handoff[S], ...]:
-        """The handoffs an agent can ask for, in the order declared."""
+        """The handoffs an agent can request, in the order declared."""
         return tuple(handoff for handoff in self.handoffs if handoff.source == source)
 
     def offers(self, name: str) -> tuple[Tool, ...]:
         """The commands, reads and actions an agent's model may call."""
-        return tuple(offered_by(self.agents[name]))
+        return tuple(offers_of(self.agents[name]))
 
     def transfers(self, source: str) -> tuple[RawFunctionTool[Any, Any], ...]:
         """The transfer tools of an agent, made once."""
         return self._transfers[source]
 
     def agent(self, name: str, carried: Sequence[ChatItem] = ()) -> "Agent[Any, Any]":
-        """Make a fresh instance of an agent: one that was used before would bring its old words along."""
+        """Make a fresh instance of an agent; a reused one would keep its old history."""
         return self.agents[name](self, carried)
 
     def _faults_of_agent(self, agent: "type[Agent[Any, Any]]") -> Iterator[str]:
@@ -129,12 +129,12 @@ class Graph(Generic[S]):
     def _faults(self) -> list[str]:
         faults = []
         if self.start not in self.agents:
-            faults.append(f"the call starts with {self.start!r}, which is no agent")
+            faults.append(f"the call starts with {self.start!r}, which is not an agent")
         seen: set[tuple[str, str]] = set()
         for handoff in self.handoffs:
             edge = f"{handoff.source} -> {handoff.target}"
             missing = [name for name in (handoff.source, handoff.target) if name not in self.agents]
-            faults += [f"{edge}: {name!r} is no agent" for name in missing]
+            faults += [f"{edge}: {name!r} is not an agent" for name in missing]
             if handoff.source == handoff.target:
                 faults.append(f"{edge}: an agent cannot hand over to itself")
             if (handoff.source, handoff.target) in seen:
@@ -142,20 +142,18 @@ class Graph(Generic[S]):
             seen.add((handoff.source, handoff.target))
             if not isinstance(handoff.satisfied_by, Sequence):
                 faults.append(
-                    f"{edge}: what satisfies it is no tuple of tools: {shown(handoff.satisfied_by)}"
+                    f"{edge}: satisfied_by is not a tuple of tools: {describe_tool(handoff.satisfied_by)}"
                 )
             elif handoff.source in self.agents and handoff.satisfied_by:
-                offered = tools_among(offered_by(self.agents[handoff.source]))
+                offered = named_tools(offers_of(self.agents[handoff.source]))
                 if not any(tool in offered for tool in handoff.satisfied_by):
-                    ops = ", ".join(shown(tool) for tool in handoff.satisfied_by)
+                    ops = ", ".join(describe_tool(tool) for tool in handoff.satisfied_by)
                     faults.append(
-                        f"{edge}: {handoff.source} offers none of what would allow it ({ops})"
+                        f"{edge}: {handoff.source} offers none of the commands in satisfied_by ({ops})"
                     )
             if handoff.condition is not None and not handoff.satisfied_by:
-                faults.append(f"{edge}: its condition names no command that can bring it about")
-        faults += [
-            f"{name} can never be reached" for name in self.agents if name not in self._reached()
-        ]
+                faults.append(f"{edge}: it has a condition and no satisfied_by")
+        faults += [f"{name} is unreachable" for name in self.agents if name not in self._reached()]
         return faults
 
     def _reached(self) -> set[str]:
@@ -182,3 +180,56 @@ def _transfer_tool(handoff: Handoff[Any]) -> RawFunctionTool[Any, Any]:
         return await call.transfers.decide(handoff, context)
 
     return raw_tool(handoff.tool_name, handoff.when, _NO_ARGUMENTS, transfer)
+
+
+def mermaid(graph: Graph[Any]) -> str:
+    """Draw the graph for Markdown pages."""
+    lines = ["flowchart LR", f"    start(( )) --> {graph.start}"]
+    lines += [f"    {name}[{_title(name)}]" for name in graph.agents]
+    lines += [
+        f'    {handoff.source} -->|"{label}"| {handoff.target}'
+        if (label := _label(handoff))
+        else f"    {handoff.source} --> {handoff.target}"
+        for handoff in graph.handoffs
+    ]
+    return "\n".join(lines)
+
+
+def dot(graph: Graph[Any]) -> str:
+    """Draw the graph for Graphviz."""
+    lines = [
+        "digraph agents {",
+        "  rankdir=LR;",
+        "  start [shape=point];",
+        f"  start -> {graph.start};",
+    ]
+    lines += [f'  {name} [label="{_title(name)}", shape=box];' for name in graph.agents]
+    lines += [
+        f'  {handoff.source} -> {handoff.target} [label="{_label(handoff)}"];'
+        for handoff in graph.handoffs
+    ]
+    return "\n".join([*lines, "}"])
+
+
+def outline(graph: Graph[Any]) -> str:
+    """Describe the graph as text: each agent, what it offers and its handoffs."""
+    lines: list[str] = []
+    for name in graph.agents:
+        lines.append(f"{_title(name)}{' (opens the call)' if name == graph.start else ''}")
+        lines.append(
+            f"  offers  {', '.join(tool_name(tool) for tool in graph.offers(name)) or 'nothing'}"
+        )
+        for handoff in graph.leaving(name):
+            label = _label(handoff)
+            lines.append(f"  -> {_title(handoff.target)}{f', when {label}' if label else ''}")
+    return "\n".join(lines)
+
+
+def _title(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+def _label(handoff: Handoff[Any]) -> str:
+    if handoff.condition is None:
+        return ""
+    return getattr(handoff.condition, "__name__", "").removeprefix("can_").replace("_", " ")

@@ -1,4 +1,4 @@
-"""What an application decides about its calls."""
+"""The decisions an application makes about its calls."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,35 +14,37 @@ C = TypeVar("C")
 
 @dataclass(frozen=True)
 class CallPolicy(Generic[S, C]):
-    """How an application's calls go; everything has a working default.
+    """How an application's calls behave; everything has a working default.
 
     Args:
-        digest: The state as every model request shows it: short text, as data, in one line; several lines are
-            joined by ``/``. Takes state and version.
-        describe_result: What a model is told of a change it made.
-        expects: What kind of answer an agent waits for; takes the state, who speaks and the last refusal.
-        redact_input: What may enter of what a guest says; the place to take secrets out of it.
-        redact_partial: What may be shown of words that are still being said aloud. It gets more of the same words
-            again and again and must keep nothing of them; without it nothing is shown of them.
-        redact_output: What may leave of what a model says or gives its tools, before anybody keeps or hears it.
-        safe_prefix: Up to where a text that is still being said can be judged by ``redact_output``; the rest of it
+        digest: Renders the state for every model request: short text, as data, in one line; several
+            lines are joined by ``/``. Takes state and version.
+        describe_result: What a model is told about a change it made.
+        expects: What kind of answer an agent waits for; takes the state, the active agent and the
+            last refusal.
+        redact_input: Redacts what the user says or writes.
+        redact_partial: Redacts interim transcripts for display. It is called repeatedly with more
+            of the same words and must not keep them; by default nothing of them is shown.
+        redact_output: Redacts model text and tool arguments before they are stored, shown or
+            spoken.
+        safe_prefix: Returns how much of an unfinished text ``redact_output`` can judge; the rest
             waits for what follows.
-        trouble: Said when the model fails or has nothing to say.
+        trouble: Said when the model fails or returns nothing.
         farewell: Said instead when the call ends after it.
-        cannot_hear: Said to a guest whose words cannot be understood because the model that hears fails.
-        cannot_speak: Shown to a guest when the model that speaks fails.
-        tool_limit_s: How long a tool may work, in seconds; its commit is not counted. Keep it below 5:
-            livekit-agents 1.8.9 waits five seconds for the tools of a reply that the guest interrupts,
-            then talks on without what they answer.
+        cannot_hear: Said to the user when the speech-to-text model fails.
+        cannot_speak: Shown to the user when the text-to-speech model fails.
+        tool_limit_s: How long a tool may work, in seconds; its commit is not counted. Keep it below
+            5: livekit-agents 1.8.9 waits five seconds for the tools of an interrupted reply, then
+            goes on without their results.
         think_limit_s: How long a model may be silent within a reply, in seconds.
-        handoffs_per_turn: How many handoffs one thing the guest said may cause; 0 for none at all.
-            An agent that has just taken over hands over to nobody while it opens, so it is one at most,
-            unless the application has an agent speak up unasked.
-        remembers: How many items of the talk with one agent its model is shown: words, tool calls and their
-            answers. What is older it knows from the digest.
+        handoffs_per_turn: How many handoffs one user message may cause; 0 for none. An agent that
+            has just taken over cannot transfer while it opens, so it is one at most, unless the
+            application makes an agent speak unasked.
+        remembers: How many history items of the current agent its model is shown: messages, tool
+            calls and results. Older facts it knows from the digest.
 
     Raises:
-        ValueError: Words that are said as they stand are blank, or a limit lets nothing happen.
+        ValueError: A canned sentence is blank, or a limit is out of range.
     """
 
     digest: Callable[[S, int], str] = lambda state, version: state.model_dump_json(
@@ -65,7 +67,7 @@ class CallPolicy(Generic[S, C]):
 
     def __post_init__(self) -> None:
         faults = [
-            f"{name} is blank: the guest would hear nothing"
+            f"{name} is blank: the user would hear nothing"
             for name in ("trouble", "farewell", "cannot_hear", "cannot_speak")
             if not getattr(self, name).strip()
         ]

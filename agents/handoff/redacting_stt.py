@@ -1,7 +1,7 @@
-"""Speech-to-text whose words are let in before livekit sees them.
+"""Speech-to-text whose transcripts are redacted before livekit sees them.
 
-An agent's own ``stt_node`` would do the same, but livekit-agents 1.8.9 then opens a new stream at every handoff
-and loses what the guest says meanwhile; the stream of an ``STT`` goes along.
+Overriding an agent's ``stt_node`` would do the same, but livekit-agents 1.8.9 then opens a new
+stream at every handoff and loses what the user says meanwhile; the stream of an ``STT`` is kept.
 """
 
 import asyncio
@@ -21,42 +21,42 @@ from livekit.agents.stt import (
 from livekit.agents.utils import AudioBuffer, aio
 from livekit.agents.voice.events import ConversationItemAddedEvent
 
-from agents.handoff.hearing import Hearing
+from agents.handoff.user_speech import UserSpeech
 
 _ONCE = APIConnectOptions(max_retry=0)
-"""The model within tries again by itself."""
+"""The wrapped model retries by itself."""
 
 
 class RedactingSTT(STT[Any]):
-    """Hears what a model hears, and reports it to a call.
+    """Wraps a speech-to-text model and reports its transcripts to a call.
 
     Args:
-        model: A streaming speech-to-text model; whoever built it closes it.
-        hearing: Where every word is let in.
+        model: A streaming speech-to-text model; not closed here.
+        user_speech: Redacts every transcript.
     """
 
-    def __init__(self, model: STT[Any], hearing: Hearing) -> None:
-        # The words a model lines up with their times are not let in, so they are not passed on.
+    def __init__(self, model: STT[Any], user_speech: UserSpeech) -> None:
+        # Word timings would carry unredacted words, so they are switched off.
         super().__init__(capabilities=replace(model.capabilities, aligned_transcript=False))
         self._label = model.label
-        self._heard_by = model
-        self._hearing = hearing
-        model.on("metrics_collected", self._measured)
+        self._inner = model
+        self._user_speech = user_speech
+        model.on("metrics_collected", self._forward_metrics)
 
     @property
     def model(self) -> str:
-        """The name of the model within."""
-        return self._heard_by.model
+        """The name of the wrapped model."""
+        return self._inner.model
 
     @property
     def provider(self) -> str:
-        """Who runs it."""
-        return self._heard_by.provider
+        """The provider of the wrapped model."""
+        return self._inner.provider
 
     @property
     def capabilities(self) -> STTCapabilities:
-        """What the model within can do, but for telling when each word was said."""
-        return replace(self._heard_by.capabilities, aligned_transcript=False)
+        """The capabilities of the wrapped model, except word timings."""
+        return replace(self._inner.capabilities, aligned_transcript=False)
 
     def stream(
         self,
@@ -64,17 +64,17 @@ class RedactingSTT(STT[Any]):
         language: NotGivenOr[str] = NOT_GIVEN,
         conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS,
     ) -> RecognizeStream:
-        """Begin to hear."""
-        within = self._heard_by.stream(language=language, conn_options=conn_options)
-        return _Redacted(self, within, self._hearing)
+        """Open a stream."""
+        inner = self._inner.stream(language=language, conn_options=conn_options)
+        return _RedactingStream(self, inner, self._user_speech)
 
     def prewarm(self) -> None:
-        """Have the model within connect."""
-        self._heard_by.prewarm()
+        """Let the wrapped model connect."""
+        self._inner.prewarm()
 
     def detach(self) -> None:
-        """Let go of the model within."""
-        self._heard_by.off("metrics_collected", self._measured)
+        """Unsubscribe from the wrapped model."""
+        self._inner.off("metrics_collected", self._forward_metrics)
 
     async def _recognize_impl(
         self,
@@ -83,32 +83,32 @@ class RedactingSTT(STT[Any]):
         language: NotGivenOr[str] = NOT_GIVEN,
         conn_options: APIConnectOptions,
     ) -> SpeechEvent:
-        event = await self._heard_by.recognize(buffer, language=language, conn_options=conn_options)
-        return redact_input(event, self._hearing)
+        event = await self._inner.recognize(buffer, language=language, conn_options=conn_options)
+        return redact_event(event, self._user_speech)
 
     def _update_session_keyterms(self, keyterms: list[str]) -> None:
-        self._heard_by._update_session_keyterms(keyterms)
+        self._inner._update_session_keyterms(keyterms)
 
     def _push_conversation_item(self, ev: ConversationItemAddedEvent) -> None:
-        self._heard_by._push_conversation_item(ev)
+        self._inner._push_conversation_item(ev)
 
-    def _measured(self, *measured: Any) -> None:
-        self.emit("metrics_collected", *measured)
+    def _forward_metrics(self, *metrics: Any) -> None:
+        self.emit("metrics_collected", *metrics)
 
 
-def redact_input(event: SpeechEvent, hearing: Hearing) -> SpeechEvent:
-    """Return an event with what may enter of its words: of the first way to read them, and of no other."""
+def redact_event(event: SpeechEvent, user_speech: UserSpeech) -> SpeechEvent:
+    """Return an event with its first alternative redacted, and no others."""
     if not event.alternatives:
         return event
     heard = event.alternatives[0]
     match event.type:
         case SpeechEventType.FINAL_TRANSCRIPT:
-            text = hearing.finished(heard.text)
+            text = user_speech.final_transcript(heard.text)
         case SpeechEventType.INTERIM_TRANSCRIPT | SpeechEventType.PREFLIGHT_TRANSCRIPT:
-            text = hearing.in_passing(heard.text)
+            text = user_speech.interim_transcript(heard.text)
         case _:
             return replace(event, alternatives=[])
-    told = SpeechData(
+    redacted = SpeechData(
         language=heard.language,
         text=text,
         start_time=heard.start_time,
@@ -117,35 +117,35 @@ def redact_input(event: SpeechEvent, hearing: Hearing) -> SpeechEvent:
         speaker_id=heard.speaker_id,
         is_primary_speaker=heard.is_primary_speaker,
     )
-    return replace(event, alternatives=[told])
+    return replace(event, alternatives=[redacted])
 
 
-class _Redacted(RecognizeStream):
-    def __init__(self, stt: RedactingSTT, within: RecognizeStream, hearing: Hearing) -> None:
+class _RedactingStream(RecognizeStream):
+    def __init__(self, stt: RedactingSTT, inner: RecognizeStream, user_speech: UserSpeech) -> None:
         super().__init__(stt=stt, conn_options=_ONCE)
-        self._within = within
-        self._hearing = hearing
+        self._inner_stream = inner
+        self._user_speech = user_speech
 
     async def _metrics_monitor_task(self, event_aiter: AsyncIterable[SpeechEvent]) -> None:
-        async for _ in event_aiter:  # the model within measures itself
+        async for _ in event_aiter:  # the wrapped model reports its own metrics
             pass
 
     async def _run(self) -> None:
-        within = self._within
-        within.start_time_offset = self.start_time_offset
+        inner = self._inner_stream
+        inner.start_time_offset = self.start_time_offset
 
-        async def pass_on() -> None:
+        async def forward() -> None:
             async for given in self._input_ch:
                 if isinstance(given, self._FlushSentinel):
-                    within.flush()
+                    inner.flush()
                 else:
-                    within.push_frame(given)
-            within.end_input()
+                    inner.push_frame(given)
+            inner.end_input()
 
-        passing_on = asyncio.create_task(pass_on())
+        forwarding = asyncio.create_task(forward())
         try:
-            async for event in within:
-                self._event_ch.send_nowait(redact_input(event, self._hearing))
+            async for event in inner:
+                self._event_ch.send_nowait(redact_event(event, self._user_speech))
         finally:
-            await aio.cancel_and_wait(passing_on)
-            await within.aclose()
+            await aio.cancel_and_wait(forwarding)
+            await inner.aclose()

@@ -1,4 +1,4 @@
-"""One model reply and the tool calls it made: which belong together, and how they went."""
+"""One model reply and the outcomes of its tool calls."""
 
 import asyncio
 import json
@@ -13,61 +13,61 @@ from state.shared import Refused
 
 @dataclass(eq=False)
 class Reply:
-    """What has to be remembered of one model request until all of its tools have answered.
+    """The state of one model reply until all of its tools have ended.
 
     Args:
-        agent: Who made it.
+        agent: The agent that made it.
         seen: The version of the state its digest showed.
-        turn: The last turn whose words it was shown.
+        turn: The last turn whose messages it was shown.
     """
 
     agent: str
     seen: int
     turn: int
     spoke: bool = False
-    cut: set[str] = field(default_factory=set)
+    truncated: set[str] = field(default_factory=set)
     failed: str | None = None
     wrote: set[int] = field(default_factory=set)
-    """The versions its tools have made."""
+    """The versions its tools have committed."""
     _running: set[str] = field(default_factory=set)
-    _one_answered: asyncio.Event = field(default_factory=asyncio.Event)
+    _tool_ended: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def expects(self, call_id: str) -> None:
-        """Remember a call whose tool will answer."""
+    def tool_started(self, call_id: str) -> None:
+        """Register a tool call that will run."""
         self._running.add(call_id)
 
-    def answered(self, call_id: str, failure: str | None = None) -> None:
-        """Take note that a call's tool has ended, and how it failed if it did."""
+    def tool_ended(self, call_id: str, failure: str | None = None) -> None:
+        """Record that a tool has ended, and how it failed if it did."""
         if failure is not None and call_id in self._running:
             self.failed = failure
         self._running.discard(call_id)
-        self._one_answered.set()
-        self._one_answered = asyncio.Event()
+        self._tool_ended.set()
+        self._tool_ended = asyncio.Event()
 
-    def refuse_cut(self, call_id: str) -> None:
-        """Refuse a call whose arguments were cut off.
+    def refuse_truncated(self, call_id: str) -> None:
+        """Refuse a call whose arguments were truncated.
 
         Raises:
             Refused: They were.
         """
-        if call_id in self.cut:
+        if call_id in self.truncated:
             raise Refused("The arguments did not arrive whole. Make the call again.")
 
     @property
-    def at_work(self) -> bool:
-        """Whether a tool of this reply that does not go last has yet to answer."""
+    def tools_running(self) -> bool:
+        """Whether a tool of this reply is still running, final tools not counted."""
         return bool(self._running)
 
-    async def one_answers(self) -> None:
-        """Wait until another tool of this reply has answered."""
-        await self._one_answered.wait()
+    async def next_tool_ended(self) -> None:
+        """Wait until another tool of this reply has ended."""
+        await self._tool_ended.wait()
 
 
 def read_arguments(raw: str) -> dict[str, Any] | None:
-    """Read a model's arguments, if they arrived whole: one JSON object that gives nothing twice.
+    """Parse a model's arguments if they are complete: one JSON object without duplicate names.
 
-    livekit-agents 1.8.9 repairs what was cut off and runs the tool with it; this is asked before, of
-    the same parser.
+    livekit-agents 1.8.9 repairs truncated arguments and runs the tool with them; this checks them
+    first, with the same parser.
 
     >>> [read_arguments(raw) for raw in ("{}", '{"by": 12', '[1]', '{"by":1}{"by":2}')]
     [{}, None, None, None]
@@ -78,39 +78,39 @@ def read_arguments(raw: str) -> dict[str, Any] | None:
         read = from_json(raw, allow_inf_nan=False)
         if not isinstance(read, dict):
             return None
-        if raw.count(":") != _names(read):  # one stands in a text, or a name is given twice
-            json.loads(raw, object_pairs_hook=_once_each)
+        if raw.count(":") != _count_names(read):  # a colon in a string, or a duplicate name
+            json.loads(raw, object_pairs_hook=_reject_duplicates)
     except ValueError:
         return None
     return read
 
 
-def _names(value: object) -> int:
+def _count_names(value: object) -> int:
     if isinstance(value, dict):
-        return len(value) + sum(map(_names, value.values()))
-    return sum(map(_names, value)) if isinstance(value, list) else 0
+        return len(value) + sum(map(_count_names, value.values()))
+    return sum(map(_count_names, value)) if isinstance(value, list) else 0
 
 
-def _once_each(pairs: list[tuple[str, object]]) -> None:
+def _reject_duplicates(pairs: list[tuple[str, object]]) -> None:
     names = {name for name, _ in pairs}
     if len(names) < len(pairs):
         raise ValueError("a name is given twice")
 
 
 class Replies:
-    """The replies whose tools have not begun, by the ids of their calls."""
+    """The replies whose tools have not started, by the ids of their calls."""
 
     def __init__(self) -> None:
         self._by_call: dict[str, Reply] = {}
         self._used: set[str] = set()
 
     @property
-    def at_work(self) -> int:
-        """How many calls are yet to be carried out."""
+    def pending_calls(self) -> int:
+        """How many calls have not started."""
         return len(self._by_call)
 
-    def own_id(self, call_id: str | None) -> str:
-        """Return the id a call gets here: its own, or a new one when that is missing or was used."""
+    def unique_id(self, call_id: str | None) -> str:
+        """Return a unique id for a call: its own, or a new one if that is missing or taken."""
         own, count = call_id or "call_1", 1
         while own in self._used:
             count += 1
@@ -119,18 +119,18 @@ class Replies:
         return own
 
     def add(self, call_id: str, reply: Reply) -> None:
-        """Remember which reply a call belongs to."""
+        """Register the reply of a call."""
         self._by_call[call_id] = reply
 
     def take(self, call_id: str) -> Reply | None:
-        """Return the reply a call belongs to; it is carried out now and need not be remembered."""
+        """Return the reply of a call, which starts now, and forget the call."""
         return self._by_call.pop(call_id, None)
 
     def forget(self, call_ids: Iterable[str]) -> None:
-        """Forget calls that will not be carried out."""
+        """Forget calls that will not run."""
         for call_id in call_ids:
             self._by_call.pop(call_id, None)
 
     def forget_all(self) -> None:
-        """Forget the calls of replies that were broken off before their tools began."""
+        """Forget the calls of replies that ended before their tools started."""
         self._by_call.clear()

@@ -1,8 +1,8 @@
-"""From a pydantic model to the JSON Schema that strict function calling takes.
+"""From a pydantic model to the JSON Schema of strict function calling.
 
-The rules are OpenAI's for structured outputs: every property is required and nothing else is allowed,
-what may be left out is nullable instead, there are no defaults and no ``oneOf``, and nothing stands
-beside a reference. References are resolved here, so that none is left.
+The rules are OpenAI's for structured outputs: every property is required and no others are allowed,
+optional ones are nullable instead, there are no defaults and no ``oneOf``, and nothing stands
+beside a ``$ref``. All references are resolved here.
 """
 
 from collections.abc import Mapping
@@ -17,8 +17,8 @@ _KEPT = frozenset(
         *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems"),
     }
 )
-"""What strict calling takes beside objects, arrays and ``anyOf``. Everything else is still checked by
-pydantic when the call is made, a text's length for one."""
+"""What strict calling supports besides objects, arrays and ``anyOf``. Everything else, such as a
+string's length, is still checked by pydantic when the call is made."""
 
 _FORMATS = frozenset(
     {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
@@ -28,10 +28,10 @@ _JSON_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", 
 
 
 class NotStrict(Exception):
-    """Strict calling has no form for a field.
+    """Strict calling cannot express a field.
 
-    So it is with a mapping with free keys, a value of any kind, a tuple of different things and a model that
-    contains itself.
+    These are mappings with free keys, values of any type, tuples of different types, and models
+    that contain themselves.
     """
 
 
@@ -40,12 +40,12 @@ def parameters(
 ) -> tuple[dict[str, Any], bool]:
     """Return the schema of a model's fields, and whether it is strict.
 
-    Where strict calling has no form for a field, the schema is pydantic's own and the call is not strict;
-    what comes is checked all the same.
+    If strict calling cannot express a field, the schema is pydantic's own and the call is not
+    strict; the arguments are validated all the same.
 
     Args:
         model: The arguments as a pydantic model.
-        without: Fields that are not an argument, such as the name the tool already has.
+        without: Fields that are not an argument, such as ``op``.
     """
     try:
         return strict_parameters(model, without=without), True
@@ -68,14 +68,14 @@ def strict_parameters(
 
     Args:
         model: The arguments as a pydantic model.
-        without: Fields that are not an argument, such as the name the tool already has.
+        without: Fields that are not an argument, such as ``op``.
 
     Raises:
-        NotStrict: There is none.
+        NotStrict: Strict calling cannot express a field.
     """
     schema = model.model_json_schema()
     definitions = schema.get("$defs", {})
-    if "$ref" in schema:  # pydantic writes a model that contains itself so
+    if "$ref" in schema:  # a model that contains itself
         raise NotStrict
     properties = {
         name: part for name, part in schema.get("properties", {}).items() if name not in without
@@ -86,7 +86,7 @@ def strict_parameters(
 
 @dataclass(frozen=True)
 class _Definitions:
-    """The parts of a schema by name, and which of them we are in."""
+    """The definitions of a schema by name, and which of them are being resolved."""
 
     parts: Mapping[str, dict[str, Any]]
     inside: tuple[str, ...] = ()
@@ -154,7 +154,7 @@ def _strict(part: dict[str, Any], definitions: _Definitions) -> dict[str, Any]:
 
 def _is_kept(name: str, value: Any) -> bool:
     if name == "pattern":
-        return "(?" not in value  # looking ahead and back is not taken
+        return "(?" not in value  # lookaround is not supported
     if name == "format":
         return value in _FORMATS
     return name in _KEPT

@@ -1,4 +1,4 @@
-"""A call in speech: what a phone or a page with a microphone starts."""
+"""Starts a call with audio, for a phone or a page with a microphone."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -16,7 +16,7 @@ from livekit.agents.voice.turn import TurnHandlingOptions
 from pydantic import BaseModel
 
 from agents.handoff.call import Call
-from agents.handoff.guards import handler
+from agents.handoff.livekit_workarounds import event_handler
 from agents.handoff.redacting_stt import RedactingSTT
 from agents.handoff.session import CallSession
 from agents.handoff.text import CONNECT, TOOL_STEPS, room_options
@@ -25,9 +25,9 @@ S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
 
 HEARD_AFTER_S = 0.2
-"""How much later than it was played out a sentence has been heard, in seconds. livekit-agents 1.8.9 listens
-again 22 to 36 ms before the last sound reaches a guest on the same machine, 100 ms when that is busy; a
-network and a telephone add theirs."""
+"""How long after playout the user has heard the end of a reply, in seconds. livekit-agents 1.8.9
+goes back to ``listening`` 22 to 36 ms before the last sound reaches a user on the same machine,
+100 ms under load; a network and a telephone add their own delay."""
 
 CONNECT_SPEECH = SessionConnectOptions(
     stt_conn_options=APIConnectOptions(max_retry=2, retry_interval=0.5, timeout=5.0),
@@ -35,17 +35,17 @@ CONNECT_SPEECH = SessionConnectOptions(
     tts_conn_options=APIConnectOptions(max_retry=1, retry_interval=0.5, timeout=5.0),
     max_unrecoverable_errors=CONNECT.max_unrecoverable_errors,
 )
-"""How models are asked that do not decide it themselves; the defaults of livekit-agents 1.8.9 would leave a
-guest in silence for 44 seconds, and hang up at the fourth failure in a row."""
+"""Connection options for models without their own; the defaults of livekit-agents 1.8.9 would leave
+a user in silence for 44 seconds, and close the session at the fourth failure in a row."""
 
 
 def turns_by(vad: VAD | None) -> TurnHandlingOptions:
-    """Say how the end of what a guest says is found: by silence, as voice activity detection or the speech-to-text model reports it.
+    """Return turn handling by silence, detected by the VAD, or else by the speech-to-text model.
 
-    Everything is said, because livekit-agents 1.8.9 has other defaults in development than in production,
-    some of which call a gateway in its makers' cloud. Nothing is generated ahead of a turn's end: the words
-    may not be all of it yet. Sound is never put aside, not even while a reply cannot be interrupted: it
-    may be words.
+    Every option is set, because livekit-agents 1.8.9 has different defaults in development and in
+    production, some of which call LiveKit's cloud gateway. No preemptive generation: the transcript
+    may be incomplete. Audio is never discarded, not even while a reply cannot be interrupted: it
+    may be speech.
     """
     return {
         "turn_detection": "vad" if vad is not None else "stt",
@@ -75,40 +75,40 @@ async def start_speech(
     echo_s: float = 0.0,
     heard_after_s: float = HEARD_AFTER_S,
     room: rtc.Room | None = None,
-    guest: str | None = None,
+    user_identity: str | None = None,
     microphone: AudioInput | None = None,
     loudspeaker: AudioOutput | None = None,
     lost: Callable[[], None] | None = None,
 ) -> "AgentSession[Call[S, C]]":
-    """Start a session with audio and have its first agent open; returns the running session.
+    """Start a session with audio and let the first agent open; returns the running session.
 
-    What the guest says goes the way of what he types: it is let in, counted, told and answered by the call.
-    Models that fail are spoken about: a guest who is not heard is told so, words that cannot be spoken are
-    shown. Whoever built the models closes them.
+    Spoken turns take the same path as typed ones: the call redacts, counts, reports and answers
+    them. A failing speech-to-text model is announced to the user; text that cannot be spoken is
+    shown. The models are not closed here.
 
     Args:
         call: The call; it becomes the session's ``userdata``.
         model: The language model of every agent.
         stt: The speech-to-text model.
         tts: The text-to-speech model.
-        vad: Voice activity detection. Without it the speech-to-text model has to stream and to report when
-            speech begins and ends.
-        tts_by_agent: Text-to-speech models of agents that have their own, by the agent's name.
-        turns: How a turn's end is found, and what interrupts: all of it, as ``turns_by`` says it when
-            nothing is given.
-        echo_s: For how long the guest is not heard while an agent speaks for the first time, in seconds. A
-            device that has to learn to take the agent out of its microphone needs about a second.
-        heard_after_s: How much later than played out a sentence has been heard, in seconds: so much later
-            it is the guest's turn.
-        room: Where the guest is; connected.
-        guest: His identity in the room; without one, whoever comes first.
-        microphone: Where he is heard when there is no room.
-        loudspeaker: Where he hears the agents when there is no room.
-        lost: Called when the user cannot be heard or spoken to any more, instead of showing them what cannot be
-            said: for a telephone, at which nobody reads.
+        vad: Voice activity detection. Without it the speech-to-text model has to stream and to
+            report the start and end of speech.
+        tts_by_agent: Per-agent text-to-speech models, by the agent's name.
+        turns: The complete turn handling options; ``turns_by(vad)`` by default.
+        echo_s: How long the user's audio is ignored when an agent first speaks, in seconds. A
+            device whose echo cancellation has to adapt needs about a second.
+        heard_after_s: How long after playout the user has heard the end of a reply, in seconds: the
+            user's turn is announced so much later.
+        room: The user's room; connected.
+        user_identity: The user's participant identity; without one, the first participant to join.
+        microphone: The audio input where there is no room.
+        loudspeaker: The audio output where there is no room.
+        lost: Called when speech input or output has failed, instead of showing what cannot be said:
+            for a telephone, whose user cannot read.
 
     Raises:
-        ValueError: The speech-to-text model does not stream, and there is no voice activity detection.
+        ValueError: The speech-to-text model does not stream, and there is no voice activity
+            detection.
     """
     if not stt.capabilities.streaming:
         if vad is None:
@@ -116,16 +116,18 @@ async def start_speech(
                 "a speech-to-text model that does not stream needs voice activity detection"
             )
         stt = StreamAdapter(stt=stt, vad=vad)
-    listening = RedactingSTT(stt, call.hearing)
+    redacting_stt = RedactingSTT(stt, call.user_speech)
     handling = turns_by(vad) if turns is None else turns
     call.tts_by_agent = tts_by_agent or {}
     call.speech_lost = lost or call.speech_lost
-    call.turns.lag_s = heard_after_s
-    # Past the longest that livekit-agents 1.8.9 waits for more words, three seconds unless it is told.
-    call.hearing.patience_s = handling.get("endpointing", {}).get("max_delay", 3.0) + 1.0
+    call.turns.playout_lag_s = heard_after_s
+    # Longer than the endpointing delay of livekit-agents 1.8.9, at most 3 seconds by default.
+    call.user_speech.turn_end_timeout_s = (
+        handling.get("endpointing", {}).get("max_delay", 3.0) + 1.0
+    )
     session: AgentSession[Call[S, C]] = CallSession(
         userdata=call,
-        stt=listening,
+        stt=redacting_stt,
         llm=model,
         tts=tts,
         vad=vad,
@@ -133,18 +135,18 @@ async def start_speech(
         conn_options=CONNECT_SPEECH,
         max_tool_steps=TOOL_STEPS,
         aec_warmup_duration=echo_s or None,
-        session_close_transcript_timeout=0.0,  # nothing is taken in after the end
-        user_away_timeout=None,  # a call's events say when it became the guest's turn
+        session_close_transcript_timeout=0.0,  # input after the end is ignored
+        user_away_timeout=None,  # a call's events say when the user's turn began
     )
     call.attach(session)
-    session.on("user_state_changed", handler(call.hearing.state_changed))
-    session.on("error", handler(call.hearing.failed))
+    session.on("user_state_changed", event_handler(call.user_speech.state_changed))
+    session.on("error", event_handler(call.user_speech.stt_failed))
 
-    def let_go(_: CloseEvent) -> None:
-        call.hearing.close()
-        listening.detach()
+    def release(_: CloseEvent) -> None:
+        call.user_speech.close()
+        redacting_stt.detach()
 
-    session.on("close", handler(let_go))
+    session.on("close", event_handler(release))
     if room is None:
         session.input.audio, session.output.audio = microphone, loudspeaker
         await session.start(call.first_agent(), session_host=False, record=False)
@@ -152,7 +154,7 @@ async def start_speech(
         await session.start(
             call.first_agent(),
             room=room,
-            room_options=room_options(guest, audio=True),
+            room_options=room_options(user_identity, audio=True),
             session_host=False,
             record=False,
         )

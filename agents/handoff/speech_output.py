@@ -1,4 +1,4 @@
-"""An agent's words made audible; where that fails they are still shown, and the conversation goes on.
+"""Speaks an agent's reply; if text-to-speech fails, the text is shown and the call goes on.
 
 livekit-agents 1.8.9 stops a reply whose speech fails, its tools included, and shows nothing of it.
 """
@@ -18,73 +18,76 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-SILENT_S = 6.0
-"""How long a model may make no sound of words it has in full, in seconds, before it has failed."""
+AUDIO_TIMEOUT_S = 6.0
+"""How long a model may return no audio for complete text before it has failed, in seconds."""
 
-REST_S = 30.0
-"""How long one that has failed is left alone, in seconds: until then words are shown at once."""
+RETRY_AFTER_S = 30.0
+"""How long a failed model is not retried, in seconds; until then text is shown at once."""
 
-_PAUSE_S = 0.02
-"""How long the silence is that stands for words nobody can hear, in seconds."""
+_SILENCE_S = 0.02
+"""The length of the silence that is played for text without audio, in seconds."""
 
 
 class SpeechOutput:
-    """Whether the agents of one call can be heard."""
+    """Tracks whether text-to-speech works in one call."""
 
     def __init__(self) -> None:
-        self._silent_until: float | None = None
-        self._second_chance = False
+        self._suspended_until: float | None = None
+        self._may_retry = False
 
     @property
-    def resting(self) -> bool:
-        """Whether speech has failed lately, so that it is not tried."""
-        return self._silent_until is not None and _now() < self._silent_until
+    def suspended(self) -> bool:
+        """Whether speech has failed recently, so that it is not tried."""
+        return self._suspended_until is not None and _now() < self._suspended_until
 
-    def failed(self) -> bool:
-        """Take note of a failure; returns whether it is news."""
-        news = self._silent_until is None
-        self._silent_until = _now() + REST_S
-        return news
+    def record_failure(self) -> bool:
+        """Record a failure where text is shown; returns whether it is the first in a row."""
+        first = self._suspended_until is None
+        self._suspended_until = _now() + RETRY_AFTER_S
+        return first
 
-    def failed_for_good(self) -> bool:
-        """Take note of a failure where nobody reads; returns whether it is the second in a row, or the first of all."""
-        chance, self._second_chance = self._second_chance, False
-        return not chance
+    def record_unshown_failure(self) -> bool:
+        """Record a failure where no text is shown; returns whether speech is lost.
 
-    def heard(self) -> None:
-        """Take note that it works."""
-        self._silent_until = None
-        self._second_chance = True
+        It is after the second failure in a row, or if it has never worked.
+        """
+        may_retry, self._may_retry = self._may_retry, False
+        return not may_retry
+
+    def record_success(self) -> None:
+        """Record that speech works."""
+        self._suspended_until = None
+        self._may_retry = True
 
 
-async def spoken(
+async def speak_text(
     agent: "Agent[Any, Any]", text: AsyncIterable[str], settings: ModelSettings
 ) -> AsyncIterator[rtc.AudioFrame]:
-    """Speak a text, or stand silent for it.
+    """Speak a text, or play a short silence in its place.
 
-    Silence of no length would not do: livekit-agents 1.8.9 shows what was heard, and a reply that made no
-    sound was not.
+    The silence must not be empty: livekit-agents 1.8.9 shows only what was played, and a reply
+    without audio was not.
     """
     call = agent.call
-    if not call.tts.resting:
+    if not call.speech_output.suspended:
         try:
             async for frame in _frames(agent, text, settings):
-                call.tts.heard()
+                call.speech_output.record_success()
                 yield frame
-        except Exception as error:  # the guest reads what he cannot hear
+        except Exception as error:  # the text is shown instead
             logger.error(
-                "an agent is not heard: %s", type(error).__name__, extra={"agent": agent.name}
+                "text-to-speech failed: %s", type(error).__name__, extra={"agent": agent.name}
             )
             if call.speech_lost is None:
-                if call.tts.failed():
+                if call.speech_output.record_failure():
                     call.speak(call.policy.cannot_speak)
-            elif call.tts.failed_for_good():
+            elif call.speech_output.record_unshown_failure():
                 call.speech_lost()
             else:
                 call.speak(call.policy.trouble)
         else:
             return
-    async for _ in text:  # all of it, so that the silence ends after the words
+    async for _ in text:  # consume all of it, so that the silence ends after the text
         pass
     yield _silence(agent)
 
@@ -92,8 +95,8 @@ async def spoken(
 async def _frames(
     agent: "Agent[Any, Any]", text: AsyncIterable[str], settings: ModelSettings
 ) -> AsyncIterator[rtc.AudioFrame]:
-    """Have the model speak, and fail when it makes no sound of what it was given."""
-    waiting: asyncio.Timeout | None = None
+    """Yield the model's audio; time out if it returns none for the text it was given."""
+    timeout: asyncio.Timeout | None = None
     ended = False
 
     async def given() -> AsyncIterator[str]:
@@ -101,18 +104,18 @@ async def _frames(
         async for piece in text:
             yield piece
         ended = True
-        if waiting is not None and not waiting.expired():
-            waiting.reschedule(_now() + SILENT_S)
+        if timeout is not None and not timeout.expired():
+            timeout.reschedule(_now() + AUDIO_TIMEOUT_S)
 
     frames = livekit_agents.Agent.default.tts_node(agent, given(), settings)
     try:
         while True:
             try:
-                async with asyncio.timeout(SILENT_S if ended else None) as waiting:
+                async with asyncio.timeout(AUDIO_TIMEOUT_S if ended else None) as timeout:
                     frame = await anext(frames)
             except StopAsyncIteration:
                 return
-            waiting = None
+            timeout = None
             yield frame
     finally:
         await frames.aclose()
@@ -121,7 +124,7 @@ async def _frames(
 def _silence(agent: "Agent[Any, Any]") -> rtc.AudioFrame:
     own = agent.tts if isinstance(agent.tts, TTS) else agent.call.session.tts
     rate = own.sample_rate if isinstance(own, TTS) else 24_000
-    return rtc.AudioFrame.create(rate, 1, int(rate * _PAUSE_S))
+    return rtc.AudioFrame.create(rate, 1, int(rate * _SILENCE_S))
 
 
 def _now() -> float:

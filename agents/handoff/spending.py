@@ -1,4 +1,4 @@
-"""What the models of one call report to have cost, in tokens."""
+"""The token usage that the models of one call report."""
 
 from dataclasses import dataclass
 
@@ -7,10 +7,9 @@ from livekit.agents.llm import CompletionUsage
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What models cost: the requests that reported it, and their tokens.
+    """Token usage: the number of model requests that reported it, and their tokens.
 
-    ``cached_tokens`` are those of the prompt that the provider had kept from before; they are part of
-    ``prompt_tokens``.
+    ``cached_tokens`` is the part of ``prompt_tokens`` that came from the provider's prompt cache.
 
     >>> Cost(1, 900, 20, 800) + Cost(1, 950, 10, 900)
     Cost(model_calls=2, prompt_tokens=1850, completion_tokens=30, cached_tokens=1700)
@@ -31,19 +30,19 @@ class Cost:
 
 
 class Spending:
-    """Adds up what a call's replies cost. A model that reports nothing costs nothing here."""
+    """Adds up the token usage of a call. A model that reports nothing is not counted."""
 
     def __init__(self) -> None:
         self.total = Cost()
-        self._untold = Cost()
+        self._unreported = Cost()
 
     def report(self, usage: CompletionUsage) -> None:
-        """Take note of what one model request cost."""
+        """Add the usage of one model request."""
         cost = Cost(1, usage.prompt_tokens, usage.completion_tokens, usage.prompt_cached_tokens)
         self.total += cost
-        self._untold += cost
+        self._unreported += cost
 
-    def untold(self) -> Cost | None:
-        """Return what was spent since this was last asked, if anything was."""
-        cost, self._untold = self._untold, Cost()
+    def take_unreported(self) -> Cost | None:
+        """Return the usage since the previous call of this method, if any."""
+        cost, self._unreported = self._unreported, Cost()
         return cost if cost.model_calls else None

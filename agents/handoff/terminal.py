@@ -1,6 +1,6 @@
-"""A call in plain text lines: what somebody types goes in, what the agents say comes out.
+"""A call in plain text lines: standard input to the agents, their replies to standard output.
 
-For trying one's agents out. An application's own terminal is made of ``Call.listen`` and ``Call.hear``.
+For trying out agents. An application's own terminal uses ``Call.subscribe`` and ``Call.user_said``.
 """
 
 import asyncio
@@ -25,43 +25,43 @@ async def talk(
     lines: Iterable[str] | None = None,
     out: TextIO | None = None,
 ) -> EndReason:
-    """Hold a call in text until there are no more lines or the call ends; returns why it ended.
+    """Run a text call until the input or the call ends; returns why it ended.
 
-    A line is one thing the guest says; the next one is read when it is the guest's turn. Blank lines
-    are left out. Handoffs, and tools that were not carried out, are shown in brackets.
+    Each line is one user message; the next one is read when it is the user's turn. Blank lines are
+    skipped. Handoffs and failed tools are shown in brackets.
 
     Args:
         call: The call, not started.
         model: The language model of its agents.
-        lines: What the guest says; standard input when nothing is given.
-        out: Where everything is written; standard output when nothing is given.
+        lines: The user's messages; standard input by default.
+        out: Where everything is written; standard output by default.
     """
     shown = out or sys.stdout
     typed = lines is None and sys.stdin.isatty()
 
     def show(event: Event) -> None:
-        text = _line(event)
+        text = _format(event)
         if text is not None and not (typed and isinstance(event, Heard)):
             shown.write(f"{_harmless(text)}\n")
             shown.flush()
 
-    leave = call.listen(show)
-    following = _Typed().following if lines is None else _Given(lines).following
+    unsubscribe = call.subscribe(show)
+    next_line = _StdinLines().next_line if lines is None else _GivenLines(lines).next_line
     try:
         await start_text(call, model)
         await call.answered()
-        while call.ended is None and (line := await following()) is not None:
+        while call.ended is None and (line := await next_line()) is not None:
             if words := line.strip():
-                call.hear(words)
+                call.user_said(words)
                 await call.answered()
         call.end("input_ended")
     finally:
-        leave()
+        unsubscribe()
         await stop(call)
     return call.ended or "input_ended"
 
 
-def _line(event: Event) -> str | None:
+def _format(event: Event) -> str | None:
     match event:
         case Heard():
             return f"you: {event.text}"
@@ -75,41 +75,41 @@ def _line(event: Event) -> str | None:
 
 
 def _harmless(text: str) -> str:
-    """Take out what a terminal would carry out instead of showing it."""
+    """Remove control characters, which a terminal would execute."""
     return "".join(sign for sign in text if sign.isprintable() or sign == "\n")
 
 
-class _Given:
+class _GivenLines:
     def __init__(self, lines: Iterable[str]) -> None:
         self._lines = iter(lines)
 
-    async def following(self) -> str | None:
+    async def next_line(self) -> str | None:
         return next(self._lines, None)
 
 
-class _Typed:
-    """Standard input, read in daemon threads, so that the loop goes on and the process can end.
+class _StdinLines:
+    """Reads standard input in daemon threads: the event loop runs on, the process can exit.
 
-    Not through Python's buffer: a thread that holds its lock when the process ends would abort it.
+    Unbuffered: a thread that holds the buffer's lock at interpreter exit would abort the process.
     """
 
     def __init__(self) -> None:
         self._input = io.FileIO(sys.stdin.fileno(), closefd=False)
 
-    async def following(self) -> str | None:
+    async def next_line(self) -> str | None:
         loop = asyncio.get_running_loop()
-        waiting: asyncio.Future[bytes] = loop.create_future()
+        line_read: asyncio.Future[bytes] = loop.create_future()
 
-        def hand_in(line: bytes) -> None:
-            if not waiting.done():
-                waiting.set_result(line)
+        def deliver(line: bytes) -> None:
+            if not line_read.done():
+                line_read.set_result(line)
 
         def read() -> None:
             line = b""
-            with contextlib.suppress(OSError):  # the terminal is gone: there are no more lines
+            with contextlib.suppress(OSError):  # the terminal is gone: end of input
                 line = self._input.readline()
-            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-                loop.call_soon_threadsafe(hand_in, line)
+            with contextlib.suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(deliver, line)
 
-        threading.Thread(target=read, name="guest", daemon=True).start()
-        return (await waiting).decode(errors="replace") or None
+        threading.Thread(target=read, name="stdin", daemon=True).start()
+        return (await line_read).decode(errors="replace") or None

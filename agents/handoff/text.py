@@ -1,4 +1,4 @@
-"""A call in text: what a terminal, a test and a text-only room start."""
+"""Starts a text call, for terminals, tests and text-only rooms."""
 
 from typing import Any, TypeVar
 
@@ -16,16 +16,16 @@ S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
 
 TOOL_STEPS = 8
-"""How often a model may call tools before it has to speak, in one reply."""
+"""How many rounds of tool calls a model may make in one reply before it has to speak."""
 
 CONNECT = SessionConnectOptions(
     llm_conn_options=APIConnectOptions(max_retry=1, retry_interval=1.0, timeout=5.0),
-    # An agent speaks for a model that fails, so failures in a row are no reason to hang up.
+    # An agent says a fallback sentence when a model fails: do not close after several failures.
     max_unrecoverable_errors=1_000_000,
 )
-"""How models are asked: an agent repeats a request so often while nothing of its answer has arrived, unless the
-model says how often by ``retries``. livekit-agents 1.8.9 would try four times with ten seconds each, 44 seconds
-of silence, and close the session at the fourth failure in a row."""
+"""Connection options: an agent retries a request so often while nothing of its answer has arrived,
+unless the model has ``retries``. livekit-agents 1.8.9 would try four times with ten seconds
+each, 44 seconds of silence, and close the session at the fourth failure in a row."""
 
 
 async def start_text(
@@ -33,19 +33,19 @@ async def start_text(
     model: LLM[Any],
     *,
     room: rtc.Room | None = None,
-    guest: str | None = None,
+    user_identity: str | None = None,
 ) -> "AgentSession[Call[S, C]]":
-    """Start a session without audio and have its first agent open; returns the running session.
+    """Start a session without audio and let the first agent open; returns the running session.
 
-    The defaults of livekit-agents 1.8.9 would load a voice activity detector and a turn detector (0.8 s
-    and 247 MiB) even for text.
+    The defaults of livekit-agents 1.8.9 would load a voice activity detector and a turn detector
+    (0.8 s and 247 MiB) even for text.
 
     Args:
         call: The call; it becomes the session's ``userdata``.
         model: The language model of every agent.
-        room: Where the guest is, when he is in a room; connected. He reads what is said there, and what
-            he writes is the application's to give to ``Call.hear``.
-        guest: His identity in the room; without one, whoever comes first.
+        room: The user's room, if any; connected. Replies are shown there; the application passes
+            what the user writes to ``Call.user_said``.
+        user_identity: The user's participant identity; without one, the first participant to join.
     """
     session: AgentSession[Call[S, C]] = CallSession(
         userdata=call,
@@ -63,30 +63,30 @@ async def start_text(
         await session.start(
             call.first_agent(),
             room=room,
-            room_options=room_options(guest, audio=False),
+            room_options=room_options(user_identity, audio=False),
             session_host=False,
             record=False,
         )
     return session
 
 
-def room_options(guest: str | None, *, audio: bool) -> RoomOptions:
-    """Say what a session takes from a room and gives to it.
+def room_options(user_identity: str | None, *, audio: bool) -> RoomOptions:
+    """Return the room options of a session.
 
-    Text input stays off: livekit-agents 1.8.9 would answer ``lk.chat`` past the call and lose what is
-    written during a handoff. A guest who leaves may come back, so the session outlives his leaving.
+    Text input stays off: livekit-agents 1.8.9 would answer ``lk.chat`` without the call and lose
+    what is written during a handoff. A user who leaves may come back, so the session is not closed.
     """
     return RoomOptions(
         text_input=False,
         audio_input=audio,
         audio_output=audio,
-        participant_identity=guest if guest is not None else NOT_GIVEN,
+        participant_identity=user_identity if user_identity is not None else NOT_GIVEN,
         close_on_disconnect=False,
     )
 
 
 async def stop(call: Call[Any, Any]) -> None:
-    """End a call's session and everything that runs beside it."""
+    """Close a call's session and cancel its background tasks."""
     call.hang_up()
     await call.session.aclose()
     await call.aclose()

@@ -1,8 +1,8 @@
-"""What an agent can do: commands that change the state, reads that look at it, actions beside it.
+"""What an agent's model can call: commands change the state, reads query it, actions do the rest.
 
-Each is a pydantic model whose docstring and fields are what the language model reads. The tool made from
-it carries a raw schema that is built once per process: livekit-agents 1.8.9 rebuilds the schema of a typed
-function tool for every model request.
+Each is a pydantic model whose docstring and fields are what the language model reads. Its livekit
+tool has a raw schema that is built once per process: livekit-agents 1.8.9 rebuilds the schema of a
+typed function tool for every model request.
 """
 
 import inspect
@@ -11,7 +11,7 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
 from livekit.agents import RunContext, function_tool
 from livekit.agents.llm import RawFunctionTool
@@ -30,7 +30,7 @@ C = TypeVar("C")
 
 
 class Read(BaseModel, ABC, Generic[S, C]):
-    """A question to the state that changes nothing. Subclasses name themselves by a literal ``op``."""
+    """A query of the state that changes nothing. Subclasses set their name as a literal ``op``."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -41,17 +41,18 @@ class Read(BaseModel, ABC, Generic[S, C]):
         """Return what the model is told.
 
         Raises:
-            StateError: There is no such thing; the model is told why.
+            StateError: There is no answer; the model is told why.
         """
 
 
 class Action(BaseModel, ABC):
-    """Something done beside the state: ending the call, asking another system.
+    """A side effect outside the state: ending the call, calling another system.
 
-    An action that also changes the state does so last, by one ``apply``: a time limit covers its work
-    and not its commit. ``apply`` takes the version that the reply was shown and the turn it answers as
-    defaults, so an action that reads, waits and writes is refused when the state has changed meanwhile.
-    An action that looks at the state again before it writes passes ``seen=call.shared.version``.
+    An action that also changes the state does so last, by one ``apply``: the time limit covers its
+    work and not its commit. By default ``apply`` uses the version the reply was shown and the turn
+    it answers, so an action that reads, waits and writes is refused if the state has changed
+    meanwhile. An action that reads the state again before it writes passes
+    ``seen=call.shared.version``.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -59,8 +60,9 @@ class Action(BaseModel, ABC):
     op: Any  # each names itself by a literal
 
     goes_last: ClassVar[bool] = False
-    """Whether it is done after everything else in its reply, as a handoff is: refused when something of
-    that failed, or when the guest is handed over. Nothing more is said if the agent has spoken already."""
+    """Whether it runs after everything else in its reply, like a handoff: it is refused if another
+    tool failed or a handoff is pending. If the agent has spoken already, no further reply
+    follows."""
 
     @abstractmethod
     async def run(self, call: "Call[Any, Any]") -> str:
@@ -69,6 +71,19 @@ class Action(BaseModel, ABC):
         Raises:
             StateError: It could not be done; the model is told why.
         """
+
+
+class EndCall(Action):
+    """End the call, when the guest says goodbye or wants nothing more. Then say goodbye in one sentence."""
+
+    op: Literal["end_call"] = "end_call"
+
+    goes_last: ClassVar[bool] = True
+
+    async def run(self, call: "Call[Any, Any]") -> str:
+        """End the call after the goodbye."""
+        call.close_after_reply("agent_ended")
+        return "The call ends after your next sentence: say goodbye."
 
 
 Tool: TypeAlias = type[Command[Any, Any]] | type[Read[Any, Any]] | type[Action]
@@ -88,7 +103,7 @@ _SIGNATURE = inspect.Signature(
 
 @cache
 def tool_name(tool: Tool) -> str:
-    """Return the name a tool is called by: its ``op``."""
+    """Return the name of a tool: its ``op``."""
     return str(tool.model_fields["op"].default)
 
 
@@ -110,12 +125,12 @@ def _schema(tool: Tool) -> tuple[dict[str, Any], bool]:
 
 
 def parameters_of(tool: Tool) -> dict[str, Any]:
-    """Return a tool's arguments as JSON Schema: strict, where that has a form for them."""
+    """Return a tool's arguments as JSON Schema, strict where possible."""
     return _schema(tool)[0]
 
 
 def is_strict(tool: Tool) -> bool:
-    """Whether a provider that can keeps a model to the schema of a tool's arguments."""
+    """Whether a tool's schema is strict, so that providers can enforce it."""
     return _schema(tool)[1]
 
 
@@ -129,7 +144,8 @@ def raw_tool(
 ) -> RawFunctionTool[Any, Any]:
     """Wrap a function as a raw-schema tool.
 
-    livekit-agents 1.8.9 inspects a tool's signature at every call; given ready it costs a third less.
+    livekit-agents 1.8.9 inspects a tool's signature at every call; a precomputed one costs a third
+    less.
     """
     run.__signature__ = _SIGNATURE  # type: ignore[attr-defined]  # functions take any attribute
     run.__name__ = name
@@ -144,31 +160,33 @@ def raw_tool(
     )
 
 
-def given(raw: dict[str, object], model: type[BaseModel] | None = None) -> dict[str, object]:
-    """Leave out what the model gave as null: strict schemas make it say so for what it leaves open.
+def drop_nulls(raw: dict[str, object], model: type[BaseModel] | None = None) -> dict[str, object]:
+    """Remove null arguments: strict schemas make the model pass null for optional ones.
 
     Args:
         raw: The arguments.
-        model: What they are the fields of. What it requires may be null and is not left out.
+        model: Their model. Its required fields may be null and are kept.
     """
     required = {
         name for name, field in (model.model_fields if model else {}).items() if field.is_required()
     }
     return {
-        name: _given(value) for name, value in raw.items() if value is not None or name in required
+        name: _drop_nulls_in(value)
+        for name, value in raw.items()
+        if value is not None or name in required
     }
 
 
-def _given(value: object) -> object:
+def _drop_nulls_in(value: object) -> object:
     if isinstance(value, dict):
-        return given(value)
+        return drop_nulls(value)
     if isinstance(value, list):
-        return [_given(one) for one in value]
+        return [_drop_nulls_in(one) for one in value]
     return value
 
 
 def refusal_text(lead: str, code: str, message: str, facts: dict[str, Any]) -> str:
-    """Tell a model why not: a sentence, a code and the facts, in one line of text.
+    """Tell a model why a call was refused: a sentence, a code and the facts, in one line.
 
     >>> refusal_text("Nothing was changed.", "sold_out", "No lemonade today.", {"name": "Lemonade"})
     'Nothing was changed. sold_out: No lemonade today. {"name": "Lemonade"}'
@@ -177,6 +195,6 @@ def refusal_text(lead: str, code: str, message: str, facts: dict[str, Any]) -> s
     if facts:
         try:
             tail = f" {json.dumps(facts, ensure_ascii=False, default=str)}"
-        except Exception:  # an application's own facts: the reason counts without them
-            logger.exception("the facts of a refusal cannot be written as JSON")
+        except Exception:  # the refusal is valid without its facts
+            logger.exception("facts of a refusal are not JSON serializable")
     return f"{lead} {code}: {message}{tail}"

@@ -1,4 +1,4 @@
-"""How a call's handoffs are decided, one at a time, and what becomes of one that livekit does not take."""
+"""Decides handoffs, one at a time, and reverts those that livekit does not carry out."""
 
 import asyncio
 import logging
@@ -18,7 +18,7 @@ from agents.handoff.failures import (
     TooManyHandoffs,
     code_of,
 )
-from agents.handoff.guards import allow_interruptions, is_cancelled
+from agents.handoff.livekit_workarounds import allow_interruptions, is_cancelled
 from state.shared import HandOver, Refused, StateError
 
 if TYPE_CHECKING:
@@ -33,20 +33,20 @@ C = TypeVar("C")
 
 
 @dataclass(eq=False)
-class Pending:
+class PendingHandoff:
     """A handoff that has been decided, until the next agent has entered.
 
     Args:
-        source: Who hands over.
-        target: Who takes over.
-        call_id: The transfer call that it was asked for by.
-        taken: Whether livekit has begun to bring the next agent in.
+        source: The agent that hands over.
+        target: The agent that takes over.
+        call_id: The id of the transfer call.
+        accepted: Whether livekit has begun to activate the next agent.
     """
 
     source: str
     target: str
     call_id: str
-    taken: bool = False
+    accepted: bool = False
 
 
 class Transfers(Generic[S, C]):
@@ -58,36 +58,36 @@ class Transfers(Generic[S, C]):
 
     def __init__(self, call: "Call[S, C]") -> None:
         self.hops = 0
-        """How many handoffs the guest's last words have caused."""
-        self.pending: Pending | None = None
+        """How many handoffs the last user message has caused."""
+        self.pending: PendingHandoff | None = None
         self._correcting = 0
-        self._settled = asyncio.Event()
-        self._settled.set()
+        self._commit_ended = asyncio.Event()
+        self._commit_ended.set()
         self._call = call
 
     @property
     def under_way(self) -> bool:
-        """Whether a handoff has not been heard yet, or one is being taken back."""
+        """Whether a handoff is pending, or one is being reverted."""
         return self.pending is not None or self._correcting > 0
 
     @property
-    def being_written(self) -> bool:
-        """Whether a handoff is past its conditions, and not yet pending: nobody should begin to answer now."""
-        return not self._settled.is_set()
+    def committing(self) -> bool:
+        """Whether a handoff is between its conditions and pending: no reply should start now."""
+        return not self._commit_ended.is_set()
 
-    async def settled(self) -> None:
-        """Wait until a handoff that is being written down is pending, or was given up."""
-        await self._settled.wait()
+    async def commit_ended(self) -> None:
+        """Wait until the handoff being committed is pending or has failed."""
+        await self._commit_ended.wait()
 
     async def decide(self, handoff: "Handoff[S]", context: RunContext[Any]) -> "Agent[S, C]":
         """Decide one transfer call: return the next agent, or tell the model why not.
 
-        Transfers are decided one at a time, after every other tool of their reply; the first that is
-        allowed wins. From there on an interruption does not undo it (livekit-agents 1.8.9 applies the
-        returned agent after the reply and its tools).
+        Transfers are decided one at a time, after every other tool of their reply; the first that
+        is allowed wins. After that an interruption does not undo it (livekit-agents 1.8.9 activates
+        the returned agent after the reply and its tools).
         """
         call = self._call
-        async with call.tools.last_things:
+        async with call.tools.final_tools_lock:
             allow_interruptions(context, allow=False)
             try:
                 return await self._decide(
@@ -98,9 +98,9 @@ class Transfers(Generic[S, C]):
                     allow_interruptions(context, allow=True)
                 if is_cancelled(error):
                     raise
-                failure = call.failure(error, NOT_HANDED_OVER, handoff.tool_name)
+                failure = call.describe_failure(error, NOT_HANDED_OVER, handoff.tool_name)
                 reason = error.reason if isinstance(error, Refused) else code_of(error)
-                call.tell(HandoffRefused(call.turn, handoff.source, handoff.target, reason))
+                call.emit(HandoffRefused(call.turn, handoff.source, handoff.target, reason))
                 raise ToolError(failure) from error
 
     async def _decide(
@@ -108,13 +108,13 @@ class Transfers(Generic[S, C]):
     ) -> "Agent[S, C]":
         call = self._call
         reply = call.reply_of(call_id)
-        await call.tools.after_siblings(reply, call_id)
+        await call.tools.wait_for_siblings(reply, call_id)
         if call.closing is not None:
             raise CallEnding("The call is about to end.")
         if handoff.source != call.speaker:
             raise HandoffTaken(f"The guest is with {call.speaker} now.")
         if handoff.condition is not None:
-            # Asked first without waiting, and once more when it is written down.
+            # Checked now without waiting, and again when it is committed.
             missing = handoff.condition(call.shared.state)
             if missing is not None:
                 raise missing
@@ -122,68 +122,68 @@ class Transfers(Generic[S, C]):
             raise TooManyHandoffs("The guest has been handed around enough. Answer yourself.")
         history = list(call.session.current_agent.chat_ctx.items)
         agent = call.make_agent(handoff.target, handoff.carry(history))
-        if speech.interrupted:  # livekit may take no handoff from this reply any more
+        if speech.interrupted:  # livekit may ignore a handoff of this reply
             raise Interrupted("The guest spoke on before that.")
-        self._settled.clear()
+        self._commit_ended.clear()
         try:
-            return await self._take(agent, handoff, call_id, speech)
+            return await self._commit(agent, handoff, call_id, speech)
         finally:
-            self._settled.set()
+            self._commit_ended.set()
 
-    async def _take(
+    async def _commit(
         self, agent: "Agent[S, C]", handoff: "Handoff[S]", call_id: str, speech: SpeechHandle
     ) -> "Agent[S, C]":
-        await self._write_down(
+        await self._journal(
             handoff.source, handoff.target, actor=handoff.source, provided=handoff.condition
         )
         if speech.done():  # interrupted by force, and livekit has stopped waiting for its tools
             self.correct_speaker()
             raise Interrupted("The guest spoke on meanwhile.")
         self.hops += 1
-        self.pending = pending = Pending(handoff.source, handoff.target, call_id)
-        speech.add_done_callback(lambda _: self._drop_untaken(pending))
+        self.pending = pending = PendingHandoff(handoff.source, handoff.target, call_id)
+        speech.add_done_callback(lambda _: self._drop_if_not_accepted(pending))
         return agent
 
-    async def _write_down(
+    async def _journal(
         self, source: str, target: str, *, actor: str, provided: "Condition[S] | None" = None
     ) -> None:
         call = self._call
-        async with call.limits.within(None):
+        async with call.time_limits.timeout(None):
             await call.shared.apply(
                 HandOver(source=source, target=target), actor=actor, provided=provided
             )
 
-    def arrived(self) -> None:
-        """The next agent has entered: nothing is pending any more."""
+    def agent_entered(self) -> None:
+        """Clear the pending handoff: the next agent has entered."""
         pending, self.pending = self.pending, None
         if pending is not None:
-            self._call.tell(HandedOver(self._call.turn, pending.source, pending.target))
+            self._call.emit(HandedOver(self._call.turn, pending.source, pending.target))
 
     def tools_executed(self, event: FunctionToolsExecutedEvent) -> None:
-        """Livekit takes the next agent in, or a forced interruption threw the handoff away."""
+        """Note whether livekit accepted the handoff, or a forced interruption dropped it."""
         pending = self.pending
         if event.has_agent_handoff:
             event.cancel_tool_reply()  # one reply: the next agent's
             if pending is not None:
-                pending.taken = True
+                pending.accepted = True
         elif pending is not None and pending.call_id in (c.call_id for c in event.function_calls):
             self._drop(pending)
 
-    def _drop_untaken(self, pending: Pending) -> None:
-        """The reply a transfer was asked for in is over, and livekit has not taken the next agent."""
-        if self.pending is pending and not pending.taken:
+    def _drop_if_not_accepted(self, pending: PendingHandoff) -> None:
+        """Drop a handoff whose reply is over without livekit having accepted it."""
+        if self.pending is pending and not pending.accepted:
             self._drop(pending)
 
-    def _drop(self, pending: Pending) -> None:
-        """The old agent goes on."""
+    def _drop(self, pending: PendingHandoff) -> None:
+        """Cancel a handoff: the old agent goes on."""
         call = self._call
         self.pending = None
-        call.tell(HandoffRefused(call.turn, pending.source, pending.target, Interrupted.code))
+        call.emit(HandoffRefused(call.turn, pending.source, pending.target, Interrupted.code))
         self.correct_speaker()
-        call.spawn(call.answer_late())
+        call.spawn(call.answer_queued())
 
     def correct_speaker(self) -> None:
-        """Write down who speaks where the journal says otherwise; it is tried again in each turn."""
+        """Journal the active agent if the journal names another; retried every turn."""
         call = self._call
         if call.shared.speaker not in (None, call.speaker) and self.pending is None:
             self._correcting += 1
@@ -192,12 +192,12 @@ class Transfers(Generic[S, C]):
     async def _correct(self) -> None:
         call = self._call
         try:
-            async with call.tools.last_things:
+            async with call.tools.final_tools_lock:
                 wrong = call.shared.speaker
                 if wrong not in (None, call.speaker) and self.pending is None:
-                    await self._write_down(wrong, call.speaker, actor=call.speaker)
+                    await self._journal(wrong, call.speaker, actor=call.speaker)
         except (StateError, TimeoutError) as error:
-            logger.warning("who speaks was not written down", extra={"code": code_of(error)})
+            logger.warning("active agent not journalled", extra={"code": code_of(error)})
         finally:
             self._correcting -= 1
-            call.turns.look_again()
+            call.turns.recheck()

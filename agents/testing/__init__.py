@@ -1,4 +1,4 @@
-"""Whole conversations without a key: a model that plays a script, and a guest who speaks lines."""
+"""Runs whole conversations without an API key: scripted models, and a user who says lines."""
 
 from agents.testing.clock import Clock, Ids
 from agents.testing.conversation import Conversation, ConversationError, Turn, until

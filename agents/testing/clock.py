@@ -1,11 +1,11 @@
-"""Time and ids that a test decides."""
+"""A clock and ids under a test's control."""
 
 import uuid
 from datetime import datetime, timedelta
 
 
 class Clock:
-    """A clock that stands still until it is moved; call it for the present time.
+    """A clock that only advances when told to; call it for the current time.
 
     >>> clock = Clock(datetime.fromisoformat("2026-11-20T19:00:00-05:00"))
     >>> clock.advance(minutes=20)
@@ -13,23 +13,23 @@ class Clock:
     '2026-11-20T19:20:00-05:00'
 
     Args:
-        start: The first present time, aware.
+        start: The initial time, aware.
 
     Raises:
-        ValueError: The time has no zone.
+        ValueError: The time is naive.
     """
 
     def __init__(self, start: datetime) -> None:
         if start.tzinfo is None:
-            raise ValueError("a clock needs an aware time")
+            raise ValueError("start must be timezone-aware")
         self._now = start
 
     def __call__(self) -> datetime:
-        """Return the present time."""
+        """Return the current time."""
         return self._now
 
     def advance(self, *, seconds: float = 0, minutes: float = 0, hours: float = 0) -> None:
-        """Move the clock on."""
+        """Advance the clock."""
         self._now += timedelta(seconds=seconds, minutes=minutes, hours=hours)
 
 

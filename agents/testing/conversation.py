@@ -1,4 +1,4 @@
-"""A guest who speaks lines to a real call, and what came of each."""
+"""Runs a call in text and records what happens in each turn."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -29,26 +29,26 @@ S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
 
 
-async def until(fact: Callable[[], bool]) -> None:
-    """Let the event loop run until something is so: what a test does instead of sleeping.
+async def until(condition: Callable[[], bool]) -> None:
+    """Run the event loop until a condition holds; use it instead of sleeping.
 
     Raises:
-        ConversationError: It is still not so after a great many rounds of the loop.
+        ConversationError: It does not hold after 100,000 rounds of the loop.
     """
     for _ in range(100_000):
-        if fact():
+        if condition():
             return
         await asyncio.sleep(0)
-    raise ConversationError("what the test waited for never came about")
+    raise ConversationError("the condition the test waited for never held")
 
 
 class ConversationError(AssertionError):
-    """The conversation did not come to the guest's turn."""
+    """A turn did not end."""
 
 
 @dataclass
 class Turn:
-    """Everything that happened between two of the guest's turns, in order."""
+    """Everything that happened between two of the user's turns, in order."""
 
     number: int
     events: list[Event] = field(default_factory=list)
@@ -65,51 +65,51 @@ class Turn:
 
     @property
     def handoffs(self) -> list[tuple[str, str]]:
-        """Who handed over to whom."""
+        """The handoffs, as source and target."""
         return [
             (event.source, event.target) for event in self.events if isinstance(event, HandedOver)
         ]
 
     @property
     def refused(self) -> list[HandoffRefused]:
-        """The handoffs that were asked for and did not happen."""
+        """The handoffs that were requested and did not happen."""
         return [event for event in self.events if isinstance(event, HandoffRefused)]
 
     @property
     def commands(self) -> list[str]:
-        """The ops of every change of the state, handoffs included."""
+        """The ops of every state change, handoffs included."""
         return [
             op for event in self.events if isinstance(event, StateChanged) for op in event.commands
         ]
 
     @property
     def heard(self) -> list[str]:
-        """What was let in of the guest's words."""
+        """What the user said, redacted."""
         return [event.text for event in self.events if isinstance(event, Heard)]
 
     @property
     def your_turns(self) -> list[YourTurn]:
-        """The notices that it is the guest's turn; there should be one."""
+        """The notices that it is the user's turn; there should be one."""
         return [event for event in self.events if isinstance(event, YourTurn)]
 
     @property
     def ended(self) -> Ended | None:
-        """The end of the call, if it came in this turn."""
+        """The end of the call, if it was in this turn."""
         return next((event for event in self.events if isinstance(event, Ended)), None)
 
 
 class Conversation(Generic[S, C]):
-    """A text call under test; a context manager that opens it and closes it.
+    """A text call under test; a context manager that starts and closes it.
 
-    Leaving it without an exception checks that a scripted model was played to its last step.
+    On a normal exit it checks that a scripted model was played to its last step.
 
     Args:
-        call: The call, fresh.
+        call: The call, not started.
         model: The language model of its agents.
-        patience_s: How long a turn may take before it counts as hanging, in seconds.
+        patience_s: How long a turn may take before the test fails, in seconds.
 
     Raises:
-        ConversationError: A turn never ended.
+        ConversationError: A turn did not end.
         ScriptError: The script had a step too few or too many.
     """
 
@@ -122,12 +122,12 @@ class Conversation(Generic[S, C]):
 
     @property
     def state(self) -> S:
-        """The present state."""
+        """The current state."""
         return self.call.state
 
     @property
     def greeting(self) -> Turn:
-        """What happened before the guest said anything."""
+        """What happened before the user said anything."""
         return self.turns[0]
 
     @property
@@ -136,13 +136,13 @@ class Conversation(Generic[S, C]):
         return (event for turn in self.turns for event in turn.events)
 
     async def __aenter__(self) -> Self:
-        self._stop_listening = self.call.listen(lambda event: self.turns[-1].events.append(event))
+        self._unsubscribe = self.call.subscribe(lambda event: self.turns[-1].events.append(event))
         await self._start()
         try:
-            await self._until_guests_turn()
+            await self._until_users_turn()
         except (
             BaseException
-        ):  # whatever stops the greeting, a cancellation too, must not leave the session
+        ):  # close the session whatever stops the greeting, a cancellation included
             await stop(self.call)
             raise
         return self
@@ -153,36 +153,36 @@ class Conversation(Generic[S, C]):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._stop_listening()
+        self._unsubscribe()
         await stop(self.call)
         if kind is None and isinstance(self.model, ScriptedLLM):
             self.model.finished()
 
-    async def hears(self, text: str) -> Turn:
-        """Say something to the agents and wait until it is the guest's turn again."""
-        turn = self.say(text)
-        await self._until_guests_turn()
+    async def user_says(self, text: str) -> Turn:
+        """Say something to the agents and wait until it is the user's turn again."""
+        turn = self.user_says_nowait(text)
+        await self._until_users_turn()
         return turn
 
-    def say(self, text: str) -> Turn:
-        """Say something and go on at once: into a reply, or into a handoff."""
+    def user_says_nowait(self, text: str) -> Turn:
+        """Say something without waiting: into a reply, or into a handoff."""
         turn = Turn(self.call.turn + 1)
         self.turns.append(turn)
-        self.call.hear(text)
+        self.call.user_said(text)
         return turn
 
     async def answered(self) -> None:
-        """Wait until it is the guest's turn, or the call has ended."""
-        await self._until_guests_turn()
+        """Wait until it is the user's turn, or the call has ended."""
+        await self._until_users_turn()
 
     async def _start(self) -> None:
         await start_text(self.call, self.model)
 
-    async def _until_guests_turn(self) -> None:
+    async def _until_users_turn(self) -> None:
         try:
             async with asyncio.timeout(self._patience_s):
                 await self.call.answered()
         except TimeoutError:
             raise ConversationError(
-                f"turn {self.turns[-1].number} did not end; it came to {self.turns[-1].events}"
+                f"turn {self.turns[-1].number} did not end; its events: {self.turns[-1].events}"
             ) from None

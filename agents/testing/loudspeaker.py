@@ -1,4 +1,4 @@
-"""A loudspeaker for tests without a room: it takes time to play, and can be cut short and held."""
+"""Audio output and input for tests without a room."""
 
 import asyncio
 import time
@@ -8,10 +8,10 @@ from livekit.agents.voice.io import AudioInput, AudioOutput, AudioOutputCapabili
 
 
 class Loudspeaker(AudioOutput):
-    """Plays what it is given, at once or for as long as the test wants.
+    """An audio output that plays at once, or for as long as the test wants.
 
     Args:
-        waits: Whether each sound goes on until the test says ``heard``; it can change at any time.
+        waits: Whether each sound plays until the test calls ``heard``; it can change at any time.
     """
 
     def __init__(self, *, waits: bool = False) -> None:
@@ -22,30 +22,30 @@ class Loudspeaker(AudioOutput):
         )
         self.waits = waits
         self.played_s = 0.0
-        """How much sound has been played to its end in all, in seconds."""
+        """The total length of the sound played to its end, in seconds."""
         self.playing = False
-        """Whether a sound is under way, heard or held."""
+        """Whether a sound is playing or paused."""
         self.held = False
-        self._given_s = 0.0
-        self._all_given = False
-        self._at_once = False
+        self._length_s = 0.0
+        self._complete = False
+        self._play_now = False
         self._player: asyncio.Task[None] | None = None
-        self._news = asyncio.Event()
+        self._changed = asyncio.Event()
 
     async def capture_frame(self, frame: rtc.AudioFrame) -> None:
-        """Take in the next piece of a sound."""
+        """Add the next frame of a sound."""
         await super().capture_frame(frame)
-        self._given_s += frame.duration
+        self._length_s += frame.duration
         if self._player is None:
-            self.playing, self._all_given, self._at_once = True, False, False
+            self.playing, self._complete, self._play_now = True, False, False
             self._player = asyncio.create_task(self._play())
             self.on_playback_started(created_at=time.time())
 
     def flush(self) -> None:
-        """Take note that the sound is whole."""
+        """Mark the sound as complete."""
         super().flush()
-        self._all_given = True
-        self._news.set()
+        self._complete = True
+        self._changed.set()
 
     def clear_buffer(self) -> None:
         """Stop at once."""
@@ -54,38 +54,38 @@ class Loudspeaker(AudioOutput):
             self._finish(0.0, interrupted=True)
 
     def heard(self) -> None:
-        """Have the sound that is under way played to its end, as soon as all of it has been given."""
-        self._at_once = True
-        self._news.set()
+        """Play the current sound to its end as soon as it is complete."""
+        self._play_now = True
+        self._changed.set()
 
     def pause(self) -> None:
-        """Hold the sound."""
+        """Pause the sound."""
         self.held = True
 
     def resume(self) -> None:
-        """Go on."""
+        """Resume the sound."""
         self.held = False
-        self._news.set()
+        self._changed.set()
 
     async def _play(self) -> None:
-        while self.held or not self._all_given or (self.waits and not self._at_once):
-            self._news.clear()
-            await self._news.wait()
-        self.played_s += self._given_s
-        self._finish(self._given_s, interrupted=False)
+        while self.held or not self._complete or (self.waits and not self._play_now):
+            self._changed.clear()
+            await self._changed.wait()
+        self.played_s += self._length_s
+        self._finish(self._length_s, interrupted=False)
 
     def _finish(self, position_s: float, *, interrupted: bool) -> None:
-        self._player, self.playing, self._given_s = None, False, 0.0
+        self._player, self.playing, self._length_s = None, False, 0.0
         self.on_playback_finished(playback_position=position_s, interrupted=interrupted)
 
 
 class Microphone(AudioInput):
-    """A microphone that nobody speaks into: what is heard is told to the speech-to-text model."""
+    """A silent audio input: tests pass the user's words to the speech-to-text model."""
 
     def __init__(self) -> None:
         super().__init__(label="microphone")
 
     async def __anext__(self) -> rtc.AudioFrame:
-        """Wait for a sound that never comes."""
+        """Wait for a frame that never comes."""
         await asyncio.Event().wait()
         raise StopAsyncIteration

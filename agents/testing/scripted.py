@@ -1,4 +1,4 @@
-"""A language model that says and calls what a script tells it to, and nothing else."""
+"""A language model that plays a script."""
 
 import asyncio
 import json
@@ -21,11 +21,11 @@ from livekit.agents.llm import (
 
 
 class ScriptError(AssertionError):
-    """The conversation and its script do not fit: a step too few, or too many."""
+    """The script has a step too few or too many for the conversation."""
 
 
 class ModelError(Exception):
-    """What a scripted model raises where its script says ``error``."""
+    """Raised by a scripted model where its script says ``error``."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,12 @@ class Step:
     Args:
         say: What it says first; nothing when ``None``.
         calls: The tools it calls then, each as name and arguments.
-        delay: How long it thinks, in seconds of the event loop's clock.
-        until: Waits for this event before it answers.
-        error: Fails with this message after what it said, before it calls anything.
-        cut: Breaks the arguments of its last call off in the middle.
-        cost: The tokens it reports at its end: of the prompt, of what it said, and of the prompt those that
-            were cached. Like the local model, it reports nothing when ``None``.
+        delay: How long it waits, in seconds of the event loop's clock.
+        until: The event it waits for before it answers.
+        error: The message it fails with, after what it said and before any call.
+        cut: Whether the arguments of its last call are truncated.
+        cost: The token usage it reports: prompt, completion, and the cached part of the prompt.
+            Like the local model, it reports nothing when ``None``.
     """
 
     say: str | None = None
@@ -53,7 +53,7 @@ class Step:
 
 
 def says(text: str, **how: Any) -> Step:
-    """A reply in words. Takes ``delay``, ``until``, ``error``, ``cut`` and ``cost`` as ``Step`` does.
+    """A reply in words. Takes ``delay``, ``until``, ``error``, ``cut``, ``cost`` as ``Step`` does.
 
     >>> says("Good evening!").say
     'Good evening!'
@@ -74,7 +74,7 @@ def calls(*made: str | tuple[str, Mapping[str, Any]], say: str | None = None, **
 
 @dataclass(frozen=True)
 class Request:
-    """What an agent asked its model.
+    """One request an agent made to the model.
 
     Args:
         texts: Role and text of each message, in order; tool traffic as ``call`` and ``output``.
@@ -86,7 +86,7 @@ class Request:
 
     @property
     def characters(self) -> int:
-        """How much text the messages hold."""
+        """The total length of the messages."""
         return sum(len(text) for _, text in self.texts)
 
 
@@ -103,7 +103,7 @@ class ScriptedLLM(LLM[Any]):
         super().__init__()
         self.script = tuple(script)
         self.requests: list[Request] = []
-        """What it was asked, in order."""
+        """The requests so far, in order."""
         self._overrun: list[Request] = []
 
     @property
@@ -113,7 +113,7 @@ class ScriptedLLM(LLM[Any]):
 
     @property
     def provider(self) -> str:
-        """Who runs it."""
+        """Its provider, for logs and metrics."""
         return "bella-vista"
 
     def chat(
@@ -134,16 +134,16 @@ class ScriptedLLM(LLM[Any]):
             step = self.script[number]
         else:
             self._overrun.append(request)
-            step = Step(error="the script is over")
+            step = Step(error="the script has no more steps")
         return _ScriptedStream(
             self, step, number, chat_ctx=chat_ctx, tools=tools or [], conn_options=conn_options
         )
 
     def finished(self) -> None:
-        """Check that every step was played and nothing was asked beyond the last.
+        """Check that every step was played and no request came after the last.
 
         Raises:
-            ScriptError: It was not so.
+            ScriptError: Steps were left, or requests exceeded them.
         """
         if self._overrun:
             raise ScriptError(

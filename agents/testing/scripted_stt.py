@@ -1,4 +1,4 @@
-"""A speech-to-text model that hears the sentences of a script, in the tones of a track or as a test says them."""
+"""A scripted speech-to-text model, driven by tones of a track or by method calls."""
 
 from array import array
 from collections.abc import Sequence
@@ -25,23 +25,23 @@ from livekit.agents.utils import AudioBuffer
 
 from agents.testing.tones import FRAME_S, QUIET_S, is_loud, number_of
 
-_SURE_S = 0.1
-"""So much of a tone tells which it is, in seconds."""
+_IDENTIFY_S = 0.1
+"""How much of a tone is needed to identify it, in seconds."""
 
 
 class ScriptedSTT(STT[Any]):
-    """Speech-to-text for tests: it streams, and says itself when somebody begins and stops to speak.
+    """Speech-to-text for tests: it streams, and reports the start and end of speech itself.
 
     Args:
-        sentences: What the tones of a track stand for, by their numbers.
-        streams: Whether it streams; if not, it is asked about each stretch of sound by itself.
+        sentences: The sentences that the tones of a track encode, by their numbers.
+        streams: Whether it streams; if not, it is called once per segment of speech.
     """
 
     def __init__(self, sentences: Sequence[str] = (), *, streams: bool = True) -> None:
         super().__init__(capabilities=STTCapabilities(streaming=streams, interim_results=streams))
         self.sentences = tuple(sentences)
         self.broken = False
-        """Whether it fails, now and whenever it is asked."""
+        """Whether every request fails."""
         self.opened = 0
         """How many streams were opened; a conversation needs one."""
         self._streams: list[_Stream] = []
@@ -53,7 +53,7 @@ class ScriptedSTT(STT[Any]):
 
     @property
     def provider(self) -> str:
-        """Who runs it."""
+        """Its provider, for logs and metrics."""
         return "bella-vista"
 
     def stream(
@@ -62,35 +62,35 @@ class ScriptedSTT(STT[Any]):
         language: NotGivenOr[str] = NOT_GIVEN,
         conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS,
     ) -> RecognizeStream:
-        """Begin to hear."""
+        """Open a stream."""
         self.opened += 1
         stream = _Stream(self, conn_options)
         self._streams.append(stream)
         return stream
 
     def begins(self, words: str = "") -> None:
-        """Have somebody begin to speak, and be understood as far as that."""
-        self._tell(SpeechEventType.START_OF_SPEECH)
+        """Report the start of speech, with an interim transcript if there are words."""
+        self._emit(SpeechEventType.START_OF_SPEECH)
         self.goes_on(words)
 
     def goes_on(self, words: str) -> None:
-        """Have more understood of what is being said; from the beginning, and it may yet change."""
+        """Report an interim transcript: all words so far, which may still change."""
         if words:
-            self._tell(SpeechEventType.INTERIM_TRANSCRIPT, words)
+            self._emit(SpeechEventType.INTERIM_TRANSCRIPT, words)
 
     def finishes(self, *parts: str) -> None:
-        """Have somebody stop speaking, and be understood: the parts were said with short pauses."""
+        """Report the end of speech, with one final transcript per part."""
         for words in parts:
-            self._tell(SpeechEventType.FINAL_TRANSCRIPT, words)
-        self._tell(SpeechEventType.END_OF_SPEECH)
+            self._emit(SpeechEventType.FINAL_TRANSCRIPT, words)
+        self._emit(SpeechEventType.END_OF_SPEECH)
 
     def hears(self, words: str) -> None:
-        """Have somebody say something, from beginning to end."""
+        """Report a whole utterance."""
         self.begins(words.partition(" ")[0])
         self.finishes(words)
 
     def breaks(self) -> None:
-        """Fail, in the middle of whatever it is, and from now on."""
+        """Fail every stream, now and from now on."""
         self.broken = True
         for stream in self._streams:
             stream.wake()
@@ -113,18 +113,18 @@ class ScriptedSTT(STT[Any]):
         return _event(SpeechEventType.FINAL_TRANSCRIPT, words)
 
     def sentence(self, tone: "array[int]", rate: int) -> str | None:
-        """Return what a tone stands for."""
+        """Return the sentence a tone encodes."""
         number = number_of(tone, rate)
         if number is None or number >= len(self.sentences):
             return None
         return self.sentences[number]
 
-    def _tell(self, kind: SpeechEventType, words: str = "") -> None:
+    def _emit(self, kind: SpeechEventType, words: str = "") -> None:
         self._streams = [stream for stream in self._streams if stream.open]
         if not self._streams:
-            raise RuntimeError("nobody listens yet: the session has not started")
+            raise RuntimeError("no open stream: the session has not started")
         for stream in self._streams:
-            stream.tell(kind, words)
+            stream.emit(kind, words)
 
 
 class _Stream(RecognizeStream):
@@ -133,13 +133,13 @@ class _Stream(RecognizeStream):
         self._scripted = stt
         self._tone = array("h")
         self._quiet_s = 0.0
-        self._known: str | None = None
+        self._sentence: str | None = None
 
     @property
     def open(self) -> bool:
         return not self._event_ch.closed
 
-    def tell(self, kind: SpeechEventType, words: str = "") -> None:
+    def emit(self, kind: SpeechEventType, words: str = "") -> None:
         self._event_ch.send_nowait(_event(kind, words))
 
     def wake(self) -> None:
@@ -151,37 +151,37 @@ class _Stream(RecognizeStream):
         async for given in self._input_ch:
             self._fail_if_broken()
             if isinstance(given, rtc.AudioFrame):
-                self._hear(given)
+                self._process(given)
 
     def _fail_if_broken(self) -> None:
         if self._scripted.broken:
             raise APIConnectionError("the speech-to-text model is broken", retryable=False)
 
-    def _hear(self, frame: rtc.AudioFrame) -> None:
+    def _process(self, frame: rtc.AudioFrame) -> None:
         if is_loud(frame):
             self._quiet_s = 0.0
             self._tone.extend(frame.data)
-            self._begin(frame.sample_rate)
+            self._report_start(frame.sample_rate)
         elif self._tone:
             self._quiet_s += max(frame.duration, FRAME_S)
             if self._quiet_s >= QUIET_S:
-                self._finish(frame.sample_rate)
+                self._report_end(frame.sample_rate)
 
-    def _begin(self, rate: int) -> None:
-        if self._known is None and len(self._tone) >= rate * _SURE_S:
-            self._known = self._scripted.sentence(self._tone, rate)
-            if self._known is not None:
-                self.tell(SpeechEventType.START_OF_SPEECH)
-                self.tell(SpeechEventType.INTERIM_TRANSCRIPT, self._known.partition(" ")[0])
+    def _report_start(self, rate: int) -> None:
+        if self._sentence is None and len(self._tone) >= rate * _IDENTIFY_S:
+            self._sentence = self._scripted.sentence(self._tone, rate)
+            if self._sentence is not None:
+                self.emit(SpeechEventType.START_OF_SPEECH)
+                self.emit(SpeechEventType.INTERIM_TRANSCRIPT, self._sentence.partition(" ")[0])
 
-    def _finish(self, rate: int) -> None:
-        if self._known is not None:  # all of the tone tells it best
-            words = self._scripted.sentence(self._tone, rate) or self._known
-            self.tell(SpeechEventType.FINAL_TRANSCRIPT, words)
-            self.tell(SpeechEventType.END_OF_SPEECH)
-        self._known, self._tone, self._quiet_s = None, array("h"), 0.0
+    def _report_end(self, rate: int) -> None:
+        if self._sentence is not None:  # the whole tone identifies it best
+            words = self._scripted.sentence(self._tone, rate) or self._sentence
+            self.emit(SpeechEventType.FINAL_TRANSCRIPT, words)
+            self.emit(SpeechEventType.END_OF_SPEECH)
+        self._sentence, self._tone, self._quiet_s = None, array("h"), 0.0
 
 
 def _event(kind: SpeechEventType, words: str) -> SpeechEvent:
-    said = [SpeechData(language=LanguageCode("en"), text=words, confidence=1.0)]
-    return SpeechEvent(type=kind, alternatives=said if words else [])
+    alternatives = [SpeechData(language=LanguageCode("en"), text=words, confidence=1.0)]
+    return SpeechEvent(type=kind, alternatives=alternatives if words else [])

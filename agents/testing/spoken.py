@@ -1,4 +1,4 @@
-"""A conversation aloud, without a room: the user's words go to a scripted speech-to-text model, the agents' words become tones."""
+"""Runs a call in speech without a room: scripted speech-to-text in, tones out."""
 
 import asyncio
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ C = TypeVar("C")
 
 
 def quick_turns() -> TurnHandlingOptions:
-    """Have turns end at once, where nothing is found out about pauses."""
+    """Return turn handling whose turns end at once, for tests that are not about pauses."""
     usual = turns_by(None)
     return {
         **usual,
@@ -30,20 +30,20 @@ def quick_turns() -> TurnHandlingOptions:
 
 
 class SpokenConversation(Conversation[S, C]):
-    """A call in speech under test; a context manager that opens it and closes it.
+    """A call in speech under test; a context manager that starts and closes it.
 
     Args:
-        call: The call, fresh.
+        call: The call, not started.
         model: The language model of its agents.
         stt: The scripted speech-to-text model.
         tts: The text-to-speech model.
-        loudspeaker: Where it is heard.
-        tts_by_agent: Those of agents that have their own, by name.
-        turns: How a turn's end is found; at once when nothing is said.
-        patience_s: How long a turn may take before it counts as hanging, in seconds.
+        loudspeaker: The audio output.
+        tts_by_agent: Per-agent text-to-speech models, by the agent's name.
+        turns: The turn handling options; ``quick_turns()`` by default.
+        patience_s: How long a turn may take before the test fails, in seconds.
 
     Raises:
-        ConversationError: A turn never ended.
+        ConversationError: A turn did not end.
         ScriptError: The script had a step too few or too many.
     """
 
@@ -66,27 +66,27 @@ class SpokenConversation(Conversation[S, C]):
         self._tts_by_agent = tts_by_agent
         self._turns = turns or quick_turns()
 
-    async def hears(self, text: str) -> Turn:
-        """Say something aloud and wait until it is the guest's turn again."""
-        turn = self.say(text)
+    async def user_says(self, text: str) -> Turn:
+        """Say something aloud and wait until it is the user's turn again."""
+        turn = self.user_says_nowait(text)
         await self.counted(turn.number)
-        await self._until_guests_turn()
+        await self._until_users_turn()
         return turn
 
-    def say(self, text: str) -> Turn:
-        """Say something aloud and go on at once."""
+    def user_says_nowait(self, text: str) -> Turn:
+        """Say something aloud without waiting."""
         turn = self.expects_words()
         self.stt.hears(text)
         return turn
 
     def expects_words(self) -> Turn:
-        """Begin the turn of what the speech-to-text model is about to get piece by piece."""
+        """Begin a turn whose transcripts the test reports one by one."""
         turn = Turn(self.call.turn + 1)
         self.turns.append(turn)
         return turn
 
     async def counted(self, number: int) -> None:
-        """Wait until so many things that the guest said have been taken in."""
+        """Wait until the call has accepted so many user messages."""
         counted = asyncio.Event()
 
         def listener(event: Event) -> None:
@@ -95,14 +95,14 @@ class SpokenConversation(Conversation[S, C]):
 
         if self.call.turn >= number:
             return
-        leave = self.call.listen(listener)
+        unsubscribe = self.call.subscribe(listener)
         try:
             async with asyncio.timeout(self._patience_s):
                 await counted.wait()
         except TimeoutError:
-            raise ConversationError(f"what the guest said was never taken in: {number}") from None
+            raise ConversationError(f"user message {number} was never accepted") from None
         finally:
-            leave()
+            unsubscribe()
 
     async def _start(self) -> None:
         await start_speech(

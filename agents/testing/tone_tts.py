@@ -1,4 +1,4 @@
-"""Text-to-speech for tests: every text is a tone, as long as the text is."""
+"""Text-to-speech for tests: every text becomes a tone whose length depends on the text's."""
 
 import asyncio
 import uuid
@@ -16,8 +16,8 @@ class ToneTTS(TTS[Any]):
     """Text-to-speech for tests.
 
     Args:
-        hertz: How high its tone is, in hundreds: models can be told apart by it.
-        character_s: How long each character sounds, in seconds.
+        hertz: The frequency of its tone, a multiple of 100; tells models apart.
+        character_s: The length of the tone per character, in seconds.
     """
 
     def __init__(self, *, hertz: int = 200, character_s: float = 0.01) -> None:
@@ -27,11 +27,11 @@ class ToneTTS(TTS[Any]):
         self.hertz = hertz
         self.character_s = character_s
         self.spoken: list[str] = []
-        """What it was asked to say, each reply as one text."""
+        """What it was asked to say, one text per reply."""
         self.broken = False
-        """Whether it fails whenever it is asked."""
+        """Whether every request fails."""
         self.mute = False
-        """Whether it takes in what it is asked to say and never makes a sound."""
+        """Whether it accepts text and never returns audio."""
 
     @property
     def model(self) -> str:
@@ -40,19 +40,19 @@ class ToneTTS(TTS[Any]):
 
     @property
     def provider(self) -> str:
-        """Who runs it."""
+        """Its provider, for logs and metrics."""
         return "bella-vista"
 
     def synthesize(
         self, text: str, *, conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS
     ) -> ChunkedStream:
-        """Say a whole text."""
+        """Synthesize a whole text."""
         return self._synthesize_with_stream(text, conn_options=conn_options)
 
     def stream(
         self, *, conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS
     ) -> SynthesizeStream:
-        """Begin to say a text that still comes in."""
+        """Open a stream for text that arrives in pieces."""
         return _Stream(tts=self, conn_options=conn_options)
 
 

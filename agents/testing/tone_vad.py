@@ -1,4 +1,4 @@
-"""What notices tones, where a real detector of speech would take them for noise."""
+"""Voice activity detection for tones, which a real detector would classify as noise."""
 
 import time
 
@@ -8,11 +8,11 @@ from livekit.agents.vad import VAD, VADCapabilities, VADEvent, VADEventType, VAD
 from agents.testing.tones import FRAME_S, QUIET_S, is_loud
 
 _SPEECH_S = 0.05
-"""So much of a tone is speech, in seconds."""
+"""How long a tone must last to count as speech, in seconds."""
 
 
 class ToneVAD(VAD):
-    """Voice activity detection for tests: somebody speaks while a tone sounds."""
+    """Voice activity detection for tests: a tone counts as speech."""
 
     def __init__(self) -> None:
         super().__init__(capabilities=VADCapabilities(update_interval=FRAME_S))
@@ -24,17 +24,17 @@ class ToneVAD(VAD):
 
     @property
     def provider(self) -> str:
-        """Who runs it."""
+        """Its provider, for logs and metrics."""
         return "bella-vista"
 
     def stream(self) -> VADStream:
-        """Begin to listen."""
+        """Open a stream."""
         return _Stream(self)
 
 
 class _Stream(VADStream):
     def __init__(self, detector: ToneVAD) -> None:
-        self._heard: list[rtc.AudioFrame] = []
+        self._frames: list[rtc.AudioFrame] = []
         self._loud_s = self._quiet_s = 0.0
         self._speaking = False
         super().__init__(detector)
@@ -42,31 +42,31 @@ class _Stream(VADStream):
     async def _main_task(self) -> None:
         async for given in self._input_ch:
             if isinstance(given, rtc.AudioFrame):
-                self._hear(given)
+                self._process(given)
             else:
-                self._begin_anew()
+                self._reset()
 
-    def _hear(self, frame: rtc.AudioFrame) -> None:
+    def _process(self, frame: rtc.AudioFrame) -> None:
         loud = is_loud(frame)
-        if not loud and not self._heard:
+        if not loud and not self._frames:
             return
-        self._heard.append(frame)
+        self._frames.append(frame)
         self._quiet_s = 0.0 if loud else self._quiet_s + frame.duration
         self._loud_s += frame.duration if loud else 0.0
         if not self._speaking and self._loud_s >= _SPEECH_S:
             self._speaking = True
-            self._tell(VADEventType.START_OF_SPEECH)
-        self._tell(VADEventType.INFERENCE_DONE)
+            self._emit(VADEventType.START_OF_SPEECH)
+        self._emit(VADEventType.INFERENCE_DONE)
         if self._quiet_s >= QUIET_S:
             if self._speaking:
                 self._speaking = False
-                self._tell(VADEventType.END_OF_SPEECH, self._heard)
-            self._begin_anew()
+                self._emit(VADEventType.END_OF_SPEECH, self._frames)
+            self._reset()
 
-    def _begin_anew(self) -> None:
-        self._heard, self._loud_s, self._quiet_s, self._speaking = [], 0.0, 0.0, False
+    def _reset(self) -> None:
+        self._frames, self._loud_s, self._quiet_s, self._speaking = [], 0.0, 0.0, False
 
-    def _tell(self, kind: VADEventType, frames: list[rtc.AudioFrame] | None = None) -> None:
+    def _emit(self, kind: VADEventType, frames: list[rtc.AudioFrame] | None = None) -> None:
         event = VADEvent(
             type=kind,
             samples_index=0,

@@ -290,7 +290,7 @@ class RoomCall:
         self._methods.open(talk.order_session, talk.page)
         early, self._early = self._early, []
         for words in early:
-            talk.call.hear(words)
+            talk.call.user_said(words)
         self._ready.set()
         self._spawn(self._follow_the_house(talk))
         try:
@@ -401,12 +401,12 @@ class RoomCall:
         elif self._seat.overdue:
             self._spawn(self._hear_if_held(self._talk, words))
         else:
-            self._talk.call.hear(words)
+            self._talk.call.user_said(words)
 
     async def _hear_if_held(self, talk: Talk, words: str) -> None:
         """Hear what came while this process stood still, unless another agent serves the guest by now."""
         if await self._seat.renew():
-            talk.call.hear(words)
+            talk.call.user_said(words)
 
     async def _refuse_text(self, words: str, segment: str) -> None:
         """Tell the guest that texts of theirs were not taken in."""

@@ -67,7 +67,7 @@ class Media:
             SpeechNotBuilt: The models for speech cannot be built.
         """
         if channel == "web_text" or self._build is None:
-            await start_text(call, model, room=room, guest=guest)
+            await start_text(call, model, room=room, user_identity=guest)
             return
         # The audio plugins take a second to import: nobody else needs them.
         from agents.handoff.speech import start_speech
@@ -85,7 +85,7 @@ class Media:
             tts_by_agent=speech.tts_by_agent,
             turns=speech.turns,
             room=room,
-            guest=guest,
+            user_identity=guest,
             lost=lost,
         )
 

@@ -27,13 +27,13 @@ class Opened:
         shared: It.
         resumed: Whether the guest has talked about it before.
         before: What was said then.
-        first_words: What he has to be told before anything else.
+        preamble: What he has to be told before anything else.
     """
 
     shared: SharedState[OrderState, OrderContext]
     resumed: bool = False
     before: Before = Before()
-    first_words: str = ""
+    preamble: str = ""
 
 
 async def open_for(
@@ -74,7 +74,7 @@ async def open_for(
             opened = await _resumed(store, context, order_id) if order_id is not None else None
             if opened is None:
                 shared = await new_order(store, context, channel, speaker)
-                opened = Opened(shared, first_words=ORDER_NOT_FOUND if asked else "")
+                opened = Opened(shared, preamble=ORDER_NOT_FOUND if asked else "")
         except (OrderFaults, JournalFault) as fault:
             if not fault.passing or loop.time() > patient_until:
                 raise
@@ -96,7 +96,7 @@ async def _resumed(store: SqlStore, context: OrderContext, order_id: str) -> Ope
     # Not before it was taken: until then another process may still answer and write.
     before = await talk_before(store, shared.state.order_id)
     told = may_be_missing(before.in_doubt) if before.in_doubt else ""
-    return Opened(shared, resumed=True, before=before, first_words=told)
+    return Opened(shared, resumed=True, before=before, preamble=told)
 
 
 async def keep_number(shared: SharedState[OrderState, OrderContext], number: str) -> None:

@@ -86,7 +86,7 @@ class Page:
         self._ends = EndNotices(agent)
         self._subscribers = Subscribers(agent, views)
         self._unsubscribe = call.shared.subscribe(self._on_change)
-        self._unlisten = call.listen(self._on_event)
+        self._unlisten = call.subscribe(self._on_event)
         self.show()
 
     def show(self) -> None:
@@ -257,7 +257,7 @@ class Page:
         self._remark = None
         call = self._call
         # Not his turn: an agent speaks, or he is being answered. It is said when that is over.
-        if call.ended is not None or not call.turns.given:
+        if call.ended is not None or not call.turns.is_user_turn:
             return
         if words := self._changes.words(call.state):
             call.speak(words)

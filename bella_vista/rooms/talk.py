@@ -66,9 +66,9 @@ class Talk:
             think_limit_s=house.patience_of(self._model),
             resumed=opened.resumed,
             turn=opened.before.turn,
-            first_words=opened.first_words,
+            preamble=opened.preamble,
         )
-        self.call.late.extend(opened.before.unanswered)
+        self.call.queued.extend(opened.before.unanswered)
         self._record = CallRecord(self.call, house.store, words=house.words)
         self._record.drop_older_than(house.words_days)
         self._finished = False
@@ -91,7 +91,7 @@ class Talk:
             silent=channel == "phone",
             touched=self._silence.broken,
         )
-        self.call.listen(self._told)
+        self.call.subscribe(self._told)
 
     async def start(self) -> None:
         """Let the first agent open."""

@@ -30,7 +30,7 @@ def to_payment() -> list[Step]:
 
 async def come_to_payment(talk: Conversation) -> None:  # type: ignore[type-arg]  # any call will do
     for words in ("I want to order", "Two large Margheritas, pickup, that is all", "Yes"):
-        await talk.hears(words)
+        await talk.user_says(words)
 
 
 async def test_a_whole_order_goes_through_four_voices() -> None:
@@ -52,10 +52,10 @@ async def test_a_whole_order_goes_through_four_voices() -> None:
 
     async with Conversation(restaurant(), model) as talk:
         await come_to_payment(talk)
-        await talk.hears("By card, ten percent for you")
-        placed = await talk.hears("Yes please")
-        await talk.hears("Five, lovely")
-        end = await talk.hears("Bye")
+        await talk.user_says("By card, ten percent for you")
+        placed = await talk.user_says("Yes please")
+        await talk.user_says("Five, lovely")
+        end = await talk.user_says("Bye")
 
     order = talk.state
     assert order.stage is Stage.PLACED
@@ -81,8 +81,8 @@ async def test_nothing_is_confirmed_before_the_guest_has_answered_the_reading() 
     )
 
     async with Conversation(restaurant(), model) as talk:
-        await talk.hears("I want to order")
-        turn = await talk.hears("Two large Margheritas, pickup, that is all")
+        await talk.user_says("I want to order")
+        turn = await talk.user_says("Two large Margheritas, pickup, that is all")
 
     assert talk.state.stage is Stage.REVIEW
     assert "not_answered" in turn.tools[-1].output
@@ -103,7 +103,7 @@ async def test_nothing_is_placed_in_the_breath_that_changed_the_total() -> None:
 
     async with Conversation(restaurant(), model) as talk:
         await come_to_payment(talk)
-        turn = await talk.hears("Cash, and twenty percent, and place it")
+        turn = await talk.user_says("Cash, and twenty percent, and place it")
 
     assert talk.state.stage is Stage.CONFIRMED
     assert "not_answered" in turn.tools[-1].output
@@ -115,8 +115,8 @@ async def test_payment_cannot_be_reached_before_the_guest_said_yes() -> None:
     )
 
     async with Conversation(restaurant(), model) as talk:
-        await talk.hears("I want to order")
-        turn = await talk.hears("Two large Margheritas, I want to pay")
+        await talk.user_says("I want to order")
+        turn = await talk.user_says("Two large Margheritas, I want to pay")
 
     assert turn.handoffs == []
     assert [one.target for one in turn.refused] == ["payment"]
@@ -134,7 +134,7 @@ async def test_a_change_after_the_reading_opens_the_order_again() -> None:
 
     async with Conversation(restaurant(), model) as talk:
         await come_to_payment(talk)
-        turn = await talk.hears("And a tiramisu")
+        turn = await talk.user_says("And a tiramisu")
 
     assert turn.handoffs == [("payment", "order_taker")]
     assert talk.state.stage is Stage.OPEN
@@ -146,7 +146,7 @@ async def test_a_card_number_reaches_neither_the_model_nor_the_order() -> None:
 
     async with Conversation(restaurant(), model) as talk:
         await come_to_payment(talk)
-        turn = await talk.hears("My card is 4242 4242 4242 4242, expiry 12/29")
+        turn = await talk.user_says("My card is 4242 4242 4242 4242, expiry 12/29")
 
     shown = " ".join(text for request in model.requests for _, text in request.texts)
     assert "4242" not in shown
@@ -168,8 +168,8 @@ async def test_a_price_cannot_be_given_to_a_tool() -> None:
     model = ScriptedLLM([*to_the_order_taker(), calls(cheap), says("I cannot do that.")])
 
     async with Conversation(restaurant(), model) as talk:
-        await talk.hears("I want to order")
-        turn = await talk.hears("A large Margherita for one cent")
+        await talk.user_says("I want to order")
+        turn = await talk.user_says("A large Margherita for one cent")
 
     assert turn.tools[0].is_error
     assert talk.state.order_items == ()
@@ -180,7 +180,7 @@ async def test_what_a_guest_writes_stays_data() -> None:
     model = ScriptedLLM([says("Welcome!"), calls(("set_customer", {"name": evil})), says("Hello.")])
 
     async with Conversation(restaurant(), model) as talk:
-        await talk.hears("I have a strange name")
+        await talk.user_says("I have a strange name")
 
     digest = next(text for _, text in model.requests[2].texts if text.startswith(DATA_MARK))
     assert "\n" not in digest

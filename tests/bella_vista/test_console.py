@@ -83,7 +83,7 @@ async def test_ctrl_c_while_a_voice_thinks_ends_politely(number: signal.Signals)
     script = [says("Good evening."), says("This takes long.", until=asyncio.Event())]
     out = io.StringIO()
     call = restaurant()
-    call.listen(lambda event: started.set() if call.turn == 1 else None)
+    call.subscribe(lambda event: started.set() if call.turn == 1 else None)
     lines = Lines(lambda: "hello")
     talk = asyncio.ensure_future(
         Talk(call, ScriptedLLM(script), EventLines(call, out), lines, typed=True).hold()

@@ -79,17 +79,17 @@ async def test_talk_goes_on_while_the_database_is_away_and_storing_when_it_is_ba
     async with open_store(database, bella_vista().restaurant.id) as store:
         shared = await begun(store)
         async with Conversation(restaurant_call(shared), model) as talk:
-            await talk.hears("Ada here")
+            await talk.user_says("Ada here")
             with away():
-                not_passed_on = await talk.hears("I want to order")
-            passed_on = await talk.hears("Hello? Two large Margheritas")
+                not_passed_on = await talk.user_says("I want to order")
+            passed_on = await talk.user_says("Hello? Two large Margheritas")
             before = shared.version
             with away():
-                refused = [await talk.hears("and a tiramisu")]
-                answered = await talk.hears("What is on the Diavola?")
-                refused.append(await talk.hears("Once more: a tiramisu"))
+                refused = [await talk.user_says("and a tiramisu")]
+                answered = await talk.user_says("What is on the Diavola?")
+                refused.append(await talk.user_says("Once more: a tiramisu"))
                 meanwhile = (shared.version, [line.name for line in talk.state.order_items])
-            again = await talk.hears("and now?")
+            again = await talk.user_says("and now?")
         stored = await store.read(talk.state.order_id)
 
     for turn in refused:

@@ -54,7 +54,7 @@ class Evening:
     def __init__(self, call: Call[Any, Any], guest: Speaking, client: Client) -> None:
         self.call, self.guest, self.client = call, guest, client
         self.events: list[tuple[float, Event]] = []
-        call.listen(lambda event: self.events.append((time.monotonic(), event)))
+        call.subscribe(lambda event: self.events.append((time.monotonic(), event)))
 
     def of(self, kind: type) -> list[Any]:
         return [event for _, event in self.events if isinstance(event, kind)]
@@ -67,7 +67,7 @@ class Evening:
         await self.is_asked()
 
     async def is_asked(self) -> None:
-        await until(lambda: self.call.turns.given or self.call.ended, 30, "the guest's turn")
+        await until(lambda: self.call.turns.is_user_turn or self.call.ended, 30, "the guest's turn")
 
     def too_early(self) -> list[float]:
         """How long a voice was still heard after it had become the guest's turn, each time it was."""
@@ -101,7 +101,7 @@ async def evening(
             vad=vad,
             turns=turns,
             room=agent.room,
-            guest=client.identity,
+            user_identity=client.identity,
         )
         try:
             await talk.is_asked()
@@ -169,4 +169,4 @@ async def test_a_guest_cuts_the_voice_short_and_is_answered(
     assert sound < len(WHOLE) * 0.03 - 0.5
     assert [event.text for event in talk.of(Heard)] == [LINES[WINE], LINES[WAIT]]
     assert [(line.quantity, line.name) for line in order.order_items][0] == (3, "Margherita")
-    assert talk.call.turns.given
+    assert talk.call.turns.is_user_turn

@@ -254,7 +254,7 @@ async def talking(
     )
     call = hotel(cannot_hear="Please type.", cannot_speak="Please read.")
     events: list[Event] = []
-    call.listen(events.append)
+    call.subscribe(events.append)
     tones = Tones()
     async with built(settings, terms=("Margherita",)) as speech:
         await start_speech(

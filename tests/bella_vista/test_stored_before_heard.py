@@ -87,7 +87,7 @@ class Desk:
     heard: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
 
     def __post_init__(self) -> None:
-        self.call.listen(self._listen)
+        self.call.subscribe(self._listen)
         self.record = CallRecord(self.call, cast(SqlStore, self.disk))
         self.desk = OrderSession(self.call.shared, self.call, agent="a", store=self.record.say)
 
@@ -203,7 +203,7 @@ def test_what_does_not_begin_in_time_is_withdrawn_and_never_heard(key: str | Non
 @story
 async def test_what_waits_for_another_writing_is_withdrawn_as_well() -> None:
     async with desk() as it:
-        it.call.hear("hello")
+        it.call.user_said("hello")
         await it.asked(1)
         it.disk.begins()
         saying = it.say("a cola", "k")
@@ -226,7 +226,7 @@ async def test_one_of_several_that_is_withdrawn_leaves_the_others_their_turns() 
         await asyncio.sleep(SAY_S / 2)
         it.disk.writes()
         assert await first == 1
-        it.call.hear("hello")
+        it.call.user_said("hello")
         await it.asked(2)
         late = it.say("two")
         await asyncio.sleep(SAY_S / 2)
@@ -329,7 +329,7 @@ async def test_words_that_are_heard_meanwhile_do_not_wait_and_nobody_loses_a_tur
         saying = it.say("a cola", "k")
         await it.asked(1)
         it.disk.begins()
-        it.call.hear("hello")  # aloud, or in the room's chat
+        it.call.user_said("hello")  # aloud, or in the room's chat
         assert it.heard == [(1, "hello")]
         it.disk.writes()
         await it.asked(2)
@@ -416,7 +416,7 @@ async def test_waiting_for_a_locked_database_is_no_beginning(place: Place) -> No
     async with place.locked():
         with pytest.raises(NotStored):
             await place.it.say("a cola", "k")
-        place.it.call.hear("hello")
+        place.it.call.user_said("hello")
     await until(lambda: place.it.record.idle)
 
     assert place.it.heard == [(1, "hello")]
@@ -447,7 +447,7 @@ async def test_both_are_found_of_what_took_one_number(
     saying = place.it.say("a cola", "k")
     await asyncio.sleep(0)
     await asyncio.sleep(0)  # it is on its way
-    place.it.call.hear("hello")
+    place.it.call.user_said("hello")
     assert await saying == 2
     await until(lambda: place.it.record.idle)
 

@@ -44,12 +44,12 @@ class Talking:
     policy = SimpleNamespace(redact_input=str, redact_output=str)
     listening = True
 
-    def listen(self, listener: Any) -> Any:
+    def subscribe(self, listener: Any) -> Any:
         """Keep who listens."""
         self.listener = listener
         return lambda: None
 
-    def take_in(self, text: str, number: int) -> int:
+    def accept_user_input(self, text: str, number: int) -> int:
         """Take in what was stored."""
         self.tell(Heard(number, text))
         return number

@@ -71,7 +71,7 @@ class Ours:
         await self.call.answered()
 
     async def hears(self, words: str) -> None:
-        self.call.hear(words)
+        self.call.user_said(words)
         await self.call.answered()
 
     def said(self) -> list[str]:

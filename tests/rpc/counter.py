@@ -30,7 +30,7 @@ class Talk:
         self.heard: list[str] = []
         self.over = False
 
-    def hear(self, text: str) -> int:
+    def user_said(self, text: str) -> int:
         if not self.over:
             self.heard.append(text)
             self.turn += 1

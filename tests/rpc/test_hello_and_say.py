@@ -188,7 +188,7 @@ async def test_a_call_hears_what_is_said_without_a_card_number() -> None:
     order_session = OrderSession(call.shared, call, agent="bella-vista")
 
     assert await order_session.say("my card is 4111 1111 1111 1111", GUEST_CALLER, "k") == 1
-    assert call.late == ["my card is [card]"]
+    assert call.queued == ["my card is [card]"]
     call.end("agent_ended")
     with pytest.raises(Exception, match="over"):
         await order_session.say("hello?", GUEST_CALLER, None)

@@ -101,12 +101,12 @@ async def hold(there: Place, model: LLM[Any], lines: Sequence[str], sinks: Sinks
     """Talk, with both of the terminal's fronts listening."""
     fronts = (Transcript(there.call, sinks.shown, to_go_on=""), EventLines(there.call, sinks.shown))
     for front in fronts:
-        there.call.listen(front.tell)
-    there.call.listen(sinks.events.append)
+        there.call.subscribe(front.tell)
+    there.call.subscribe(sinks.events.append)
     async with Conversation(there.call, model) as talk:
         for line in lines:
             if there.call.ended is None:
-                await talk.hears(line)
+                await talk.user_says(line)
         for front in fronts:
             front.closes("input_ended")
 

@@ -69,7 +69,7 @@ async def the_call(graph: Graph[Stay]) -> None:
     assert_type(call.ended, EndReason | None)
     assert_type(call.session, AgentSession[Call[Stay, House]])
     assert_type(call.session.userdata.state.guest, str | None)
-    assert_type(call.hear("two nights"), int)
+    assert_type(call.user_said("two nights"), int)
     assert_type(await start_text(call, model), AgentSession[Call[Stay, House]])
     assert_type(await talk(call, model), EndReason)
     assert_type(model.requests, list[Request])
@@ -104,7 +104,7 @@ async def the_conversation(call: Call[Stay, House], model: ScriptedLLM) -> None:
         assert_type(conversation.state, Stay)
         assert_type(conversation.call, Call[Stay, House])
         assert_type(conversation.greeting, Turn)
-        turn = await conversation.hears("two nights")
+        turn = await conversation.user_says("two nights")
 
     assert_type(turn, Turn)
     assert_type(turn.said, list[str])

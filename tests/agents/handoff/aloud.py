@@ -91,7 +91,7 @@ class Aloud:
         self.events: list[Event] = []
 
     async def __aenter__(self) -> Self:
-        self.call.listen(self.events.append)
+        self.call.subscribe(self.events.append)
         session: AgentSession[Any] = AgentSession(
             userdata=self.call,
             llm=self.model,

@@ -11,7 +11,7 @@ import pytest
 from livekit.agents.llm import ChatItem, FunctionCall, FunctionCallOutput
 
 from agents.handoff import DATA_MARK, Call, Graph, Handoff, carry
-from agents.handoff.history import History
+from agents.handoff.session import History
 from agents.testing import Conversation, Request, ScriptedLLM, calls, says, until
 from state.shared import SharedState
 from tests.agents.hotel import Bar, Reception, Stay, hotel
@@ -43,9 +43,9 @@ async def test_the_newest_words_are_the_last_that_a_model_is_shown(step: float) 
     model = ScriptedLLM([says("Good evening."), says("It is 120."), says("Until ten.")])
 
     async with Conversation(hotel(), model) as talk:
-        await talk.hears("What is a night?")
+        await talk.user_says("What is a night?")
         clock_steps(talk.call, step)
-        await talk.hears("When is breakfast?")
+        await talk.user_says("When is breakfast?")
 
     assert talk_in(model.requests[2]) == [
         ("assistant", "Good evening."),
@@ -71,11 +71,11 @@ async def test_a_tool_answers_after_it_was_called_and_before_what_is_said_then(
     )
 
     async with Conversation(hotel(), model) as talk:
-        await talk.hears("I am Ada")
+        await talk.user_says("I am Ada")
         clock_steps(talk.call, step)
-        await talk.hears("Two nights")
+        await talk.user_says("Two nights")
         clock_steps(talk.call, step)
-        await talk.hears("Really?")
+        await talk.user_says("Really?")
         history = talk.call.session.current_agent.chat_ctx.items
         whole = talk.call.session.history.items
 
@@ -108,13 +108,13 @@ async def test_words_that_travel_keep_their_order(step: float) -> None:
     )
 
     async with Conversation(call, model) as talk:
-        await talk.hears("What is a night?")
+        await talk.user_says("What is a night?")
         clock_steps(talk.call, step)
-        await talk.hears("I am thirsty")
+        await talk.user_says("I am thirsty")
         clock_steps(talk.call, step)
-        await talk.hears("Yes")
+        await talk.user_says("Yes")
         clock_steps(talk.call, -step)
-        await talk.hears("A room")
+        await talk.user_says("A room")
 
     assert talk_in(model.requests[3]) == [
         ("assistant", "Good evening."),
@@ -138,9 +138,9 @@ async def test_the_next_agent_is_given_the_last_words(step: float) -> None:
     )
 
     async with Conversation(hotel(), model) as talk:
-        await talk.hears("How is the weather?")
+        await talk.user_says("How is the weather?")
         clock_steps(talk.call, step)
-        await talk.hears("Then a beer please")
+        await talk.user_says("Then a beer please")
 
     assert talk_in(model.requests[3]) == [("user", "Then a beer please")]
 
@@ -159,15 +159,15 @@ async def test_the_clock_steps_while_a_reply_is_under_way(step: float) -> None:
     )
 
     async with Conversation(hotel(), model) as talk:
-        talk.say("When is breakfast?")
+        talk.user_says_nowait("When is breakfast?")
         await until(lambda: len(model.requests) == 2)
         clock_steps(talk.call, step)
-        talk.say("And I am Ada")
+        talk.user_says_nowait("And I am Ada")
         await until(lambda: len(model.requests) == 4)
         clock_steps(talk.call, step)
         asked.set()
         await talk.answered()
-        await talk.hears("Really?")
+        await talk.user_says("Really?")
 
     assert talk_in(model.requests[4]) == [
         ("assistant", "Good evening."),
@@ -182,12 +182,12 @@ async def test_a_history_stays_one_when_an_application_sets_it_anew() -> None:
     model = ScriptedLLM([says("Good evening."), says("It is 120."), says("Until ten.")])
 
     async with Conversation(hotel(), model) as talk:
-        await talk.hears("What is a night?")
+        await talk.user_says("What is a night?")
         agent = talk.call.session.current_agent
         await agent.update_chat_ctx(agent.chat_ctx.copy())
         await agent.update_tools(agent.tools)
         clock_steps(talk.call, -20.0)
-        await talk.hears("When is breakfast?")
+        await talk.user_says("When is breakfast?")
 
     assert talk_in(model.requests[2])[-1] == ("user", "When is breakfast?")
 

@@ -23,8 +23,8 @@ async def test_closing_in_the_middle_of_a_hanging_tool_gives_it_up() -> None:
     )
 
     async with Conversation(hotel(Stay(nights=1), tool_limit_s=60), model) as talk:
-        await talk.hears("I want to go out")
-        turn = talk.say("Ask the theatre")
+        await talk.user_says("I want to go out")
+        turn = talk.user_says_nowait("Ask the theatre")
         await until(lambda: len(model.requests) == 4)
         for _ in range(20):
             await asyncio.sleep(0)
@@ -48,8 +48,8 @@ async def test_closing_while_a_transfer_waits_for_a_hanging_tool_hands_nobody_ov
     )
 
     async with Conversation(hotel(Stay(nights=1), tool_limit_s=60), model) as talk:
-        await talk.hears("I want to go out")
-        talk.say("Ask the theatre, then back")
+        await talk.user_says("I want to go out")
+        talk.user_says_nowait("Ask the theatre, then back")
         await until(lambda: len(model.requests) == 4)
         for _ in range(20):
             await asyncio.sleep(0)
@@ -66,7 +66,7 @@ async def test_closing_in_the_middle_of_a_commit_keeps_what_was_on_its_way() -> 
 
     async with Conversation(hotel(journal=journal), model) as talk:
         journal.gate.clear()
-        talk.say("Two nights")
+        talk.user_says_nowait("Two nights")
         await until(lambda: bool(journal.asked))
         asyncio.get_running_loop().call_later(0.02, journal.gate.set)
         began = time.monotonic()
@@ -82,7 +82,7 @@ async def test_closing_while_a_handoff_is_written_down_leaves_journal_and_state_
 
     async with Conversation(hotel(journal=journal), model) as talk:
         journal.gate.clear()
-        talk.say("I am thirsty")
+        talk.user_says_nowait("I am thirsty")
         await until(lambda: bool(journal.asked))
         asyncio.get_running_loop().call_later(0.02, journal.gate.set)
         began = time.monotonic()
@@ -96,7 +96,7 @@ async def test_closing_between_the_old_voice_and_the_new_one_leaves_nothing_behi
     model = RawModel(["Good evening."], [("transfer_to_bar", "{}", "a")], ["Perhaps said."])
 
     async with Conversation(hotel(), model) as talk:
-        talk.say("I am thirsty")
+        talk.user_says_nowait("I am thirsty")
         await until(lambda: talk.call.handing_over)
         began = time.monotonic()
 
@@ -107,9 +107,9 @@ async def test_closing_while_the_model_thinks_and_the_guest_speaks_ends_everythi
     model = RawModel(["Good evening."], [asyncio.Event(), "Never."])
 
     async with Conversation(hotel(), model) as talk:
-        talk.say("Hello?")
+        talk.user_says_nowait("Hello?")
         await until(lambda: len(model.asked) == 2)
-        talk.say("Hello??")
+        talk.user_says_nowait("Hello??")
         began = time.monotonic()
 
     assert time.monotonic() - began < AT_ONCE_S
@@ -121,7 +121,7 @@ async def test_who_waits_for_the_turn_is_let_go_when(how: str) -> None:
     model = RawModel(["Good evening."], [asyncio.Event(), "Never."])
 
     async with Conversation(hotel(), model) as talk:
-        talk.say("Hello?")
+        talk.user_says_nowait("Hello?")
         waiting = asyncio.create_task(talk.call.answered())
         await until(lambda: len(model.asked) == 2)
         if how == "the session closes":
@@ -136,8 +136,8 @@ async def test_words_into_a_session_that_has_closed_are_ignored() -> None:
     events: list[Event] = []
 
     async with Conversation(hotel(), ScriptedLLM([says("Good evening.")])) as talk:
-        talk.call.listen(events.append)
-    turn = talk.call.hear("Hello?")
+        talk.call.subscribe(events.append)
+    turn = talk.call.user_said("Hello?")
 
     assert turn == 0
     assert not any(isinstance(event, YourTurn | ToolUsed) for event in events)
@@ -149,7 +149,7 @@ async def test_words_at_any_moment_of_the_closing_hurt_nobody(steps: int) -> Non
         closing = asyncio.create_task(talk.call.session.aclose())
         for _ in range(steps):
             await asyncio.sleep(0)
-        talk.call.hear("Wait!")
+        talk.call.user_said("Wait!")
         await closing
 
     assert talk.call.ended == "user_left"

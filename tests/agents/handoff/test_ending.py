@@ -39,7 +39,7 @@ async def test_of_an_end_and_a_transfer_in_one_reply_one_happens_and_the_other_i
     model = ScriptedLLM([says("Good evening."), calls(*made), says("So be it.")])
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("Bye, or a beer")
+        turn = await talk.user_says("Bye, or a beer")
 
     if made[0] == "end_call":
         assert turn.handoffs == []
@@ -68,7 +68,7 @@ async def test_an_end_beside_something_that_failed_is_refused_and_the_guest_is_t
     )
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("Fifteen nights, goodbye")
+        turn = await talk.user_says("Fifteen nights, goodbye")
 
     assert turn.ended is None
     assert turn.said[-1] == "That is more than two weeks."
@@ -82,7 +82,7 @@ async def test_a_write_beside_an_end_is_kept() -> None:
     )
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("Two nights, goodbye")
+        turn = await talk.user_says("Two nights, goodbye")
 
     assert talk.state.nights == 2
     assert [tool.name for tool in turn.tools] == ["add_nights", "end_call"]
@@ -94,7 +94,7 @@ async def test_two_ends_in_one_reply_are_one() -> None:
     model = ScriptedLLM([says("Good evening."), calls("end_call", "end_call"), says("Bye!")])
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("Goodbye")
+        turn = await talk.user_says("Goodbye")
 
     assert turn.said == ["Bye!"]
     assert [event for event in turn.events if isinstance(event, Ended)] == [Ended("agent_ended")]
@@ -113,11 +113,11 @@ async def test_who_speaks_on_before_the_goodbye_was_said_is_answered_and_the_cal
     )
 
     async with Conversation(hotel(), model) as talk:
-        talk.say("Goodbye")
+        talk.user_says_nowait("Goodbye")
         await until(lambda: len(model.requests) == 3)
-        turn = talk.say("Wait, when is breakfast?")
+        turn = talk.user_says_nowait("Wait, when is breakfast?")
         await talk.answered()
-        last = await talk.hears("Thank you, bye")
+        last = await talk.user_says("Thank you, bye")
 
     assert turn.said == ["Breakfast is at eight."]
     assert len(turn.your_turns) == 1
@@ -129,7 +129,7 @@ async def test_a_model_that_fails_in_its_goodbye_does_not_ask_to_say_that_again(
     model = ScriptedLLM([says("Good evening."), calls("end_call"), says("", error="500")])
 
     async with Conversation(hotel(farewell=FAREWELL), model) as talk:
-        turn = await talk.hears("Goodbye")
+        turn = await talk.user_says("Goodbye")
 
     assert turn.said == [FAREWELL]
     assert turn.ended == Ended("agent_ended")
@@ -144,8 +144,8 @@ async def test_a_state_that_another_process_took_ends_the_call_once_with_words(
 
     async with Conversation(hotel(journal=journal), model) as talk:
         journal.lost = True
-        turn = await talk.hears("Two nights and a beer")
-        late = await talk.hears("Hello?")
+        turn = await talk.user_says("Two nights and a beer")
+        late = await talk.user_says("Hello?")
 
     assert turn.said == ["We were cut off, sorry."]
     assert turn.events[-1] == Ended("failed")
@@ -167,9 +167,9 @@ async def test_words_after_the_state_was_lost_do_not_keep_the_call_alive() -> No
 
     async with Conversation(hotel(journal=journal), model) as talk:
         journal.lost = True
-        talk.say("Two nights")
+        talk.user_says_nowait("Two nights")
         await until(lambda: len(model.requests) == 3)
-        turn = talk.say("Hello?")
+        turn = talk.user_says_nowait("Hello?")
         await talk.answered()
 
     assert turn.said == ["I am sorry, we have to stop here."]
@@ -182,7 +182,7 @@ async def test_nothing_is_told_after_the_end(reason: EndReason) -> None:
     model = ScriptedLLM([says("Good evening."), calls(("add_nights", {"nights": 1}), until=gate)])
 
     async with Conversation(hotel(), model) as talk:
-        turn = talk.say("A night")
+        turn = talk.user_says_nowait("A night")
         await until(lambda: len(model.requests) == 2)
         talk.call.end(reason)
         gate.set()
@@ -198,12 +198,12 @@ async def test_nothing_is_told_after_the_end(reason: EndReason) -> None:
 async def test_a_call_that_goes_on_opens_by_coming_back_where_it_stopped() -> None:
     model = ScriptedLLM([says("Good evening."), calls("transfer_to_bar"), says("A beer?")])
     async with Conversation(hotel(), model) as talk:
-        await talk.hears("I am thirsty")
+        await talk.user_says("I am thirsty")
         state, version = talk.call.shared.state, talk.call.shared.version
     again = ScriptedLLM([says("Here you are again."), calls("transfer_to_reception"), says("Hm?")])
 
     async with Conversation(hotel(state, version=version, speaker="bar"), again) as talk:
-        turn = await talk.hears("A room")
+        turn = await talk.user_says("A room")
 
     assert talk.greeting.your_turns[0].agent == "bar"
     assert ("system", "Welcome the guest back.") in again.requests[0].texts
@@ -233,8 +233,8 @@ async def test_a_voice_that_is_visited_again_is_told_that_it_comes_back() -> Non
     )
 
     async with Conversation(hotel(), model) as talk:
-        await talk.hears("Beer")
-        await talk.hears("Room")
+        await talk.user_says("Beer")
+        await talk.user_says("Room")
 
     assert ("system", "Greet the guest.") in model.requests[0].texts
     assert ("system", "Take over.") in model.requests[2].texts
@@ -250,7 +250,7 @@ async def test_who_is_told_of_the_end_may_end_it_again() -> None:
             seen.append(call.ended)
             call.end("failed")
 
-    call.listen(leave)
+    call.subscribe(leave)
     async with Conversation(call, ScriptedLLM([says("Good evening.")])) as talk:
         call.end("user_left")
 

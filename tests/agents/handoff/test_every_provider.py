@@ -58,7 +58,7 @@ async def contexts() -> list[ChatContext]:
     model.contexts = []
     async with Conversation(restaurant(), model) as talk:
         for words in (SPOKEN, "a unicorn", "pickup, that is all", "yes"):
-            await talk.hears(words)
+            await talk.user_says(words)
     return model.contexts
 
 

@@ -47,9 +47,9 @@ class Closed(Bar):
 
     opened: ClassVar[int] = 0
 
-    def _open(self, call: Any, *, handed_over: bool, late: list[str]) -> None:
+    def _open(self, call: Any, *, handed_over: bool, queued: list[str]) -> None:
         Closed.opened += 1
-        self._opens = True
+        self._is_opening = True
         broken()
 
 
@@ -81,7 +81,7 @@ async def test_a_read_that_raises_and_a_tool_that_is_cancelled_inside_are_told_a
     model = ScriptedLLM([says("Good evening."), calls(tool), says("I do not know.")])
 
     async with Conversation(hotel(graph=a_graph()), model) as talk:
-        turn = await talk.hears("How is the weather?")
+        turn = await talk.user_says("How is the weather?")
 
     assert turn.tools[0].output == "Nothing was changed. internal: Something went wrong inside."
     assert turn.said == ["I do not know."]
@@ -94,7 +94,7 @@ async def test_a_change_that_cannot_be_told_is_not_denied() -> None:
     )
 
     async with Conversation(hotel(describe_result=broken), model) as talk:
-        turn = await talk.hears("I am Ada")
+        turn = await talk.user_says("I am Ada")
 
     assert talk.state.guest == "Ada"
     assert [tool.output for tool in turn.tools] == ["Done."]
@@ -109,7 +109,7 @@ async def test_it_is_the_guests_turn_even_if_nobody_knows_what_is_expected() -> 
 
 async def test_a_digest_that_raises_ends_in_words() -> None:
     async with Conversation(hotel(digest=broken), ScriptedLLM([])) as talk:
-        turn = await talk.hears("Hello?")
+        turn = await talk.user_says("Hello?")
 
     assert talk.greeting.said == [CANNED]
     assert turn.said == [TROUBLE]
@@ -120,7 +120,7 @@ async def test_words_that_cannot_be_let_in_stay_outside() -> None:
         hotel(redact_input=broken), ScriptedLLM([says("Good evening.")])
     ) as talk:
         with pytest.raises(TypeError):
-            talk.call.hear("4111 1111 1111 1111")
+            talk.call.user_said("4111 1111 1111 1111")
 
     assert talk.call.turn == 0
     assert "4111" not in str(list(talk.events))
@@ -128,7 +128,7 @@ async def test_words_that_cannot_be_let_in_stay_outside() -> None:
 
 async def test_a_listener_that_raises_harms_neither_the_call_nor_other_listeners() -> None:
     call = hotel()
-    call.listen(broken)
+    call.subscribe(broken)
     model = ScriptedLLM(
         [
             says("Good evening."),
@@ -138,7 +138,7 @@ async def test_a_listener_that_raises_harms_neither_the_call_nor_other_listeners
     )
 
     async with Conversation(call, model) as talk:
-        turn = await talk.hears("A night, a beer")
+        turn = await talk.user_says("A night, a beer")
 
     assert turn.said == ["Yes?"]
     assert isinstance(turn.events[-1], YourTurn)
@@ -147,13 +147,13 @@ async def test_a_listener_that_raises_harms_neither_the_call_nor_other_listeners
 async def test_a_listener_that_left_hears_nothing_more_and_may_leave_twice() -> None:
     call = hotel()
     seen: list[Event] = []
-    leave = call.listen(seen.append)
+    leave = call.subscribe(seen.append)
 
     async with Conversation(call, ScriptedLLM([says("Good evening."), says("Yes?")])) as talk:
         leave()
         leave()
         before = len(seen)
-        await talk.hears("Hello?")
+        await talk.user_says("Hello?")
 
     assert len(seen) == before > 0
 
@@ -169,8 +169,8 @@ async def test_a_voice_that_cannot_open_says_its_canned_line_and_works_from_then
     )
 
     async with Conversation(hotel(graph=a_graph(Closed)), model) as talk:
-        turn = await talk.hears("A beer")
-        after = await talk.hears("Then a room")
+        turn = await talk.user_says("A beer")
+        after = await talk.user_says("Then a room")
 
     assert turn.said == [CANNED]
     assert turn.handoffs == [("reception", "bar")]
@@ -183,7 +183,7 @@ async def test_a_voice_that_does_not_know_what_it_offers_speaks_its_canned_line(
     model = ScriptedLLM([says("Good evening."), calls("transfer_to_bar")])
 
     async with Conversation(hotel(graph=a_graph(Shy)), model) as talk:
-        turn = await talk.hears("A beer")
+        turn = await talk.user_says("A beer")
 
     assert turn.said == [CANNED]
     assert len(turn.your_turns) == 1
@@ -211,8 +211,8 @@ async def test_a_handoff_whose_own_code_raises_does_not_happen_and_the_old_voice
     )
 
     async with Conversation(hotel(graph=graph()), model) as talk:
-        turn = await talk.hears("A beer")
-        after = await talk.hears("Still here?")
+        turn = await talk.user_says("A beer")
+        after = await talk.user_says("Still here?")
 
     assert [one.reason for one in turn.refused] == ["internal"]
     assert "secret" not in str(model.requests[2].texts)

@@ -44,13 +44,13 @@ def faults(
 
 
 def test_a_handoff_to_nobody_is_a_fault() -> None:
-    assert "reception -> sauna: 'sauna' is no agent" in faults(
+    assert "reception -> sauna: 'sauna' is not an agent" in faults(
         TO_BAR, Handoff("reception", "sauna", when="")
     )
 
 
 def test_a_voice_nobody_leads_to_is_a_fault() -> None:
-    assert faults() == ("bar can never be reached",)
+    assert faults() == ("bar is unreachable",)
 
 
 def test_a_handoff_to_itself_and_one_declared_twice_are_faults() -> None:
@@ -66,17 +66,19 @@ def test_a_condition_its_voice_cannot_bring_about_is_a_fault() -> None:
         Handoff("bar", "reception", when="", condition=can_go_out, satisfied_by=(AddNights,)),
     )
 
-    assert found == ("bar -> reception: bar offers none of what would allow it (add_nights)",)
+    assert found == (
+        "bar -> reception: bar offers none of the commands in satisfied_by (add_nights)",
+    )
 
 
 def test_a_condition_without_a_way_to_satisfy_it_is_a_fault() -> None:
     found = faults(Handoff("reception", "bar", when="", condition=can_go_out))
 
-    assert found == ("reception -> bar: its condition names no command that can bring it about",)
+    assert found == ("reception -> bar: it has a condition and no satisfied_by",)
 
 
 def test_a_start_that_is_no_voice_and_two_voices_of_one_name_are_faults() -> None:
-    assert "the call starts with 'nobody', which is no agent" in faults(TO_BAR, start="nobody")
+    assert "the call starts with 'nobody', which is not an agent" in faults(TO_BAR, start="nobody")
     assert "two agents are called 'bar'" in faults(TO_BAR, agents=(Reception, Bar, Bar))
 
 
@@ -105,7 +107,7 @@ def test_a_tool_that_no_model_could_use_is_a_fault() -> None:
         offers = (Nameless, Silent, AddNights, AddNights)
 
     assert faults(agents=(Sauna,), start="sauna") == (
-        "Sauna: Nameless gives no op to be called by",
+        "Sauna: Nameless has no default op, which is the tool's name",
         "Sauna: silent has no docstring to tell the model what it is for",
         "Sauna offers add_nights twice",
     )
@@ -180,7 +182,7 @@ def test_a_tool_that_is_called_as_a_handoff_of_its_voice_is_a_fault() -> None:
     )
     assert faults(TO_BAR, handoff, agents=(Reception, *agents)) == (
         "Sauna: transfer_to_bar is the name of a tool and of a handoff",
-        "sauna can never be reached",
+        "sauna is unreachable",
     )
 
 
@@ -206,7 +208,7 @@ class Undone(Action):
     ("tool", "what"), [(Unmade, "apply"), (Unanswered, "answer"), (Undone, "run")]
 )
 def test_a_tool_that_does_nothing_of_its_own_is_a_fault(tool: Any, what: str) -> None:
-    assert faults_of_sauna(tool) == (f"Sauna: {tool_name(tool)} has no {what} of its own",)
+    assert faults_of_sauna(tool) == (f"Sauna: {tool_name(tool)} does not implement {what}",)
 
 
 @pytest.mark.parametrize(
@@ -221,7 +223,7 @@ def test_a_tool_that_does_nothing_of_its_own_is_a_fault(tool: Any, what: str) ->
 )
 def test_something_offered_that_is_no_tool_is_a_fault(given: Any, shown: str) -> None:
     assert faults_of_sauna(AddNights, given) == (
-        f"Sauna: {shown} is no tool: those are classes below Command, Read or Action",
+        f"Sauna: {shown} is not a tool: tools are subclasses of Command, Read or Action",
     )
 
 
@@ -230,16 +232,16 @@ def test_one_tool_without_its_comma_is_a_fault_and_no_riddle() -> None:
     handoff = Handoff("reception", "bar", when="", condition=can_go_out, satisfied_by=without_comma)
 
     assert faults_of_sauna(offers=without_comma) == (
-        "Sauna: what it offers is no tuple of tools: add_nights",
+        "Sauna: offers is not a tuple of tools: add_nights",
     )
     assert faults(handoff) == (
-        "reception -> bar: what satisfies it is no tuple of tools: add_nights",
+        "reception -> bar: satisfied_by is not a tuple of tools: add_nights",
     )
 
 
 def test_the_frameworks_own_change_of_voice_is_no_tool() -> None:
     assert faults_of_sauna(HandOver) == (
-        "Sauna: hand_over is the framework's own: declare a Handoff instead",
+        "Sauna: hand_over is reserved for the framework: declare a Handoff instead",
     )
 
 
@@ -249,18 +251,18 @@ def test_waiting_with_what_is_no_command_of_the_voice_is_a_fault(op: str) -> Non
 
     found = faults(agents=(guarded, Reception), start="sauna")
 
-    assert found[0] == f"Sauna: {op} needs an answer, and is no command it offers"
+    assert found[0] == f"Sauna: needs_answer lists {op}, which is not a command it offers"
 
 
 def test_waiting_for_the_answer_to_what_no_voice_can_do_is_a_fault() -> None:
     waits: dict[str, Any] = {"set_guest": ("add_night", "end_call", "set_guest"), "add_nights": "x"}
 
     assert faults_of_sauna(SetGuest, AddNights, EndCall, needs_answer=waits) == (
-        "Sauna: set_guest needs an answer after 'add_night', which is no command that any agent"
+        "Sauna: needs_answer of set_guest lists 'add_night', which is not a command that any agent"
         " offers",
-        "Sauna: set_guest needs an answer after 'end_call', which is no command that any agent"
+        "Sauna: needs_answer of set_guest lists 'end_call', which is not a command that any agent"
         " offers",
-        "Sauna: what add_nights waits for is no tuple of ops: 'x'",
+        "Sauna: needs_answer of add_nights is not a tuple of ops: 'x'",
     )
 
 
@@ -291,4 +293,6 @@ def test_all_faults_stand_in_the_message() -> None:
         Graph((Reception,), (Handoff("reception", "reception", when=""),), start="bar")
 
     assert str(caught.value) == "; ".join(caught.value.faults)
-    assert str(caught.value).startswith("the call starts with 'bar', which is no agent; reception")
+    assert str(caught.value).startswith(
+        "the call starts with 'bar', which is not an agent; reception"
+    )

@@ -42,7 +42,7 @@ def thirsty(*answers: str) -> ScriptedLLM:
 
 async def test_all_are_told_which_handoff_did_not_happen_and_when() -> None:
     async with WrittenDown(thirsty(), Gated()) as talk:
-        talk.call.hear("I am thirsty")
+        talk.call.user_said("I am thirsty")
         await talk.force_the_handoff_away()
         talk.disk.gate.set()
         await talk.call.answered()
@@ -53,9 +53,9 @@ async def test_all_are_told_which_handoff_did_not_happen_and_when() -> None:
 
 async def test_what_the_guest_said_into_it_is_answered_by_the_old_voice() -> None:
     async with WrittenDown(thirsty("Yes?"), Gated()) as talk:
-        talk.call.hear("I am thirsty")
+        talk.call.user_said("I am thirsty")
         await until(lambda: talk.speaker.playing and talk.call.handing_over)
-        talk.call.hear("Hello?")
+        talk.call.user_said("Hello?")
         await talk.force_the_handoff_away()
         talk.disk.gate.set()
         await talk.hears_out()
@@ -67,9 +67,11 @@ async def test_what_the_guest_said_into_it_is_answered_by_the_old_voice() -> Non
 
 async def test_it_is_taken_back_on_disk_once_and_by_the_voice_that_speaks_on() -> None:
     async with WrittenDown(thirsty("Yes?"), Gated()) as talk:
-        talk.call.hear("I am thirsty")
+        talk.call.user_said("I am thirsty")
         await talk.force_the_handoff_away()
-        talk.call.hear("Hello?")  # the journal still says the bar: each turn tries to put it right
+        talk.call.user_said(
+            "Hello?"
+        )  # the journal still says the bar: each turn tries to put it right
         await talk.hears_out()
         talk.disk.gate.set()
         await talk.call.answered()
@@ -87,7 +89,7 @@ async def test_it_is_the_guests_turn_when_it_has_been_taken_back_and_not_before(
 
     async with WrittenDown(model, Gated()) as talk:
         for turn in (1, 2):
-            talk.call.hear("I am thirsty")
+            talk.call.user_said("I am thirsty")
             await talk.force_the_handoff_away()
             await until(lambda: talk.disk.asked == len(talk.disk.rows) + 1)
             before = talk.turns()
@@ -101,21 +103,21 @@ async def test_a_taking_back_that_cannot_be_stored_is_logged_and_tried_again(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async with WrittenDown(thirsty("Yes?"), Gated()) as talk:
-        talk.call.hear("I am thirsty")
+        talk.call.user_said("I am thirsty")
         await talk.force_the_handoff_away()
         talk.disk.fails = True
         talk.disk.gate.set()
         await talk.call.answered()
         before = talk.call.shared.speaker
         talk.disk.fails = False
-        talk.call.hear("Hello?")
+        talk.call.user_said("Hello?")
         await talk.hears_out()
         await talk.call.answered()
 
         assert (before, talk.call.shared.speaker) == ("bar", "reception")
     (record,) = [one for one in caplog.records if one.name == "agents.handoff.transfers"]
     assert (record.message, vars(record)["code"]) == (
-        "who speaks was not written down",
+        "active agent not journalled",
         "unavailable",
     )
 
@@ -131,10 +133,10 @@ async def test_what_is_said_while_it_is_written_down_is_the_next_voices_to_answe
     model = ScriptedLLM([says("Good evening."), calls("transfer_to_bar"), says("A beer it is.")])
     async with Conversation(hotel(journal=disk), model) as talk:
         disk.gate.clear()
-        talk.say("I am thirsty")
+        talk.user_says_nowait("I am thirsty")
         await until(lambda: disk.asked > 0)  # it is decided
         await some_time()  # livekit passes over its reply from here on
-        turn = talk.say("A beer, please")
+        turn = talk.user_says_nowait("A beer, please")
         await some_time()
         disk.gate.set()
         await talk.answered()

@@ -16,7 +16,7 @@ from tests.agents.hotel import Stay, Telephone
 
 async def test_it_is_not_the_guests_turn_before_the_sentence_was_heard() -> None:
     async with Aloud(ScriptedLLM([says("Good evening."), says("It is 120.")]), Stay()) as talk:
-        talk.call.hear("What does it cost?")
+        talk.call.user_said("What does it cost?")
         await until(lambda: talk.speaker.playing)
         for _ in range(100):
             await asyncio.sleep(0)
@@ -34,9 +34,9 @@ async def test_an_interruption_while_the_old_voice_still_speaks_does_not_undo_it
     )
 
     async with Aloud(model, Stay()) as talk:
-        talk.call.hear("I am thirsty")
+        talk.call.user_said("I am thirsty")
         await until(lambda: talk.speaker.playing and talk.call.handing_over)
-        talk.call.hear("Quickly please")
+        talk.call.user_said("Quickly please")
         await talk.hears_out()
         await talk.hears_out()
         await talk.call.answered()
@@ -60,16 +60,16 @@ async def test_a_forced_interruption_drops_the_handoff_and_the_old_voice_goes_on
     )
 
     async with Aloud(model, Stay()) as talk:
-        talk.call.hear("I am thirsty")
+        talk.call.user_said("I am thirsty")
         await until(lambda: talk.speaker.playing and talk.call.handing_over)
         await talk.call.session.interrupt(force=True)
         await until(lambda: not talk.call.handing_over)
         await until(lambda: talk.call.shared.speaker == "reception")
-        talk.call.hear("Hello?")
+        talk.call.user_said("Hello?")
         await talk.hears_out()
         await talk.call.answered()
         speaker = talk.call.speaker
-        talk.call.hear("To the bar")
+        talk.call.user_said("To the bar")
         await talk.hears_out()
         await talk.call.answered()
 
@@ -80,7 +80,7 @@ async def test_a_forced_interruption_drops_the_handoff_and_the_old_voice_goes_on
 
 async def test_after_an_interrupted_reply_it_is_the_guests_turn_at_once() -> None:
     async with Aloud(ScriptedLLM([says("Good evening."), says("A long story.")]), Stay()) as talk:
-        talk.call.hear("Tell me")
+        talk.call.user_said("Tell me")
         await until(lambda: talk.speaker.playing)
         await talk.call.session.interrupt()
         await talk.call.answered()
@@ -99,9 +99,9 @@ async def test_a_write_beside_an_interrupted_sentence_is_kept() -> None:
     )
 
     async with Aloud(model, Stay()) as talk:
-        talk.call.hear("Two nights")
+        talk.call.user_said("Two nights")
         await until(lambda: talk.speaker.playing and talk.call.state.nights == 2)
-        talk.call.hear("Hm")
+        talk.call.user_said("Hm")
         await until(lambda: len(model.requests) == 3)
         await talk.hears_out()
         await talk.call.answered()
@@ -122,9 +122,9 @@ async def test_a_write_before_an_interrupted_answer_is_kept() -> None:
     )
 
     async with Aloud(model, Stay()) as talk:
-        talk.call.hear("Two nights")
+        talk.call.user_said("Two nights")
         await until(lambda: talk.speaker.playing)
-        talk.call.hear("Hm")
+        talk.call.user_said("Hm")
         await until(lambda: len(model.requests) == 4)
         await talk.hears_out()
         await talk.call.answered()
@@ -150,15 +150,15 @@ async def test_an_interruption_before_the_transfer_is_seen_drops_it_and_keeps_th
     )
 
     async with Aloud(model) as talk:
-        talk.call.hear("Two nights and a beer")
+        talk.call.user_said("Two nights and a beer")
         await until(lambda: talk.speaker.playing and talk.call.state.nights == 2)
-        talk.call.hear("Wait")
+        talk.call.user_said("Wait")
         await until(lambda: len(model.asked) == 3)
         gate.set()
         await talk.hears_out()
         await talk.call.answered()
         speaker = talk.call.speaker
-        talk.call.hear("Now the bar")
+        talk.call.user_said("Now the bar")
         await talk.hears_out()
         await talk.call.answered()
 
@@ -181,14 +181,14 @@ async def test_an_interruption_while_a_transfer_waits_for_a_tool_does_not_undo_i
     )
 
     async with Aloud(model, Stay(nights=1)) as talk:
-        talk.call.hear("Out")
+        talk.call.user_said("Out")
         await talk.hears_out()
         await talk.call.answered()
-        talk.call.hear("Ask, then back")
+        talk.call.user_said("Ask, then back")
         await until(lambda: talk.speaker.playing)
         for _ in range(20):
             await asyncio.sleep(0)
-        talk.call.hear("And a taxi")
+        talk.call.user_said("And a taxi")
         Telephone.gate.set()
         await talk.hears_out()
         await talk.hears_out()
@@ -217,14 +217,14 @@ async def test_what_is_said_while_only_the_tools_before_a_transfer_are_at_work_w
 
     async with Aloud(model, Stay(nights=1)) as talk:
         call = talk.call
-        call.hear("Out")
+        call.user_said("Out")
         await talk.hears_out()
         await call.answered()
         call.session.on("speech_created", lambda _: at_once.append(len(call.turns.speeches)))
-        call.hear("Ask, then back")
+        call.user_said("Ask, then back")
         await until(lambda: any(not one.allow_interruptions for one in call.turns.speeches))
         await until(lambda: call.session.current_speech is None)
-        call.hear("And a taxi")
+        call.user_said("And a taxi")
         for _ in range(200):
             await asyncio.sleep(0)
         asked_meanwhile = len(model.requests)
@@ -250,9 +250,9 @@ async def test_a_transfer_that_wins_after_another_was_refused_is_not_undone_eith
     )
 
     async with Aloud(model) as talk:
-        talk.call.hear("Out, or to the bar")
+        talk.call.user_said("Out, or to the bar")
         await until(lambda: talk.speaker.playing and talk.call.handing_over)
-        talk.call.hear("Quickly")
+        talk.call.user_said("Quickly")
         await talk.hears_out()
         await talk.hears_out()
         await talk.call.answered()
@@ -270,7 +270,7 @@ async def test_what_is_said_in_the_moment_a_reply_is_broken_off_gets_no_two_repl
 
     async with Aloud(model, Stay()) as talk:
         call = talk.call
-        call.hear("Tell me")
+        call.user_said("Tell me")
         await until(lambda: talk.speaker.playing)
         (reply,) = call.turns.speeches
 
@@ -278,12 +278,12 @@ async def test_what_is_said_in_the_moment_a_reply_is_broken_off_gets_no_two_repl
             if call.turns.speaking:  # the call has not been told yet
                 asyncio.get_running_loop().call_soon(says_more, ended)
                 return
-            call.hear("for Ada")
-            call.hear("quickly")
+            call.user_said("for Ada")
+            call.user_said("quickly")
 
         reply.add_done_callback(says_more)
         call.session.on("speech_created", lambda _: at_once.append(len(call.turns.speeches)))
-        call.hear("Two nights")
+        call.user_said("Two nights")
         await until(lambda: call.state.nights > 0 and talk.speaker.playing)
         talk.speaker.heard()
         await call.answered()
@@ -310,9 +310,9 @@ async def test_an_interruption_of_the_opening_is_answered_by_the_new_voice() -> 
     )
 
     async with Aloud(model) as talk:
-        talk.call.hear("I am thirsty")
+        talk.call.user_said("I am thirsty")
         await until(lambda: talk.speaker.playing)
-        talk.call.hear("Just a beer")
+        talk.call.user_said("Just a beer")
         await until(lambda: len(model.requests) == 4)
         await talk.hears_out()
         await talk.call.answered()
@@ -341,16 +341,16 @@ async def test_a_forced_interruption_while_a_tool_works_keeps_what_it_did_and_gi
     )
 
     async with Aloud(model, Stay(nights=1)) as talk:
-        talk.call.hear("Out")
+        talk.call.user_said("Out")
         await talk.hears_out()
         await talk.call.answered()
-        talk.call.hear("I am Ada, ask the theatre")
+        talk.call.user_said("I am Ada, ask the theatre")
         await until(lambda: talk.speaker.playing and talk.call.state.guest == "Ada")
         broken = talk.call.session.interrupt(force=True)
         Telephone.gate.set()
         await broken
         await talk.call.answered()
-        talk.call.hear("And?")
+        talk.call.user_said("And?")
         await talk.hears_out()
         await talk.call.answered()
     Telephone.gate = None
@@ -369,11 +369,11 @@ async def test_an_interruption_of_the_words_before_it_takes_back_an_end_but_no_h
     )
 
     async with Aloud(model) as talk:
-        talk.call.hear("Bye")
+        talk.call.user_said("Bye")
         await until(lambda: talk.speaker.playing)
         for _ in range(20):
             await asyncio.sleep(0)
-        talk.call.hear("Wait, when is breakfast?")
+        talk.call.user_said("Wait, when is breakfast?")
         if made == "transfer_to_bar":
             await talk.hears_out()
         await until(lambda: len(model.requests) == 3)

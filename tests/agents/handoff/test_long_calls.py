@@ -3,7 +3,7 @@
 from livekit.agents.llm import ChatContext, ChatItem
 
 from agents.handoff import DATA_MARK
-from agents.handoff.request import recent
+from agents.handoff.request import recent_items
 from agents.testing import Conversation, ScriptedLLM, Step, calls, says
 from tests.agents.hotel import hotel
 
@@ -22,7 +22,7 @@ async def test_what_the_model_is_shown_stops_growing() -> None:
 
     async with Conversation(hotel(remembers=20), model) as talk:
         for _ in range(TURNS):
-            await talk.hears("I am somebody else")
+            await talk.user_says("I am somebody else")
 
     sizes = [len(request.texts) for request in model.requests]
     assert max(sizes) <= 22  # the instructions and the digest come on top
@@ -36,7 +36,7 @@ async def test_what_is_cut_off_leaves_no_answer_without_its_call_and_no_request_
 
     async with Conversation(hotel(remembers=20), model) as talk:
         for _ in range(TURNS):
-            await talk.hears("I am somebody else")
+            await talk.user_says("I am somebody else")
 
     for request in model.requests[40:]:
         roles = [role for role, text in request.texts if not text.startswith(DATA_MARK)]
@@ -49,7 +49,7 @@ async def test_the_beginning_of_a_cut_prompt_stays_the_same_for_some_turns() -> 
 
     async with Conversation(hotel(remembers=20), model) as talk:
         for number in range(TURNS):
-            await talk.hears(f"I am somebody else, {number}")
+            await talk.user_says(f"I am somebody else, {number}")
 
     beginnings = [request.texts[1] for request in model.requests[40:]]
     moved = sum(one != other for one, other in zip(beginnings[1:], beginnings[:-1], strict=True))
@@ -63,7 +63,7 @@ def test_a_reply_with_more_tool_calls_than_are_remembered_keeps_the_words_they_a
     for number in range(8):
         context.add_message(role="assistant", content=f"step {number}")
 
-    assert recent(context.items, 4) == context.items
+    assert recent_items(context.items, 4) == context.items
 
 
 def test_without_any_words_of_the_guest_nothing_is_cut_off() -> None:
@@ -71,14 +71,14 @@ def test_without_any_words_of_the_guest_nothing_is_cut_off() -> None:
         ChatContext().add_message(role="assistant", content=f"{number}") for number in range(9)
     ]
 
-    assert recent(items, 4) == items
+    assert recent_items(items, 4) == items
 
 
 async def test_the_session_keeps_no_record_of_what_it_told() -> None:
     model = ScriptedLLM(script()[:3])
 
     async with Conversation(hotel(), model) as talk:
-        await talk.hears("I am Ada")
+        await talk.user_says("I am Ada")
         kept = talk.call.session._recorded_events
 
     assert kept == []

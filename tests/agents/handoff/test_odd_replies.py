@@ -24,7 +24,7 @@ async def test_calls_of_one_reply_with_one_id_are_each_carried_out_and_answered(
     )
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("One, and two more")
+        turn = await talk.user_says("One, and two more")
 
     assert talk.state.nights == 3
     assert model.outputs() == ["Done.", "Done."]
@@ -41,8 +41,8 @@ async def test_an_id_used_again_in_a_later_reply_is_another_call() -> None:
     )
 
     async with Conversation(hotel(), model) as talk:
-        await talk.hears("A night")
-        await talk.hears("And another")
+        await talk.user_says("A night")
+        await talk.user_says("And another")
 
     assert talk.state.nights == 2
     ids = [item.call_id for item in model.asked[-1].items if item.type == "function_call"]
@@ -57,7 +57,7 @@ async def test_identical_calls_of_one_reply_both_count_and_both_are_told() -> No
     )
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("A night, and a night")
+        turn = await talk.user_says("A night, and a night")
 
     assert talk.state.nights == 2
     assert [tool.output for tool in turn.tools] == ["Done.", "Done."] == model.outputs()
@@ -68,7 +68,7 @@ async def test_no_arguments_are_no_fault_where_none_are_needed(arguments: str | 
     model = RawModel(["Good evening."], [("ask_rate", arguments, "a")], ["120."])
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("What is it?")
+        turn = await talk.user_says("What is it?")
 
     assert [tool.output for tool in turn.tools] == ["A night is 120 euros."]
 
@@ -103,7 +103,7 @@ async def test_arguments_that_are_not_whole_change_nothing_and_keep_the_guest_he
     )
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("I am Marco, and thirsty")
+        turn = await talk.user_says("I am Marco, and thirsty")
 
     assert talk.state == Stay()
     assert turn.handoffs == []
@@ -118,7 +118,7 @@ async def test_words_after_a_call_are_said_and_the_tool_is_answered_once() -> No
     )
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("A night")
+        turn = await talk.user_says("A night")
 
     assert talk.state.nights == 1
     assert turn.said == ["One moment.", "One night."]
@@ -129,7 +129,7 @@ async def test_words_after_a_transfer_are_said_before_the_next_voice_speaks() ->
     model = RawModel(["Good evening."], [("transfer_to_bar", "{}", "a"), "Follow me."], ["A beer?"])
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("I am thirsty")
+        turn = await talk.user_says("I am thirsty")
 
     assert turn.said == ["Follow me.", "A beer?"]
     assert turn.handoffs == [("reception", "bar")]
@@ -142,7 +142,7 @@ async def test_a_goodbye_long_after_the_call_that_ends_is_not_said_twice() -> No
     )
 
     async with Conversation(hotel(), model) as talk:
-        turn = talk.say("Goodbye")
+        turn = talk.user_says_nowait("Goodbye")
         await until(lambda: len(model.asked) == 2)
         for _ in range(50):
             await asyncio.sleep(0)
@@ -162,7 +162,7 @@ async def test_a_stream_that_breaks_beside_a_transfer_hands_nobody_over(where: s
     model = RawModel(["Good evening."], parts, ["You have one night."])
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("A night and a beer")
+        turn = await talk.user_says("A night and a beer")
 
     assert turn.handoffs == []
     assert talk.call.speaker == "reception"
@@ -180,9 +180,9 @@ async def test_a_stream_that_breaks_leaves_nothing_behind() -> None:
     )
 
     async with Conversation(hotel(), model) as talk:
-        await talk.hears("A beer")
-        turn = await talk.hears("A beer!")
-        left = talk.call.replies.at_work
+        await talk.user_says("A beer")
+        turn = await talk.user_says("A beer!")
+        left = talk.call.replies.pending_calls
 
     assert turn.handoffs == [("reception", "bar")]
     assert left == 0
@@ -196,7 +196,7 @@ async def test_an_unknown_tool_beside_a_transfer_keeps_the_guest_and_names_what_
     )
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("Bar, sauna and my money")
+        turn = await talk.user_says("Bar, sauna and my money")
 
     assert turn.handoffs == []
     assert turn.said == ["There is no sauna."]
@@ -218,7 +218,7 @@ async def test_a_model_that_never_stops_calling_tools_has_to_speak_in_the_end() 
     model = RawModel(["Good evening."], [("ask_rate", "{}", "a")])
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("What is it?")
+        turn = await talk.user_says("What is it?")
 
     assert turn.said == [TROUBLE]
     assert model.offered[-1] == []
@@ -233,8 +233,8 @@ async def test_six_outages_of_the_provider_in_a_row_do_not_end_the_call() -> Non
 
     async with Conversation(hotel(), model) as talk:
         for _ in range(6):
-            assert (await talk.hears("Hello?")).said == [TROUBLE]
-        turn = await talk.hears("Hello?")
+            assert (await talk.user_says("Hello?")).said == [TROUBLE]
+        turn = await talk.user_says("Hello?")
 
     assert turn.said == ["Back."]
 
@@ -248,7 +248,7 @@ async def test_a_model_failing_in_its_opening_after_a_tool_says_the_canned_line(
     )
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("Ada wants a beer")
+        turn = await talk.user_says("Ada wants a beer")
 
     assert talk.state.guest == "Ada"
     assert turn.said == ["Good evening, one moment please."]

@@ -17,7 +17,7 @@ async def test_a_transfer_is_heard_once_and_the_next_voice_speaks() -> None:
     model = ScriptedLLM([says("Good evening."), calls("transfer_to_bar"), says("What will it be?")])
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("I am thirsty")
+        turn = await talk.user_says("I am thirsty")
 
     assert turn.handoffs == [("reception", "bar")]
     assert turn.said == ["What will it be?"]
@@ -32,7 +32,7 @@ async def test_of_two_transfers_in_one_reply_the_first_wins_and_the_second_is_to
     )
 
     async with Conversation(hotel(BOOKED), model) as talk:
-        turn = await talk.hears("Show me around")
+        turn = await talk.user_says("Show me around")
 
     assert turn.handoffs == [("reception", "bar")]
     assert [(one.target, one.reason) for one in turn.refused] == [
@@ -51,7 +51,7 @@ async def test_of_three_transfers_in_one_reply_one_happens_and_two_are_told() ->
     )
 
     async with Conversation(hotel(BOOKED), model) as talk:
-        turn = await talk.hears("Show me around")
+        turn = await talk.user_says("Show me around")
 
     assert turn.handoffs == [("reception", "bar")]
     assert [one.reason for one in turn.refused] == ["already_handing_over"] * 2
@@ -73,8 +73,8 @@ async def test_a_transfer_beside_a_hanging_tool_is_refused_when_its_time_is_over
     )
 
     async with Conversation(hotel(BOOKED, tool_limit_s=0.02), model) as talk:
-        await talk.hears("I want to go out")
-        turn = await talk.hears("Ask the theatre and bring me back")
+        await talk.user_says("I want to go out")
+        turn = await talk.user_says("Ask the theatre and bring me back")
     Telephone.gate = None
 
     assert turn.handoffs == []
@@ -98,7 +98,7 @@ async def test_a_transfer_beside_a_write_that_takes_forever_does_not_hold_the_gu
 
     async with Conversation(hotel(journal=journal, tool_limit_s=0.01), model) as talk:
         journal.gate.clear()
-        turn = talk.say("A night and a beer")
+        turn = talk.user_says_nowait("A night and a beer")
         await until(lambda: bool(turn.refused) or bool(turn.handoffs))
         journal.gate.set()
         await talk.answered()
@@ -114,7 +114,7 @@ async def test_the_same_transfer_twice_in_one_reply_is_one_handoff() -> None:
     )
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("To the bar, to the bar")
+        turn = await talk.user_says("To the bar, to the bar")
 
     assert turn.handoffs == [("reception", "bar")]
     assert turn.said == ["Cheers."]
@@ -134,7 +134,7 @@ async def test_a_write_beside_a_transfer_is_kept_and_can_satisfy_its_condition(
     model = ScriptedLLM([says("Good evening."), calls(*made), says("Where would you like to go?")])
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("Two nights, and I want to go out")
+        turn = await talk.user_says("Two nights, and I want to go out")
 
     assert talk.state.nights == 2
     assert turn.handoffs == [("reception", "concierge")]
@@ -148,7 +148,7 @@ async def test_a_transfer_whose_condition_does_not_hold_is_refused_with_what_is_
     )
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("I want to go out")
+        turn = await talk.user_says("I want to go out")
 
     assert turn.handoffs == []
     assert turn.refused[0].target == "concierge"
@@ -163,7 +163,7 @@ async def test_a_refused_transfer_does_not_stand_in_the_way_of_another_in_the_sa
     )
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("Out, or else to the bar")
+        turn = await talk.user_says("Out, or else to the bar")
 
     assert turn.handoffs == [("reception", "bar")]
     assert turn.said == ["Cheers."]
@@ -179,7 +179,7 @@ async def test_a_failing_tool_beside_a_transfer_keeps_the_guest_and_tells_why() 
     )
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("Twenty nights and a drink")
+        turn = await talk.user_says("Twenty nights and a drink")
 
     assert turn.handoffs == []
     assert turn.refused[0].reason == "sibling_failed"
@@ -200,8 +200,8 @@ async def test_a_slow_tool_beside_a_transfer_is_waited_for() -> None:
     )
 
     async with Conversation(hotel(BOOKED), model) as talk:
-        await talk.hears("I want to go out")
-        turn = talk.say("Ask the theatre and bring me back")
+        await talk.user_says("I want to go out")
+        turn = talk.user_says_nowait("Ask the theatre and bring me back")
         await until(lambda: len(model.requests) == 4)
         for _ in range(50):
             await asyncio.sleep(0)
@@ -222,7 +222,7 @@ async def test_words_beside_a_transfer_are_heard_and_the_next_voice_still_opens_
     )
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("I am thirsty")
+        turn = await talk.user_says("I am thirsty")
 
     assert turn.said == ["One moment.", "Cheers."]
     assert len(turn.your_turns) == 1
@@ -233,7 +233,7 @@ async def test_the_opening_of_a_voice_that_took_over_is_offered_no_handoff() -> 
     model = ScriptedLLM([says("Good evening."), calls("transfer_to_bar"), says("Bar.")])
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("I am thirsty")
+        turn = await talk.user_says("I am thirsty")
 
     assert turn.handoffs == [("reception", "bar")]
     assert not any(name.startswith("transfer_to_") for name in model.requests[2].tools)
@@ -243,7 +243,7 @@ async def test_a_voice_that_may_not_hand_over_any_more_is_offered_no_handoff_and
     model = ScriptedLLM([says("Good evening."), calls("transfer_to_bar")])
 
     async with Conversation(hotel(handoffs_per_turn=0), model) as talk:
-        turn = await talk.hears("I am thirsty")
+        turn = await talk.user_says("I am thirsty")
 
     assert turn.handoffs == []
     assert turn.said == [talk.call.policy.trouble]
@@ -256,7 +256,7 @@ async def test_a_voice_that_calls_a_transfer_it_was_not_offered_speaks_instead()
     )
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("I am thirsty")
+        turn = await talk.user_says("I am thirsty")
 
     assert turn.handoffs == [("reception", "bar")]
     assert turn.said == ["Good evening, one moment please."]
@@ -273,9 +273,9 @@ async def test_words_said_during_a_handoff_are_answered_by_the_next_voice() -> N
     )
 
     async with Conversation(hotel(), model) as talk:
-        talk.say("I am thirsty")
+        talk.user_says_nowait("I am thirsty")
         await until(lambda: bool(talk.call.handing_over))
-        turn = talk.say("A beer please")
+        turn = talk.user_says_nowait("A beer please")
         gate.set()
         await talk.answered()
 
@@ -293,9 +293,9 @@ async def test_fifty_handoffs_do_not_make_the_prompt_grow() -> None:
 
     async with Conversation(hotel(), model) as talk:
         for _ in range(50):
-            await talk.hears("The other one please")
+            await talk.user_says("The other one please")
 
-        left = talk.call.replies.at_work
+        left = talk.call.replies.pending_calls
 
     openings = model.requests[2::2]
     assert len({request.characters for request in openings[2:]}) == 1

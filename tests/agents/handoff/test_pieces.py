@@ -43,7 +43,9 @@ def empty(piece: ChatChunk | str | FlushSentinel) -> bool:
 @pytest.mark.parametrize("redacted", [False, True])
 async def test_nothing_empty_is_passed_on(redacted: bool) -> None:
     Watched.passed = []
-    policy: dict[str, Any] = {"redact_output": redact_whole, "settled": settled} if redacted else {}
+    policy: dict[str, Any] = (
+        {"redact_output": redact_whole, "safe_prefix": settled} if redacted else {}
+    )
     graph = Graph((Watched, Concierge, Bar), hotel_graph().handoffs, start="reception")
     replies: list[list[Part]] = [
         ["Good evening."],
@@ -52,7 +54,7 @@ async def test_nothing_empty_is_passed_on(redacted: bool) -> None:
     ]
 
     async with Conversation(hotel(graph=graph, **policy), RawModel(*replies)) as talk:
-        turn = await talk.hears("A night and a beer")
+        turn = await talk.user_says("A night and a beer")
 
     assert turn.said == ["".join(WORDS), "A beer?"]
     assert talk.state.nights == 1
@@ -75,9 +77,9 @@ async def test_a_long_reply_sets_no_more_timers_than_a_short_one(
     model = RawModel(["Good evening."], ["Yes."], [*WORDS * 50])
     async with Conversation(hotel(), model) as talk:
         before = len(timers)
-        await talk.hears("Are you open?")
+        await talk.user_says("Are you open?")
         short = len(timers) - before
-        turn = await talk.hears("Tell me everything")
+        turn = await talk.user_says("Tell me everything")
         long = len(timers) - before - short
 
     assert turn.said == ["".join(WORDS) * 50]
@@ -92,7 +94,7 @@ async def test_a_stream_is_gone_when_it_has_ended() -> None:
     try:
         async with Conversation(hotel(), model) as talk:
             for _ in range(5):
-                await talk.hears("Are you open?")
+                await talk.user_says("Are you open?")
             left = [stream for stream in model.streams if stream() is not None]
     finally:
         gc.enable()

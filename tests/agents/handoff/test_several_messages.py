@@ -29,10 +29,10 @@ async def test_what_is_said_while_a_model_thinks_is_one_message_each() -> None:
     model = ScriptedLLM([says("Good evening."), says("Never.", until=gate), says("All five.")])
 
     async with Conversation(hotel(), model) as talk:
-        talk.say(FIVE[0])
+        talk.user_says_nowait(FIVE[0])
         await until(lambda: len(model.requests) == 2)
         for one in FIVE[1:]:
-            talk.say(one)
+            talk.user_says_nowait(one)
         await talk.answered()
         history = talk.call.session.history.messages()
         own = talk.call.session.current_agent.chat_ctx.messages()
@@ -53,9 +53,9 @@ async def test_the_state_stands_before_all_of_them_and_the_model_is_told_how_man
     model = ScriptedLLM([says("Good evening."), says("Never.", until=gate), says("Both.")])
 
     async with Conversation(hotel(), model) as talk:
-        talk.say("Two nights")
+        talk.user_says_nowait("Two nights")
         await until(lambda: len(model.requests) == 2)
-        talk.say("for Ada")
+        talk.user_says_nowait("for Ada")
         await talk.answered()
 
     texts = model.requests[2].texts
@@ -69,9 +69,9 @@ async def test_what_is_said_before_an_agent_is_there_is_one_message_each() -> No
     model = ScriptedLLM([says("Good evening."), says("All five.")])
     call = hotel()
     events: list[Event] = []
-    call.listen(events.append)
+    call.subscribe(events.append)
     for one in FIVE:
-        call.hear(one)
+        call.user_said(one)
     await start_text(call, model)
     await until(lambda: any(isinstance(one, YourTurn) for one in events))
     await stop(call)
@@ -95,11 +95,11 @@ async def test_what_is_said_during_a_handoff_is_one_message_each() -> None:
         await talk.answered()
 
         def meanwhile() -> None:
-            talk.call.hear("I am Ada")
-            talk.call.hear("Two please")
+            talk.call.user_said("I am Ada")
+            talk.call.user_said("Two please")
 
         paper.first = meanwhile
-        talk.say("A beer")
+        talk.user_says_nowait("A beer")
         await until(lambda: talk.call.turn == 3)
         await talk.answered()
 
@@ -115,14 +115,14 @@ async def test_they_stay_in_their_order_when_the_clock_steps_between_them() -> N
     )
 
     async with Conversation(hotel(), model) as talk:
-        talk.say(FIVE[0])
+        talk.user_says_nowait(FIVE[0])
         await until(lambda: len(model.requests) == 2)
         for one in FIVE[1:]:
             clock_steps(talk.call, -20.0)
-            talk.say(one)
+            talk.user_says_nowait(one)
         await talk.answered()
         clock_steps(talk.call, -7200.0)
-        await talk.hears("Really?")
+        await talk.user_says("Really?")
 
     assert by_user(model.requests[3]) == [*FIVE, "Really?"]
 
@@ -143,12 +143,12 @@ async def test_messages_that_a_broken_off_reply_was_shown_beside_another_travel_
     )
 
     async with Conversation(hotel(), model) as talk:
-        talk.say("I am Ada")
+        talk.user_says_nowait("I am Ada")
         await until(lambda: len(model.requests) == 2)
-        talk.say("A beer")
-        talk.say("A cold one")
+        talk.user_says_nowait("A beer")
+        talk.user_says_nowait("A cold one")
         await until(lambda: len(model.requests) == 4)
-        talk.say("Two please")
+        talk.user_says_nowait("Two please")
         await talk.answered()
 
     assert [text for _, text in talk_in(model.requests[5])] == [
@@ -170,9 +170,9 @@ async def test_a_message_that_was_acted_on_alone_does_not_travel() -> None:
     )
 
     async with Conversation(hotel(), model) as talk:
-        talk.say("I am Ada")
+        talk.user_says_nowait("I am Ada")
         await until(lambda: len(model.requests) == 3)
-        talk.say("A beer")
+        talk.user_says_nowait("A beer")
         await talk.answered()
 
     assert by_user(model.requests[4]) == ["A beer"]
@@ -183,13 +183,13 @@ async def test_a_reply_to_several_that_was_interrupted_while_it_spoke_has_answer
     model = RawModel(["Good evening."], [never], ["So, ", never], ["All three."])
 
     async with Conversation(hotel(), model) as talk:
-        talk.say(FIVE[0])
+        talk.user_says_nowait(FIVE[0])
         await until(lambda: len(model.asked) == 2)
-        talk.say(FIVE[1])
+        talk.user_says_nowait(FIVE[1])
         await until(lambda: len(model.asked) == 3)
         for _ in range(50):  # until its first words are said
             await asyncio.sleep(0)
-        talk.say(FIVE[2])
+        talk.user_says_nowait(FIVE[2])
         await talk.answered()
         said = [(one.text, one.interrupted) for one in talk.events if isinstance(one, Said)]
 
@@ -206,9 +206,9 @@ class Spoken(RawModel):
     def __init__(self, said: dict[int, list[str]], *replies: list[Part]) -> None:
         super().__init__(*replies)
         self.said = said
-        self.call = Call(SharedState(Stay(), None), hotel_graph(), first_words=FIRST, resumed=True)
+        self.call = Call(SharedState(Stay(), None), hotel_graph(), preamble=FIRST, resumed=True)
         self.events: list[Event] = []
-        self.call.listen(self.events.append)
+        self.call.subscribe(self.events.append)
 
     def chat(self, **asked: Any) -> LLMStream:
         self.call.spawn(self._speak(self.said.get(len(self.asked), [])))
@@ -218,7 +218,7 @@ class Spoken(RawModel):
         for _ in range(50):  # until what is said first would have been said
             await asyncio.sleep(0)
         for one in words:
-            self.call.hear(one)
+            self.call.user_said(one)
 
     async def answers(self) -> list[str]:
         """Hold the call until everything is answered; returns all that was said."""
@@ -266,10 +266,10 @@ async def test_what_is_said_first_is_not_said_again_where_it_was_heard() -> None
     model = ScriptedLLM([says("Good evening."), says("Two nights."), says("For Ada.")])
 
     async with Aloud(model) as talk:
-        talk.call._first_words = FIRST  # after the greeting, which the loudspeaker plays to its end
-        talk.call.hear(FIVE[0])
+        talk.call._preamble = FIRST  # after the greeting, which the loudspeaker plays to its end
+        talk.call.user_said(FIVE[0])
         await until(lambda: talk.speaker.playing)
-        talk.call.hear(FIVE[1])
+        talk.call.user_said(FIVE[1])
         await until(lambda: len(model.requests) == 3)
         await talk.hears_out()
         await talk.call.answered()

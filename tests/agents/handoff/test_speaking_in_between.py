@@ -18,8 +18,8 @@ async def test_two_things_said_at_once_are_both_answered() -> None:
     model = ScriptedLLM([says("Good evening."), says("Broken off."), says("Both, yes.")])
 
     async with Conversation(hotel(), model) as talk:
-        talk.say("A room")
-        turn = talk.say("and a beer")
+        talk.user_says_nowait("A room")
+        turn = talk.user_says_nowait("and a beer")
         await talk.answered()
 
     heard = " ".join(text for role, text in model.requests[-1].texts if role == "user")
@@ -34,11 +34,11 @@ async def test_ten_things_said_while_the_model_thinks_are_all_answered_together(
     model = ScriptedLLM([says("Good evening."), says("Too late.", until=gate), says("All of it.")])
 
     async with Conversation(hotel(), model) as talk:
-        talk.say("word 0")
+        talk.user_says_nowait("word 0")
         await until(lambda: len(model.requests) == 2)
         for number in range(1, 9):
-            talk.say(f"word {number}")
-        turn = talk.say("word 9")
+            talk.user_says_nowait(f"word {number}")
+        turn = talk.user_says_nowait("word 9")
         await talk.answered()
 
     heard = " ".join(text for role, text in model.requests[-1].texts if role == "user")
@@ -59,9 +59,9 @@ async def test_words_during_the_opening_break_it_off_and_are_answered_with_every
     )
 
     async with Conversation(hotel(), model) as talk:
-        talk.say("I am thirsty")
+        talk.user_says_nowait("I am thirsty")
         await until(lambda: len(model.requests) == 3)
-        turn = talk.say("No, a room")
+        turn = talk.user_says_nowait("No, a room")
         await talk.answered()
 
     assert talk.call.speaker == "bar"
@@ -75,10 +75,10 @@ async def test_words_during_the_greeting_are_answered() -> None:
     model = ScriptedLLM([says("Never heard.", until=gate), says("A room, gladly.")])
     call = hotel()
     events: list[Event] = []
-    call.listen(events.append)
+    call.subscribe(events.append)
     await start_text(call, model)
     await until(lambda: len(model.requests) == 1)
-    call.hear("A room")
+    call.user_said("A room")
     await call.answered()
     await stop(call)
 
@@ -90,8 +90,8 @@ async def test_words_before_the_first_voice_has_entered_are_answered_once_it_has
     model = ScriptedLLM([says("Good evening."), calls("transfer_to_bar"), says("A cold one.")])
     call = hotel()
     events: list[Event] = []
-    call.listen(events.append)
-    call.hear("A beer")
+    call.subscribe(events.append)
+    call.user_said("A beer")
     await start_text(call, model)
     await call.answered()
     await stop(call)
@@ -119,12 +119,12 @@ async def test_words_while_a_tool_works_are_answered_after_it() -> None:
     )
 
     async with Conversation(hotel(Stay(nights=1)), model) as talk:
-        await talk.hears("I want to go out")
-        talk.say("Ask the theatre")
+        await talk.user_says("I want to go out")
+        talk.user_says_nowait("Ask the theatre")
         await until(lambda: len(model.requests) == 4)
         for _ in range(20):
             await asyncio.sleep(0)
-        turn = talk.say("And a taxi")
+        turn = talk.user_says_nowait("And a taxi")
         Telephone.gate.set()
         await talk.answered()
     Telephone.gate = None
@@ -140,9 +140,9 @@ async def test_words_while_a_handoff_is_written_down_go_to_the_next_voice() -> N
 
     async with Conversation(hotel(journal=journal), model) as talk:
         journal.gate.clear()
-        talk.say("I am thirsty")
+        talk.user_says_nowait("I am thirsty")
         await until(lambda: bool(journal.asked))
-        turn = talk.say("A cold beer")
+        turn = talk.user_says_nowait("A cold beer")
         for _ in range(20):
             await asyncio.sleep(0)
         journal.gate.set()
@@ -171,17 +171,17 @@ async def test_words_while_a_handoff_fails_to_be_written_down_are_answered_by_th
 
     async with Conversation(hotel(journal=journal), model) as talk:
         journal.gate.clear()
-        talk.say("I am thirsty")
+        talk.user_says_nowait("I am thirsty")
         await until(lambda: bool(journal.asked))
         journal.fails = True
-        turn = talk.say("A cold beer")
+        turn = talk.user_says_nowait("A cold beer")
         for _ in range(20):
             await asyncio.sleep(0)
         journal.gate.set()
         await talk.answered()
         speaker = talk.call.speaker
         journal.fails = False
-        again = await talk.hears("To the bar")
+        again = await talk.user_says("To the bar")
 
     assert NotStored("").code in str(turn.refused)
     assert speaker == "reception"
@@ -198,11 +198,11 @@ async def test_a_listener_may_speak_for_the_guest_and_all_hear_the_events_in_one
 
     def speak(event: Event) -> None:
         if isinstance(event, YourTurn) and event.turn == 0:
-            said_it.append(call.hear("What is it?"))
+            said_it.append(call.user_said("What is it?"))
 
-    call.listen(speak)
+    call.subscribe(speak)
     seen: list[Event] = []
-    call.listen(seen.append)
+    call.subscribe(seen.append)
     await start_text(call, model)
     await until(lambda: len(model.requests) == 2)
     await call.answered()
@@ -221,16 +221,16 @@ async def test_who_waits_for_the_turn_is_not_let_go_when_a_listener_speaks_at_on
 
     def speak(event: Event) -> None:
         if isinstance(event, YourTurn) and event.turn == 0:
-            call.hear("What is it?")
+            call.user_said("What is it?")
 
-    call.listen(speak)
+    call.subscribe(speak)
     await start_text(call, model)
     waiting = asyncio.create_task(call.answered())
     await until(lambda: len(model.requests) == 1)
     gate.set()
     await waiting
     turn = call.turn
-    given = call.turns.given
+    given = call.turns.is_user_turn
     await stop(call)
 
     assert (turn, given) == (1, True)
@@ -241,7 +241,7 @@ async def test_everybody_who_waits_for_the_turn_is_told() -> None:
     model = ScriptedLLM([says("Good evening."), says("It is 120.", until=gate)])
 
     async with Conversation(hotel(), model) as talk:
-        talk.say("What is it?")
+        talk.user_says_nowait("What is it?")
         gone = asyncio.create_task(talk.call.answered())
         waiting = [asyncio.create_task(talk.call.answered()) for _ in range(3)]
         await asyncio.sleep(0)
@@ -256,10 +256,10 @@ async def test_what_is_said_unasked_during_a_handoff_is_said_by_the_next_voice()
     model = ScriptedLLM([says("Good evening."), calls("transfer_to_bar"), says("A beer?")])
 
     async with Conversation(hotel(), model) as talk:
-        turn = talk.say("I am thirsty")
+        turn = talk.user_says_nowait("I am thirsty")
         await until(lambda: talk.call.handing_over)
         talk.call.speak("The kitchen closes in ten minutes.")
-        talk.call.hear("Quickly")
+        talk.call.user_said("Quickly")
         await talk.answered()
         await talk.answered()
 
@@ -274,7 +274,7 @@ async def test_words_whose_reply_was_broken_off_by_no_new_words_are_answered_all
     )
 
     async with Conversation(hotel(), model) as talk:
-        turn = talk.say("What does a night cost?")
+        turn = talk.user_says_nowait("What does a night cost?")
         await until(lambda: len(model.requests) == 2)
         await talk.call.session.interrupt()
         await talk.answered()
@@ -289,13 +289,13 @@ async def test_a_turn_that_ends_without_new_words_has_those_before_it_answered()
     )
 
     async with Conversation(hotel(), model) as talk:
-        turn, hearing = talk.say("What does a night cost?"), talk.call.hearing
+        turn, speech = talk.user_says_nowait("What does a night cost?"), talk.call.user_speech
         await until(lambda: len(model.requests) == 2)
-        hearing.in_passing("Hm")
-        hearing.state_changed(UserStateChangedEvent(old_state="listening", new_state="speaking"))
+        speech.interim_transcript("Hm")
+        speech.state_changed(UserStateChangedEvent(old_state="listening", new_state="speaking"))
         await talk.call.session.interrupt()
-        hearing.state_changed(UserStateChangedEvent(old_state="speaking", new_state="listening"))
-        hearing.turn_ended("")
+        speech.state_changed(UserStateChangedEvent(old_state="speaking", new_state="listening"))
+        speech.turn_ended("")
         await talk.answered()
 
     assert turn.said == ["It is 120."]
@@ -304,12 +304,12 @@ async def test_a_turn_that_ends_without_new_words_has_those_before_it_answered()
 
 async def test_first_words_that_were_cut_short_lead_the_next_answer() -> None:
     first = "The line was cut."
-    call = Call(SharedState(Stay(), None), hotel_graph(), first_words=first)
+    call = Call(SharedState(Stay(), None), hotel_graph(), preamble=first)
     model = Hasty(call)
 
     async with Conversation(call, model) as talk:
         await talk.answered()
-        call.hear("And for two?")
+        call.user_said("And for two?")
         await talk.answered()
 
     assert [
@@ -329,7 +329,7 @@ class Hasty(RawModel):
 
     def chat(self, **asked: Any) -> LLMStream:
         if self._call.turn == 0:
-            self._call.hear("What does it cost?")
+            self._call.user_said("What does it cost?")
         else:
             self.replies = [("It is 120.",)]
         return super().chat(**asked)

@@ -50,7 +50,7 @@ async def test_spoken_words_are_counted_told_and_answered_once() -> None:
     )
 
     async with SpokenConversation(hotel(), model) as talk:
-        turn = await talk.hears("I am Ada")
+        turn = await talk.user_says("I am Ada")
         history = [
             (item.role, item.text_content)
             for item in talk.call.session.history.items
@@ -120,7 +120,7 @@ async def test_an_application_may_show_words_in_passing() -> None:
 
     async with SpokenConversation(hotel(redact_partial=str.upper), model) as talk:
         talk.call.session.on("user_input_transcribed", lambda event: shown.append(event.transcript))
-        await talk.hears("two nights")
+        await talk.user_says("two nights")
 
     assert shown == ["TWO", "two nights"]
 
@@ -162,11 +162,11 @@ async def test_what_is_said_during_a_handoff_is_answered_by_the_next_voice() -> 
     model = ScriptedLLM([says("Good evening."), calls("transfer_to_bar"), says("Red or white?")])
 
     async with SpokenConversation(hotel(graph=lingering()), model) as talk:
-        talk.say("I am thirsty")
+        talk.user_says_nowait("I am thirsty")
         await Lingering.left.wait()
         talk.expects_words()
         talk.stt.hears("A glass of wine")
-        await so(lambda: talk.call.hearing.awaits_words)
+        await so(lambda: talk.call.user_speech.awaiting_transcript)
         Lingering.leaves.set()
         await talk.counted(2)
         await talk.answered()
@@ -190,11 +190,11 @@ async def test_what_is_said_while_a_handoff_waits_for_a_tool_is_answered() -> No
     try:
         call = hotel(Stay(nights=1), speaker="concierge")
         async with SpokenConversation(call, model) as talk:
-            talk.say("Ask the theatre, then take me back")
+            talk.user_says_nowait("Ask the theatre, then take me back")
             await talk.counted(1)
             # From the moment a transfer is being decided on.
             await so(lambda: [s for s in call.turns.speeches if not s.allow_interruptions])
-            talk.say("For two nights")
+            talk.user_says_nowait("For two nights")
             await talk.counted(2)
             Telephone.gate.set()
             await talk.answered()
@@ -211,7 +211,7 @@ async def test_a_guest_who_speaks_in_between_cuts_the_voice_short_and_is_answere
 
     async with SpokenConversation(hotel(), model, loudspeaker=loud) as talk:
         loud.waits = True
-        talk.say("Tell me a story")
+        talk.user_says_nowait("Tell me a story")
         await so(lambda: loud.playing)
         talk.expects_words()
         talk.stt.begins("No")
@@ -236,7 +236,7 @@ async def test_a_cough_holds_the_voice_and_it_goes_on_to_the_end() -> None:
 
     async with SpokenConversation(hotel(), model, loudspeaker=loud) as talk:
         loud.waits = True
-        talk.say("Tell me a story")
+        talk.user_says_nowait("Tell me a story")
         await so(lambda: loud.playing)
         talk.stt.begins("hm")
         await so(lambda: loud.held)
@@ -261,7 +261,7 @@ async def test_a_guest_who_goes_on_before_he_is_answered_hears_no_apology() -> N
         "endpointing": {"mode": "fixed", "min_delay": 0.2, "max_delay": 0.2},
     }
     async with SpokenConversation(hotel(), model, turns=turns) as talk:
-        talk.say("A night")
+        talk.user_says_nowait("A night")
         await so(lambda: len(model.requests) == 2)
         talk.expects_words()
         talk.stt.begins("no")
@@ -278,7 +278,7 @@ async def test_it_is_the_guests_turn_when_the_sentence_has_been_heard() -> None:
     played: list[tuple[bool, float]] = []
     model = ScriptedLLM([says("Good evening.")])
     talk = SpokenConversation(hotel(), model, loudspeaker=loud)
-    talk.call.listen(
+    talk.call.subscribe(
         lambda event: (
             played.append((loud.playing, loud.played_s)) if isinstance(event, YourTurn) else None
         )
@@ -323,10 +323,10 @@ async def test_the_farewell_is_heard_before_the_call_ends() -> None:
     model = ScriptedLLM([says("Good evening."), calls("end_call", say="Goodbye.")])
 
     async with SpokenConversation(hotel(), model, loudspeaker=loud) as talk:
-        talk.call.listen(
+        talk.call.subscribe(
             lambda event: at_end.append(loud.playing) if isinstance(event, Ended) else None
         )
-        await talk.hears("bye")
+        await talk.user_says("bye")
 
     assert at_end == [False]
     assert talk.tts.spoken[-1] == "Goodbye."
@@ -336,7 +336,7 @@ async def test_a_model_that_fails_is_spoken_for_aloud() -> None:
     model = ScriptedLLM([says("Good evening."), says("Let me", error="down")])
 
     async with SpokenConversation(hotel(trouble="Say that again?"), model) as talk:
-        await talk.hears("Two nights")
+        await talk.user_says("Two nights")
 
     assert talk.tts.spoken[-1].endswith("Say that again?")
 
@@ -346,7 +346,7 @@ async def test_each_voice_may_have_its_own_mouth() -> None:
     model = ScriptedLLM([says("Good evening."), calls("transfer_to_bar"), says("A beer?")])
 
     async with SpokenConversation(hotel(), model, tts_by_agent={"bar": bar}) as talk:
-        await talk.hears("I am thirsty")
+        await talk.user_says("I am thirsty")
 
     assert (talk.tts.spoken, bar.spoken) == (["Good evening."], ["A beer?"])
 
@@ -364,8 +364,8 @@ async def test_words_that_cannot_be_spoken_are_said_all_the_same_and_tools_run()
 
     async with SpokenConversation(hotel(cannot_speak="Read this."), model, tts=tone) as talk:
         tone.broken = True
-        turn = await talk.hears("I am Ada")
-        later = await talk.hears("bye")
+        turn = await talk.user_says("I am Ada")
+        later = await talk.user_says("bye")
 
     assert talk.state.guest == "Ada"
     assert turn.said == ["One moment.", "Read this.", "Ada!"]
@@ -375,13 +375,13 @@ async def test_words_that_cannot_be_spoken_are_said_all_the_same_and_tools_run()
 
 
 async def test_a_voice_that_makes_no_sound_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(speech_output, "SILENT_S", 0.1)
+    monkeypatch.setattr(speech_output, "AUDIO_TIMEOUT_S", 0.1)
     tone = ToneTTS()
     model = ScriptedLLM([says("Good evening."), says("Ada!")])
 
     async with SpokenConversation(hotel(cannot_speak="Read this."), model, tts=tone) as talk:
         tone.mute = True
-        turn = await talk.hears("I am Ada")
+        turn = await talk.user_says("I am Ada")
 
     assert turn.said == ["Ada!", "Read this."]
 
@@ -389,15 +389,15 @@ async def test_a_voice_that_makes_no_sound_is_shown(monkeypatch: pytest.MonkeyPa
 async def test_a_voice_that_has_failed_is_tried_again_after_a_while(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(speech_output, "REST_S", 0.0)
+    monkeypatch.setattr(speech_output, "RETRY_AFTER_S", 0.0)
     tone = ToneTTS()
     model = ScriptedLLM([says("Good evening."), says("Ada!"), says("Yes?")])
 
     async with SpokenConversation(hotel(cannot_speak="Read this."), model, tts=tone) as talk:
         tone.broken = True
-        await talk.hears("I am Ada")
+        await talk.user_says("I am Ada")
         tone.broken = False
-        await talk.hears("Hello?")
+        await talk.user_says("Hello?")
 
     assert tone.spoken == ["Good evening.", "Yes?"]
 
@@ -432,11 +432,11 @@ async def test_where_nobody_reads_a_voice_has_a_second_chance() -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(call, "speak", works_again)
             tone.broken = True
-            turn = await talk.hears("I am Ada")
+            turn = await talk.user_says("I am Ada")
         assert (turn.said, lost) == (["Ada!", call.policy.trouble], [])
-        await talk.hears("Hello?")
+        await talk.user_says("Hello?")
         tone.broken = True
-        await talk.hears("And now?")
+        await talk.user_says("And now?")
         await so(lambda: lost)
     assert tone.spoken == ["Good evening.", call.policy.trouble, "Yes?"]
 
@@ -447,7 +447,7 @@ async def test_where_nobody_reads_ears_have_a_second_chance() -> None:
     lost: list[str] = []
     async with SpokenConversation(call, model) as talk:
         call.speech_lost = lambda: lost.append("lost")
-        await talk.hears("Two nights")
+        await talk.user_says("Two nights")
         talk.stt.breaks()
         await so(lambda: of(talk, Said)[-1].text == call.policy.trouble)
         assert lost == []
@@ -461,7 +461,7 @@ async def test_a_guest_who_is_not_heard_is_told_so_once_and_can_type() -> None:
         talk.stt.breaks()
         await so(lambda: of(talk, Said)[-1].text == "Please type.")
         await talk.answered()
-        talk.call.hear("Two nights")
+        talk.call.user_said("Two nights")
         await talk.answered()
         await so(lambda: talk.stt.opened > 3)  # it has been tried again, and has failed again
         await talk.answered()
@@ -490,7 +490,7 @@ async def test_ears_that_come_back_are_told_of_again_when_they_fail_again() -> N
         await talk.answered()
         talk.stt.broken = False
         await so(lambda: talk.stt.opened == 2)
-        await talk.hears("Two nights")
+        await talk.user_says("Two nights")
         talk.stt.breaks()
         await so(lambda: of(talk, Said)[-1].text == "Please type.")
         await talk.answered()
@@ -502,9 +502,9 @@ async def test_the_end_of_a_turn_that_nobody_notices_loses_no_words() -> None:
     model = ScriptedLLM([says("Good evening."), says("Two nights.")])
 
     async with SpokenConversation(hotel(), model) as talk:
-        talk.call.hearing.patience_s = 0.02
+        talk.call.user_speech.turn_end_timeout_s = 0.02
         talk.expects_words()
-        talk.stt._tell(SpeechEventType.FINAL_TRANSCRIPT, "Two nights")
+        talk.stt._emit(SpeechEventType.FINAL_TRANSCRIPT, "Two nights")
         await talk.counted(1)
         await talk.answered()
 
@@ -527,9 +527,9 @@ async def test_typed_words_interrupt_speech_and_are_answered_aloud() -> None:
 
     async with SpokenConversation(hotel(), model, loudspeaker=loud) as talk:
         loud.waits = True
-        talk.say("Tell me a story")
+        talk.user_says_nowait("Tell me a story")
         await so(lambda: loud.playing)
-        talk.call.hear("No thanks")
+        talk.call.user_said("No thanks")
         await so(lambda: not loud.playing)
         loud.waits = False
         await talk.answered()

@@ -140,7 +140,7 @@ async def test_what_strict_calling_has_no_form_for_is_offered_all_the_same(
     async with Conversation(
         hotel(graph=Graph(agents, graph.handoffs, start="reception")), ScriptedLLM(script)
     ) as talk:
-        turn = await talk.hears("please")
+        turn = await talk.user_says("please")
 
     (schema,) = sent([tool_of(tool)])
     assert schema["function"]["strict"] is False
@@ -167,7 +167,7 @@ async def test_what_is_required_and_may_be_null_can_be_null() -> None:
     async with Conversation(
         hotel(graph=Graph(agents, graph.handoffs, start="reception")), ScriptedLLM(script)
     ) as talk:
-        turn = await talk.hears("please")
+        turn = await talk.user_says("please")
 
     assert [used.output for used in turn.tools] == ["None None"]
 

@@ -45,8 +45,8 @@ async def test_words_that_come_while_a_reply_acts_are_none_that_it_acts_on() -> 
 
     async with Conversation(hotel(journal=paper), model) as talk:
         await talk.answered()
-        paper.first = lambda: talk.call.hear("And two more")
-        talk.say("One night, for Ada")
+        paper.first = lambda: talk.call.user_said("And two more")
+        talk.user_says_nowait("One night, for Ada")
         await until(lambda: talk.call.turn == 2)
         await talk.answered()
 
@@ -66,8 +66,8 @@ async def test_the_next_voice_acts_on_all_that_it_was_told() -> None:
 
     async with Conversation(hotel(journal=paper), model) as talk:
         await talk.answered()
-        paper.first = lambda: talk.call.hear("I am Ada")
-        talk.say("I am thirsty")
+        paper.first = lambda: talk.call.user_said("I am Ada")
+        talk.user_says_nowait("I am thirsty")
         await until(lambda: talk.call.turn == 2)
         await talk.answered()
 

@@ -19,7 +19,7 @@ async def test_a_change_is_told_from_what_it_made_and_what_was_asked() -> None:
     model = ScriptedLLM([says("Good evening."), calls(("add_nights", {"nights": 2})), says("Two.")])
 
     async with Conversation(hotel(describe_result=told), model) as talk:
-        turn = await talk.hears("Two nights")
+        turn = await talk.user_says("Two nights")
 
     assert turn.tools[0].output == "add_nights: 0 -> 2"
 
@@ -34,11 +34,11 @@ async def test_a_change_that_cannot_be_told_is_done_and_the_fault_is_logged(
 
     with caplog.at_level(logging.ERROR):
         async with Conversation(hotel(describe_result=told), model) as talk:
-            turn = await talk.hears("Two nights")
+            turn = await talk.user_says("Two nights")
 
     assert (turn.tools[0].output, talk.state.nights) == ("Done.", 2)
     (record,) = [one for one in caplog.records if one.name == "agents.handoff.tool_use"]
-    assert (record.message, vars(record)["op"]) == ("a change could not be told", "add_nights")
+    assert (record.message, vars(record)["op"]) == ("policy.describe_result failed", "add_nights")
 
 
 class Asking(HotelAgent):
@@ -66,8 +66,8 @@ async def test_an_answer_is_taken_when_the_guest_has_spoken_since_he_was_told() 
     graph = Graph((Asking,), (), start="asking")
 
     async with Conversation(hotel(graph=graph), model) as talk:
-        first = await talk.hears("Ada, two nights, and two more")
-        second = await talk.hears("In the name of Ada")
+        first = await talk.user_says("Ada, two nights, and two more")
+        second = await talk.user_says("In the name of Ada")
 
     assert [(tool.name, tool.is_error) for tool in first.tools] == [
         ("set_guest", False),

@@ -15,7 +15,7 @@ async def test_a_turn_with_a_handoff_is_told_as_one() -> None:
     ]
 
     async with Conversation(hotel(), ScriptedLLM(script)) as talk:
-        turn = await talk.hears("I am Ada and I am thirsty")
+        turn = await talk.user_says("I am Ada and I am thirsty")
 
     *_, spent, yours = turn.events
     assert isinstance(yours, YourTurn)
@@ -36,7 +36,7 @@ async def test_a_turn_without_a_report_does_not_repeat_the_one_before() -> None:
     script = [says("Good evening.", cost=(100, 5, 0)), says("Yes?")]
 
     async with Conversation(hotel(), ScriptedLLM(script)) as talk:
-        turn = await talk.hears("hello")
+        turn = await talk.user_says("hello")
 
     assert not any(isinstance(event, Spent) for event in turn.events)
 
@@ -49,7 +49,7 @@ async def test_a_reply_that_fails_after_its_words_costs_what_others_reported() -
     ]
 
     async with Conversation(hotel(), ScriptedLLM(script)) as talk:
-        turn = await talk.hears("what is a night?")
+        turn = await talk.user_says("what is a night?")
 
     assert [event for event in turn.events if isinstance(event, Spent)] == [
         Spent(1, "reception", 1, 200, 9, 0)
@@ -60,7 +60,7 @@ async def test_the_last_turn_is_told_before_the_end() -> None:
     script = [says("Good evening."), calls("end_call", say="Goodbye.", cost=(300, 4, 0))]
 
     async with Conversation(hotel(), ScriptedLLM(script)) as talk:
-        turn = await talk.hears("bye")
+        turn = await talk.user_says("bye")
 
     *_, spent, ended = turn.events
     assert spent == Spent(1, "reception", 1, 300, 4, 0)
@@ -78,7 +78,7 @@ async def test_what_was_spent_when_the_guest_hangs_up_is_told() -> None:
     )
 
     async with Conversation(hotel(), model) as talk:
-        turn = talk.say("what is a night?")
+        turn = talk.user_says_nowait("what is a night?")
         await until(lambda: len(model.requests) == 3)
         talk.call.end("user_left")
 

@@ -16,8 +16,8 @@ async def test_the_state_is_shown_once_as_data_before_the_guests_last_words() ->
     model = ScriptedLLM([says("Good evening."), says("It is 120."), says("Yes.")])
 
     async with Conversation(hotel(Stay(guest="Ada")), model) as talk:
-        await talk.hears("What is it?")
-        await talk.hears("Really?")
+        await talk.user_says("What is it?")
+        await talk.user_says("Really?")
 
     for request in model.requests:
         assert len(digests(request)) == 1
@@ -33,7 +33,7 @@ async def test_after_a_tool_the_model_sees_the_new_state() -> None:
     )
 
     async with Conversation(hotel(), model) as talk:
-        await talk.hears("I am Grace")
+        await talk.user_says("I am Grace")
 
     shown = [model.requests[2].texts[at][1] for at in digests(model.requests[2])]
     assert len(shown) == 1
@@ -46,8 +46,8 @@ async def test_the_guests_last_words_travel_and_the_rest_does_not() -> None:
     )
 
     async with Conversation(hotel(), model) as talk:
-        await talk.hears("How is the weather?")
-        await talk.hears("Then a beer please")
+        await talk.user_says("How is the weather?")
+        await talk.user_says("Then a beer please")
 
     said = [text for _, text in model.requests[3].texts]
     assert "Then a beer please" in said
@@ -65,7 +65,7 @@ async def test_a_voice_that_took_over_may_act_on_the_words_but_not_hand_over_aga
     )
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("Ada here, a beer please")
+        turn = await talk.user_says("Ada here, a beer please")
 
     assert talk.state.guest == "Ada"
     assert turn.said == ["A beer for Ada."]

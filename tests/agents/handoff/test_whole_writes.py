@@ -41,7 +41,7 @@ async def test_an_argument_of_the_wrong_type_changes_nothing_and_the_talk_goes_o
     )
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("Two nights")
+        turn = await talk.user_says("Two nights")
 
     assert talk.state == Stay()
     assert turn.tools[0].is_error
@@ -55,7 +55,7 @@ async def test_a_refused_command_tells_code_reason_and_facts() -> None:
     )
 
     async with Conversation(hotel(BOOKED), model) as talk:
-        turn = await talk.hears("Thirteen more")
+        turn = await talk.user_says("Thirteen more")
 
     assert turn.tools[0].output == 'Nothing was changed. refused: Two weeks at most. {"most": 14}'
     assert talk.state == BOOKED
@@ -71,7 +71,7 @@ async def test_two_tools_of_one_reply_both_count() -> None:
     )
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("One, and two more")
+        turn = await talk.user_says("One, and two more")
 
     assert talk.state.nights == 3
     assert turn.commands == ["add_nights", "add_nights"]
@@ -87,7 +87,7 @@ async def test_two_tools_of_one_reply_that_touch_the_same_are_not_merged_by_luck
     )
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("Ada. No, Grace")
+        turn = await talk.user_says("Ada. No, Grace")
 
     assert talk.state.guest == "Ada"
     assert turn.tools[1].is_error
@@ -107,8 +107,8 @@ async def test_a_hanging_tool_is_given_up_and_the_state_is_as_before() -> None:
     )
 
     async with Conversation(hotel(BOOKED, tool_limit_s=0.01), model) as talk:
-        await talk.hears("I want to go out")
-        turn = await talk.hears("Call the theatre")
+        await talk.user_says("I want to go out")
+        turn = await talk.user_says("Call the theatre")
     Telephone.gate = None
 
     assert "timeout" in turn.tools[0].output
@@ -128,8 +128,8 @@ async def test_a_tool_that_breaks_tells_the_model_nothing_of_its_insides() -> No
     )
 
     async with Conversation(hotel(BOOKED), model) as talk:
-        await talk.hears("I want to go out")
-        turn = await talk.hears("Call the theatre")
+        await talk.user_says("I want to go out")
+        turn = await talk.user_says("Call the theatre")
     Telephone.fails = False
 
     assert "secret" not in turn.tools[0].output
@@ -145,7 +145,7 @@ async def test_cut_arguments_are_never_carried_out(tool: str) -> None:
     )
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("I am Marco Polo")
+        turn = await talk.user_says("I am Marco Polo")
 
     assert talk.state == Stay()
     assert turn.handoffs == []
@@ -167,10 +167,10 @@ async def test_what_cannot_be_stored_is_not_done_and_the_talk_goes_on() -> None:
 
     async with Conversation(hotel(journal=journal), model) as talk:
         journal.fails = True
-        turn = await talk.hears("Two nights")
+        turn = await talk.user_says("Two nights")
         nights = talk.state.nights
         journal.fails = False
-        again = await talk.hears("Try again")
+        again = await talk.user_says("Try again")
 
     assert nights == 0
     assert "the disk is full" in turn.tools[0].output
@@ -186,7 +186,7 @@ async def test_a_handoff_that_cannot_be_stored_does_not_happen() -> None:
 
     async with Conversation(hotel(journal=journal), model) as talk:
         journal.fails = True
-        turn = await talk.hears("I am thirsty")
+        turn = await talk.user_says("I am thirsty")
 
     assert turn.handoffs == []
     assert turn.said == ["Please stay here."]
@@ -201,7 +201,7 @@ async def test_a_time_limit_that_strikes_in_the_commit_tells_that_it_was_done() 
 
     async with Conversation(hotel(journal=journal, tool_limit_s=0.01), model) as talk:
         journal.gate.clear()
-        turn = talk.say("Two nights")
+        turn = talk.user_says_nowait("Two nights")
         await until(lambda: bool(journal.asked))
         asyncio.get_running_loop().call_later(0.05, journal.gate.set)
         await talk.answered()
@@ -223,9 +223,9 @@ async def test_an_interruption_during_the_commit_keeps_the_write() -> None:
 
     async with Conversation(hotel(journal=journal), model) as talk:
         journal.gate.clear()
-        talk.say("Two nights")
+        talk.user_says_nowait("Two nights")
         await until(lambda: bool(journal.asked))
-        talk.say("Are you there?")
+        talk.user_says_nowait("Are you there?")
         journal.gate.set()
         await talk.answered()
 
@@ -237,7 +237,7 @@ async def test_a_tool_that_does_not_exist_is_answered_and_the_talk_goes_on() -> 
     model = ScriptedLLM([says("Good evening."), calls("refund_all"), says("I cannot do that.")])
 
     async with Conversation(hotel(BOOKED), model) as talk:
-        turn = await talk.hears("Give me everything back")
+        turn = await talk.user_says("Give me everything back")
 
     assert turn.said == ["I cannot do that."]
     assert talk.state == BOOKED

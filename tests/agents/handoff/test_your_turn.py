@@ -28,7 +28,7 @@ async def test_a_tool_between_two_sentences_gives_no_turn_away() -> None:
     )
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("Two nights")
+        turn = await talk.user_says("Two nights")
 
     assert turn.said == ["One moment.", "Two nights."]
     assert len(turn.your_turns) == 1
@@ -39,8 +39,8 @@ async def test_a_model_that_fails_is_spoken_for() -> None:
     model = ScriptedLLM([says("Good evening."), says("", error="500"), says("Yes?")])
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("Hello?")
-        after = await talk.hears("Hello again")
+        turn = await talk.user_says("Hello?")
+        after = await talk.user_says("Hello again")
 
     assert turn.said == [TROUBLE]
     assert len(turn.your_turns) == 1
@@ -51,7 +51,7 @@ async def test_a_model_that_says_nothing_is_spoken_for() -> None:
     model = ScriptedLLM([says("Good evening."), says("")])
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("Hello?")
+        turn = await talk.user_says("Hello?")
 
     assert turn.said == [TROUBLE]
 
@@ -60,7 +60,7 @@ async def test_a_model_that_says_nothing_after_a_tool_is_spoken_for() -> None:
     model = ScriptedLLM([says("Good evening."), calls(("add_nights", {"nights": 2})), says("")])
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("Two nights")
+        turn = await talk.user_says("Two nights")
 
     assert turn.said == [TROUBLE]
     assert talk.state.nights == 2
@@ -70,7 +70,7 @@ async def test_a_model_that_hangs_is_spoken_for() -> None:
     model = ScriptedLLM([says("Good evening."), says("never", until=asyncio.Event())])
 
     async with Conversation(hotel(think_limit_s=0.01), model) as talk:
-        turn = await talk.hears("Hello?")
+        turn = await talk.user_says("Hello?")
 
     assert turn.said == [TROUBLE]
 
@@ -81,7 +81,7 @@ async def test_a_voice_that_cannot_open_says_its_canned_line() -> None:
     )
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("I am thirsty")
+        turn = await talk.user_says("I am thirsty")
 
     assert turn.handoffs == [("reception", "bar")]
     assert turn.said == ["Good evening, one moment please."]
@@ -93,8 +93,8 @@ async def test_six_failures_in_a_row_do_not_end_the_call() -> None:
 
     async with Conversation(hotel(), model) as talk:
         for _ in range(6):
-            assert (await talk.hears("Hello?")).said == [TROUBLE]
-        turn = await talk.hears("Hello?")
+            assert (await talk.user_says("Hello?")).said == [TROUBLE]
+        turn = await talk.user_says("Hello?")
 
     assert turn.said == ["Back."]
 
@@ -103,7 +103,7 @@ async def test_after_the_voice_ended_the_call_there_is_no_turn() -> None:
     model = ScriptedLLM([says("Good evening."), calls("end_call"), says("Goodbye!")])
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("Goodbye")
+        turn = await talk.user_says("Goodbye")
 
     assert turn.said == ["Goodbye!"]
     assert turn.your_turns == []
@@ -114,7 +114,7 @@ async def test_a_goodbye_said_beside_the_end_is_not_said_twice() -> None:
     model = ScriptedLLM([says("Good evening."), calls("end_call", say="Goodbye!")])
 
     async with Conversation(hotel(), model) as talk:
-        turn = await talk.hears("Goodbye")
+        turn = await talk.user_says("Goodbye")
 
     assert turn.said == ["Goodbye!"]
     assert turn.ended == Ended("agent_ended")
@@ -124,8 +124,8 @@ async def test_what_is_said_after_the_end_is_ignored() -> None:
     model = ScriptedLLM([says("Good evening."), calls("end_call", say="Goodbye!")])
 
     async with Conversation(hotel(), model) as talk:
-        await talk.hears("Goodbye")
-        late = await talk.hears("One more thing")
+        await talk.user_says("Goodbye")
+        late = await talk.user_says("One more thing")
 
     assert late.events == []
 
@@ -135,9 +135,9 @@ async def test_a_guest_who_speaks_into_a_slow_reply_is_answered_once() -> None:
     model = ScriptedLLM([says("Good evening."), says("Too late.", until=gate), says("Now.")])
 
     async with Conversation(hotel(), model) as talk:
-        talk.say("What does a night cost?")
+        talk.user_says_nowait("What does a night cost?")
         await until(lambda: len(model.requests) == 2)
-        turn = talk.say("Never mind. Do you have a bar?")
+        turn = talk.user_says_nowait("Never mind. Do you have a bar?")
         gate.set()
         await talk.answered()
 
@@ -160,7 +160,7 @@ async def test_every_turn_of_a_call_has_exactly_one_notice_and_it_comes_last() -
 
     async with Conversation(hotel(Stay()), model) as talk:
         for words in ("I am Ada", "A night, and out", "Back please"):
-            await talk.hears(words)
+            await talk.user_says(words)
 
     for turn in talk.turns:
         assert len(turn.your_turns) == 1, turn

@@ -181,12 +181,12 @@ class Plain:
         if item.type == "message" and item.role == "assistant" and not item.interrupted:
             self.heard.append(item.text_content or "")
 
-    async def hears(self, words: str, *, listen_s: float = QUIET_S) -> None:
+    async def user_says(self, words: str, *, listen_s: float = QUIET_S) -> None:
         """Say something as livekit's own text input does, and listen for a minute."""
-        self.say(words)
+        self.user_says_nowait(words)
         await asyncio.sleep(listen_s)
 
-    def say(self, words: str) -> None:
+    def user_says_nowait(self, words: str) -> None:
         """Say something as livekit's own text input does."""
         self.session.interrupt()
         self.session.generate_reply(user_input=words)

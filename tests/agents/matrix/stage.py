@@ -213,7 +213,7 @@ class Talk:
 
     async def begins(self) -> None:
         """Start the session and do not wait for the greeting."""
-        self.call.listen(self.events.append)
+        self.call.subscribe(self.events.append)
         if self.channel == "text":
             await start_text(self.call, self.model)
             return
@@ -233,10 +233,10 @@ class Talk:
     async def __aexit__(self, kind: object, *_: object) -> None:
         await stop(self.call)
 
-    async def hears(self, words: str) -> list[Event]:
+    async def user_says(self, words: str) -> list[Event]:
         """Say something, and wait until it is the guest's turn again."""
         began = len(self.events)
-        self.call.hear(words)
+        self.call.user_said(words)
         await self.until_turn()
         return self.events[began:]
 
@@ -291,9 +291,9 @@ class Talk:
             assert disk.rows[-1].speaker == call.shared.speaker
         assert not call.handing_over
         assert not call.turns.speeches
-        assert not call.late
-        assert not call.replies.at_work
-        assert not call.tools.last_things.locked()
+        assert not call.queued
+        assert not call.replies.pending_calls
+        assert not call.tools.final_tools_lock.locked()
         self.turns_hold()
 
     def turns_hold(self) -> None:
@@ -322,7 +322,7 @@ class Talk:
             ("Noted, Grace.",),
         ]
         assert len(self.model.asked) == self.planned, (len(self.model.asked), self.events)
-        happened = await self.hears("I am Grace")
+        happened = await self.user_says("I am Grace")
         assert self.call.state.guest == "Grace"
         assert [event.text for event in happened if isinstance(event, Said)] == ["Noted, Grace."]
         assert len([event for event in happened if isinstance(event, YourTurn)]) == 1

@@ -220,11 +220,11 @@ async def held(
     asked = WAYS_IN[way_in](model)
     async with talks(hotel(**policy), asked, patience_s=600.0) as talk:
         model.calm = False
-        turn = await talk.hears("A night, and a beer")
+        turn = await talk.user_says("A night, and a beer")
         state = talk.state
         model.calm = True
         if turn.ended is None:
-            assert (await talk.hears("Hello?")).said == [LISTENS], where
+            assert (await talk.user_says("Hello?")).said == [LISTENS], where
         closed(asked)
     said = " ".join(turn.said)
     assert said.strip(), where
@@ -322,12 +322,12 @@ async def test_who_speaks_on_at_any_moment_of_a_broken_stream_is_answered_once(
         model = Repeating(ARRIVED[arrived], BREAKS["a connection that may be tried again"], 1)
         async with Conversation(hotel(), model, patience_s=600.0) as talk:
             model.calm = False
-            first = talk.say("A night, and a beer")
+            first = talk.user_says_nowait("A night, and a beer")
             for _ in range(steps):
                 await asyncio.sleep(0)
             model.calm = True
-            turn = await talk.hears("Hello?")
-            left = talk.call.replies.at_work, talk.call.late, talk.call.turns.speeches
+            turn = await talk.user_says("Hello?")
+            left = talk.call.replies.pending_calls, talk.call.queued, talk.call.turns.speeches
             nights = talk.state.nights
 
         assert turn.said.count(LISTENS) == 1, steps
@@ -340,12 +340,12 @@ async def test_who_speaks_on_while_a_model_is_about_to_be_asked_again_is_answere
     model = Repeating((), BREAKS["a connection that may be tried again"], 9)
     async with Conversation(hotel(), model, patience_s=600.0) as talk:
         model.calm = False
-        first = talk.say("A night")
+        first = talk.user_says_nowait("A night")
         await until(lambda: model.attempts == 1)
         for _ in range(10):
             await asyncio.sleep(0)
         model.calm = True
-        turn = await talk.hears("And a beer")
+        turn = await talk.user_says("And a beer")
 
     assert first.said == []
     assert turn.said == [LISTENS]
@@ -358,7 +358,7 @@ async def test_a_call_that_is_hung_up_while_a_model_is_about_to_be_asked_again_e
     model = Repeating((), BREAKS["a connection that may be tried again"], 9)
     async with Conversation(hotel(), model, patience_s=600.0) as talk:
         model.calm = False
-        talk.say("A night")
+        talk.user_says_nowait("A night")
         await until(lambda: model.attempts == 1)
         for _ in range(10):
             await asyncio.sleep(0)
@@ -376,7 +376,7 @@ async def test_all_attempts_together_are_as_long_silent_as_one_may_be() -> None:
     async with Conversation(hotel(think_limit_s=30.0), slow, patience_s=600.0) as talk:
         slow.calm = False
         began = asyncio.get_running_loop().time()
-        turn = await talk.hears("A night")
+        turn = await talk.user_says("A night")
         took = asyncio.get_running_loop().time() - began
 
     assert turn.said == [TROUBLE]
@@ -390,7 +390,7 @@ async def test_a_model_may_be_silent_again_and_again_but_never_for_longer_than_i
     )
     async with Conversation(hotel(think_limit_s=30.0), slow, patience_s=600.0) as talk:
         slow.calm = False
-        turn = await talk.hears("A night")
+        turn = await talk.user_says("A night")
 
     assert turn.said == ["Well, let me see. ", AFTER]
     assert talk.state.nights == 1
@@ -413,6 +413,6 @@ async def test_what_is_done_with_a_piece_is_no_silence_of_the_model() -> None:
     async with Conversation(
         hotel(graph=graph, think_limit_s=30.0), model, patience_s=600.0
     ) as talk:
-        turn = await talk.hears("A taxi?")
+        turn = await talk.user_says("A taxi?")
 
     assert turn.said == ["It is five."]

@@ -68,7 +68,7 @@ async def test_a_call_closes_at_any_moment_soon_once_and_whole(
         for steps in MOMENTS:
             async with Talk(SCENES[scene], channel, agents=[Desk]) as talk:
                 talk.disk.takes_s = 0.1
-                talk.call.hear("Good evening")
+                talk.call.user_said("Good evening")
                 for _ in range(steps):
                     await asyncio.sleep(0)
                 began = loop.time()
@@ -78,8 +78,8 @@ async def test_a_call_closes_at_any_moment_soon_once_and_whole(
                 assert talk.call.ended == "user_left"
                 whole(talk)
                 after = len(talk.events)
-                talk.call.hear("Hello?")
-                assert talk.call.limits.over
+                talk.call.user_said("Hello?")
+                assert talk.call.time_limits.hung_up
                 assert len(talk.events) == after
 
 
@@ -96,7 +96,7 @@ def test_a_process_that_is_stopped_at_any_moment_stops_and_leaves_a_whole_journa
         await talk.begins()
         await talk.until_turn()
         talk.disk.takes_s = 0.1
-        talk.call.hear("Good evening")
+        talk.call.user_said("Good evening")
         for _ in range(steps):
             await asyncio.sleep(0)
 
@@ -129,7 +129,7 @@ async def test_a_journal_that_never_answers_ends_in_words_and_nobody_says_it_was
 ) -> None:
     async with Talk([reply, ["I am not sure."]], channel, disk=DeadDisk()) as talk:
         talk.disk.dead = True  # type: ignore[attr-defined]
-        await talk.hears("Two nights, or a beer")
+        await talk.user_says("Two nights, or a beer")
 
         assert "It may or may not have been done. outcome_unknown" in talk.shown()
         assert talk.said == ["I am not sure."]
@@ -143,7 +143,7 @@ async def test_a_journal_that_never_answers_does_not_keep_a_call_from_closing() 
     loop = asyncio.get_running_loop()
     async with Talk([[TWO_NIGHTS], ["Never."]], disk=DeadDisk()) as talk:
         talk.disk.dead = True  # type: ignore[attr-defined]
-        talk.call.hear("Two nights")
+        talk.call.user_said("Two nights")
         await until(lambda: talk.disk.asked > 0)
         began = loop.time()
 
@@ -154,7 +154,7 @@ async def test_a_journal_that_never_answers_does_not_keep_a_call_from_closing() 
 async def test_closing_waits_for_a_commit_that_is_on_its_way_and_keeps_it() -> None:
     async with Talk([[TWO_NIGHTS], ["Never."]]) as talk:
         talk.disk.takes_s = 4.5
-        talk.call.hear("Two nights")
+        talk.call.user_said("Two nights")
         await until(lambda: talk.disk.asked > 0)
 
     assert talk.call.state == Stay(nights=2)
@@ -164,7 +164,7 @@ async def test_closing_waits_for_a_commit_that_is_on_its_way_and_keeps_it() -> N
 async def test_plain_livekit_waits_an_hour_for_a_tool_before_it_closes() -> None:
     loop = asyncio.get_running_loop()
     async with Plain([[made("wait_for_ever")]]) as talk:
-        talk.say("Ask them")
+        talk.user_says_nowait("Ask them")
         await asyncio.sleep(1.0)
         began = loop.time()
         await talk.session.aclose()
@@ -182,7 +182,7 @@ async def test_fifty_handoffs_make_neither_the_prompt_nor_the_call_grow() -> Non
 
     async with Talk(fifty_handoffs()) as talk:
         for _ in range(50):
-            await talk.hears("The other one, please")
+            await talk.user_says("The other one, please")
             kept.append(sizes(talk.call, talk.call.transfers, talk.call.turns, talk.call.tools))
         talk.holds()
         openings = [texts(context.items) for context in talk.model.asked[6::2]]
@@ -209,7 +209,7 @@ async def test_plain_livekit_keeps_every_voice_of_a_call_in_memory() -> None:
     async with Plain(fifty_handoffs()) as talk:
         for _ in range(50):
             agents.append(weakref.ref(talk.session.current_agent))
-            await talk.hears("The other one, please")
+            await talk.user_says("The other one, please")
         gc.collect()
 
         assert len([agent for agent in agents if agent() is not None]) == 50

@@ -12,7 +12,7 @@ from tests.agents.matrix.stage import CHANNELS, Channel, Talk
 @pytest.mark.parametrize("row", ROWS, ids=str)
 async def test_what_must_hold_holds(row: Row, channel: Channel) -> None:
     async with Talk(row.replies, channel, stay=row.before, **row.policy) as talk:
-        happened = await talk.hears("What can you do for me?")
+        happened = await talk.user_says("What can you do for me?")
         later = await talk.quiet()
 
         assert tuple(talk.said) == row.said
@@ -38,7 +38,7 @@ async def test_plain_livekit_fails_it(row: Row, channel: Channel) -> None:
     assert expected is not None
     # What a model says next is given again: plain livekit may ask for more replies than ours.
     async with Plain(row.replies, channel, data=Data(nights=row.before.nights)) as talk:
-        await talk.hears("What can you do for me?")
+        await talk.user_says("What can you do for me?")
 
         assert tuple(talk.said) == expected.said
         assert talk.speaker == expected.speaker

@@ -32,14 +32,14 @@ MOMENTS = (0, 2, 4, 7, 10, 12, 14, 16, 18, 21, 25, 30, 40)
 
 
 async def speaks(talk: Talk) -> None:
-    talk.call.hear("And a taxi")
+    talk.call.user_said("And a taxi")
 
 
 async def speaks_twice(talk: Talk) -> None:
-    talk.call.hear("And a taxi")
+    talk.call.user_said("And a taxi")
     for _ in range(3):
         await asyncio.sleep(0)
-    talk.call.hear("At nine")
+    talk.call.user_said("At nine")
 
 
 async def is_interrupted(talk: Talk) -> None:
@@ -55,7 +55,7 @@ async def is_broken_off(talk: Talk) -> None:
 
 async def is_broken_off_and_speaks(talk: Talk) -> None:
     talk.call.session.interrupt(force=True)
-    talk.call.hear("And a taxi")
+    talk.call.user_said("And a taxi")
 
 
 COMING_IN: tuple[Callable[[Talk], Awaitable[None]], ...] = (
@@ -78,7 +78,7 @@ async def test_whoever_comes_in_at_any_moment_is_answered_once_and_nothing_comes
 ) -> None:
     for steps in MOMENTS:
         async with Talk([*SCENES[scene], ["Anything else?"]], channel) as talk:
-            talk.call.hear("Good evening")
+            talk.call.user_said("Good evening")
             for _ in range(steps):
                 await asyncio.sleep(0)
             await comes_in(talk)
@@ -106,7 +106,7 @@ async def test_a_slow_disk_loses_no_word_and_hands_over_whole_or_not_at_all(
     async with Talk(replies, channel) as talk:
         talk.speaks_up = True
         talk.disk.takes_s = 2.0
-        talk.call.hear("Two nights and a beer")
+        talk.call.user_said("Two nights and a beer")
         await asyncio.sleep(after_s)
         await comes_in(talk)
         await talk.until_turn()
@@ -129,10 +129,10 @@ async def test_a_handoff_that_was_written_down_too_late_for_livekit_is_taken_bac
     async with Talk([["One moment.", BAR], ["It is 120."], [CHEERS]], channel) as talk:
         talk.speaks_up = True
         talk.disk.takes_s = 8.0
-        talk.call.hear("A beer")
+        talk.call.user_said("A beer")
         await until(lambda: talk.disk.asked > 0)
         talk.call.session.interrupt(force=True)
-        talk.call.hear("What does a night cost?")
+        talk.call.user_said("What does a night cost?")
         await talk.until_turn()
         await talk.quiet()
 
@@ -148,7 +148,7 @@ async def test_a_hand_back_that_could_not_be_stored_is_stored_in_the_next_turn(
     channel: Channel,
 ) -> None:
     async with Talk([["One moment.", BAR], ["Yes?"]], channel) as talk:
-        talk.call.hear("A beer")
+        talk.call.user_said("A beer")
         await until(lambda: talk.call.handing_over)
         talk.disk.fails = True
         await talk.call.session.interrupt(force=True)
@@ -156,7 +156,7 @@ async def test_a_hand_back_that_could_not_be_stored_is_stored_in_the_next_turn(
         talk.disk.fails = False
         wrong = talk.call.shared.speaker
 
-        await talk.hears("Hello?")
+        await talk.user_says("Hello?")
 
         assert wrong == "bar"
         assert talk.call.shared.speaker == talk.call.speaker == "reception"
@@ -171,10 +171,10 @@ async def test_words_said_during_a_handoff_are_answered_by_the_next_voice_togeth
 ) -> None:
     words = [f"word {number}" for number in range(many)]
     async with Talk([["One moment.", BAR], [CHEERS]], channel) as talk:
-        talk.call.hear("A beer")
+        talk.call.user_said("A beer")
         await until(lambda: talk.call.handing_over)
         for one in words:
-            talk.call.hear(one)
+            talk.call.user_said(one)
         await talk.until_turn()
 
         assert talk.handoffs == ["bar"]
@@ -196,11 +196,11 @@ async def test_a_handoff_in_the_reply_to_words_that_were_late_happens_once(
         ["A room?"],
     ]
     async with Talk(replies, channel) as talk:
-        talk.call.hear("A beer")
+        talk.call.user_said("A beer")
         await until(lambda: talk.call.handing_over)
-        talk.call.hear("A cold one")
+        talk.call.user_said("A cold one")
         await until(lambda: len(talk.model.asked) >= 3)
-        talk.call.hear("No, a room")
+        talk.call.user_said("No, a room")
         await talk.until_turn()
 
         assert talk.handoffs == ["bar", "reception"]
@@ -216,7 +216,7 @@ async def test_a_journal_that_refuses_during_a_handoff_keeps_the_guest_and_says_
 ) -> None:
     async with Talk([[BAR], ["Please stay."], ["Yes?"]], channel) as talk:
         talk.disk.fails = True
-        await talk.hears("A beer")
+        await talk.user_says("A beer")
         talk.disk.fails = False
 
         assert talk.refused == [NotStored.code]
@@ -231,7 +231,7 @@ async def test_an_application_may_speak_up_unasked_even_during_the_opening(
     channel: Channel,
 ) -> None:
     async with Talk([[BAR], [0.5, CHEERS]], channel) as talk:
-        talk.call.hear("A beer")
+        talk.call.user_said("A beer")
         await until(lambda: len(talk.model.asked) >= 3)
         talk.call.speak("The kitchen closes in ten minutes.")
         await talk.until_turn()

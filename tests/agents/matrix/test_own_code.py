@@ -34,7 +34,7 @@ both = pytest.mark.parametrize("channel", CHANNELS)
 @both
 async def test_p2_a_tool_that_raises_before_its_write_has_changed_nothing(channel: Channel) -> None:
     async with Talk([[made("fail_and_book")], [SORRY]], channel, agents=[Desk]) as talk:
-        await talk.hears("A night")
+        await talk.user_says("A night")
 
         assert talk.outputs == ["Nothing was changed. internal: Something went wrong inside."]
         assert talk.call.state == Stay()
@@ -48,7 +48,7 @@ async def test_p2_of_a_tool_that_raises_after_its_write_nobody_says_that_nothing
     channel: Channel,
 ) -> None:
     async with Talk([[made("book_and_fail")], [SORRY]], channel, agents=[Desk]) as talk:
-        await talk.hears("A night")
+        await talk.user_says("A night")
 
         assert talk.call.state == Stay(nights=1)
         assert "Nothing was changed" not in talk.shown()
@@ -60,7 +60,7 @@ async def test_p2_of_a_tool_that_raises_after_its_write_nobody_says_that_nothing
 
 async def test_p2_plain_livekit_keeps_what_a_failed_tool_wrote_and_tells_nobody() -> None:
     async with Plain([[made("book_and_fail")], [SORRY]]) as talk:
-        await talk.hears("A night")
+        await talk.user_says("A night")
 
         assert talk.data == Data(nights=1)
         outputs = [
@@ -77,7 +77,7 @@ async def test_p3_a_command_that_makes_nonsense_of_the_state_changes_nothing(
     replies: list[Reply] = [[made("set_nights", nights=nights)], [SORRY]]
 
     async with Talk(replies, channel, agents=[Desk]) as talk:
-        await talk.hears("Two nights")
+        await talk.user_says("Two nights")
 
         assert talk.call.state == Stay()
         assert talk.outputs[0].startswith("Nothing was changed. not_valid: nights:")
@@ -90,7 +90,7 @@ async def test_p4_two_tools_that_wait_in_the_middle_both_count(channel: Channel)
     replies: list[Reply] = [[made("book_slowly"), made("book_slowly")], ["Two."]]
 
     async with Talk(replies, channel, agents=[Desk]) as talk:
-        await talk.hears("A night, and a night")
+        await talk.user_says("A night, and a night")
 
         assert talk.call.state == Stay(nights=2)
         assert talk.outputs == ["Booked.", "Booked."]
@@ -104,7 +104,7 @@ async def test_p4_plain_livekit_loses_one_of_two_writes() -> None:
     ]
 
     async with Plain(replies) as talk:
-        await talk.hears("A night, and a night")
+        await talk.user_says("A night, and a night")
 
         assert talk.data.nights == 1
 
@@ -113,7 +113,7 @@ async def test_p6_plain_livekit_hands_over_without_end() -> None:
     handoffs = [[made("transfer_to_bar")], [made("transfer_to_reception")]] * 60
 
     async with Plain(handoffs, first=BusyReception(), greeting=[]) as talk:
-        await talk.hears("Hello?")
+        await talk.user_says("Hello?")
 
         assert talk.said == []
         assert len(talk.model.asked) > 120
@@ -131,7 +131,7 @@ async def test_p6_voices_that_always_hand_over_are_stopped_and_one_of_them_speak
                 "bar" if talk.call.speaker == "reception" else "reception",
             )
             talk.model.replies[1 + 2 * turn :] = [(made(to[here]),), (made(to[there]),)]
-            happened = await talk.hears("Hello?")
+            happened = await talk.user_says("Hello?")
 
             assert [event.text for event in happened if isinstance(event, Said)] == [CANNED]
             assert [type(event) for event in happened].count(YourTurn) == 1
@@ -142,7 +142,7 @@ async def test_p6_voices_that_always_hand_over_are_stopped_and_one_of_them_speak
 @both
 async def test_a_tool_that_hangs_is_given_up_and_the_guest_is_told(channel: Channel) -> None:
     async with Talk([[made("wait_for_ever")], [SORRY]], channel, agents=[Desk]) as talk:
-        await talk.hears("Ask them")
+        await talk.user_says("Ask them")
 
         assert [output[:28] for output in talk.outputs] == ["Nothing was changed. timeout"]
         assert talk.said == [SORRY]
@@ -154,7 +154,7 @@ async def test_a_tool_that_does_not_heed_its_end_is_left_to_itself(channel: Chan
     HangInTheEnd.closed = asyncio.Event()
     try:
         async with Talk([[made("hang_in_the_end")], [SORRY]], channel, agents=[Desk]) as talk:
-            await talk.hears("Ask them")
+            await talk.user_says("Ask them")
 
             assert [output[:28] for output in talk.outputs] == ["Nothing was changed. timeout"]
             assert talk.said == [SORRY]
@@ -165,7 +165,7 @@ async def test_a_tool_that_does_not_heed_its_end_is_left_to_itself(channel: Chan
 
 async def test_plain_livekit_waits_for_a_tool_that_hangs() -> None:
     async with Plain([[made("wait_for_ever")], [SORRY]]) as talk:
-        await talk.hears("Ask them", listen_s=600)
+        await talk.user_says("Ask them", listen_s=600)
 
         assert talk.said == []
         assert len(talk.model.asked) == 2
@@ -177,7 +177,7 @@ async def test_a_tool_that_hangs_after_its_write_is_given_up_and_the_write_is_no
     channel: Channel,
 ) -> None:
     async with Talk([[made("book_and_wait")], [SORRY]], channel, agents=[Desk]) as talk:
-        await talk.hears("Book, and ask them")
+        await talk.user_says("Book, and ask them")
 
         assert talk.call.state == Stay(nights=1)
         assert "Nothing was changed" not in talk.shown()
@@ -188,7 +188,7 @@ async def test_a_tool_that_hangs_after_its_write_is_given_up_and_the_write_is_no
 @both
 async def test_a_handoff_beside_a_tool_that_hangs_does_not_happen(channel: Channel) -> None:
     async with Talk([[made("wait_for_ever"), BAR], [SORRY]], channel, agents=[Desk]) as talk:
-        await talk.hears("Ask them, and a beer")
+        await talk.user_says("Ask them, and a beer")
 
         assert talk.refused == ["sibling_failed"]
         assert talk.said == [SORRY]
@@ -198,7 +198,7 @@ async def test_a_handoff_beside_a_tool_that_hangs_does_not_happen(channel: Chann
 @both
 async def test_a_handoff_beside_a_slow_tool_waits_for_it(channel: Channel) -> None:
     async with Talk([[BAR, made("busy")], [CHEERS]], channel, agents=[Desk]) as talk:
-        await talk.hears("Do it, and a beer")
+        await talk.user_says("Do it, and a beer")
 
         assert talk.outputs == ["Done at last."]
         assert talk.handoffs == ["bar"]
@@ -211,10 +211,10 @@ async def test_a_second_turn_while_a_tool_hangs_is_answered_when_it_is_given_up(
     channel: Channel,
 ) -> None:
     async with Talk([[made("wait_for_ever")], ["Yes."]], channel, agents=[Desk]) as talk:
-        talk.call.hear("Ask them")
+        talk.call.user_said("Ask them")
         await asyncio.sleep(1.0)
         began = asyncio.get_running_loop().time()
-        await talk.hears("Are you still there?")
+        await talk.user_says("Are you still there?")
 
         assert asyncio.get_running_loop().time() - began < 6.0
         assert talk.said == ["Yes."]
@@ -228,9 +228,9 @@ async def test_a_tool_that_will_not_be_given_up_does_not_keep_the_guest_from_bei
     channel: Channel,
 ) -> None:
     async with Talk([[made("stubborn")], ["Yes."], ["Yes."]], channel, agents=[Desk]) as talk:
-        talk.call.hear("Ask them")
+        talk.call.user_said("Ask them")
         await asyncio.sleep(1.0)
-        await talk.hears("Are you still there?")
+        await talk.user_says("Are you still there?")
         await talk.quiet()
 
         assert set(talk.said) == {"Yes."}
@@ -254,7 +254,7 @@ async def test_a_voice_with_an_on_enter_of_its_own_is_heard_once_whatever_that_d
     bar: type[Agent[Any, Any]], said: list[str], channel: Channel
 ) -> None:
     async with Talk([[BAR], [CHEERS]], channel, agents=[bar]) as talk:
-        await talk.hears("A beer")
+        await talk.user_says("A beer")
 
         assert talk.handoffs == ["bar"]
         assert talk.said == said
@@ -269,9 +269,9 @@ async def test_words_said_while_such_a_voice_comes_in_are_answered(
     bar: type[Agent[Any, Any]], channel: Channel
 ) -> None:
     async with Talk([["One moment.", BAR], [CHEERS], [CHEERS]], channel, agents=[bar]) as talk:
-        talk.call.hear("A beer")
+        talk.call.user_said("A beer")
         await until(lambda: talk.call.handing_over)
-        talk.call.hear("A cold one")
+        talk.call.user_said("A cold one")
         await talk.until_turn()
         await talk.quiet()
 
@@ -300,7 +300,7 @@ async def test_a_voice_that_cannot_be_made_takes_nobody_over(
     bar: type[Agent[Any, Any]], channel: Channel
 ) -> None:
     async with Talk([[BAR], [SORRY]], channel, agents=[bar]) as talk:
-        await talk.hears("A beer")
+        await talk.user_says("A beer")
 
         assert talk.refused == ["internal"]
         assert talk.said == [SORRY]
@@ -314,7 +314,7 @@ async def test_a_voice_whose_leaving_fails_or_never_ends_hands_over_all_the_same
     reception: type[Agent[Any, Any]], channel: Channel
 ) -> None:
     async with Talk([[BAR], [CHEERS]], channel, agents=[reception]) as talk:
-        await talk.hears("A beer")
+        await talk.user_says("A beer")
 
         assert talk.handoffs == ["bar"]
         assert talk.said == [CHEERS]
@@ -326,7 +326,7 @@ async def test_a_voice_that_does_not_know_what_it_offers_says_its_canned_line(
     channel: Channel,
 ) -> None:
     async with Talk([[CONCIERGE]], channel, stay=Stay(nights=1), agents=[LostConcierge]) as talk:
-        await talk.hears("Out")
+        await talk.user_says("Out")
 
         assert talk.said == [CANNED]
         assert talk.call.speaker == "concierge"
@@ -340,8 +340,8 @@ async def test_a_listener_that_raises_at_everything_changes_nothing(channel: Cha
         def fail(event: object) -> None:
             raise TypeError(SECRET)
 
-        talk.call.listen(fail)
-        await talk.hears("Two nights and a beer")
+        talk.call.subscribe(fail)
+        await talk.user_says("Two nights and a beer")
 
         assert talk.said == [CHEERS]
         await talk.goes_on()

@@ -129,7 +129,7 @@ class TestAnActionIsDecidedOnWhatItsReplyWasShown:
     async def test_two_that_read_wait_and_write_lose_nobody_s_update(self) -> None:
         replies: list[Reply] = [[made("one_more"), made("one_more")], [SORRY]]
         async with Talk(replies, agents=[Desk]) as talk:
-            await talk.hears("A night, and a night")
+            await talk.user_says("A night, and a night")
 
             assert talk.call.state.nights == 1
             assert talk.outputs[0] == "Booked."
@@ -138,7 +138,7 @@ class TestAnActionIsDecidedOnWhatItsReplyWasShown:
 
     async def test_what_the_page_wrote_meanwhile_is_not_lost(self) -> None:
         async with Talk([[made("one_more")], [SORRY]], agents=[Desk]) as talk:
-            talk.call.hear("A night")
+            talk.call.user_said("A night")
             await asyncio.sleep(0.5)
             await talk.call.shared.apply(SetNights(nights=5), actor="page")
             await talk.until_turn()
@@ -150,26 +150,26 @@ class TestAnActionIsDecidedOnWhatItsReplyWasShown:
         more = [made("one_more", looks_again=True, takes_s=seconds) for seconds in (1.0, 2.0)]
         replies: list[Reply] = [more, ["Two."]]
         async with Talk(replies, agents=[Desk]) as talk:
-            await talk.hears("A night, and a night")
+            await talk.user_says("A night, and a night")
 
             assert (talk.call.state.nights, talk.outputs) == (2, ["Booked.", "Booked."])
 
     async def test_its_own_writes_are_no_surprise_to_it(self) -> None:
         async with Talk([[made("one_more", times=3)], ["Three."]], agents=[Desk]) as talk:
-            await talk.hears("Three nights, one by one")
+            await talk.user_says("Three nights, one by one")
 
             assert (talk.call.state.nights, talk.outputs) == (3, ["Booked."])
 
     async def test_what_goes_last_follows_the_writes_of_its_reply_and_no_others(self) -> None:
         replies: list[Reply] = [[made("one_more_last"), made("set_nights", nights=3)], ["Four."]]
         async with Talk(replies, agents=[Desk]) as talk:
-            await talk.hears("Three nights and one")
+            await talk.user_says("Three nights and one")
 
             assert (talk.call.state.nights, sorted(talk.outputs)) == (4, ["Booked.", "Done."])
 
     async def test_the_row_says_which_turn_it_acts_on(self) -> None:
         async with Talk([[made("one_more")], ["One."]], agents=[Desk]) as talk:
-            await talk.hears("A night")
+            await talk.user_says("A night")
 
             assert [row.turn for row in talk.disk.rows] == [1]
 
@@ -179,7 +179,7 @@ class TestAConditionHoldsWhenItsHandoffIsWritten:
     async def test_what_another_writes_meanwhile_counts(self, writer: str) -> None:
         async with Talk([[CONCIERGE], [SORRY]], agents=[Desk], stay=Stay(nights=2)) as talk:
             talk.disk.takes_s = 0.4
-            talk.call.hear("The theatre")
+            talk.call.user_said("The theatre")
             if writer == "page":
                 await talk.call.shared.apply(SetNights(nights=0), actor="page")
             else:  # beside us, under our hold: our own row finds its version taken
@@ -218,7 +218,7 @@ class TestWhatIsToldOfAChange:
 
         replies: list[Reply] = [[made("set_nights", nights=2)], ["Two."]]
         async with Talk(replies, agents=[Desk], describe_result=tell) as talk:
-            await talk.hears("Two nights")
+            await talk.user_says("Two nights")
 
             assert (talk.call.state.nights, talk.outputs, talk.said) == (2, ["Done."], ["Two."])
 
@@ -231,7 +231,7 @@ class TestWhatIsToldOfAChange:
 
         replies: list[Reply] = [[made("set_nights", nights=2)], ["Two."]]
         async with Talk(replies, agents=[Desk], describe_result=tell) as talk:
-            await talk.hears("Two nights")
+            await talk.user_says("Two nights")
 
             assert (talk.call.state.nights, talk.outputs, talk.said) == (2, ["Done."], ["Two."])
 
@@ -243,7 +243,7 @@ class TestWhatIsToldOfAChange:
         Answers.answer = answer
         replies: list[Reply] = [[made("answers")], ["Done."]]
         async with Talk(replies, agents=[Desk]) as talk:
-            await talk.hears("Do it")
+            await talk.user_says("Do it")
 
             assert (talk.outputs, talk.said) == ([output], ["Done."])
 
@@ -261,7 +261,7 @@ class TestWhatIsToldOfAChange:
             digest=lambda stay, version: f"digest \ud83d {stay.nights}",
         ) as talk:
             for words in ("hi \ud83d", "again", "and again"):
-                await talk.hears(words)
+                await talk.user_says(words)
 
             assert "hi \ufffd" in talk.shown()
             assert talk.shown().encode()
@@ -272,7 +272,7 @@ class TestOddErrors:
     @pytest.mark.parametrize("which", ["round", "keys", "no_text"])
     async def test_facts_that_json_cannot_write_are_left_out(self, which: str) -> None:
         async with Talk([[made("odd_facts", which=which)], [SORRY]], agents=[Desk]) as talk:
-            await talk.hears("A night")
+            await talk.user_says("A night")
 
             assert talk.outputs == ["Nothing was changed. refused: The house is full."]
             await talk.goes_on()
@@ -282,7 +282,7 @@ class TestOddErrors:
     )
     async def test_what_is_no_exception_ends_the_tool_and_nothing_else(self, call: Any) -> None:
         async with Talk([[call], [SORRY]], agents=[Desk]) as talk:
-            await talk.hears("A night")
+            await talk.user_says("A night")
 
             assert talk.outputs == ["Nothing was changed. internal: Something went wrong inside."]
             await talk.goes_on()
@@ -292,7 +292,7 @@ class TestGivenUp:
     async def test_what_was_given_up_changes_nothing_later_as_was_told(self) -> None:
         WriteInTheEnd.refusals = []
         async with Talk([[made("write_in_the_end")], [SORRY]], agents=[Desk]) as talk:
-            await talk.hears("A night")
+            await talk.user_says("A night")
             await asyncio.sleep(30)
 
             assert talk.outputs[0].startswith("Nothing was changed. timeout:")
@@ -305,14 +305,14 @@ class TestGivenUp:
     ) -> None:
         replies: list[Reply] = [[BAR, made("end_call")], ["A beer?"]]
         async with Talk(replies, agents=[Desk]) as talk:
-            await talk.hears("A beer and goodbye")
+            await talk.user_says("A beer and goodbye")
 
             assert talk.handoffs == ["bar"]
             assert [text[:22] for text in talk.outputs] == ["Nothing was changed. a"]
 
     async def test_who_else_wrote_is_still_told_of(self) -> None:
         async with Talk([[made("wait_for_ever")], [SORRY]], agents=[Desk]) as talk:
-            talk.call.hear("Ask them")
+            talk.call.user_said("Ask them")
             await asyncio.sleep(1.0)
             await talk.call.shared.apply(SetNights(nights=5), actor="page")
             await talk.until_turn()
@@ -327,7 +327,7 @@ class TestASlowDisk:
         replies: list[Reply] = [[made("add_nights", nights=1)] * 12, ["Twelve."]]
         async with Talk(replies, agents=[Desk]) as talk:
             talk.disk.takes_s = 0.5
-            await talk.hears("Twelve nights, one by one")
+            await talk.user_says("Twelve nights, one by one")
 
             assert (talk.call.state.nights, set(talk.outputs)) == (12, {"Done."})
             assert talk.said == ["Twelve."]
@@ -336,7 +336,7 @@ class TestASlowDisk:
         replies: list[Reply] = [[CONCIERGE, *[made("add_nights", nights=1)] * 12], ["The theatre."]]
         async with Talk(replies, agents=[Desk]) as talk:
             talk.disk.takes_s = 0.5
-            await talk.hears("Twelve nights and the theatre")
+            await talk.user_says("Twelve nights and the theatre")
 
             assert (talk.call.state.nights, talk.handoffs) == (12, ["concierge"])
 
@@ -347,6 +347,6 @@ class TestASlowDisk:
         ]
         async with Talk(replies, agents=[Desk]) as talk:
             talk.disk.takes_s = 0.5
-            await talk.hears("Eleven nights and one")
+            await talk.user_says("Eleven nights and one")
 
             assert (talk.call.state.nights, set(talk.outputs)) == (12, {"Done.", "Booked."})

@@ -92,7 +92,7 @@ class Talk:
         answer = ""
         for line in lines:
             mark = len(self.events)
-            self.call.hear(line)
+            self.call.user_said(line)
             answer = await self._answer(mark)
         return answer
 
@@ -105,7 +105,9 @@ class Talk:
 
     async def _answer(self, mark: int) -> str:
         def spoken() -> bool:
-            return bool(self.said(mark)) and (self.call.turns.given or self.call.ended is not None)
+            return bool(self.said(mark)) and (
+                self.call.turns.is_user_turn or self.call.ended is not None
+            )
 
         await until(spoken)
         return self.said(mark)
@@ -129,7 +131,7 @@ async def talking() -> AsyncIterator[Talk]:
 
     page = Page(FakeAgent("agent", nowhere), call, order_session.views, guest="ada", silent=True)
     talk = Talk(call, page)
-    call.listen(talk.events.append)
+    call.subscribe(talk.events.append)
     await start_text(call, language_model("local", MENU, lambda: NOW))
     try:
         await call.answered()

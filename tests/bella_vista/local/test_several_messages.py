@@ -47,7 +47,7 @@ class Talk:
     async def sends(self, *messages: str, apart: int = 0) -> str:
         """Send messages, so many steps of the event loop apart; returns the last answer."""
         for message in messages:
-            self.call.hear(message)
+            self.call.user_said(message)
             for _ in range(apart):
                 await asyncio.sleep(0)
         async with asyncio.timeout(20):
@@ -58,7 +58,7 @@ class Talk:
 @asynccontextmanager
 async def talking(
     *early: str,
-    first_words: str = "",
+    preamble: str = "",
     meanwhile: Sequence[str] = (),
     apart: int = 0,
     journal: Journal | None = None,
@@ -66,16 +66,16 @@ async def talking(
     ids = count(1)
     context = OrderContext(menu=MENU, now=lambda: NOW, new_id=lambda: f"id-{next(ids)}")
     state = open_order(MENU, order_id="a", order_number="101", channel="web_text", now=NOW)
-    speaker = "order_taker" if first_words else None
+    speaker = "order_taker" if preamble else None
     shared = SharedState(state, context, speaker=speaker, journal=journal)
-    talk = Talk(restaurant_call(shared, resumed=bool(first_words), first_words=first_words))
-    talk.call.listen(talk.events.append)
+    talk = Talk(restaurant_call(shared, resumed=bool(preamble), preamble=preamble))
+    talk.call.subscribe(talk.events.append)
     for message in early:
-        talk.call.hear(message)
+        talk.call.user_said(message)
     await start_text(talk.call, language_model("local", MENU, lambda: NOW))
     try:
         for message in meanwhile:
-            talk.call.hear(message)
+            talk.call.user_said(message)
             for _ in range(apart):
                 await asyncio.sleep(0)
         async with asyncio.timeout(20):
@@ -123,7 +123,7 @@ async def test_messages_that_come_in_groups_while_others_are_acted_on_are_all_ac
     async with talking() as talk:
         for group in groups:
             for message in group:
-                talk.call.hear(message)
+                talk.call.user_said(message)
             for _ in range(apart):
                 await asyncio.sleep(0)
         async with asyncio.timeout(20):
@@ -220,7 +220,7 @@ async def test_what_comes_while_a_call_goes_on_that_was_cut_off_is_acted_on(
     early: int, apart: int
 ) -> None:
     async with talking(
-        *SIX[:early], first_words="We were cut off.", meanwhile=SIX[early:], apart=apart
+        *SIX[:early], preamble="We were cut off.", meanwhile=SIX[early:], apart=apart
     ) as talk:
         assert len(talk.lines) == len(SIX)
         # A reply that was interrupted may not have been read.

@@ -8,7 +8,7 @@ from tests.bella_vista.openai.talking import GREETING, KEY, WHOLE_ORDER, script,
 async def test_an_order_goes_from_the_greeting_to_placed() -> None:
     async with talking(script()) as (talk, server):
         for words, _ in WHOLE_ORDER:
-            turn = await talk.hears(words)
+            turn = await talk.user_says(words)
             assert len(turn.your_turns) == 1
             assert [used.output for used in turn.tools if used.is_error] == []
 
@@ -33,7 +33,7 @@ async def test_an_order_goes_from_the_greeting_to_placed() -> None:
 async def test_each_turn_says_what_it_cost_before_the_guest_may_speak() -> None:
     async with talking(script()) as (talk, server):
         for words, _ in WHOLE_ORDER:
-            await talk.hears(words)
+            await talk.user_says(words)
 
     per_turn = [1, *(len(answers) for _, answers in WHOLE_ORDER)]
     for turn, requests in zip(talk.turns, per_turn, strict=True):
@@ -58,7 +58,7 @@ async def test_a_server_that_reports_no_cost_costs_nothing() -> None:
 async def test_what_was_spent_is_told_before_the_call_ends() -> None:
     goodbye = calls("end_call", say="Goodbye.")
     async with talking([GREETING, goodbye]) as (talk, _):
-        turn = await talk.hears("bye")
+        turn = await talk.user_says("bye")
 
     *_, spent, ended = turn.events
     assert isinstance(spent, Spent)

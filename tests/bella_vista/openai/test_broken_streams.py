@@ -108,9 +108,9 @@ async def test_a_broken_stream_is_said_and_done_once(
 ) -> None:
     provider = BreakingProvider(ARRIVED[arrived], REST, breaks, 1)
     async with held(MODELS[model], provider) as talk:
-        turn = await talk.hears(WANTED)
+        turn = await talk.user_says(WANTED)
         state = talk.state
-        after = await talk.hears("Hello?")
+        after = await talk.user_says("Hello?")
 
     holds(turn, state, provider)
     assert after.said in ([LISTENS], [AFTER])
@@ -124,7 +124,7 @@ async def test_a_broken_stream_is_said_and_done_once(
 async def test_a_stream_that_falls_silent_is_said_and_done_once(model: str) -> None:
     provider = BreakingProvider(ARRIVED["words and two calls"], REST, "nothing comes", 9)
     async with held(MODELS[model], provider, think_limit_s=0.5) as talk:
-        turn = await talk.hears(WANTED)
+        turn = await talk.user_says(WANTED)
         state = talk.state
 
     holds(turn, state, provider)
@@ -135,7 +135,7 @@ async def test_a_stream_that_falls_silent_is_said_and_done_once(model: str) -> N
 async def test_a_stream_that_breaks_before_a_word_is_asked_again(model: str) -> None:
     provider = BreakingProvider((), REST, "the connection is cut", 1)
     async with held(MODELS[model], provider) as talk:
-        turn = await talk.hears(WANTED)
+        turn = await talk.user_says(WANTED)
 
     assert provider.attempts == 2
     assert turn.said == ["A taxi is five.", AFTER]
@@ -156,7 +156,7 @@ async def test_behind_a_fallback_adapter_that_would_go_on_after_words(
 
     provider = BreakingProvider(ARRIVED[arrived], REST, "the connection is cut", 2)
     async with held(build, provider) as talk:
-        turn = await talk.hears(WANTED)
+        turn = await talk.user_says(WANTED)
         state = talk.state
 
     holds(turn, state, provider)

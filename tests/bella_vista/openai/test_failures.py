@@ -34,33 +34,33 @@ TROUBLES = {
     "there is no such model": (refuses(404), "there is no such model or address (404)"),
     "too many requests": (
         refuses(429, headers=(("Retry-After", "1"),)),
-        "too many requests, or the account has nothing left (429)",
+        "rate limit exceeded, or the account is out of credit (429)",
     ),
     "the account is empty": (
         refuses(429, code="insufficient_quota"),
-        "the account has nothing left to pay with (429)",
+        "the account is out of credit (429)",
     ),
     "a code of the server's own": (
         refuses(400, code=KEY),
-        "it did not take the request (400)",
+        "it rejected the request (400)",
     ),
-    "the schema is refused": (refuses(400), "it did not take the request (400)"),
-    "the server is broken": (refuses(500), "it is in trouble itself (500)"),
+    "the schema is refused": (refuses(400), "it rejected the request (400)"),
+    "the server is broken": (refuses(500), "server error (500)"),
     "a page instead of a stream": (
         Answer(body="<html><body>Bad gateway</body></html>", kind="text/html"),
         "its reply broke off",
     ),
     "a page with an error": (
         Answer(status=502, body="<html>Bad gateway</html>", kind="text/html"),
-        "it is in trouble itself (502)",
+        "server error (502)",
     ),
     "nonsense": (
         Answer(body='data: {"choices": [{"delta"\n\n', kind="text/event-stream"),
-        "it could not be reached or understood (JSONDecodeError)",
+        "connection failed or invalid response (JSONDecodeError)",
     ),
     "an error in the stream": (
         Answer(body='data: {"error": {"message": "overloaded"}}\n\n', kind="text/event-stream"),
-        "it could not be reached or understood (APIError)",
+        "connection failed or invalid response (APIError)",
     ),
     "an empty stream": (Answer(body="", kind="text/event-stream"), "its reply broke off"),
     "done at once": (
@@ -95,7 +95,7 @@ TROUBLES = {
     ),
     "a call cut by the connection": (
         calls(("set_customer", {"name": "Nobody"}), breaks="hard"),
-        "it could not be reached or understood",
+        "connection failed or invalid response",
     ),
     "a call in a stream that only stops": (
         calls(("set_customer", {"name": "Nobody"}), breaks="soft"),
@@ -113,8 +113,8 @@ async def test_trouble_ends_in_words_and_the_next_turn_works(
         talk,
         server,
     ):
-        troubled = await talk.hears("my name is Ada")
-        after = await talk.hears("Ada, I said")
+        troubled = await talk.user_says("my name is Ada")
+        after = await talk.user_says("Ada, I said")
 
     assert len(troubled.said) == 1
     assert troubled.said[0].startswith(APOLOGY)
@@ -124,7 +124,7 @@ async def test_trouble_ends_in_words_and_the_next_turn_works(
     assert talk.state.customer_name == "Ada"
     told = [record for record in caplog.records if record.name.startswith("agents.")]
     (line,) = [record for record in told if record.levelno >= logging.WARNING]
-    assert line.getMessage().startswith(f"the model test-model failed: {why}")
+    assert line.getMessage().startswith(f"model request failed: test-model: {why}")
     assert line.exc_info is None
     assert KEY not in line.getMessage()
     assert server.overrun == 0
@@ -145,8 +145,8 @@ async def test_a_reply_that_breaks_off_is_followed_by_an_apology(trouble: Answer
     async with talking(
         [GREETING, trouble, says("Hello.")], attempt_s=patience(trouble), retries=0
     ) as (talk, _):
-        turn = await talk.hears("hello")
-        await talk.hears("hello?")
+        turn = await talk.user_says("hello")
+        await talk.user_says("hello?")
 
     (said,) = turn.said
     assert said.startswith(f"I have added {APOLOGY}")
@@ -160,7 +160,7 @@ async def test_what_was_called_before_it_broke_is_done_and_told() -> None:
         breaks="soft",
     )
     async with talking([GREETING, broken, says("Hello Ada.")], retries=0) as (talk, _):
-        turn = await talk.hears("my name is Ada")
+        turn = await talk.user_says("my name is Ada")
 
     assert turn.commands == ["set_customer"]
     assert turn.said == ["Hello Ada."]
@@ -168,7 +168,7 @@ async def test_what_was_called_before_it_broke_is_done_and_told() -> None:
 
 async def test_a_greeting_that_fails_is_said_from_paper() -> None:
     async with talking([refuses(500), says("Hello.")], retries=0) as (talk, _):
-        await talk.hears("hello")
+        await talk.user_says("hello")
 
     (said,) = talk.greeting.said
     assert said == Greeter.opening.canned
@@ -177,14 +177,14 @@ async def test_a_greeting_that_fails_is_said_from_paper() -> None:
 
 async def test_a_short_trouble_is_not_noticed() -> None:
     async with talking([GREETING, refuses(500), says("Hello.")], retries=2) as (talk, _):
-        turn = await talk.hears("hello")
+        turn = await talk.user_says("hello")
 
     assert turn.said == ["Hello."]
 
 
 async def test_a_refusal_that_will_not_change_is_not_asked_again() -> None:
     async with talking([GREETING, refuses(401)], retries=2) as (talk, server):
-        await talk.hears("hello")
+        await talk.user_says("hello")
 
     assert len(server.requests) == 2
 
@@ -193,8 +193,8 @@ async def test_failing_again_and_again_does_not_end_the_call() -> None:
     answers = [GREETING, *[refuses(500)] * 6, says("Here I am again.")]
     async with talking(answers, retries=0) as (talk, _):
         for _ in range(6):
-            assert (await talk.hears("hello?")).said[0].startswith(APOLOGY)
-        turn = await talk.hears("hello?")
+            assert (await talk.user_says("hello?")).said[0].startswith(APOLOGY)
+        turn = await talk.user_says("hello?")
 
     assert turn.said == ["Here I am again."]
     assert talk.call.ended in (None, "user_left")
@@ -206,7 +206,7 @@ async def test_nobody_at_the_address_ends_in_words() -> None:
     )
 
     async with talking_on(model) as talk:
-        turn = await talk.hears("hello")
+        turn = await talk.user_says("hello")
 
     assert [type(event) for event in talk.greeting.events][0] is Said
     assert turn.said[0].startswith(APOLOGY)
@@ -215,8 +215,8 @@ async def test_nobody_at_the_address_ends_in_words() -> None:
 async def test_a_failing_handoff_leaves_nobody_without_a_voice() -> None:
     answers = [GREETING, calls("transfer_to_order_taker"), refuses(500), says("Two of them.")]
     async with talking(answers, retries=0) as (talk, _):
-        turn = await talk.hears("I want to order")
-        after = await talk.hears("two Margheritas")
+        turn = await talk.user_says("I want to order")
+        after = await talk.user_says("two Margheritas")
 
     assert turn.handoffs == [("greeter", "order_taker")]
     assert len(turn.said) == 1
@@ -228,7 +228,7 @@ async def test_the_guest_waits_no_longer_than_the_patience() -> None:
     """However often a model is asked again: the limit of the agent covers all of it."""
     slow = [GREETING, refuses(500), *[Answer(stalls="headers")] * 3]
     async with talking(slow, attempt_s=SHORT_S, retries=3) as (talk, server):
-        turn = await talk.hears("hello")
+        turn = await talk.user_says("hello")
 
     assert turn.said[0].startswith(APOLOGY)
     assert len(server.requests) == 3
@@ -239,7 +239,7 @@ async def test_all_attempts_together_take_no_longer_than_the_patience() -> None:
     async with ChatServer(answers).running() as server:
         model = model_at(server, attempt_s=60.0, retries=2)
         async with Conversation(hotel(think_limit_s=SHORT_S), model) as talk:
-            turn = await talk.hears("hello")
+            turn = await talk.user_says("hello")
         await model.aclose()
 
     assert turn.said == [CallPolicy.trouble]

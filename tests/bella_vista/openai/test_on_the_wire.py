@@ -11,7 +11,7 @@ from tests.bella_vista.openai.talking import WHOLE_ORDER, script, talking
 async def test_every_request_of_a_whole_order_keeps_the_rules() -> None:
     async with talking(script()) as (talk, server):
         for words, _ in WHOLE_ORDER:
-            await talk.hears(words)
+            await talk.user_says(words)
 
     graph = restaurant_graph()
     prompts = {agent.prompt: name for name, agent in graph.agents.items()}
@@ -36,7 +36,7 @@ async def test_every_request_of_a_whole_order_keeps_the_rules() -> None:
 async def test_calls_and_their_results_stay_together() -> None:
     async with talking(script()) as (talk, server):
         for words, _ in WHOLE_ORDER:
-            await talk.hears(words)
+            await talk.user_says(words)
 
     pairs = 0
     for request in server.requests:

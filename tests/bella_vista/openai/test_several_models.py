@@ -59,7 +59,7 @@ async def two(
 async def test_the_second_model_answers_in_the_same_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     answers = [GREETING, calls(("set_customer", {"name": "Ada"})), says("Hello Ada.")]
     async with two([refuses(500)] * 9, answers, monkeypatch) as (talk, one, other, _):
-        turn = await talk.hears("Ada here")
+        turn = await talk.user_says("Ada here")
 
     assert talk.greeting.said == [GREETING.say]
     assert turn.said == ["Hello Ada."]
@@ -84,7 +84,7 @@ async def test_a_first_model_that_has_recovered_is_asked_again(
     first = [refuses(500), says("Nobody hears this."), says("Back again.")]
     async with two(first, [GREETING], monkeypatch) as (talk, one, _, model):
         await until(lambda: model.model == "first")
-        turn = await talk.hears("hello")
+        turn = await talk.user_says("hello")
 
     assert turn.said == ["Back again."]
     assert len(one.requests) == 3
@@ -96,8 +96,8 @@ async def test_a_first_model_that_breaks_off_is_apologised_for_and_not_talked_ov
     """What has been said cannot be unsaid: the second model answers from the next turn on."""
     first = [GREETING, says("I have", breaks="hard"), *[refuses(500)] * 5]
     async with two(first, [says("Hello.")], monkeypatch) as (talk, *_):
-        broken = await talk.hears("hello")
-        after = await talk.hears("hello?")
+        broken = await talk.user_says("hello")
+        after = await talk.user_says("hello?")
 
     assert broken.said[0].startswith("I have I am sorry")
     assert after.said == ["Hello."]
@@ -108,7 +108,7 @@ async def test_when_all_fail_the_log_says_why_each_of_them_did(
 ) -> None:
     caplog.set_level(logging.WARNING)
     async with two([refuses(401, KEY)] * 9, [refuses(404)] * 9, monkeypatch) as (talk, *_):
-        turn = await talk.hears("hello")
+        turn = await talk.user_says("hello")
 
     assert turn.said[0].startswith("I am sorry")
     told = [
@@ -168,7 +168,7 @@ async def test_the_local_model_takes_the_order_when_no_other_does(
                 "no tip",
                 "yes please",
             ):
-                turn = await talk.hears(words)
+                turn = await talk.user_says(words)
                 assert len(turn.your_turns) == 1
 
     assert talk.state.customer_name == "Ada"

@@ -64,9 +64,9 @@ class Talking:
             opened.shared,
             resumed=opened.resumed,
             turn=opened.before.turn,
-            first_words=opened.first_words,
+            preamble=opened.preamble,
         )
-        self.call.late.extend(opened.before.unanswered)
+        self.call.queued.extend(opened.before.unanswered)
         self._record = CallRecord(self.call, store)
         self.desk = OrderSession(
             self.call.shared,
@@ -76,7 +76,7 @@ class Talking:
             store=self._record.say,
         )
         self.said: list[str] = []
-        self.call.listen(self._listen)
+        self.call.subscribe(self._listen)
 
     def _listen(self, event: object) -> None:
         if isinstance(event, Said):

@@ -107,7 +107,7 @@ async def test_a_caller_whom_nobody_can_speak_with_hears_so(
     media: Media,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("agents.handoff.speech_output.SILENT_S", 0.5)
+    monkeypatch.setattr("agents.handoff.speech_output.AUDIO_TIMEOUT_S", 0.5)
     async with called(calls, livekit, room_name, changed(media=media)) as (caller, agent):
         outcome = await asyncio.wait_for(asyncio.shield(agent.held), LONG_S)
         assert outcome is Outcome.UNSPOKEN
@@ -144,7 +144,7 @@ async def test_speech_that_dies_in_the_middle_of_a_call_ends_it_with_the_sentenc
 
 def _his_turn(agent: Agent) -> bool:
     talk = agent.call._talk
-    return talk is not None and talk.call.turns.given
+    return talk is not None and talk.call.turns.is_user_turn
 
 
 async def test_one_reply_that_is_not_heard_is_not_the_end_of_a_call_by_phone(

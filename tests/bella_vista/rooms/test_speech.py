@@ -27,7 +27,7 @@ def speech(voice: ToneTTS) -> Speech:
 def answered(agent: Agent, turn: int) -> bool:
     """Whether so much has been said by the guest, and it is his turn again."""
     talk = agent.call._talk
-    return talk is not None and talk.call.turn == turn and talk.call.turns.given
+    return talk is not None and talk.call.turn == turn and talk.call.turns.is_user_turn
 
 
 @pytest.mark.parametrize(

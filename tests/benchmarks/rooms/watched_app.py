@@ -50,7 +50,7 @@ class _Watch(rtc.RpcInterceptor):
 
         def watched(*given: Any, **more: Any) -> Call[Any, Any]:
             call = restaurant_call(*given, **more)
-            call.listen(self._on_event)  # before anybody else does
+            call.subscribe(self._on_event)  # before anybody else does
             return call
 
         patch.object(talk, "restaurant_call", watched).start()

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from agents.handoff.outgoing import SOON, STEP, Outgoing
+from agents.handoff.output_redactor import BATCH_CHARS, RETRY_CHARS, OutputRedactor
 from state.redaction import redact_whole, settled
 
 CHAT = "We bake all day, and the terrace is open until late. "
@@ -12,9 +12,9 @@ CARD = "4242 4242 4242 4242"
 
 
 def streamed(text: str, size: int) -> str:
-    outgoing = Outgoing(redact_whole, settled)
-    left = "".join(outgoing(text[at : at + size]) for at in range(0, len(text), size))
-    return left + outgoing.rest()
+    redactor = OutputRedactor(redact_whole, settled)
+    left = "".join(redactor.feed(text[at : at + size]) for at in range(0, len(text), size))
+    return left + redactor.flush()
 
 
 @pytest.mark.parametrize("size", [1, 4, 7, 63, 64, 500])
@@ -53,7 +53,7 @@ TOLD = (
 @pytest.mark.parametrize("size", [1, 4, 7])
 @pytest.mark.parametrize("told", TOLD)
 def test_no_part_of_a_number_leaves_before_all_of_it_has_come(told: str, size: int) -> None:
-    for before in range(0, STEP, 3):
+    for before in range(0, BATCH_CHARS, 3):
         text = f"{CHAT}{'x' * before} {told}. {CHAT}"
 
         assert "[card]" in redact_whole(text)
@@ -81,22 +81,22 @@ def test_whatever_is_said_leaves_as_it_would_in_one_piece() -> None:
 @pytest.mark.parametrize("size", [1, 4, 7])
 def test_words_leave_after_a_few_characters(size: int) -> None:
     text = CHAT * 10
-    outgoing = Outgoing(redact_whole, settled)
+    redactor = OutputRedactor(redact_whole, settled)
     left = 0
     for at in range(0, len(text), size):
-        left += len(outgoing(text[at : at + size]))
+        left += len(redactor.feed(text[at : at + size]))
 
-        assert min(at + size, len(text)) - left < STEP
+        assert min(at + size, len(text)) - left < BATCH_CHARS
 
 
 def test_words_after_a_number_leave_soon_after_it() -> None:
-    outgoing = Outgoing(redact_whole, settled)
+    redactor = OutputRedactor(redact_whole, settled)
     number = "four two " * 6
-    left = "".join(outgoing(letter) for letter in f"It is {number}")
+    left = "".join(redactor.feed(letter) for letter in f"It is {number}")
     assert left == "It is "
 
     after = "percent of the guests "
-    left += "".join(outgoing(letter) for letter in after[: len("percent ") + SOON])
+    left += "".join(redactor.feed(letter) for letter in after[: len("percent ") + RETRY_CHARS])
 
     assert left.startswith(f"It is {number}percent ")
 
@@ -117,9 +117,13 @@ def test_a_reply_without_a_secret_leaves_whole(size: int) -> None:
 
 
 def test_where_everything_may_leave_nothing_waits() -> None:
-    outgoing = Outgoing(str, len)
+    redactor = OutputRedactor(str, len)
 
-    assert [outgoing("Good "), outgoing("evening"), outgoing.rest()] == ["Good ", "evening", ""]
+    assert [redactor.feed("Good "), redactor.feed("evening"), redactor.flush()] == [
+        "Good ",
+        "evening",
+        "",
+    ]
 
 
 def test_a_long_reply_is_not_judged_from_its_beginning_again_and_again() -> None:
@@ -131,10 +135,10 @@ def test_a_long_reply_is_not_judged_from_its_beginning_again_and_again() -> None
         return text
 
     text = CHAT * 100
-    outgoing = Outgoing(redact_output, len)
+    redactor = OutputRedactor(redact_output, len)
     for at in range(0, len(text), 4):
-        outgoing(text[at : at + 4])
-    outgoing.rest()
+        redactor.feed(text[at : at + 4])
+    redactor.flush()
 
     assert looked_at < 25 * len(text)
 
@@ -148,8 +152,8 @@ def test_a_number_that_goes_on_and_on_is_not_looked_at_again_at_every_piece() ->
         return settled(text)
 
     text = "four two " * 200
-    outgoing = Outgoing(redact_whole, where)
-    left = "".join(outgoing(letter) for letter in text) + outgoing.rest()
+    redactor = OutputRedactor(redact_whole, where)
+    left = "".join(redactor.feed(letter) for letter in text) + redactor.flush()
 
-    assert looked_at <= len(text) / SOON
+    assert looked_at <= len(text) / RETRY_CHARS
     assert "four two four two four two four two four" not in left

@@ -15,7 +15,7 @@ from tests.agents.hotel import Stay, hotel
 def test_nothing_to_say_instead_of_a_model_is_refused(words: str, blank: str) -> None:
     wrong: dict[str, Any] = {words: blank}
 
-    with pytest.raises(ValueError, match=f"^{words} is blank: the guest would hear nothing$"):
+    with pytest.raises(ValueError, match=f"^{words} is blank: the user would hear nothing$"):
         CallPolicy[Stay, None](**wrong)
 
 
@@ -73,7 +73,7 @@ async def test_replies_nobody_asked_for_hand_the_guest_around_no_further_than_al
     )
 
     async with Conversation(hotel(handoffs_per_turn=2), model) as talk:
-        turn = await talk.hears("I am thirsty")
+        turn = await talk.user_says("I am thirsty")
         for _ in range(2):
             await talk.call.session.generate_reply()
             await talk.answered()

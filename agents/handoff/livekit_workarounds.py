@@ -1,0 +1,119 @@
+"""Workarounds for livekit-agents 1.8.9: event handlers, cancelled tools, interruptions, retries."""
+
+import asyncio
+import inspect
+import logging
+import weakref
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from livekit.agents import AgentSession, APIConnectOptions, RunContext
+from livekit.agents.llm import LLM, ChatContext, ChatMessage, FallbackAdapter, LLMStream, Tool
+from livekit.agents.telemetry import gen_ai
+
+logger = logging.getLogger(__name__)
+
+E = TypeVar("E")
+
+_ONE_EVENT = inspect.Signature(
+    [inspect.Parameter("event", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
+)
+
+
+def event_handler(handle: Callable[[E], None]) -> Callable[[E], None]:
+    """Wrap a handler of livekit events so that it never raises.
+
+    livekit passes a handler's TypeError on into its own code, and inspects a handler's signature
+    for every event: a precomputed signature reduces the cost to a quarter.
+    """
+
+    def event_handler(event: E) -> None:
+        try:
+            handle(event)
+        except Exception:  # the conversation goes on without this event
+            logger.exception("event handler failed")
+
+    event_handler.__signature__ = _ONE_EVENT  # type: ignore[attr-defined]  # functions take any attribute
+    return event_handler
+
+
+def is_cancelled(error: BaseException) -> bool:
+    """Whether the current task is being cancelled, not only something it awaited."""
+    task = asyncio.current_task()
+    return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
+
+
+def keep_raw_replies_out_of_traces() -> None:
+    """Keep unredacted model output out of traces.
+
+    livekit-agents 1.8.9 fills the span of a model request with the raw reply, before an agent sees
+    any of it. The agent's own spans hold the redacted text.
+    """
+    gen_ai.set_capture_content(False)
+
+
+def allow_interruptions(context: RunContext[Any], *, allow: bool) -> None:
+    """Allow or disallow interruptions of the reply a tool belongs to."""
+    try:
+        if allow:
+            context.speech_handle.allow_interruptions = True
+        else:
+            context.disallow_interruptions()
+    except RuntimeError:  # already interrupted: the transfer is decided all the same
+        logger.debug("reply interrupted before its transfer was decided")
+
+
+def is_closing(session: AgentSession[Any]) -> bool:
+    """Whether a session has begun to close; livekit emits an event only after it has closed."""
+    return session._is_closing()
+
+
+def request_once(
+    model: LLM[Any],
+    context: ChatContext,
+    tools: list[Tool],
+    options: APIConnectOptions,
+    should_retry: Callable[[Exception], bool],
+) -> LLMStream:
+    """Send one model request that is not retried inside the stream once a part of it has arrived.
+
+    livekit-agents 1.8.9 retries a request inside its stream and forwards the chunks of both
+    answers: tools are called twice, text is spoken twice. Only the caller knows whether a chunk has
+    been used.
+
+    Args:
+        model: The model. One with retries of its own, or a fallback adapter, may retry as long as
+            nothing has arrived.
+        context: The chat context.
+        tools: The tools it is offered.
+        options: The connection options; their number of retries is ignored.
+        should_retry: Whether the caller retries after a failure; livekit closes a session after
+            several failures that are final.
+    """
+    _disable_retry_on_chunk_sent(model)
+    once = replace(options, max_retry=0)
+    stream = model.chat(chat_ctx=context, tools=tools, conn_options=once)
+    stream._retry_on_chunk_sent = False
+    emit_error = type(stream)._emit_error
+    weak_stream = weakref.proxy(stream)  # avoids a reference cycle
+
+    def emit_with_retry(api_error: Exception, recoverable: bool) -> None:
+        emit_error(weak_stream, api_error, recoverable=recoverable or should_retry(api_error))
+
+    stream._emit_error = emit_with_retry  # type: ignore[method-assign]  # its task has not started yet
+    return stream
+
+
+def _disable_retry_on_chunk_sent(model: LLM[Any]) -> None:
+    if isinstance(model, FallbackAdapter):
+        model._retry_on_chunk_sent = False
+        for one in model._llm_instances:
+            _disable_retry_on_chunk_sent(one)
+
+
+def add_user_message(session: AgentSession[Any], text: str) -> None:
+    """Add a user message to the histories of a session and its agent, and emit the event for it."""
+    message = ChatMessage(role="user", content=[text])
+    session.current_agent._chat_ctx.insert(message)
+    session._conversation_item_added(message)
