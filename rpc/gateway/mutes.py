@@ -71,7 +71,7 @@ class Mutes:
         self._seconds = seconds
         self._sleep = sleep
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._requested: dict[str, asyncio.Event] = {}
+        self._mute_requests: dict[str, asyncio.Event] = {}
         self._waiting: set[asyncio.Future[None]] = set()
         self._closed = False
 
@@ -95,13 +95,13 @@ class Mutes:
         """
         if self._closed or identity in self._tasks:
             return
-        requested = self._requested[identity] = asyncio.Event()
+        requested = self._mute_requests[identity] = asyncio.Event()
         task = asyncio.create_task(self._mute_for_a_time(identity, requested), name="mute a caller")
         self._tasks[identity] = task
 
         def over(task: asyncio.Task[None]) -> None:
             requested.set()
-            del self._tasks[identity], self._requested[identity]
+            del self._tasks[identity], self._mute_requests[identity]
             on_done()
 
         task.add_done_callback(over)
@@ -111,7 +111,7 @@ class Mutes:
 
         Replies sent meanwhile would delay that request: they cost the server as much as the calls.
         """
-        requested = self._requested.get(identity)
+        requested = self._mute_requests.get(identity)
         if requested is not None and not requested.is_set():
             with suppress(TimeoutError):
                 async with asyncio.timeout(REQUESTED_S):
