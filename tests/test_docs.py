@@ -58,16 +58,39 @@ def members(body: list[ast.stmt]) -> Iterator[str]:
 
 
 @cache
-def defined() -> frozenset[str]:
-    """Return ``Class.member`` of all classes of the four packages, private ones included."""
-    return frozenset(
-        f"{node.name}.{member}"
+def modules() -> tuple[ast.Module, ...]:
+    return tuple(
+        ast.parse(file.read_text(encoding="utf-8"))
         for package in ("agents", "bella_vista", "rpc", "state")
         for file in (ROOT / package).rglob("*.py")
-        for node in ast.parse(file.read_text(encoding="utf-8")).body
+    )
+
+
+def defined() -> set[str]:
+    """Return ``Class.member`` of all classes of the four packages, private ones included."""
+    return {
+        f"{node.name}.{member}"
+        for module in modules()
+        for node in module.body
         if isinstance(node, ast.ClassDef)
         for member in members(node.body)
+    }
+
+
+def test_every_log_message_in_the_operations_page_exists() -> None:
+    page = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+    table = page.partition("| `message` | Meaning |")[2].partition("\n\n")[0]
+    first_cells = " ".join(row.split("|")[1] for row in table.splitlines() if "`" in row)
+    messages = [message.strip(" .:,") for message in re.findall(r"`([^`]+)`", first_cells)]
+    texts = "\n".join(
+        node.value
+        for module in modules()
+        for node in ast.walk(module)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
     )
+
+    assert len(messages) > 8
+    assert [message for message in messages if message not in texts] == []
 
 
 def test_the_architecture_names_functions_that_exist() -> None:
