@@ -132,6 +132,18 @@ def test_every_link_leads_somewhere(page: Path) -> None:
         assert not anchor or anchor in anchors(linked), f"{target}#{anchor}"
 
 
+def test_every_setting_that_is_named_exists() -> None:
+    known = (ROOT / "docs" / "reference" / "settings.md").read_text(encoding="utf-8")
+    named = {
+        name
+        for page in PAGES
+        for name in re.findall(r"\bBELLA_VISTA_[A-Z_]*[A-Z]\b", page.read_text(encoding="utf-8"))
+    }
+
+    assert named
+    assert {name for name in named if f"`{name}`" not in known} == set()
+
+
 def test_every_decision_is_listed() -> None:
     folder = ROOT / "docs" / "adr"
     listed = set(re.findall(r"\((\d{4}-[\w-]+\.md)\)", (folder / "README.md").read_text("utf-8")))
