@@ -1,4 +1,4 @@
-"""What the page for those who come from plain LiveKit says of both sides is so."""
+"""What docs/from-plain-livekit.md says about both sides holds."""
 
 import re
 import sys
@@ -70,7 +70,7 @@ async def test_a_handoff_beside_a_command_is_answered_once(
     assert turn.handoffs == [("desk", "shelf")]
 
 
-async def test_a_refusal_is_no_success(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_refusal_is_not_a_success(monkeypatch: pytest.MonkeyPatch) -> None:
     after = typed("after.py", monkeypatch)
     model = ScriptedLLM(
         [
@@ -89,7 +89,7 @@ async def test_a_refusal_is_no_success(monkeypatch: pytest.MonkeyPatch) -> None:
     assert turn.tools[3].output == "Nothing was changed. refused: Three books at most."
 
 
-async def test_a_function_tool_of_a_voice_still_works(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_function_tool_of_an_agent_still_works(monkeypatch: pytest.MonkeyPatch) -> None:
     after = typed("after.py", monkeypatch)
 
     class Desk(after.Desk):  # type: ignore[misc, name-defined]

@@ -1,4 +1,4 @@
-"""The tutorial, its recipes and conflicts, typed as their reader types them: every file into an empty folder, every command."""
+"""The tutorial, recipes and conflicts as a reader types them: every file in an empty folder, every command run."""
 
 import os
 import re
@@ -15,22 +15,22 @@ BLOCK = re.compile(
 )
 APPLICATION = ("stay.py", "hotel.py")
 MOST_LINES = 100
-"""How long the reader's application may get; blank lines are not counted."""
+"""The reader's application is at most this long, without blank lines."""
 
-# Two runs of mypy and some of pytest, each on its own and perhaps on a busy machine.
+# Several runs of mypy and pytest, perhaps on a busy machine.
 pytestmark = pytest.mark.timeout(300)
 
 
 @dataclass
 class Typed:
-    """The reader's folder, and what the pages let him do."""
+    """The reader's folder, the commands that ran in it, and the output the pages promise."""
 
     folder: Path
     ran: dict[str, str] = field(default_factory=dict)
     shown: list[tuple[str, str]] = field(default_factory=list)
 
     def follow(self, page: str) -> None:
-        """Do what a page says, from top to bottom."""
+        """Write a page's files and run its commands, from top to bottom."""
         command = ""
         for block in BLOCK.finditer((ROOT / "docs" / page).read_text(encoding="utf-8")):
             if block["file"]:
@@ -44,7 +44,7 @@ class Typed:
                 self.shown.append((self.ran[command], block["text"]))
 
     def run(self, command: str) -> str:
-        """Run a command as in the reader's shell: the environment's programs, no key."""
+        """Run a command with the environment's programs and no key."""
         own = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
         own["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
         own["MYPY_CACHE_DIR"] = str(ROOT / ".mypy_cache" / "readers")
@@ -76,7 +76,7 @@ def test_the_tutorial_shows_what_the_terminal_shows(typed: Typed) -> None:
         assert came == promised
 
 
-def test_two_voices_take_a_hundred_lines(typed: Typed) -> None:
+def test_two_agents_take_a_hundred_lines(typed: Typed) -> None:
     written = [
         line
         for file in APPLICATION
@@ -96,7 +96,7 @@ def test_every_recipe_works_on_the_hotel_of_the_tutorial(typed: Typed) -> None:
     typed.run("mypy --strict *.py")
 
 
-def test_what_is_said_of_conflicts_holds(typed: Typed) -> None:
+def test_the_page_about_conflicts_holds(typed: Typed) -> None:
     typed.follow("conflicts.md")
     tests = (typed.folder / "test_conflicts.py").read_text(encoding="utf-8").count("def test_")
 
@@ -105,8 +105,9 @@ def test_what_is_said_of_conflicts_holds(typed: Typed) -> None:
     typed.run("mypy --strict test_conflicts.py")
 
 
-def test_the_readers_files_are_written_as_ours_are(typed: Typed) -> None:
+def test_the_readers_files_are_formatted_and_linted(typed: Typed) -> None:
     ruff = f"python -m ruff {{}} --config {ROOT / 'pyproject.toml'} ."
 
     typed.run(ruff.format("format --check"))
-    typed.run(ruff.format("check --ignore D,I,S101"))
+    sorted_as = """'lint.isort.known-first-party=["agents", "state"]'"""
+    typed.run(ruff.format(f"check --ignore D,S101 --config {sorted_as}"))
