@@ -13,7 +13,7 @@ import pytest
 from agents.handoff import Call, Event, Heard
 from agents.testing import until
 from bella_vista.orders import open_store
-from bella_vista.rooms.before import Before, talk_before
+from bella_vista.rooms.prior_call import PriorCall, read_prior_call
 from bella_vista.transcript import CallRecord
 from rpc.desk import SAY_S, CallOver, OrderDesk, Spoken
 from rpc.gateway import GUEST, Caller
@@ -392,9 +392,9 @@ class Place:
             other.execute("ROLLBACK")
         other.close()
 
-    async def before(self) -> Before:
+    async def before(self) -> PriorCall:
         """What another process would find."""
-        return await talk_before(self.store, self.it.call.state.order_id)
+        return await read_prior_call(self.store, self.it.call.state.order_id)
 
 
 @pytest.fixture
@@ -420,7 +420,7 @@ async def test_waiting_for_a_locked_database_is_no_beginning(place: Place) -> No
     await until(lambda: place.it.record.idle)
 
     assert place.it.heard == [(1, "hello")]
-    assert await place.before() == Before(turn=1, unanswered=("hello",))
+    assert await place.before() == PriorCall(turn=1, unanswered=("hello",))
 
 
 async def test_what_was_acknowledged_is_found_by_the_next_process(

@@ -63,16 +63,16 @@ class Talking:
         self.call: Call[OrderState, OrderContext] = restaurant_call(
             opened.shared,
             resumed=opened.resumed,
-            turn=opened.before.turn,
+            turn=opened.prior.turn,
             first_words=opened.first_words,
         )
-        self.call.late.extend(opened.before.unanswered)
+        self.call.late.extend(opened.prior.unanswered)
         self._record = CallRecord(self.call, store)
         self.desk = OrderDesk(
             self.call.shared,
             self.call,
             agent="bella-vista",
-            spoken=opened.before.spoken,
+            spoken=opened.prior.spoken,
             store=self._record.say,
         )
         self.said: list[str] = []
