@@ -115,7 +115,7 @@ def test_without_a_livekit_server_it_is_said_that_the_console_works(
 
     assert code == 0
     (told,) = [line for line in lines if not line.startswith("ok")]
-    assert told.startswith("warning  rooms: no LiveKit server is set: `console` works")
+    assert told.startswith("warning  rooms: no LiveKit server is configured: `console` works")
 
     Path(".env").write_text("LIVEKIT_API_KEY=key\n")
     code, lines = run(capsys)
@@ -194,7 +194,7 @@ async def test_a_clock_that_is_wrong_is_told_before_tokens_are_refused(
     [
         (200, {"data": [{"id": "gpt-4.1"}]}, Mark.OK, "key accepted"),
         (200, {"data": [{"id": "another"}]}, Mark.FAULT, "has no model gpt-4.1"),
-        (401, {"error": KEY}, Mark.FAULT, "does not accept the key"),
+        (401, {"error": KEY}, Mark.FAULT, "rejects the key"),
         (404, {}, Mark.WARNING, "does not list"),
         (200, None, Mark.FAULT, "does not answer"),
     ],
@@ -252,7 +252,7 @@ async def test_the_first_servers_key_is_not_shown_to_the_second_server() -> None
     ("given", "mark", "says"),
     [
         ({}, Mark.OK, "DEEPGRAM_API_KEY, CARTESIA_API_KEY"),
-        ({"DEEPGRAM_API_KEY": KEY, "CARTESIA_API_KEY": KEY}, Mark.OK, "deepgram hears, cartesia"),
+        ({"DEEPGRAM_API_KEY": KEY, "CARTESIA_API_KEY": KEY}, Mark.OK, "STT by deepgram, TTS by cartesia"),
         ({"stt": "openai", "CARTESIA_API_KEY": KEY}, Mark.FAULT, "OPENAI_API_KEY"),
     ],
 )

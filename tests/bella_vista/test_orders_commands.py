@@ -282,7 +282,7 @@ def test_a_guest_is_forgotten_and_the_report_says_nothing_of_him(
     assert (
         f"Order {order_id} (was not placed and is cancelled now): the guest was erased." in said.out
     )
-    assert said.out.splitlines()[-1].endswith("orders.db, orders.db.leases: gone.")
+    assert said.out.splitlines()[-1].endswith("orders.db, orders.db.leases: nothing left.")
     for private in ("Zo", "Öz", "zoe", "212"):
         assert private not in said.out
     assert orders("show", order_id, "--transcript") == 0
