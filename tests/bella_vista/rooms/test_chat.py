@@ -18,7 +18,7 @@ class Everybody:
 
     guest = "guest"
 
-    async def look_for(self, identity: str) -> bool:
+    async def wait_for(self, identity: str) -> bool:
         """Say that he is there."""
         return True
 
