@@ -1,1 +1,1 @@
-"""Bella Vista: the restaurant's agents, its order and its menu put together and served."""
+"""Bella Vista: the restaurant's agents, order and menu as one application."""

@@ -5,9 +5,9 @@ import signal
 
 
 def run() -> None:
-    """Run the command line; Ctrl-C ends it at once and in silence wherever nothing better is arranged."""
+    """Run the command line; by default Ctrl-C ends it at once, without output."""
     signal.signal(signal.SIGINT, lambda number, frame: os._exit(128 + number))
-    # Imported only now, so that Ctrl-C is quiet from the start.
+    # Imported late, so that Ctrl-C is quiet from the start.
     from bella_vista.cli import main
 
     main()

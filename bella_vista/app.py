@@ -1,7 +1,8 @@
-"""The server of the restaurant's calls, named ``server``.
+"""The worker's server, named ``server``.
 
-Jobs run in processes of their own, which import this module by its name. What a call needs is imported with
-``PRELOAD``, once for all of them: a worker itself only gives calls out, and is up the sooner.
+Jobs run in processes of their own, which import this module by name. What a call needs is
+imported through ``PRELOAD``, once for all of them; the worker itself needs none of it and starts
+faster.
 """
 
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from bella_vista.speech_models import missing_for_speech
 
 if TYPE_CHECKING:
     from bella_vista.job import JobMetadata
-    from bella_vista.serving.replacing import LostPlace
+    from bella_vista.serving.replacement import LostCall
 
 PRELOAD = (
     "bella_vista.rooms.job",
@@ -26,29 +27,29 @@ PRELOAD = (
     "email_validator",
     "babel.numbers",
 )
-"""What every call needs."""
+"""The modules that every call needs."""
 
 _settings = read_settings()
 
 
 def prepare(process: JobProcess) -> None:
-    """Ready a process: its call should wait neither for an import nor for a menu to be read."""
-    for name in PRELOAD:  # where processes are forked, all of it is there
+    """Prepare a process, so that its call waits neither for an import nor for the menu."""
+    for name in PRELOAD:  # forked processes have all of it already
         import_module(name)
-    from bella_vista.rooms.job import ready
+    from bella_vista.rooms.job import prepare_process
 
-    ready(process)
+    prepare_process(process)
 
 
-async def lost_places() -> "Sequence[LostPlace]":
-    """Find the rooms in which a call did not end and nobody serves any more."""
-    from bella_vista.rooms.lost import lost_places
+async def lost_calls() -> "Sequence[LostCall]":
+    """Find the rooms with a call that did not end and whose agent no longer renews its lease."""
+    from bella_vista.rooms.lost import find_lost_calls
 
-    return await lost_places(_settings)
+    return await find_lost_calls(_settings)
 
 
 async def tell_staff(room: str, metadata: "JobMetadata") -> None:
-    """Leave word for the staff that a guest's call broke off and that nobody goes on with it."""
+    """Flag a call for the staff that failed and is not continued."""
     from bella_vista.rooms.lost import tell_staff
 
     await tell_staff(_settings, room, metadata)
@@ -57,7 +58,7 @@ async def tell_staff(room: str, metadata: "JobMetadata") -> None:
 server = make_server(
     _settings,
     audio=not missing_for_speech(_settings),
-    lost=lost_places,
+    lost=lost_calls,
     given_up=tell_staff,
     setup=prepare,
     preload=(__name__, *PRELOAD),
@@ -66,7 +67,7 @@ server = make_server(
 
 @server.rtc_session(agent_name=_settings.agent_name)
 async def entrypoint(ctx: JobContext) -> None:
-    """Serve one room: take its place, join it, and talk to its guest until the call is over."""
+    """Serve one room: acquire its lease, join it, and serve its guest until the call is over."""
     from bella_vista.rooms.job import serve_room
 
     await serve_room(ctx)

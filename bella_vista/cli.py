@@ -1,6 +1,6 @@
-"""The command line. Every command imports what it needs when it runs, so that help and checks are at once.
+"""The command line. Commands import what they need when they run, so that help and checks are fast.
 
-Exit codes: 0 it went well, 1 it ran and something failed, 2 wrong use, a faulty file or configuration.
+Exit codes: 0 success, 1 it ran and something failed, 2 wrong usage, a faulty file or configuration.
 """
 
 import os
@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from bella_vista.faults import Faulty
-from bella_vista.importing import uncollected
-from bella_vista.layout import strangers
+from bella_vista.faults import InputError
+from bella_vista.importing import gc_paused
+from bella_vista.layout import foreign_packages
 from bella_vista.orders_cli import orders_app
-from bella_vista.terminal.streams import complain, make_safe, say
+from bella_vista.terminal.streams import make_streams_safe, print_error, say
 
 if TYPE_CHECKING:
     from bella_vista.settings import Settings
@@ -28,42 +28,44 @@ FAILED, WRONG = 1, 2
 
 app = typer.Typer(
     name="bella_vista",
-    help="Bella Vista answers: four agents, one order.",
+    help="Bella Vista: a restaurant whose four agents take one order.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-menu_app = typer.Typer(help="Look after a menu.", no_args_is_help=True)
+menu_app = typer.Typer(help="Check a menu.", no_args_is_help=True)
 app.add_typer(menu_app, name="menu")
 app.add_typer(orders_app, name="orders")
 
 MenuOption = Annotated[
     str | None,
-    typer.Option("--menu", metavar="FILE", help="The menu; Bella Vista's own without it."),
+    typer.Option("--menu", metavar="FILE", help="The menu; Bella Vista's own by default."),
 ]
 ModelOption = Annotated[
     str | None,
     typer.Option(
         "--model",
         metavar="NAME",
-        help="Who thinks: local (default), openai (or a compatible server), or script:FILE.",
+        help="The language model: local (default), openai (or a compatible server), or script:FILE.",
     ),
 ]
 AtOption = Annotated[
     str | None,
     typer.Option(
-        "--at", metavar="TIME", help="Start the clock there: ISO 8601, the restaurant's time."
+        "--at",
+        metavar="TIME",
+        help="Start the clock at this time: ISO 8601, the restaurant's time.",
     ),
 ]
 DatabaseOption = Annotated[
     str | None,
-    typer.Option("--database", metavar="URL", help="Where orders are kept: sqlite:///path."),
+    typer.Option("--database", metavar="URL", help="Where orders are stored: sqlite:///path."),
 ]
 
 
 class Picture(StrEnum):
-    """The ways to draw the graph."""
+    """The output formats of the graph."""
 
     MERMAID = "mermaid"
     DOT = "dot"
@@ -77,15 +79,15 @@ def console(
     at: AtOption = None,
     database: DatabaseOption = None,
     order: Annotated[
-        str | None, typer.Option("--order", metavar="ID", help="Go on with a stored order.")
+        str | None, typer.Option("--order", metavar="ID", help="Continue a stored order.")
     ] = None,
     events: Annotated[
         bool, typer.Option("--events", help="Write one JSON object per line, and nothing else.")
     ] = False,
 ) -> None:
-    """Have a conversation here and now: type, or pipe one guest turn per line."""
+    """Have a conversation in the terminal: type, or pipe one guest turn per line."""
     settings = _settings(menu=menu, model=model, at=at, database=database)
-    with uncollected():
+    with gc_paused():
         from bella_vista.console import run_console
 
     again = _command("console", menu=menu, database=database)
@@ -94,7 +96,7 @@ def console(
 
 @app.command()
 def understand(menu: MenuOption = None, at: AtOption = None) -> None:
-    """Show, as JSON, what the local model makes of each line of the input."""
+    """Show how the local model understands each line of the input, as JSON."""
     settings = _settings(menu=menu, at=at)
     from bella_vista.understand import understand_lines
 
@@ -105,7 +107,7 @@ def understand(menu: MenuOption = None, at: AtOption = None) -> None:
 def menu_check(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A menu in YAML.")],
 ) -> None:
-    """Read a menu and list everything that is wrong with it, each with its line."""
+    """Check a menu and list everything that is wrong with it, with file and line."""
     from state.menu import load_menu
 
     menu = load_menu(Path(file))
@@ -119,10 +121,10 @@ def menu_check(
 @app.command()
 def graph(
     picture: Annotated[
-        Picture, typer.Option("--format", help="How it is drawn.", case_sensitive=False)
+        Picture, typer.Option("--format", help="The output format.", case_sensitive=False)
     ] = Picture.MERMAID,
 ) -> None:
-    """Draw who hands the guest over to whom."""
+    """Draw the graph of handoffs between the agents."""
     from agents.handoff import dot, mermaid, outline
     from agents.roster import restaurant_graph
 
@@ -131,7 +133,7 @@ def graph(
 
 
 class Schema(StrEnum):
-    """What there is a schema of."""
+    """The schemas there are."""
 
     MENU = "menu"
     RPC = "rpc"
@@ -140,9 +142,11 @@ class Schema(StrEnum):
 
 @app.command()
 def schema(
-    what: Annotated[Schema | None, typer.Argument(help="Without it: what there is.")] = None,
+    what: Annotated[
+        Schema | None, typer.Argument(help="Which schema; lists them without it.")
+    ] = None,
 ) -> None:
-    """Write the JSON Schema of a kind of file, or of the RPC, for editors and other programs."""
+    """Write the JSON Schema of a file format or of the RPC, for editors and other programs."""
     import json
 
     if what is None:
@@ -171,12 +175,12 @@ def replay(
     model: ModelOption = None,
     at: AtOption = None,
 ) -> None:
-    """Hold conversations from files and say what of them does not hold."""
+    """Replay conversations from files and report every expectation that does not hold."""
     settings = _settings(menu=menu, model=model, at=at)
-    from bella_vista.replay import replay as hold
+    from bella_vista.replay import replay as run_replay
 
     paths = [Path(file) for file in files]
-    raise typer.Exit(hold(paths, settings, model=model))
+    raise typer.Exit(run_replay(paths, settings, model=model))
 
 
 @app.command()
@@ -186,9 +190,9 @@ def start(
     at: AtOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Serve rooms: take the calls that a LiveKit server gives out, until SIGTERM; no call is cut off."""
-    _hand_down(menu=menu, model=model, at=at, database=database, serving=True)
-    from bella_vista.serving.running import run_worker
+    """Serve rooms: accept calls from a LiveKit server until SIGTERM, then drain."""
+    _export_options(menu=menu, model=model, at=at, database=database, serving=True)
+    from bella_vista.serving.worker_process import run_worker
 
     raise typer.Exit(run_worker())
 
@@ -204,12 +208,12 @@ def dev(
         typer.Option(
             "--server",
             metavar="FILE",
-            help="Run this LiveKit server's program meanwhile, on this machine only.",
+            help="Run this LiveKit server program meanwhile, on this machine only.",
         ),
     ] = None,
 ) -> None:
-    """Serve rooms while you write: the worker starts anew when a file changes, and nobody is cut off."""
-    _hand_down(menu=menu, model=model, at=at, database=database, serving=server is None)
+    """Serve rooms during development: the worker restarts when a file changes; no call is cut off."""
+    _export_options(menu=menu, model=model, at=at, database=database, serving=server is None)
     from bella_vista.serving.reloading import run_dev
 
     raise typer.Exit(run_dev(server=server))
@@ -219,16 +223,16 @@ def dev(
 def join(
     room: Annotated[
         str | None,
-        typer.Option("--room", metavar="NAME", help="Join this room; a fresh one without it."),
+        typer.Option("--room", metavar="NAME", help="The room to join; a new one by default."),
     ] = None,
     identity: Annotated[
         str | None,
         typer.Option(
-            "--identity", metavar="ID", help="Who you are there; somebody new without it."
+            "--identity", metavar="ID", help="Your identity in the room; a new one by default."
         ),
     ] = None,
     resume: Annotated[
-        str | None, typer.Option("--resume", metavar="CODE", help="Go on with an order of yours.")
+        str | None, typer.Option("--resume", metavar="CODE", help="Resume an order by its code.")
     ] = None,
     rpc: Annotated[
         tuple[str, str] | None,
@@ -256,33 +260,33 @@ def join(
             events=events,
             again=_command("join"),
         )
-    _leave_at_once(code)
+    _exit_now(code)
 
 
 @app.command()
 def doctor(
     menu: MenuOption = None, model: ModelOption = None, database: DatabaseOption = None
 ) -> None:
-    """Look at everything a call needs, say what is wrong, and what to do about it."""
+    """Check everything a call needs; report what is wrong and how to fix it."""
     from bella_vista.doctor import run_doctor
 
     raise typer.Exit(run_doctor(menu=menu, model=model, database=database))
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run a command and leave with its exit code; what a person did wrong is told in plain lines."""
-    if wrong := strangers():
-        complain(*wrong)
+    """Run a command and exit with its code; errors of the user are reported in plain lines."""
+    if wrong := foreign_packages():
+        print_error(*wrong)
         sys.exit(WRONG)
-    make_safe()
+    make_streams_safe()
     try:
         app(args=arguments)
     except Exception as error:
         from state.menu import MenuFaults
 
-        if not isinstance(error, Faulty | MenuFaults):
+        if not isinstance(error, InputError | MenuFaults):
             raise
-        complain(*map(str, error.faults))
+        print_error(*map(str, error.faults))
         sys.exit(WRONG)
     sys.exit(0)
 
@@ -290,25 +294,25 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def _settings(**options: object) -> "Settings":
     from bella_vista.settings import read_settings, unknown_settings
 
-    complain(*(f"warning: there is no setting {name}" for name in unknown_settings()))
+    print_error(*(f"warning: there is no setting {name}" for name in unknown_settings()))
     return read_settings(**options)
 
 
-def _leave_at_once(code: int) -> NoReturn:
-    """End the process with nothing left to do: livekit 1.1.21 has threads that can abort one that ends slowly."""
+def _exit_now(code: int) -> NoReturn:
+    """Exit without cleanup: livekit 1.1.21 has threads that can abort a process that ends slowly."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()
     os._exit(code)
 
 
-def _hand_down(*, serving: bool, **options: str | None) -> None:
-    """Put options into the environment, once they are known to be right: a worker's processes read it."""
+def _export_options(*, serving: bool, **options: str | None) -> None:
+    """Validate options and put them into the environment, where a worker's processes read them."""
     from bella_vista.settings import read_settings, unknown_settings, variable
 
-    complain(*(f"warning: there is no setting {name}" for name in unknown_settings()))
+    print_error(*(f"warning: there is no setting {name}" for name in unknown_settings()))
     if serving:
-        from bella_vista.serving.running import checked_settings
+        from bella_vista.serving.worker_process import checked_settings
 
         checked_settings(**options)
     else:
@@ -319,7 +323,7 @@ def _hand_down(*, serving: bool, **options: str | None) -> None:
 
 
 def _command(name: str, **options: str | None) -> str:
-    """Write down how a command is called here, with the options that were given."""
+    """Return the command line that runs a command here, with the given options."""
     started = Path(sys.argv[0])
     words = [_short(started)]
     if started.name == "__main__.py":
@@ -332,7 +336,7 @@ def _command(name: str, **options: str | None) -> str:
 
 
 def without_password(value: str) -> str:
-    """Write a database's address without the password in it: it is shown on a screen.
+    """Return a database's address without its password, to be shown on a screen.
 
     >>> without_password("postgresql://bella:p@ss@host/orders?password=x&sslmode=require")
     'postgresql://bella@host/orders?sslmode=require'

@@ -1,4 +1,4 @@
-"""The conversation in a terminal: from the settings to a call, and from a guest's lines to its end."""
+"""The ``console`` command: a conversation in a terminal, from the settings to the end of the call."""
 
 import asyncio
 import logging
@@ -16,17 +16,17 @@ from agents.roster import restaurant_call, restaurant_graph
 from agents.testing import ScriptedLLM
 from bella_vista.clock import running_clock
 from bella_vista.menus import menu_file
-from bella_vista.models import language_model, patience_of
+from bella_vista.models import language_model, reply_limit_of
 from bella_vista.orders import default_database, new_order, open_store, resume_order
 from bella_vista.settings import Settings
 from bella_vista.terminal.events import EventLines
-from bella_vista.terminal.guest import is_dumb, piped, typed
+from bella_vista.terminal.input import is_dumb, piped, typed
 from bella_vista.terminal.lines import Lines
 from bella_vista.terminal.logs import log_to_file, log_to_stderr
 from bella_vista.terminal.plain import Transcript
 from bella_vista.terminal.signals import on_signals
-from bella_vista.terminal.streams import complain, nobody_reads
-from bella_vista.terminal.words import farewell
+from bella_vista.terminal.streams import discard_stdout, print_error
+from bella_vista.terminal.words import closing_lines
 from bella_vista.transcript import CallRecord
 from state.context import OrderContext
 from state.menu import Menu, load_menu
@@ -40,49 +40,51 @@ STOP_LIMIT_S = 5.0
 """How long the end of a call waits for what still runs in it, in seconds."""
 
 
-class Front(Protocol):
-    """What a conversation looks like to whoever sits in front of it."""
+class Display(Protocol):
+    """Shows a conversation to the person or program at the terminal."""
 
     def opens(self) -> None:
-        """The call begins."""
+        """The call starts."""
 
     def tell(self, event: Event) -> None:
-        """Something happened."""
+        """An event of the call."""
 
     def closes(self, reason: EndReason) -> None:
         """The call is over."""
 
 
 @dataclass
-class Talk:
-    """One conversation between a call and a guest who types.
+class ConsoleConversation:
+    """A conversation between a call and a guest at a terminal.
 
     Args:
-        call: The call, fresh.
+        call: The call, not started.
         model: The language model of its agents.
         front: Shows it.
-        lines: What the guest types.
-        typed: Whether they are typed as it goes; else they come from a pipe or a file.
+        lines: The guest's input.
+        typed: Whether the input is typed interactively; else it comes from a pipe or a file.
     """
 
     call: Call[OrderState, OrderContext]
     model: LLM[Any]
-    front: Front
+    front: Display
     lines: Lines
     typed: bool
     unheard: OSError | None = None
-    """Why nobody can read what is said any more."""
+    """Why stdout can no longer be written to."""
 
-    async def hold(self) -> EndReason:
-        """Talk until somebody ends it; returns why it ended."""
+    async def run(self) -> EndReason:
+        """Run the conversation to its end; returns why it ended."""
         self.call.subscribe(self._tell)
         with on_signals(self._leave):
             self._show(self.front.opens)
             try:
                 await start_text(self.call, self.model)
                 await self._turns()
-            except Exception:  # the guest is told that it broke off, and how his order goes on
-                logger.exception("the conversation broke off")
+            except (
+                Exception
+            ):  # the guest is told that the conversation failed and how to resume the order
+                logger.exception("conversation failed")
                 self.call.end("failed")
             finally:
                 await self._stop()
@@ -106,7 +108,7 @@ class Talk:
             async with asyncio.timeout(STOP_LIMIT_S):
                 await stop(self.call)
         except TimeoutError:
-            logger.warning("the call did not stop in time")
+            logger.warning("call did not stop within %g s", STOP_LIMIT_S)
 
     def _leave(self) -> None:
         self.call.end("user_left")
@@ -119,7 +121,7 @@ class Talk:
             self._show(lambda: self.front.tell(event))
 
     def _show(self, show: Callable[[], None]) -> None:
-        """Show something, unless nobody reads any more: then the guest has left."""
+        """Show something; if stdout is closed the guest has left."""
         if self.unheard is not None:
             return
         try:
@@ -130,16 +132,16 @@ class Talk:
 
 
 def run_console(settings: Settings, *, order_id: str | None, events: bool, again: str) -> int:
-    """Hold a conversation in this terminal; returns the exit code.
+    """Run a conversation in this terminal; returns the exit code.
 
     Args:
         settings: The menu, the model, the clock and the database.
-        order_id: The stored order that goes on; a new one without it.
+        order_id: The stored order to resume; a new one without it.
         events: Whether to write JSON lines.
-        again: How this command was called, for telling how to continue.
+        again: This command as it was called, for the hint how to resume.
 
     Raises:
-        Faulty: Something that was given cannot be used.
+        InputError: An input cannot be used.
         MenuFaults: The menu is faulty.
     """
     menu = load_menu(menu_file(settings.menu))
@@ -168,33 +170,33 @@ async def _converse(
             shared = await new_order(store, context, "terminal", restaurant_graph().start)
         else:
             shared = await resume_order(store, context, order_id)
-        call = restaurant_call(shared, think_limit_s=patience_of(model))
+        call = restaurant_call(shared, think_limit_s=reply_limit_of(model))
         to_go_on = f"{again} --order {call.state.order_id}"
         front, lines = _front(call, events, on_screen, to_go_on)
         record = CallRecord(call, store, words=settings.transcript)
         record.drop_older_than(settings.transcript_days)
         typing = sys.stdin is not None and sys.stdin.isatty()
-        talk = Talk(call, model, front, lines, typed=typing)
+        talk = ConsoleConversation(call, model, front, lines, typed=typing)
         try:
-            reason = await talk.hold()
+            reason = await talk.run()
         finally:
             await record.aclose()
             await model.aclose()
     if reason == "failed" and events:
-        complain(*farewell(call, reason, to_go_on))
+        print_error(*closing_lines(call, reason, to_go_on))
     return _exit_code(talk, reason)
 
 
-def _exit_code(talk: Talk, reason: EndReason) -> int:
+def _exit_code(talk: ConsoleConversation, reason: EndReason) -> int:
     if talk.unheard is not None:
-        nobody_reads()
+        discard_stdout()
         if isinstance(talk.unheard, BrokenPipeError):
             return 0
-        complain(f"stdout: {talk.unheard.strerror}")
+        print_error(f"stdout: {talk.unheard.strerror}")
         return FAILED
     model = talk.model
     if isinstance(model, ScriptedLLM) and len(model.requests) > len(model.script):
-        complain(f"the script has only {len(model.script)} steps")
+        print_error(f"the script has only {len(model.script)} steps")
         return FAILED
     return FAILED if reason == "failed" else 0
 
@@ -204,7 +206,7 @@ def _front(
     events: bool,
     on_screen: bool,
     to_go_on: str,
-) -> tuple[Front, Lines]:
+) -> tuple[Display, Lines]:
     if events:
         return EventLines(call, sys.stdout), piped()
     if not on_screen:

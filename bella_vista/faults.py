@@ -1,10 +1,10 @@
-"""What a person did wrong, in lines that say what to change."""
+"""The base of errors that list everything wrong with an input."""
 
 from collections.abc import Iterable
 
 
-class Faulty(Exception):
-    """Something a person gave cannot be used; ``faults`` lists everything that is wrong with it."""
+class InputError(Exception):
+    """Settings, a file or a database cannot be used; ``faults`` lists everything wrong with it."""
 
     def __init__(self, faults: Iterable[str]) -> None:
         self.faults = tuple(faults)

@@ -1,8 +1,9 @@
-"""A guest is forgotten: his traces are taken out of the orders, the talk and the logs, and looked for again.
+"""Erases a guest's personal data from orders, transcripts and logs, and checks that it is gone.
 
-What is found out about his orders is taken out of the logs first and of the orders then, each in one
-transaction, so that who is interrupted can begin again. The database's files are rewritten every time, also
-when no order is his any more: somebody may have been interrupted before that.
+The traces found in the guest's orders are erased from the logs first and from the orders then, each
+in one transaction, so that an interrupted run can be repeated. The database's files are rewritten
+every time, even if no order of the guest is left: an earlier run may have been interrupted before
+that.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +13,7 @@ from typing import TypeAlias
 
 from pydantic import JsonValue, ValidationError
 
-from bella_vista.orders import STAFF, in_plain_words, kitchen_context
+from bella_vista.orders import STAFF, as_order_faults, kitchen_context
 from bella_vista.traces import Contact, Trace, found_in_files, overwritten
 from state.commands import CancelOrder
 from state.errors import WrongStage
@@ -33,20 +34,21 @@ _Edit: TypeAlias = Callable[[str, _Commands], tuple[str, _Commands]]
 
 
 @dataclass
-class Forgotten:
-    """What was done to forget a guest, and what could not be done. It names orders and files, never him.
+class ErasureReport:
+    """What was erased, and what could not be. It names orders and files, never the guest.
 
     Args:
-        orders: The orders that were his, by id, each with the stage it is in now.
-        cancelled: Those of them that were not placed yet.
-        mentions: Other guests' orders in which his number or address was mentioned.
-        taken: How many different texts were taken out, by what they are.
-        lines: How much of the talk was dropped, in lines.
-        in_logs: How often he was found in logs, and written over.
-        busy: Orders that the house has in hand; they were left alone.
-        others: Other orders with a number or an address that stood on his; they were left alone.
-        looked_in: The files that were searched in the end.
-        untold: How many of the texts were too short to be looked for in files.
+        orders: The guest's orders by id, each with its present stage.
+        cancelled: Those of them that had not been placed.
+        mentions: Other guests' orders that mentioned the guest's number or address.
+        taken: How many different texts were erased, by kind.
+        lines: How many lines of transcripts were deleted.
+        in_logs: How many occurrences in logs were overwritten.
+        busy: Orders in preparation; they were left unchanged.
+        others: Other orders with a number or an address that was on one of the guest's; they were
+            left unchanged.
+        looked_in: The files that were searched at the end.
+        too_short: How many of the texts were too short to be searched for in files.
         left: What could not be done, as lines.
     """
 
@@ -59,46 +61,47 @@ class Forgotten:
     busy: dict[str, Stage] = field(default_factory=dict)
     others: list[str] = field(default_factory=list)
     looked_in: list[Path] = field(default_factory=list)
-    untold: int = 0
+    too_short: int = 0
     left: list[str] = field(default_factory=list)
 
     @property
     def nothing_found(self) -> bool:
-        """Whether there was nothing of him, and nothing is left to be done."""
+        """Whether there was nothing to erase, and nothing is left to do."""
         found = self.orders or self.mentions or self.busy or self.in_logs
         return not found and not self.left
 
 
-async def forget_guest(store: SqlStore, contact: Contact, logs: Sequence[Path]) -> Forgotten:
-    """Take all traces of a guest out of what is kept, and look whether they are gone.
+async def forget_guest(store: SqlStore, contact: Contact, logs: Sequence[Path]) -> ErasureReport:
+    """Erase a guest's personal data from all that is stored, and check that it is gone.
 
-    His are the orders on which his number or address stood in any version. They stay without him: lines,
-    prices, times, stage, payment and tip. One that was not placed yet is cancelled.
+    The guest's orders are those with this number or address in any version. They are kept without
+    the guest: lines, prices, times, stage, payment and tip. An order that was not placed is
+    cancelled.
 
     Args:
-        store: Sees every restaurant's orders.
-        contact: His number or address.
+        store: A store of all restaurants' orders.
+        contact: The guest's number or address.
         logs: The program's own logs.
 
     Raises:
         OrderFaults: The database cannot be used at all.
     """
-    return await _Forgetting(store, contact, logs).carried_out()
+    return await _Erasure(store, contact, logs).run()
 
 
-class _Forgetting:
+class _Erasure:
     def __init__(self, store: SqlStore, contact: Contact, logs: Sequence[Path]) -> None:
         self._store = store
         self._contact = contact
         self._logs = tuple(logs)
         self._traces: set[Trace] = {contact}
-        self._done = Forgotten()
+        self._done = ErasureReport()
 
-    async def carried_out(self) -> Forgotten:
+    async def run(self) -> ErasureReport:
         done = self._done
-        his: list[tuple[Stored, OrderState]] = []
+        own: list[tuple[Stored, OrderState]] = []
         mentioning: list[Stored] = []
-        with in_plain_words():
+        with as_order_faults():
             found = await self._store.search(self._contact.stored_in)
             await self._store.drop_leases(self._contact.stored_in)
         for order_id in found:
@@ -111,20 +114,20 @@ class _Forgetting:
             if versions[-1].stage in IN_THE_HOUSE:
                 done.busy[order_id] = versions[-1].stage
             elif any(map(self._contact.is_of, versions)):
-                his.append((stored, versions[-1]))
-                self._take_note(versions, [one for row in stored.entries for one in row.commands])
+                own.append((stored, versions[-1]))
+                self._add_traces(versions, [one for row in stored.entries for one in row.commands])
             else:
                 mentioning.append(stored)
         self._clean_logs()
-        for stored, order in his:
+        for stored, order in own:
             await self._forget(stored, order)
         for stored in mentioning:
             if await self._rewrite(stored.state_id, self._cut):
                 done.mentions.append(stored.state_id)
-        await self._prove()
+        await self._check()
         return done
 
-    def _take_note(
+    def _add_traces(
         self, orders: Sequence[OrderState], commands: Sequence[dict[str, JsonValue]]
     ) -> None:
         texts = [text for order in orders for text in texts_about_guest(order)]
@@ -149,13 +152,13 @@ class _Forgetting:
                 self._done.cancelled.append(order_id)
                 order = shared.state
             lines = len(await self._store.said(order_id))
-        except WrongStage:  # placed just now
+        except WrongStage:  # placed meanwhile
             self._done.busy[order_id] = Stage.PLACED
             return
         except StateError as fault:
             self._done.left.append(fault.message)
             return
-        if await self._rewrite(order_id, self._without_him):
+        if await self._rewrite(order_id, self._without_guest):
             self._done.orders[order_id] = order.stage
             self._done.lines += lines
 
@@ -167,9 +170,9 @@ class _Forgetting:
             return False
         return True
 
-    def _without_him(self, state: str, commands: _Commands) -> tuple[str, _Commands]:
+    def _without_guest(self, state: str, commands: _Commands) -> tuple[str, _Commands]:
         order = _order(state)
-        self._take_note([order], commands)
+        self._add_traces([order], commands)
         return without_guest(order).model_dump_json(), tuple(map(command_without_guest, commands))
 
     def _cut(self, state: str, commands: _Commands) -> tuple[str, _Commands]:
@@ -179,13 +182,13 @@ class _Forgetting:
             tuple(command_with_words_cut(command, cut) for command in commands),
         )
 
-    # -- looking for what is left -----------------------------------------------------------------
+    # -- checking ---------------------------------------------------------------------------------
 
-    async def _prove(self) -> None:
+    async def _check(self) -> None:
         done = self._done
         for trace in self._traces:
             done.taken[trace.kind] = done.taken.get(trace.kind, 0) + 1
-        done.untold = sum(not trace.telling for trace in self._traces)
+        done.too_short = sum(not trace.is_searchable for trace in self._traces)
         try:
             await self._store.wipe()
             for order_id in done.orders:
@@ -220,11 +223,12 @@ class _Forgetting:
         done = self._done
         files = await self._store.files()
         traces = sorted(
-            (trace for trace in self._traces if trace.telling), key=lambda trace: trace.text
+            (trace for trace in self._traces if trace.is_searchable), key=lambda trace: trace.text
         )
         done.looked_in = [*files, *self._logs]
         hits = found_in_files(files, traces)
-        # What looks like one may be somebody else's, or a word of the menu: then it stands in an order.
+        # A match may belong to another guest, or be a word of the menu: then it is still in an
+        # order.
         dead = set(hits)
 
         def look(stored: str) -> bool:
@@ -257,7 +261,7 @@ def _order(state: str, order_id: str = "") -> OrderState:
 
 
 def _is_clean(stored: Stored) -> bool:
-    """Whether nothing of a guest is left in an order."""
+    """Whether an order holds no personal data."""
     return all(without_guest(order) == order for order in _versions(stored)) and all(
         entry.key is None
         and all(command_without_guest(command) == command for command in entry.commands)

@@ -1,4 +1,4 @@
-"""Importing without the garbage collector."""
+"""Imports with the garbage collector paused."""
 
 import gc
 from collections.abc import Iterator
@@ -6,12 +6,13 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
-    """Import here what a whole process needs, at its start.
+def gc_paused() -> Iterator[None]:
+    """Import within this context what a process needs from its start to its end.
 
-    Of the quarter of a million objects that come with livekit-agents 1.8.9 one in a hundred is garbage. Looking for
-    it again and again is a sixth of the time that a console takes to start, and would later stop a conversation for a
-    tenth of a second: so nobody looks, then or later.
+    Of the quarter of a million objects that livekit-agents 1.8.9 imports one in a hundred is
+    garbage. Collecting during the import would be a sixth of a console's start-up time, and
+    scanning these objects later would pause a conversation for a tenth of a second. So they are
+    frozen: the collector never looks at them.
     """
     collecting = gc.isenabled()
     gc.disable()

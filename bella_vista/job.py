@@ -1,38 +1,39 @@
-"""What a room's dispatch may say about the call: the metadata of a LiveKit job, typed."""
+"""The metadata of a LiveKit job, typed."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from bella_vista.faults import Faulty
+from bella_vista.faults import InputError
 from rpc.gateway.errors import BadJson
 from rpc.gateway.strict_json import read
 from state.order import Channel
 
 _SHOWN = 40
-"""How much of an unknown field's name is repeated, in characters."""
+"""How many characters of an unknown field's name are repeated."""
 
 _NO_OBJECT = "the metadata is not a JSON object with each field once"
 
 _Id = Annotated[str, Field(min_length=1, max_length=128)]
 
 
-class MetadataFaults(Faulty):
-    """The metadata of a job cannot be used; the faults name fields, and never repeat what stands in them."""
+class MetadataFaults(InputError):
+    """A job's metadata is invalid; the faults name fields and never repeat their values."""
 
 
 class JobMetadata(BaseModel):
-    """What whoever dispatches us to a room may tell: all of it optional.
+    """What a dispatch may say about a call; every field is optional.
 
     Args:
-        order_id: The stored order to go on with.
-        resume_code: The code its guest was given, which proves that it is his.
-        channel: How the guest talks to the house.
+        order_id: The stored order to resume.
+        resume_code: The resume code of an order, which proves that it is the guest's.
+        channel: How the guest talks to us.
         locale: The guest's language and region, as in ``en-US``.
-        user: The user's identity in the room; without it the user is found among those who come.
-        supersedes: The job, dead or on its way out, whose call this one goes on with; set by ourselves.
-        tries: How many jobs in a row were lost with this call; set by ourselves.
+        user: The user's identity in the room; without it the user is determined among the
+            participants.
+        supersedes: The job, dead or leaving, whose call this one continues; set by the dispatcher.
+        tries: How many jobs in a row have failed in this call; set by the dispatcher.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
@@ -49,13 +50,13 @@ class JobMetadata(BaseModel):
 
     @classmethod
     def parse(cls, text: str) -> "JobMetadata":
-        """Read a job's metadata; an empty text says nothing.
+        """Parse a job's metadata; an empty text sets nothing.
 
         >>> JobMetadata.parse('{"order_id": "abcd-efgh-jkmn"}').order_id
         'abcd-efgh-jkmn'
 
         Raises:
-            MetadataFaults: Everything that is wrong, by field, in words for whoever wrote the dispatch.
+            MetadataFaults: Everything that is wrong, by field.
         """
         try:
             return cls.model_validate(read(text))
@@ -65,7 +66,7 @@ class JobMetadata(BaseModel):
             raise MetadataFaults(_readable(fault) for fault in error.errors()) from None
 
     def text(self) -> str:
-        """Write it down for a dispatch, without what is not set."""
+        """Serialize it for a dispatch, without unset fields."""
         return self.model_dump_json(exclude_defaults=True)
 
 

@@ -1,6 +1,6 @@
-"""Whether the packages this application runs on are its own.
+"""Checks that the packages this application imports are its own.
 
-``agents``, ``rpc`` and ``state`` are names that another distribution or a stray folder may carry as well.
+Another distribution or a stray folder may provide ``agents``, ``rpc`` or ``state`` too.
 """
 
 from collections.abc import Iterable
@@ -10,8 +10,8 @@ from pathlib import Path
 OURS = ("agents", "rpc", "state")
 
 
-def strangers(names: Iterable[str] = OURS) -> tuple[str, ...]:
-    """Name every package that would be imported from elsewhere, with where that is."""
+def foreign_packages(names: Iterable[str] = OURS) -> tuple[str, ...]:
+    """List every package that would be imported from elsewhere, with its location."""
     home = Path(__file__).resolve().parent.parent
     found = {name: _place(name) for name in names}
     return tuple(

@@ -1,7 +1,7 @@
-"""A LiveKit server on this machine, for developing and for the tests: on loopback only, and gone when its owner is.
+"""Runs a LiveKit server on this machine, for development and tests: on loopback only, ended with its owner.
 
-It needs the server's program, which ``make .tools/livekit-server`` builds. It is no server for guests: its
-keys stand here for everybody to read.
+It needs the server's program, which ``make .tools/livekit-server`` builds. It is not meant for real
+guests: its keys are public.
 """
 
 import asyncio
@@ -20,13 +20,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-from bella_vista.faults import Faulty
+from bella_vista.faults import InputError
 
 API_KEY = "bella-vista-development"
 API_SECRET = "everybody-knows-this-one-so-it-guards-nothing"
-"""The keys of a server that only this machine reaches; a worker must refuse them anywhere else."""
+"""The keys of a server that only this machine reaches; a worker refuses them for any other
+address."""
 
-HOW_TO_GET_IT = "make .tools/livekit-server"
+BUILD_COMMAND = "make .tools/livekit-server"
 
 USUAL_PORT = 7880
 
@@ -35,31 +36,31 @@ _PROGRAM = "livekit-server"
 _HOST = "127.0.0.1"
 
 _HEALTHY_LIMIT_S = 20.0
-"""How long a starting server may take until it answers that it is well, in seconds."""
+"""How long a starting server may take until its health check answers, in seconds."""
 
 _STOP_LIMIT_S = 1.0
-"""How long it may take to say goodbye, in seconds; one that has just started does not hear that it should."""
+"""How long it may take to stop, in seconds; a server that has just started ignores the signal."""
 
-_LOOK_EVERY_S = 0.03
+_POLL_S = 0.03
 _ATTEMPTS = 5
 _LAST_LINES = 5
 
-# The server becomes the process that was started, in a group of its own. Beside it a watcher holds the other
-# end of a pipe of ours: when we are gone, however we went, the pipe ends and the whole group with it.
-# The first signal alone lets a server wait for its guests to leave.
-_WATCHED = """
+# The shell process becomes the server, in a process group of its own. A watcher beside it reads a
+# pipe from us: when we are gone, however that happens, the pipe ends and the watcher ends the
+# group. After only one signal a server waits for its participants to leave.
+_START_WATCHED = """
 exec 3<&0
 ( trap '' INT TERM HUP; cat <&3 >/dev/null; kill -INT 0; kill -TERM 0; sleep 3; kill -KILL 0 ) &
 exec "$@" </dev/null 3<&-
 """
 
 
-class ServerFaults(Faulty):
-    """There is no server's program, or it does not start."""
+class ServerFaults(InputError):
+    """The server's program is missing, or the server does not start."""
 
 
 def find_program() -> Path | None:
-    """Find the program of a LiveKit server: the one built here, or one on the ``PATH``."""
+    """Return the program of a LiveKit server: the one built here, or one on the ``PATH``."""
     if _BUILT.is_file():
         return _BUILT
     found = shutil.which(_PROGRAM)
@@ -67,15 +68,17 @@ def find_program() -> Path | None:
 
 
 class LocalServer:
-    """A LiveKit server that only this machine reaches, as a context manager, asynchronous or not.
+    """A LiveKit server on loopback, as a context manager, asynchronous or not.
 
-    It may be stopped, killed and started again within; it keeps its ports and forgets its rooms.
+    Within the context it may be stopped, killed and started again; it keeps its ports and loses its
+    rooms.
 
     Args:
         program: The server's program.
-        port: The port of its address, where it is free; any free one without it.
-        empty_timeout_s: How long it keeps a room that nobody has joined, in seconds.
-        departure_timeout_s: How long it keeps a room after the last guest has left, in seconds.
+        port: The port of its address, if it is free; else any free one.
+        empty_timeout_s: How long it keeps a room that no participant has joined, in seconds.
+        departure_timeout_s: How long it keeps a room after the last participant has left, in
+            seconds.
     """
 
     api_key = API_KEY
@@ -103,14 +106,14 @@ class LocalServer:
 
     @property
     def url(self) -> str:
-        """Where clients and workers find it, once it has been started."""
+        """The address for clients and workers, once it has been started."""
         if self._ports is None:
             raise RuntimeError("the server has not been started yet")
         return f"ws://{_HOST}:{self._ports[0]}"
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """The settings, by LiveKit's own names, of whoever wants to talk to it."""
+        """The environment variables for its clients, by LiveKit's own names."""
         return {
             "LIVEKIT_URL": self.url,
             "LIVEKIT_API_KEY": self.api_key,
@@ -119,34 +122,34 @@ class LocalServer:
 
     @property
     def running(self) -> bool:
-        """Whether its process lives."""
+        """Whether its process is running."""
         return self._process is not None and self._process.poll() is None
 
     def start(self) -> None:
-        """Start it, and wait until it is well.
+        """Start it, and wait until its health check answers.
 
         Raises:
-            ServerFaults: It does not start; with what it said last.
+            ServerFaults: It does not start; with the last lines of its log.
         """
         self._given_up = False
         attempts = _ATTEMPTS if self._ports is None else 1
-        said = ""
+        log = ""
         for attempt in range(attempts):
-            # Between looking for free ports and taking them another process may have taken them.
+            # Another process may take a port between our check and the server's start.
             ports = self._ports or _free_ports(self._wanted_port if attempt == 0 else None)
             self._launch(ports)
-            if self._is_well(ports[0]):
+            if self._is_healthy(ports[0]):
                 self._ports = ports
                 return
-            said = self._last_words()
+            log = self._last_log_lines()
             self.kill()
             if self._given_up:
                 return
-        raise ServerFaults([f"{self._program} does not start: {said}"])
+        raise ServerFaults([f"{self._program} does not start: {log}"])
 
     def stop(self) -> None:
-        """Stop it, rooms and all, and wait until it is gone."""
-        # What is told before the last guest has left only makes it wait for him, so it is told twice.
+        """Stop it with its rooms, and wait until it has ended."""
+        # After a signal the server waits for its last participant, after a second it does not.
         self._signal(signal.SIGINT)
         self._signal(signal.SIGTERM)
         if self._process is not None:
@@ -155,7 +158,7 @@ class LocalServer:
         self.kill()
 
     def kill(self) -> None:
-        """End it as a crash does: nobody is told."""
+        """Kill it, as a crash would."""
         self._signal(signal.SIGKILL)
         process, self._process = self._process, None
         if process is not None:
@@ -200,13 +203,14 @@ class LocalServer:
 
     def _launch(self, ports: tuple[int, int]) -> None:
         self._log = tempfile.TemporaryFile(prefix="livekit-server-")
-        # Nothing of our environment but what a program needs: it may name another server's settings.
+        # A minimal environment: ours may name another server's settings.
         environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-        # In the environment and not in an argument: arguments are shown to everybody on the machine.
+        # The configuration goes into the environment since arguments are visible to everyone on the
+        # machine.
         environment["LIVEKIT_CONFIG"] = dumps(self._config(*ports))
         try:
             self._process = subprocess.Popen(
-                ["sh", "-c", _WATCHED, "sh", str(self._program.absolute())],
+                ["sh", "-c", _START_WATCHED, "sh", str(self._program.absolute())],
                 stdin=subprocess.PIPE,
                 stdout=self._log,
                 stderr=self._log,
@@ -218,26 +222,26 @@ class LocalServer:
             raise ServerFaults([f"{self._program} cannot be run: {error.strerror}"]) from None
 
     def _config(self, port: int, udp_port: int) -> dict[str, Any]:
-        """Write what livekit-server 1.13.5 needs to reach nothing and be reached by nobody outside."""
+        """Configure livekit-server 1.13.5 so that it is reachable, and reaches out, on loopback only."""
         return {
             "port": port,
             "bind_addresses": [_HOST],
             "keys": {self.api_key: self.api_secret},
             "rtc": {
-                "tcp_port": 0,  # its listener would take every interface
+                "tcp_port": 0,  # its listener would bind every interface
                 "udp_port": udp_port,
                 "use_external_ip": False,
                 "node_ip": _HOST,
                 "enable_loopback_candidate": True,
                 "interfaces": {"includes": _loopback_interfaces()},
-                "stun_servers": [f"{_HOST}:3478"],  # without one, public servers would be asked
+                "stun_servers": [f"{_HOST}:3478"],  # by default it asks public servers
             },
             "turn": {"enabled": False},
             "room": self._room,
             "logging": {"level": "warn", "json": True},
         }
 
-    def _is_well(self, port: int) -> bool:
+    def _is_healthy(self, port: int) -> bool:
         deadline = time.monotonic() + _HEALTHY_LIMIT_S
         while self.running and not self._given_up and time.monotonic() < deadline:
             connection = HTTPConnection(_HOST, port, timeout=1)
@@ -247,18 +251,18 @@ class LocalServer:
                     connection.close()
                     return self.running
             connection.close()
-            time.sleep(_LOOK_EVERY_S)
+            time.sleep(_POLL_S)
         return False
 
-    def _last_words(self) -> str:
+    def _last_log_lines(self) -> str:
         if self._log is None:
             return ""
         self._log.seek(0)
         lines = self._log.read().decode(errors="replace").strip().splitlines()
-        return "\n".join(lines[-_LAST_LINES:]) or "it said nothing"
+        return "\n".join(lines[-_LAST_LINES:]) or "its log is empty"
 
     def _signal(self, number: int) -> None:
-        # The group lives as long as the watcher in it, so its number is nobody else's.
+        # The group exists as long as the watcher in it, so its id is not reused.
         if self._process is not None:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, number)
@@ -269,7 +273,7 @@ def _loopback_interfaces() -> list[str]:
 
 
 def _free_ports(wanted: int | None) -> tuple[int, int]:
-    """Find a port for the address and one for media, both free a moment ago."""
+    """Find a free TCP port for the address and a free UDP port for media."""
     with (
         socket.socket(socket.AF_INET, socket.SOCK_STREAM) as tcp,
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp,

@@ -1,4 +1,4 @@
-"""Which menu is served: the one that is named, Bella Vista's own otherwise, and the last good one if it is broken."""
+"""Finds the menu to serve: the one named or the own one, or its last valid copy."""
 
 import logging
 import os
@@ -14,17 +14,17 @@ OWN = Path(__file__).parent / "menu.yaml"
 logger = logging.getLogger(__name__)
 
 _GOOD = "_BELLA_VISTA_GOOD_MENU"
-"""Where the processes that a worker starts find the copy it keeps; no setting of anybody's."""
+"""The environment variable with the path of the copy, for the worker's processes; not a setting."""
 
 
 def menu_file(chosen: Path | None) -> Path:
-    """Return the file of the chosen menu, or of Bella Vista's own."""
+    """Return the menu's file: the chosen one, or Bella Vista's own."""
     return OWN if chosen is None else chosen
 
 
 @contextmanager
-def good_menu_kept(chosen: Path | None) -> Iterator[None]:
-    """Keep a copy of a menu that has been checked, for processes started meanwhile that find its file broken.
+def keep_menu_copy(chosen: Path | None) -> Iterator[None]:
+    """Keep a copy of a checked menu, for processes started meanwhile that find its file broken.
 
     Args:
         chosen: The menu's file.
@@ -34,8 +34,8 @@ def good_menu_kept(chosen: Path | None) -> Iterator[None]:
             folder = kept.enter_context(TemporaryDirectory(prefix="bella-vista-"))
             copy = Path(folder) / "menu.yaml"
             copy.write_bytes(menu_file(chosen).read_bytes())
-        except OSError as error:  # a full disk, or none that can be written
-            logger.warning("no copy of the menu is kept", extra={"error": error})
+        except OSError as error:  # the disk is full or read-only
+            logger.warning("backup copy of the menu not written", extra={"error": error})
         else:
             os.environ[_GOOD] = str(copy)
             kept.callback(os.environ.pop, _GOOD)
@@ -43,18 +43,18 @@ def good_menu_kept(chosen: Path | None) -> Iterator[None]:
 
 
 def served_menu(chosen: Path | None) -> Menu:
-    """Read the menu, or the copy that is kept of it: a slip of the pen in the file leaves no guest unanswered.
+    """Read the menu, or its last valid copy if the file is broken, so that calls can go on.
 
     Raises:
-        MenuFaults: Everything that is wrong with it, and there is no good copy.
+        MenuFaults: Everything that is wrong with it, if there is no copy.
     """
     try:
         return load_menu(menu_file(chosen))
     except MenuFaults as wrong:
         copy = os.environ.get(_GOOD)
         logger.error(
-            "the menu is broken%s: %s",
-            "" if copy is None else ", the one from before is served",
+            "menu invalid%s: %s",
+            "" if copy is None else ", serving the last valid one",
             "; ".join(map(str, wrong.faults)),
         )
         if copy is None:

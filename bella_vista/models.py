@@ -1,4 +1,4 @@
-"""The language model that the settings ask for."""
+"""Builds the language model that the settings name."""
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -19,48 +19,48 @@ if TYPE_CHECKING:
 def language_model(
     name: str, menu: Menu, now: Callable[[], datetime], settings: Settings | None = None
 ) -> LLM[Any]:
-    """Build a language model; whoever has it built closes it.
+    """Build a language model; the caller closes it.
 
     Args:
-        name: As the settings have checked it.
-        menu: What the local model knows the words of.
+        name: The model's name, as validated by the settings.
+        menu: The menu, for the local model.
         now: The restaurant's clock.
-        settings: Where a provider's model is found, and with which key; read anew when not given.
+        settings: The address and key of a provider's model; read again if not given.
 
     Raises:
         ConversationFaults: The script's file is faulty.
-        SettingsFaults: What a provider's model needs is not set.
+        SettingsFaults: A setting that the provider's model needs is missing.
     """
     if name.startswith(SCRIPT):
         from bella_vista.conversations.reading import load_script
 
         return scripted(load_script(Path(name.removeprefix(SCRIPT)).expanduser()))
     if name == OPENAI:
-        # The plugin and its client take half a second to import: nobody else needs them.
+        # The plugin and its client take half a second to import, so only this model loads them.
         from bella_vista.openai_model import openai_model
 
-        if settings is None or settings.model != OPENAI:  # they have not been checked for this
+        if settings is None or settings.model != OPENAI:  # not validated for this model
             settings = read_settings(model=OPENAI)
         return openai_model(settings, _local(menu, now) if settings.openai_local_last else None)
     return _local(menu, now)
 
 
-def patience_of(model: LLM[Any]) -> float | None:
-    """Return how long a guest waits for a word of a model, in seconds; ``None`` where that is not set."""
-    patience_s: float | None = getattr(model, "patience_s", None)
-    return patience_s
+def reply_limit_of(model: LLM[Any]) -> float | None:
+    """Return how long a model may take to its first word, in seconds; ``None`` if the model does not say."""
+    reply_limit_s: float | None = getattr(model, "reply_limit_s", None)
+    return reply_limit_s
 
 
 def _local(menu: Menu, now: Callable[[], datetime]) -> LLM[Any]:
-    # The local model brings the menu's words and the language's: nobody else needs them.
+    # The local model loads the words of the menu and the language, so only this model imports it.
     from bella_vista.local.model import LocalLLM
 
     return LocalLLM(menu, now=now)
 
 
 def scripted(script: "Iterable[ScriptStep]") -> "ScriptedLLM":
-    """Build a model that plays steps as they stand in a file."""
-    # The test kit's speech doubles come with it; a process that serves guests needs none of them.
+    """Build a model that replays the steps of a script."""
+    # The test kit loads speech doubles; a process that serves guests needs none of them.
     from agents.testing import ScriptedLLM, Step
 
     return ScriptedLLM(

@@ -1,7 +1,7 @@
 """Language models that speak OpenAI's chat completions: OpenAI's own, and every compatible server's.
 
-They go through LiveKit's plugin. What is added here: a limit on the wait for the first word, an eye on how a
-reply ends, a second model, and an end to everything they keep running.
+They use LiveKit's plugin. This module adds a timeout for the first word, detection of truncated
+replies, a fallback model, and the cleanup of background tasks.
 """
 
 import asyncio
@@ -23,12 +23,12 @@ from bella_vista.settings import Settings, SettingsFaults, variable
 logger = logging.getLogger(__name__)
 
 RETRIES = 2
-"""How often a single model is asked again after a failure that came quickly: after 0.1 s, then after 1 s."""
+"""How often a single model is retried after a quick failure: after 0.1 s, then after 1 s."""
 
 _LOCAL_SHARE = 0.5
 
 _NO_KEY = "no-key"
-"""What is sent to a server that needs no key: the client insists on something."""
+"""The key for a server that needs none: the client requires a value."""
 
 _CUT = {
     "length": "its reply was cut off at the longest it may be",
@@ -37,14 +37,14 @@ _CUT = {
 
 
 class OpenAIModel(openai.LLM):
-    """One model at one server, which knows how long it may take whatever session it answers in.
+    """One model at one server, with its own timeouts in any session.
 
     Args:
-        model: What it is called there.
-        base_url: The server; OpenAI's own without it.
-        api_key: The key, if the server wants one.
-        attempt_s: How long an attempt may take to its first word, and be silent after it, in seconds.
-        retries: How often it is asked again.
+        model: The model's name.
+        base_url: The server's address; OpenAI's own without it.
+        api_key: The key, if the server requires one.
+        attempt_s: The timeout for the first word, and for each pause after it, in seconds.
+        retries: How often it is retried.
     """
 
     def __init__(
@@ -62,37 +62,39 @@ class OpenAIModel(openai.LLM):
             base_url=base_url or "https://api.openai.com/v1",
             timeout=httpx.Timeout(attempt_s),
         )
-        self.patience_s = attempt_s
+        self.reply_limit_s = attempt_s
         self.retries = retries
         self._connect = APIConnectOptions(max_retry=0, timeout=attempt_s)
 
     def chat(self, **how: Any) -> Any:  # as the plugin declares it; only one argument is ours
-        """Answer, within this model's own limits; an agent asks again, ``retries`` times."""
+        """Request a reply within this model's own limits; the agent retries, ``retries`` times."""
         stream = super().chat(**{**how, "conn_options": self._connect})
-        _watch(stream, self._connect.timeout)
+        _guard(stream, self._connect.timeout)
         return stream
 
 
 class OpenAIModels(FallbackAdapter):
-    """Several models, asked in turn until one answers; livekit tries those that failed again meanwhile.
+    """Several models, tried in turn until one answers; livekit probes failed ones in the background.
 
     Args:
-        models: The first is asked first.
-        attempt_s: How long each may take, in seconds.
-        patience_s: How long all of them together may take, in seconds.
+        models: The models, in order.
+        attempt_s: The timeout for each, in seconds.
+        reply_limit_s: The timeout for all of them together, in seconds.
     """
 
-    def __init__(self, models: Sequence[LLM[Any]], *, attempt_s: float, patience_s: float) -> None:
+    def __init__(
+        self, models: Sequence[LLM[Any]], *, attempt_s: float, reply_limit_s: float
+    ) -> None:
         super().__init__(list(models), attempt_timeout=attempt_s, max_retry_per_llm=0)
-        self.patience_s = patience_s
-        self.retries = 0  # nothing is left of a guest's patience when all of them have been asked
+        self.reply_limit_s = reply_limit_s
+        self.retries = 0  # when all of them have failed, no time is left
         self._models = tuple(models)
         for model in self._models:
-            model.on("error", partial(_tell, model))
+            model.on("error", partial(_log_failure, model))
 
     async def aclose(self) -> None:
-        """Close every model and give up looking whether one has recovered."""
-        # livekit-agents 1.8.9 closes neither and keeps these tasks where nobody else sees them.
+        """Close every model and cancel the probes of failed ones."""
+        # livekit-agents 1.8.9 does neither, and keeps these tasks in a private attribute.
         tasks = [one.recovering_task for one in self._status if one.recovering_task is not None]
         for task in tasks:
             task.cancel()
@@ -102,30 +104,31 @@ class OpenAIModels(FallbackAdapter):
             await model.aclose()
 
 
-def _tell(model: LLM[Any], error: LLMError) -> None:
+def _log_failure(model: LLM[Any], error: LLMError) -> None:
     if not error.recoverable:
         why = why_model_failed(error.error)
         logger.warning("the model %s at %s failed: %s", model.model, model.provider, why)
 
 
 def openai_model(settings: Settings, local: LLM[Any] | None) -> LLM[Any]:
-    """Build what the settings name: one model, or several behind one another.
+    """Build the model or models that the settings name.
 
     Args:
-        settings: Which models, and how long a guest waits; read for the model ``openai``.
-        local: The local model, where it may answer when no other does.
+        settings: The models and the reply limit, validated for the model ``openai``.
+        local: The local model, if it is the last fallback.
 
     Raises:
-        SettingsFaults: The second server's key is missing, or the client cannot work in this environment.
+        SettingsFaults: The fallback server's key is missing, or the client cannot work in this
+            environment.
     """
     try:
         return _models(settings, local)
     except (ImportError, OSError, ValueError, httpx.InvalidURL) as error:
-        # What the client reads by itself: ALL_PROXY, HTTPS_PROXY, SSL_CERT_FILE.
+        # The client itself reads ALL_PROXY, HTTPS_PROXY and SSL_CERT_FILE.
         raise SettingsFaults(
             [
-                f"--model openai: the client cannot be made here ({type(error).__name__}): look at the"
-                " settings of proxies and certificates in the environment"
+                f"--model openai: the client cannot be created ({type(error).__name__}): check the proxy and"
+                " certificate settings in the environment"
             ]
         ) from error
 
@@ -134,14 +137,14 @@ def _models(settings: Settings, local: LLM[Any] | None) -> LLM[Any]:
     chosen = _chosen(settings)
     if len(chosen) == 1 and local is None:
         return OpenAIModel(**chosen[0], attempt_s=settings.openai_patience, retries=RETRIES)
-    # All of them together answer within the guest's patience, so each gets its share; the local one needs
-    # little.
+    # All models together have to answer within the reply limit, so each gets a share; the local one
+    # needs little.
     attempt_s = settings.openai_patience / (len(chosen) + (_LOCAL_SHARE if local else 0))
     models: list[LLM[Any]] = [OpenAIModel(**one, attempt_s=attempt_s, retries=0) for one in chosen]
     return OpenAIModels(
         [*models, local] if local is not None else models,
         attempt_s=attempt_s,
-        patience_s=settings.openai_patience,
+        reply_limit_s=settings.openai_patience,
     )
 
 
@@ -166,19 +169,20 @@ def _chosen(settings: Settings) -> list[dict[str, Any]]:
         )
         if elsewhere is not None and key is None and needs_key(elsewhere):
             name = variable("openai_fallback_api_key")
-            raise SettingsFaults([f"{name}: is not set: this server takes nobody without a key"])
+            raise SettingsFaults([f"{name}: is not set: this server requires a key"])
     return chosen
 
 
 # -- one attempt ---------------------------------------------------------------------------------------
 
 
-def _watch(stream: Any, attempt_s: float) -> None:
-    """Limit the wait for a first word, and notice a reply that does not end as replies end.
+def _guard(stream: Any, attempt_s: float) -> None:
+    """Limit the wait for the first word, and detect a reply that ends without a finish reason.
 
-    The plugin of 1.8.9 limits the silence on the wire only, which a server that keeps the line alive
-    never reaches, and takes a stream that stops for one that has ended: a call it was in the middle of
-    is dropped without a word. The stream's task has not begun yet, so it finds these in place.
+    The plugin of 1.8.9 limits only the silence on the wire, which a server that sends keep-alives
+    never reaches, and treats a stream that breaks off as complete: a tool call in the middle of it
+    is dropped without an error. The stream's task has not started yet, so it picks up these
+    replacements.
     """
     run, parse = stream._run, stream._parse_choice
 
@@ -203,7 +207,7 @@ def _watch(stream: Any, attempt_s: float) -> None:
             async with waiting:
                 await run()
         except (TimeoutError, APITimeoutError) as error:
-            # Nothing is left of the guest's patience for another attempt.
+            # No time is left for another attempt.
             raise APITimeoutError(retryable=False) from error
         if (cut := _CUT.get(ended[-1]) if ended else None) is not None:
             raise ModelFailure(cut, retryable=False)

@@ -1,4 +1,4 @@
-"""Orders as the database keeps them: begun, continued, looked at, and moved on by the kitchen."""
+"""Stored orders: started, resumed, listed, shown, and moved on by the kitchen."""
 
 import secrets
 from collections.abc import Callable, Iterator, Mapping
@@ -10,7 +10,7 @@ from urllib.parse import quote
 from platformdirs import user_data_path
 from pydantic import JsonValue, ValidationError
 
-from bella_vista.faults import Faulty
+from bella_vista.faults import InputError
 from state.commands import (
     AcceptOrder,
     CallPerson,
@@ -39,10 +39,10 @@ from state.stages import ENDED, wrong_stage
 from state.view import view
 
 ORDER_SCHEMA = 1
-"""The form in which orders are stored; a program with a lower number does not read a higher one."""
+"""The schema version of stored orders; a program does not read a higher one than its own."""
 
-HOUSE, STAFF = "house", "staff"
-"""Who writes what no agent and no guest does."""
+SYSTEM, STAFF = "house", "staff"
+"""The actors of changes that neither an agent nor the guest makes."""
 
 STEPS: Mapping[Stage, Callable[[], OrderCommand]] = {
     Stage.PLACED: AcceptOrder,
@@ -50,20 +50,20 @@ STEPS: Mapping[Stage, Callable[[], OrderCommand]] = {
     Stage.PREPARING: MarkReady,
     Stage.READY: CompleteOrder,
 }
-"""What the kitchen does next with an order that stands there."""
+"""The kitchen's next command at each stage."""
 
 _SIGNS = "abcdefghjkmnpqrstuvwxyz23456789"
 _FIRST_NUMBER, _NUMBERS = 101, 899
 _LISTED = 10_000
-"""Among so many of the newest orders one is found by its number."""
+"""How many of the newest orders are searched for a number."""
 
 
-class OrderFaults(Faulty):
-    """The database, or the order that was named, cannot be used."""
+class OrderFaults(InputError):
+    """The database or the named order cannot be used."""
 
     @property
     def passing(self) -> bool:
-        """Whether it may be over in some seconds, without anybody's doing anything."""
+        """Whether the fault is transient: it may be over in some seconds without any action."""
         return isinstance(self.__cause__, JournalFault) and self.__cause__.passing
 
 
@@ -85,18 +85,19 @@ class ListedOrder:
 
 
 def default_database() -> str:
-    """Say where orders are kept when nobody says otherwise: a file in the user's data directory."""
+    """Return the default database: a file in the user's data directory."""
     file = user_data_path("bella-vista", appauthor=False) / "orders.db"
     return "sqlite:///" + quote(str(file), safe="/:\\")
 
 
 def open_store(url: str, restaurant_id: str | None, *, create: bool = True) -> SqlStore:
-    """Make ready to keep orders; nothing is opened yet.
+    """Create a store of orders; nothing is opened yet.
 
     Args:
-        url: The database.
-        restaurant_id: Whose orders; ``None`` sees every restaurant's and begins none.
-        create: Whether a database that is not there is made.
+        url: The database's URL.
+        restaurant_id: The restaurant whose orders it holds; ``None`` reads every restaurant's and
+            starts none.
+        create: Whether a missing database is created.
     """
     return SqlStore(url, owner=restaurant_id, schema=ORDER_SCHEMA, create=create)
 
@@ -104,12 +105,12 @@ def open_store(url: str, restaurant_id: str | None, *, create: bool = True) -> S
 async def new_order(
     store: SqlStore, context: OrderContext, channel: Channel, speaker: str
 ) -> SharedState[OrderState, OrderContext]:
-    """Begin an order, under the restaurant's next number.
+    """Start an order under the restaurant's next number.
 
     Args:
-        store: Keeps it.
-        context: The menu it is taken from, and the clock.
-        channel: How the guest talks to the house.
+        store: The store.
+        context: The menu and the clock.
+        channel: How the guest talks to us.
         speaker: The agent that speaks first.
 
     Raises:
@@ -126,7 +127,7 @@ async def new_order(
             now=context.now(),
         ).model_dump_json()
 
-    with in_plain_words():
+    with as_order_faults():
         stored = await store.create(order_id, begin, speaker=speaker)
         return SharedState.restored(stored, OrderState, context)
 
@@ -134,70 +135,70 @@ async def new_order(
 async def resume_order(
     store: SqlStore, context: OrderContext, order_id: str
 ) -> SharedState[OrderState, OrderContext]:
-    """Go on with a stored order: whoever held it before writes no more.
+    """Resume a stored order: its previous holder can no longer write.
 
-    Where the menu has changed since, prices follow it, unless the guest has confirmed them.
+    If the menu has changed, prices follow it, unless the guest has confirmed them.
 
     Args:
-        store: Keeps it.
-        context: The menu as it is now, and the clock.
-        order_id: As a person types it: the id, or the number.
+        store: The store.
+        context: The present menu and the clock.
+        order_id: The id, or the number.
 
     Raises:
-        OrderFaults: There is no such order here, it has ended, or the database cannot be used.
+        OrderFaults: There is no such order, it has ended, or the database cannot be used.
     """
-    with in_plain_words():
+    with as_order_faults():
         order_id = await _id_of(store, order_id)
-        # Looked at before it is taken: one that has ended is not taken from whoever still holds it.
+        # Checked before it is taken over: an order that has ended stays with its holder.
         _refuse_another(_order(await store.read(order_id)), context)
         shared = SharedState.restored(await store.take(order_id), OrderState, context)
         _refuse_another(shared.state, context)
         order = shared.state
         if order.menu_version != context.menu.version and order.stage in (Stage.OPEN, Stage.REVIEW):
-            await shared.apply(Reprice(), actor=HOUSE)
+            await shared.apply(Reprice(), actor=SYSTEM)
     return shared
 
 
 async def list_orders(store: SqlStore, limit: int) -> list[ListedOrder]:
-    """List the newest orders first; one that cannot be read says why and hides no other.
+    """List orders, newest first; an unreadable one has a reason and hides no other.
 
     Raises:
         OrderFaults: The database cannot be used.
     """
-    with in_plain_words():
+    with as_order_faults():
         return [_listed(one) for one in await store.list(limit)]
 
 
 async def show_order(store: SqlStore, order_id: str) -> tuple[OrderState, dict[str, JsonValue]]:
-    """Read an order, as it is and as everybody outside sees it.
+    """Read an order and its public view.
 
     Raises:
         OrderFaults: There is no such order, it cannot be read, or the database cannot be used.
     """
-    with in_plain_words():
+    with as_order_faults():
         stored = await store.read(await _id_of(store, order_id))
         order = _order(stored)
     return order, view(order, stored.version, stored.speaker)
 
 
-async def show_talk(store: SqlStore, order_id: str) -> list[Moment]:
-    """Read what was said about an order and is still kept, in its order.
+async def show_transcript(store: SqlStore, order_id: str) -> list[Moment]:
+    """Read the stored transcript of an order.
 
     Raises:
         OrderFaults: There is no such order, or the database cannot be used.
     """
-    with in_plain_words():
+    with as_order_faults():
         return await store.said(await _id_of(store, order_id))
 
 
 async def advance_order(store: SqlStore, order_id: str) -> OrderState:
-    """Take the kitchen's next step with an order, beside whoever holds it; returns it as it is then.
+    """Execute the kitchen's next step on an order, whoever holds it; returns the order.
 
     Raises:
         OrderFaults: There is no such order, it cannot be read, or the database cannot be used.
-        StateError: It is not in the kitchen's hands, or the step could not be stored.
+        StateError: The order is not in the kitchen, or the step could not be stored.
     """
-    with in_plain_words():
+    with as_order_faults():
         stored = await store.read(await _id_of(store, order_id))
         order = _order(stored)
     step = STEPS.get(order.stage)
@@ -207,27 +208,27 @@ async def advance_order(store: SqlStore, order_id: str) -> OrderState:
     return (await shared.apply(step(), actor=STAFF)).state
 
 
-async def wants_person(store: SqlStore, order_id: str, reason: str) -> None:
-    """Have staff see that the guest of an order wants a person, beside whoever holds it.
+async def flag_for_staff(store: SqlStore, order_id: str, reason: str) -> None:
+    """Flag an order so that staff see that its guest needs a person, whoever holds it.
 
     Args:
-        store: Keeps it.
+        store: The store.
         order_id: Its id.
         reason: Why, for the staff.
 
     Raises:
         OrderFaults: There is no such order, it cannot be read, or the database cannot be used.
     """
-    with in_plain_words():
+    with as_order_faults():
         stored = await store.read(await _id_of(store, order_id))
         shared = SharedState.restored(stored, OrderState, kitchen_context(_order(stored)))
-        await shared.apply(CallPerson(reason=reason), actor=HOUSE)
+        await shared.apply(CallPerson(reason=reason), actor=SYSTEM)
 
 
 def new_order_id() -> str:
-    """Make an id that can be read out and typed, and is never taken for a number.
+    """Create an id that can be read out and typed, and is never mistaken for a number.
 
-    A letter in each group keeps it from looking like a piece of a card's or a telephone's.
+    A letter in each group keeps it from looking like a part of a card or telephone number.
     """
     groups: list[str] = []
     while len(groups) < 3:
@@ -238,7 +239,7 @@ def new_order_id() -> str:
 
 
 def order_number(ordinal: int) -> str:
-    """Give a restaurant's order a number short enough to say: three digits, over again after 999.
+    """Return an order's number, short enough to say: three digits, starting over after 999.
 
     >>> order_number(1), order_number(899), order_number(900)
     ('101', '999', '101')
@@ -247,9 +248,9 @@ def order_number(ordinal: int) -> str:
 
 
 async def _id_of(store: SqlStore, typed: str) -> str:
-    """Return the id of the order that a person names, by its id or by its number.
+    """Resolve an order's id or number to its id.
 
-    Numbers begin again after 899 orders: the newest order of that number is meant.
+    Numbers repeat after 899 orders: the newest order with the number is meant.
 
     Raises:
         OrderFaults: Several restaurants have an order of that number.
@@ -297,8 +298,8 @@ def _refuse_another(order: OrderState, context: OrderContext) -> None:
 
 
 def kitchen_context(order: OrderState) -> OrderContext:
-    """What the kitchen's steps look at: the clock. They change nothing that is on a menu."""
-    house = Restaurant(
+    """Return a context for the kitchen's steps, which only need the clock and no menu."""
+    restaurant = Restaurant(
         id=order.restaurant_id,
         name=order.restaurant_id,
         currency=order.currency,
@@ -306,15 +307,15 @@ def kitchen_context(order: OrderState) -> OrderContext:
         hours={},
     )
     return OrderContext(
-        menu=Menu(version=order.menu_version, restaurant=house, sections=()),
+        menu=Menu(version=order.menu_version, restaurant=restaurant, sections=()),
         now=lambda: datetime.now(tz=order.opened_at.tzinfo or UTC),
         new_id=lambda: secrets.token_hex(16),
     )
 
 
 @contextmanager
-def in_plain_words() -> Iterator[None]:
-    """Turn what is wrong with the database, or the order that was named, into a line for a person."""
+def as_order_faults() -> Iterator[None]:
+    """Convert state errors into ``OrderFaults`` with a line for the person who named the order."""
     try:
         yield
     except UnknownState as error:

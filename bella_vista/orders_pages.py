@@ -1,4 +1,4 @@
-"""Stored orders as a person reads them on a terminal or in a file."""
+"""Formats stored orders as text, for a terminal or a file."""
 
 import shutil
 import sys
@@ -15,14 +15,14 @@ from state.pricing import price
 from state.view import summary
 
 WIDE = 100
-"""How wide a table gets that is not shown on a terminal, in columns."""
+"""The width of a table that is not shown on a terminal, in columns."""
 
 _NAME = 16
-"""How much of a guest's name a list of orders shows, in characters."""
+"""How many characters of a guest's name the list shows."""
 
 
 def order_list(listed: Sequence[ListedOrder]) -> str:
-    """Lay orders out, one in a row."""
+    """Format orders as a table."""
     several = len({one.order.restaurant_id for one in listed if one.order is not None}) > 1
     heads = ["No.", "Order", *(["Restaurant"] if several else []), "Stage", "Opened", "Guest"]
     table = Table(*heads, "What", box=None, pad_edge=False)
@@ -45,7 +45,7 @@ def order_list(listed: Sequence[ListedOrder]) -> str:
             summary(order).rpartition(" (Total")[0] if order.order_items else "nothing yet",
             shown(price(order).total, order.currency),
         )
-    what = table.columns[-2]  # where there is no room for all, this one is cut
+    what = table.columns[-2]  # this column is cut if there is not enough room
     others = [column for column in table.columns if column is not what]
     taken = sum(max(len(str(cell)) + 2 for cell in column.cells) for column in others)
     what.max_width = max(len("What"), _width() - taken - 2)
@@ -58,7 +58,7 @@ def _cut(name: str) -> str:
 
 
 def order_page(order: OrderState) -> str:
-    """Lay one order out, with everything that is known of it."""
+    """Format one order with everything known about it."""
 
     def money(amount: int) -> str:
         return shown(amount, order.currency)
@@ -124,8 +124,8 @@ def _more_of(modifications: Sequence[str], note: str | None) -> Iterable[str]:
 
 
 def rendered(table: object) -> str:
-    """Lay a table out as text: as wide as the screen, or as it needs to be where there is none."""
-    # Plain text all through: what a guest wrote is no markup.
+    """Format a table as text, as wide as the screen or ``WIDE``."""
+    # No markup: a guest's text must not be interpreted.
     console = Console(
         file=StringIO(), width=_width(), markup=False, emoji=False, highlight=False, no_color=True
     )

@@ -1,4 +1,4 @@
-"""Holding conversations from files, and saying what of them does not hold."""
+"""The ``replay`` command: runs conversations from files and reports what does not hold."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -23,13 +23,13 @@ from bella_vista.conversations.reading import (
     ConversationFile,
     load_conversation,
 )
-from bella_vista.faults import Faulty
+from bella_vista.faults import InputError
 from bella_vista.menus import menu_file
-from bella_vista.models import language_model, patience_of, scripted
+from bella_vista.models import language_model, reply_limit_of, scripted
 from bella_vista.setting_values import LOCAL, SCRIPT, check_model
 from bella_vista.settings import Settings
 from bella_vista.terminal.logs import log_to_stderr
-from bella_vista.terminal.streams import complain, say
+from bella_vista.terminal.streams import print_error, say
 from state.context import OrderContext
 from state.menu import Menu, MenuFaults, load_menu
 from state.menu.faults import Fault
@@ -39,24 +39,26 @@ from state.shared import SharedState, StateError
 from state.view import view
 
 EVENING = datetime.fromisoformat("2026-11-20T19:00:00")
-"""When a conversation takes place that does not say: a Friday."""
+"""The time of a conversation whose file names none: a Friday."""
 
 TURN_LIMIT_S = 20.0
-"""How long a turn may take before it counts as hanging, in seconds, without the waits for a provider."""
+"""How long a turn may take before it counts as hanging, in seconds, beside the waits for a
+provider."""
 
 REQUESTS_PER_TURN = 12
 
 
 @dataclass(frozen=True)
-class Setting:
-    """What a conversation is held with where its file does not say.
+class Defaults:
+    """What a conversation runs with where its file does not say.
 
     Args:
         menu: The menu's file.
         model: The language model.
-        model_wins: The model counts whatever the file says, so that it can be tried with another one.
+        model_wins: Whether the model overrides the file's, so that it can be tried with another
+            one.
         at: The time.
-        settings: Where a provider's model is found; read when one is asked for and nothing is said.
+        settings: The settings of a provider's model; read again if not given.
     """
 
     menu: Path
@@ -67,15 +69,15 @@ class Setting:
 
 
 def replay(files: Sequence[Path], settings: Settings, *, model: str | None) -> int:
-    """Hold every conversation; returns 0 when all hold, 1 when one does not, 2 when a file is faulty.
+    """Run every conversation; returns 0 when all hold, 1 when one does not, 2 when a file is faulty.
 
     Args:
-        files: Where they stand.
-        settings: What they are held with where they do not say.
-        model: The model that was asked for by name, which wins over what the files say.
+        files: The conversations.
+        settings: What they run with where they do not say.
+        model: The model given by option, which overrides the files'.
     """
     log_to_stderr(settings.secrets)
-    setting = Setting(
+    setting = Defaults(
         menu=menu_file(settings.menu),
         model=settings.model,
         model_wins=model is not None,
@@ -86,11 +88,11 @@ def replay(files: Sequence[Path], settings: Settings, *, model: str | None) -> i
     return max(codes, default=0)
 
 
-def _hold(path: Path, setting: Setting) -> int:
+def _hold(path: Path, setting: Defaults) -> int:
     try:
         wrong = asyncio.run(run_conversation(load_conversation(path), setting))
-    except (Faulty, MenuFaults) as error:
-        complain(*map(str, error.faults))
+    except (InputError, MenuFaults) as error:
+        print_error(*map(str, error.faults))
         return 2
     say(f"{'failed' if wrong else 'ok'} {path}")
     for line in wrong:
@@ -98,11 +100,12 @@ def _hold(path: Path, setting: Setting) -> int:
     return 1 if wrong else 0
 
 
-async def run_conversation(file: ConversationFile, setting: Setting) -> list[str]:
-    """Hold a conversation; returns everything that does not hold, each with file and line.
+async def run_conversation(file: ConversationFile, setting: Defaults) -> list[str]:
+    """Run a conversation; returns everything that does not hold, each with file and line.
 
     Raises:
-        ConversationFaults: The file asks for what there is not: a model, an order that cannot be.
+        ConversationFaults: The file names a model that does not exist, or an order that is not
+            possible.
         MenuFaults: Its menu is faulty.
     """
     said = file.conversation
@@ -111,7 +114,7 @@ async def run_conversation(file: ConversationFile, setting: Setting) -> list[str
     clock = Clock(in_zone(said.at or setting.at, zone))
     shared = _shared(file, OrderContext(menu=menu, now=clock, new_id=Ids()))
     model = _model(file, setting, menu, clock)
-    call = restaurant_call(shared, think_limit_s=patience_of(model))
+    call = restaurant_call(shared, think_limit_s=reply_limit_of(model))
     try:
         return [str(fault) async for fault in _faults(file, call, model)]
     finally:
@@ -124,8 +127,8 @@ async def _faults(
     said = file.conversation
     reached = "the greeting"
     try:
-        # A turn may take several requests, each of which may take all of the patience there is for it.
-        patience_s = TURN_LIMIT_S + REQUESTS_PER_TURN * (patience_of(model) or 0.0)
+        # A turn may take several requests, each up to the model's reply limit.
+        patience_s = TURN_LIMIT_S + REQUESTS_PER_TURN * (reply_limit_of(model) or 0.0)
         async with Conversation(call, model, patience_s=patience_s) as talk:
             for fault in _untrue(said.greeting, talk.greeting, call):
                 yield file.fault("greeting", f"the greeting: {fault}")
@@ -149,7 +152,7 @@ async def _faults(
 def _untrue(facts: Facts, turn: Turn, call: Call[OrderState, OrderContext]) -> Iterator[str]:
     yield from _differences(facts.state, call)
     if facts.agent is not None and call.speaker != facts.agent:
-        yield f"{call.speaker} speaks, not {facts.agent}"
+        yield f"the agent is {call.speaker}, not {facts.agent}"
     if facts.tools is not None:
         yield from _sequence("tools", facts.tools, [tool.name for tool in turn.tools])
     if facts.handoff is not None:
@@ -157,10 +160,10 @@ def _untrue(facts: Facts, turn: Turn, call: Call[OrderState, OrderContext]) -> I
     words = " ".join(" ".join(turn.said).split())
     for text in facts.said:
         if text.casefold() not in words.casefold():
-            yield f'nobody says "{text}"; said is "{_short(words, 300)}"'
+            yield f'no agent said "{text}"; said was "{_short(words, 300)}"'
     for text in facts.not_said:
         if text.casefold() in words.casefold():
-            yield f'somebody says "{text}"; said is "{_short(words, 300)}"'
+            yield f'an agent said "{text}"; said was "{_short(words, 300)}"'
 
 
 def _differences(fields: OrderFields | None, call: Call[OrderState, OrderContext]) -> Iterator[str]:
@@ -178,7 +181,7 @@ def _short(text: str, most: int = 40) -> str:
     return text if len(text) <= most else f"{text[:most]}…"
 
 
-# -- what it is held with ------------------------------------------------------------------------------
+# -- setup -----------------------------------------------------------------------------------------
 
 
 def _shared(file: ConversationFile, context: OrderContext) -> SharedState[OrderState, OrderContext]:
@@ -208,11 +211,11 @@ def _shared(file: ConversationFile, context: OrderContext) -> SharedState[OrderS
 
 
 def _no_such_order(file: ConversationFile, why: str) -> ConversationFaults:
-    message = f"there can be no such order to start from: {why}"
+    message = f"no such order to start from is possible: {why}"
     return ConversationFaults([file.fault("order", message)])
 
 
-def _model(file: ConversationFile, setting: Setting, menu: Menu, clock: Clock) -> LLM[Any]:
+def _model(file: ConversationFile, setting: Defaults, menu: Menu, clock: Clock) -> LLM[Any]:
     said = file.conversation
     if setting.model_wins:
         return language_model(setting.model, menu, clock, setting.settings)

@@ -1,4 +1,4 @@
-"""What a setting may be: each kind of value read and checked, and said in words what is wrong with it."""
+"""Validators of settings' values, with messages that say what is wrong."""
 
 from datetime import datetime
 from ipaddress import ip_address
@@ -15,10 +15,10 @@ KEY_MISSING = (
     "is not set: put your key there, in the environment or in .env;"
     " a server of your own is named by OPENAI_BASE_URL and may need none"
 )
-"""What is said when OpenAI itself is to be asked and nobody has given a key."""
+"""The fault of a missing key for OpenAI's own server."""
 
 KEY_BYTES = 32
-"""How long a secret is that signs what lets people into rooms, at least."""
+"""The shortest API secret for a server that others can reach, in characters."""
 
 _OPENAI_HOST = "api.openai.com"
 _NOWHERE = ("", "sqlite:", "sqlite://", "sqlite:///", "sqlite:///:memory:")
@@ -26,10 +26,10 @@ _YEARS = range(2000, 2101)
 
 
 def parse_time(text: object) -> object:
-    """Read a time as people write it in ISO 8601; without a zone it is the restaurant's.
+    """Parse a time in ISO 8601; without an offset it is the restaurant's time.
 
     Raises:
-        ValueError: It is no such time, or lies in another age.
+        ValueError: It is not such a time, or out of range.
     """
     if not isinstance(text, str):
         return text
@@ -37,18 +37,18 @@ def parse_time(text: object) -> object:
         time = datetime.fromisoformat(text.strip())
     except ValueError:
         raise ValueError(
-            f'"{text}" is no time: write it like 2026-11-20T19:00, with or without an offset'
+            f'"{text}" is not a time: write it like 2026-11-20T19:00, with or without an offset'
         ) from None
     if time.year not in _YEARS:
-        raise ValueError(f'"{text}" lies outside the years {_YEARS[0]} to {_YEARS[-1]}')
+        raise ValueError(f'"{text}" is outside the years {_YEARS[0]} to {_YEARS[-1]}')
     return time
 
 
 def check_model(name: str) -> str:
-    """Accept the name of a language model that exists here.
+    """Validate a language model's name.
 
     Raises:
-        ValueError: There is none of this name.
+        ValueError: There is no such model.
     """
     if name in (LOCAL, OPENAI) or (name.startswith(SCRIPT) and name != SCRIPT):
         return name
@@ -56,19 +56,21 @@ def check_model(name: str) -> str:
 
 
 def check_address(url: str) -> str:
-    """Accept the address of a server that speaks OpenAI's protocol.
+    """Validate the address of an OpenAI-compatible server.
 
     Raises:
-        ValueError: It is none. The message does not repeat it: people put keys into addresses.
+        ValueError: It is not valid. The message does not repeat it: people put keys into addresses.
     """
-    return _address(url, ("http", "https"), "is no address: write it like http://127.0.0.1:8000/v1")
+    return _address(
+        url, ("http", "https"), "is not an address: write it like http://127.0.0.1:8000/v1"
+    )
 
 
 def check_key(key: SecretStr) -> SecretStr:
-    """Accept what can be sent as a key.
+    """Validate a key.
 
     Raises:
-        ValueError: It cannot be one.
+        ValueError: It cannot be a key.
     """
     text = key.get_secret_value().strip()
     if not (text.isascii() and text.isprintable()) or " " in text:
@@ -77,7 +79,7 @@ def check_key(key: SecretStr) -> SecretStr:
 
 
 def check_database(address: str | None) -> str | None:
-    """Accept the address of a database that outlives the call.
+    """Validate the address of a database that outlives the process.
 
     Raises:
         ValueError: It is empty, or a database in memory.
@@ -88,15 +90,15 @@ def check_database(address: str | None) -> str | None:
 
 
 def check_livekit_url(url: str) -> str:
-    """Accept the address of a LiveKit server.
+    """Validate the address of a LiveKit server.
 
     Raises:
-        ValueError: It is none. The message does not repeat it: people put keys into addresses.
+        ValueError: It is not valid. The message does not repeat it: people put keys into addresses.
     """
     return _address(
         url,
         ("ws", "wss"),
-        "is no address of a LiveKit server: write it like wss://name.livekit.cloud",
+        "is not the address of a LiveKit server: write it like wss://name.livekit.cloud",
     )
 
 
@@ -110,14 +112,14 @@ def _address(url: str, schemes: tuple[str, ...], none: str) -> str:
     if not usable or any(sign.isspace() for sign in url):
         raise ValueError(none)
     if "@" in parts.netloc or parts.query or parts.fragment:
-        raise ValueError("has more in it than an address: a key is set by itself")
+        raise ValueError("has more in it than an address: set a key in its own setting")
     return url.rstrip("/")
 
 
-def on_this_machine(url: str) -> bool:
-    """Whether an address leads no further than this machine.
+def is_local_address(url: str) -> bool:
+    """Whether an address is on this machine.
 
-    >>> on_this_machine("ws://127.0.0.1:7880"), on_this_machine("wss://rooms.example")
+    >>> is_local_address("ws://127.0.0.1:7880"), is_local_address("wss://rooms.example")
     (True, False)
     """
     host = urlsplit(url).hostname or ""
@@ -128,18 +130,18 @@ def on_this_machine(url: str) -> bool:
 
 
 def check_voices(text: str) -> str:
-    """Accept pairs of a voice of ours and one of the provider's.
+    """Validate pairs of an agent and one of the provider's voices.
 
     >>> check_voices("payment=calm, feedback=f4-92")
     'payment=calm, feedback=f4-92'
 
     Raises:
-        ValueError: It is no list of such pairs.
+        ValueError: It is not a list of such pairs.
     """
     for pair in filter(None, map(str.strip, text.split(","))):
         ours, sign, theirs = map(str.strip, pair.partition("="))
         if not (sign and ours.isidentifier() and theirs):
-            raise ValueError("is no list of voices: write it like payment=NAME, feedback=NAME")
+            raise ValueError("is not a list of voices: write it like payment=NAME, feedback=NAME")
     return text
 
 
@@ -149,7 +151,7 @@ Key = Annotated[SecretStr, AfterValidator(check_key)]
 
 
 def needs_key(address: str | None) -> bool:
-    """Whether a server takes nobody without a key: OpenAI's own does not.
+    """Whether a server requires a key, as OpenAI's own does.
 
     >>> needs_key(None), needs_key("http://127.0.0.1:11434/v1")
     (True, False)

@@ -1,7 +1,7 @@
-"""What a person can set, from options, the environment and ``.env``: one frozen object, or all that is wrong.
+"""Settings from options, the environment and ``.env``: one frozen object, or a list of all faults.
 
-An option wins over ``BELLA_VISTA_*`` in the environment, and that over ``.env`` in the working directory.
-A provider's own settings keep the names it gave them. No fault and no ``repr`` shows a secret.
+An option wins over ``BELLA_VISTA_*`` in the environment, and that over ``.env`` in the working
+directory. Providers' settings keep the providers' names. No fault and no ``repr`` shows a secret.
 """
 
 import os
@@ -23,7 +23,7 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from bella_vista.faults import Faulty
+from bella_vista.faults import InputError
 from bella_vista.setting_values import (
     KEY_BYTES,
     KEY_MISSING,
@@ -38,8 +38,8 @@ from bella_vista.setting_values import (
     check_livekit_url,
     check_model,
     check_voices,
+    is_local_address,
     needs_key,
-    on_this_machine,
     parse_time,
 )
 
@@ -48,58 +48,63 @@ PREFIX = "BELLA_VISTA_"
 _LIVEKIT = ("LIVEKIT_URL", "LIVEKIT_API_KEY", "LIVEKIT_API_SECRET")
 
 _DEVKEY = "devkey"
-"""The key of every server started with livekit-server 1.13.5's ``--dev``."""
+"""The key of every livekit-server 1.13.5 started with ``--dev``."""
 
 
-class SettingsFaults(Faulty):
+class SettingsFaults(InputError):
     """The configuration cannot be used."""
 
 
 class Settings(BaseSettings):
-    """Everything a person can set.
+    """All settings.
 
     Args:
-        menu: The file of the menu; Bella Vista's own when nothing is said.
+        menu: The menu file; Bella Vista's own by default.
         model: ``local``, ``openai``, or ``script:FILE``.
-        at: When the clock starts; the present when nothing is said. Naive is the restaurant's time.
-        database: Where orders are kept, as a URL; a file in the user's data directory when nothing is said.
-        transcript: Whether what is heard and said is kept beside the order: on or off.
-        transcript_days: How long that is kept, in days, and up to two more; older talk is deleted when a call begins.
-        openai_base_url: The server that is asked; OpenAI's own when nothing is said.
-        openai_model: What the language model is called there.
-        openai_fallback_base_url: The server of the second model; the first one's when nothing is said.
-        openai_fallback_model: What the second model is called; the first one's name when nothing is said.
-        openai_fallback_api_key: The second server's key. The first server's key is never sent elsewhere.
-        openai_local_last: Whether the local model answers when no other does.
-        openai_patience: How long a guest waits for a word before he is told that something is wrong, in seconds.
-        livekit_url: The LiveKit server whose rooms are served.
-        livekit_api_key: The name of the key to that server.
-        livekit_api_secret: The key itself; it signs what lets people into rooms.
-        agent_name: The name under which guests' rooms ask for us.
-        grace: How long a guest may be away before his call is over, in seconds.
-        calls: How many calls one worker takes at once.
-        idle: How many processes wait warmed up for the next call.
-        drain: How long a worker that was told to stop lets its calls go on, in seconds.
-        health_host: The address on which health and metrics are told; 0.0.0.0 is every one.
-        health_port: The port on which a worker says that it is well; 0 is any free one.
-        metrics_port: The port on which Prometheus finds the metrics; none are served when nothing is said.
-        stt: Who hears: ``deepgram``, ``openai`` or ``none``; Deepgram, when its key is set and nothing is said.
-        stt_model: What the model that hears is called there.
-        stt_base_url: The server that hears; the provider's own when nothing is said.
-        stt_fallback: Who hears when that one does not.
-        stt_fallback_model: What the model is called there.
-        tts: Who speaks: ``cartesia``, ``openai`` or ``none``; Cartesia, when its key is set and nothing is said.
-        tts_model: What the model that speaks is called there.
-        tts_base_url: The server that speaks; the provider's own when nothing is said.
-        tts_voice: Which of its voices; the provider's usual one when nothing is said.
-        tts_voices: Other voices than that for voices of ours: ``payment=NAME, feedback=NAME``.
-        tts_fallback: Who speaks when that one does not.
-        tts_fallback_model: What the model is called there.
-        tts_fallback_voice: Which of its voices.
-        language: What is spoken, as a code like ``en``.
+        at: When the clock starts; now by default. Without an offset it is the restaurant's time.
+        database: Where orders are stored, as a URL; a file in the user's data directory by default.
+        transcript: Whether what is said is stored beside the order: on or off.
+        transcript_days: How long it is stored, in days, and up to two more; older transcripts are
+            deleted when a call begins.
+        openai_base_url: The address of the language model's server; OpenAI's own by default.
+        openai_model: The language model's name there.
+        openai_fallback_base_url: The server of the fallback model; the first one's by default.
+        openai_fallback_model: The fallback model's name; the first one's by default.
+        openai_fallback_api_key: The fallback server's key. The first server's key is never sent
+            elsewhere.
+        openai_local_last: Whether the local model is the last fallback.
+        openai_patience: How long a guest waits for the first word before they are told that
+            something is wrong, in seconds.
+        livekit_url: The address of the LiveKit server whose rooms are served.
+        livekit_api_key: The LiveKit server's API key.
+        livekit_api_secret: The API secret; it signs the tokens that let participants into rooms.
+        agent_name: The agent name of dispatches to this application.
+        grace: How long a guest may be away before the call is over, in seconds.
+        calls: How many calls one worker serves at once.
+        idle: How many warmed-up processes wait for the next call.
+        drain: How long a worker that was told to stop waits for its calls to end, in seconds.
+        health_host: The address that serves health and metrics; 0.0.0.0 is every interface.
+        health_port: The port of the health check; 0 is any free one.
+        metrics_port: The port of the Prometheus metrics; without it they are not served.
+        stt: The speech-to-text provider: ``deepgram``, ``openai`` or ``none``; Deepgram by default
+            if its key is set.
+        stt_model: The speech-to-text model's name.
+        stt_base_url: The speech-to-text server; the provider's own by default.
+        stt_fallback: The fallback provider of speech-to-text.
+        stt_fallback_model: The fallback model's name.
+        tts: The text-to-speech provider: ``cartesia``, ``openai`` or ``none``; Cartesia by default
+            if its key is set.
+        tts_model: The text-to-speech model's name.
+        tts_base_url: The text-to-speech server; the provider's own by default.
+        tts_voice: The provider's voice; its default one if not set.
+        tts_voices: Voices of single agents: ``payment=NAME, feedback=NAME``.
+        tts_fallback: The fallback provider of text-to-speech.
+        tts_fallback_model: The fallback model's name.
+        tts_fallback_voice: The fallback's voice.
+        language: The spoken language, as a code like ``en``.
         deepgram_api_key: Deepgram's key.
         cartesia_api_key: Cartesia's key.
-        openai_api_key: The first server's key.
+        openai_api_key: The key of the language model's server.
     """
 
     model_config = SettingsConfigDict(
@@ -155,12 +160,12 @@ class Settings(BaseSettings):
     language: Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$")] = "en"
     deepgram_api_key: SecretStr | None = Field(default=None, validation_alias="DEEPGRAM_API_KEY")
     cartesia_api_key: SecretStr | None = Field(default=None, validation_alias="CARTESIA_API_KEY")
-    # The last one, so that what it depends on has been read.
+    # The last field, so that those it depends on have been validated.
     openai_api_key: SecretStr | None = Field(
         default=None, validation_alias="OPENAI_API_KEY", validate_default=True
     )
 
-    # These two are other programs' settings as well: what is wrong with them is told to who needs them.
+    # Other programs use these two as well: their faults matter only to a model that needs them.
 
     @field_validator("openai_base_url")
     @classmethod
@@ -180,7 +185,7 @@ class Settings(BaseSettings):
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What must never be read anywhere."""
+        """All keys and secrets, to be redacted everywhere."""
         keys = (
             self.openai_api_key,
             self.openai_fallback_api_key,
@@ -193,9 +198,9 @@ class Settings(BaseSettings):
 
 
 class ServingSettings(Settings):
-    """The settings of whoever goes into rooms: the LiveKit server must be named, and its key."""
+    """Settings with a LiveKit server: its address, key and secret are required."""
 
-    # LIVEKIT_* are other programs' settings as well, so only here is it told what is wrong with them.
+    # Other programs use LIVEKIT_* as well, so only this class validates them.
 
     livekit_url: str | None = Field(
         default=None, validation_alias="LIVEKIT_URL", validate_default=True
@@ -218,30 +223,30 @@ class ServingSettings(Settings):
     @classmethod
     def _a_key(cls, key: str | None, info: ValidationInfo) -> str:
         if key is None:
-            raise ValueError("is not set: the name of the key to the LiveKit server")
+            raise ValueError("is not set: the LiveKit server's API key")
         key = check_key(SecretStr(key)).get_secret_value()
-        if _far(info):
+        if _is_remote(info):
             from bella_vista.livekit_server import API_KEY
 
             if key in (_DEVKEY, API_KEY):
-                raise ValueError("is that of a server for development: everybody knows it")
+                raise ValueError("is the public key of a development server")
         return key
 
     @field_validator("livekit_api_secret")
     @classmethod
     def _a_secret(cls, secret: SecretStr | None, info: ValidationInfo) -> SecretStr:
         if secret is None:
-            raise ValueError("is not set: the key to the LiveKit server")
+            raise ValueError("is not set: the LiveKit server's API secret")
         secret = check_key(secret)
-        if not _far(info):
+        if not _is_remote(info):
             return secret
         from bella_vista.livekit_server import API_SECRET
 
         if secret.get_secret_value() == API_SECRET:
-            raise ValueError("is that of a server for development: everybody knows it")
+            raise ValueError("is the public secret of a development server")
         if len(secret.get_secret_value()) < KEY_BYTES:
             raise ValueError(
-                f"is too short: a server that others reach wants {KEY_BYTES} characters"
+                f"is too short: a server that others can reach needs {KEY_BYTES} characters"
             )
         return secret
 
@@ -249,14 +254,14 @@ class ServingSettings(Settings):
     @classmethod
     def _a_port_of_its_own(cls, port: int | None, info: ValidationInfo) -> int | None:
         if port is not None and port == info.data.get("health_port"):
-            raise ValueError(f"is the port of {variable('health_port')} too: each needs its own")
+            raise ValueError(f"is the same port as {variable('health_port')}: each needs its own")
         return port
 
 
-def _far(info: ValidationInfo) -> bool:
-    """Whether the server is one that others reach; one that was named wrongly is told of by itself."""
+def _is_remote(info: ValidationInfo) -> bool:
+    """Whether the server is on another machine; an invalid address is reported by itself."""
     url = info.data.get("livekit_url")
-    return url is not None and not on_this_machine(url)
+    return url is not None and not is_local_address(url)
 
 
 def variable(field: str) -> str:
@@ -270,10 +275,10 @@ def variable(field: str) -> str:
 
 
 def read_settings(**options: object) -> Settings:
-    """Put options, environment and ``.env`` together.
+    """Read options, environment and ``.env``.
 
     Args:
-        options: What was given on the command line, by name; ``None`` is not given.
+        options: Command-line options by name; ``None`` means not given.
 
     Raises:
         SettingsFaults: Everything that is wrong, each naming what to change.
@@ -282,10 +287,10 @@ def read_settings(**options: object) -> Settings:
 
 
 def serving_settings(**options: object) -> ServingSettings:
-    """Put the settings together for whoever goes into rooms: there must be a server, and a key to it.
+    """Read the settings, with a LiveKit server and its key required.
 
     Args:
-        options: What was given on the command line, by name; ``None`` is not given.
+        options: Command-line options by name; ``None`` means not given.
 
     Raises:
         SettingsFaults: Everything that is wrong, each naming what to change.
@@ -293,27 +298,27 @@ def serving_settings(**options: object) -> ServingSettings:
     return _read(ServingSettings, options)
 
 
-def names_a_server() -> bool:
-    """Whether any of the settings of a LiveKit server is in the environment or in ``.env``."""
+def has_livekit_settings() -> bool:
+    """Whether any setting of a LiveKit server is in the environment or in ``.env``."""
     return any(os.environ.get(name) or _written().get(name) for name in _LIVEKIT)
 
 
 def usable_settings(**options: object) -> tuple[Settings, frozenset[str]] | None:
-    """Put together what can be used of the settings, so that what depends on it can be looked at all the same.
+    """Read the settings that are valid, so that what depends on them can be checked anyway.
 
     Args:
-        options: What was given on the command line, by name; ``None`` is not given.
+        options: Command-line options by name; ``None`` means not given.
 
     Returns:
-        The settings, with the usual value in place of each that is wrong, and the names of those; ``None`` where
-        nothing can be read. A model that only wants its key is still the one that is set.
+        The settings, with the default in place of each invalid one, and the names of those;
+        ``None`` if nothing can be read. If the model's key is missing the model itself is kept.
     """
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     fields = Settings.model_fields
     by_name = {told: field for field in fields for told in (field, variable(field))}
     kept: dict[str, str] = {}
     wrong: set[str] = set()
-    for _ in fields:  # in each round at least one more is known to be wrong
+    for _ in fields:  # each round finds at least one more invalid setting
         try:
             settings = Settings(**given)
         except ValidationError as error:
@@ -344,7 +349,7 @@ def _read(form: type[_Form], options: Mapping[str, object]) -> _Form:
 
 
 def unknown_settings() -> tuple[str, ...]:
-    """Name the variables in the environment, and in ``.env``, that look like settings and are none."""
+    """List the variables in the environment and in ``.env`` that have our prefix and are not settings."""
     known = {variable(name) for name in Settings.model_fields}
     written = set(_written())
     return tuple(
@@ -357,7 +362,9 @@ def unknown_settings() -> tuple[str, ...]:
 
 
 def _written() -> Mapping[str, str | None]:
-    with suppress(OSError, UnicodeError):  # reading the settings says what is wrong with the file
+    with suppress(
+        OSError, UnicodeError
+    ):  # reading the settings reports what is wrong with the file
         return dotenv_values(".env")
     return {}
 

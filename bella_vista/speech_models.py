@@ -1,6 +1,7 @@
-"""The models that hear and speak, as the settings ask for them.
+"""Builds the speech-to-text and text-to-speech models that the settings name.
 
-Nothing here is imported before a call needs it: the providers' plugins take half a second.
+The providers' plugins take half a second to import, so they are imported only for a call with
+speech.
 """
 
 import asyncio
@@ -34,26 +35,26 @@ logger = logging.getLogger(__name__)
 DEEPGRAM, CARTESIA, OPENAI, NONE = "deepgram", "cartesia", "openai", "none"
 
 ATTEMPT_S = 5.0
-"""How long one provider may take to answer before another is asked, in seconds."""
+"""How long one provider may take to answer before the fallback is asked, in seconds."""
 
-MOST_TERMS = 100
-"""So many words of a menu are told to the model that hears: providers take no more."""
+MAX_TERMS = 100
+"""How many words of a menu are given to the speech-to-text model: providers accept no more."""
 
 _NO_KEY = "no-key"
-"""What is sent to a server that needs no key: the client insists on something."""
+"""The key for a server that needs none: the client requires a value."""
 
 
 @dataclass(frozen=True)
 class Speech:
-    """All that a call in speech needs; whoever has it built closes it.
+    """The speech models of a call; the caller closes them.
 
     Args:
         stt: The speech-to-text model.
         tts: The text-to-speech model.
-        vad: What notices that somebody speaks.
-        tts_by_agent: Text-to-speech models of agents that have their own, by the agent's name.
-        turns: How the end of what a guest says is found.
-        built: Every model among them.
+        vad: The voice activity detection model.
+        tts_by_agent: The text-to-speech models of agents with a voice of their own, by agent name.
+        turns: The turn detection.
+        built: All models, to be closed.
     """
 
     stt: "STT[Any]"
@@ -64,22 +65,20 @@ class Speech:
     built: "tuple[STT[Any] | TTS[Any], ...]"
 
     async def aclose(self) -> None:
-        """Let go of every connection."""
+        """Close every model."""
         ends = await asyncio.gather(*(one.aclose() for one in self.built), return_exceptions=True)
         for end in ends:
-            if isinstance(
-                end, Exception
-            ):  # what cannot be closed is no reason to leave others open
-                logger.warning("a model for speech was not closed: %s", type(end).__name__)
+            if isinstance(end, Exception):  # one failure must not leave the others open
+                logger.warning("speech model not closed: %s", type(end).__name__)
 
 
-def hears(settings: Settings) -> str | None:
-    """Return which provider hears; nothing when none is named and Deepgram's key is not set."""
+def stt_provider(settings: Settings) -> str | None:
+    """Return the speech-to-text provider; ``None`` if none is named and Deepgram's key is not set."""
     return _chosen(settings.stt, DEEPGRAM, settings.deepgram_api_key)
 
 
-def speaks(settings: Settings) -> str | None:
-    """Return which provider speaks; nothing when none is named and Cartesia's key is not set."""
+def tts_provider(settings: Settings) -> str | None:
+    """Return the text-to-speech provider; ``None`` if none is named and Cartesia's key is not set."""
     return _chosen(settings.tts, CARTESIA, settings.cartesia_api_key)
 
 
@@ -90,31 +89,31 @@ def _chosen(named: str | None, usual: str, key: SecretStr | None) -> str | None:
 
 
 def missing_for_speech(settings: Settings) -> tuple[str, ...]:
-    """Name the settings without which a room is text only; none when a call can be spoken.
+    """List the settings whose absence makes rooms text only; empty if speech is configured.
 
     >>> missing_for_speech(Settings(stt="openai", tts="none"))
     ('BELLA_VISTA_TTS',)
     """
     missing = []
-    if hears(settings) is None:
+    if stt_provider(settings) is None:
         missing.append("stt" if settings.stt == NONE else "deepgram_api_key")
-    if speaks(settings) is None:
+    if tts_provider(settings) is None:
         missing.append("tts" if settings.tts == NONE else "cartesia_api_key")
     return tuple(variable(name) for name in missing)
 
 
 def speech_faults(settings: Settings, agents: Iterable[str] = ()) -> tuple[str, ...]:
-    """List everything that is wrong with the settings of speech, by the variables' names.
+    """List everything that is wrong with the speech settings, by variable.
 
     Args:
         settings: All of them.
-        agents: The names of the agents there are; not looked at when there are none.
+        agents: The agents' names; without them voices' agents are not checked.
     """
     faults = []
     asked: dict[str, list[str | None]] = {DEEPGRAM: [], CARTESIA: [], OPENAI: []}
     for kind, provider, fallback, url in (
-        ("stt", hears(settings), settings.stt_fallback, settings.stt_base_url),
-        ("tts", speaks(settings), settings.tts_fallback, settings.tts_base_url),
+        ("stt", stt_provider(settings), settings.stt_fallback, settings.stt_base_url),
+        ("tts", tts_provider(settings), settings.tts_fallback, settings.tts_base_url),
     ):
         if provider is None:
             continue
@@ -122,17 +121,17 @@ def speech_faults(settings: Settings, agents: Iterable[str] = ()) -> tuple[str, 
         if fallback is not None:
             asked[fallback].append(None)
             if fallback == provider:
-                faults.append(f"{variable(f'{kind}_fallback')}: is asked already, and first")
+                faults.append(f"{variable(f'{kind}_fallback')}: is the first provider already")
     faults += [
         fault
         for provider, urls in asked.items()
         if urls and (fault := _key_fault(settings, provider, urls)) is not None
     ]
     known = tuple(agents)
-    strangers = [name for name in speaking_voices(settings) if known and name not in known]
-    if strangers:
+    unknown = [name for name in agent_voices(settings) if known and name not in known]
+    if unknown:
         faults.append(
-            f"{variable('tts_voices')}: there is no agent {', '.join(strangers)}:"
+            f"{variable('tts_voices')}: there is no agent {', '.join(unknown)}:"
             f" there are {', '.join(known)}"
         )
     return tuple(faults)
@@ -146,7 +145,7 @@ def _key_fault(settings: Settings, provider: str, urls: Sequence[str | None]) ->
             wanted = any(needs_key(url or settings.openai_base_url) for url in urls)
         else:
             wanted = None in urls
-        return f"{variable(name)}: is not set, and {provider} is to be asked" if wanted else None
+        return f"{variable(name)}: is not set, but {provider} is configured" if wanted else None
     try:
         check_key(key)
     except ValueError as error:
@@ -154,22 +153,22 @@ def _key_fault(settings: Settings, provider: str, urls: Sequence[str | None]) ->
     return None
 
 
-def speaking_voices(settings: Settings) -> dict[str, str]:
-    """Return the provider's voice of each agent that has its own.
+def agent_voices(settings: Settings) -> dict[str, str]:
+    """Return the provider's voice of each agent with a voice of its own.
 
-    >>> speaking_voices(Settings(tts_voices="payment=calm, feedback = warm"))
+    >>> agent_voices(Settings(tts_voices="payment=calm, feedback = warm"))
     {'payment': 'calm', 'feedback': 'warm'}
     """
     pairs = (pair.partition("=") for pair in settings.tts_voices.split(",") if pair.strip())
     return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
 
 
-def speaking_settings(*, agents: Iterable[str] = (), **options: object) -> ServingSettings:
-    """Put the settings together for whoever serves rooms, speech included.
+def worker_settings(*, agents: Iterable[str] = (), **options: object) -> ServingSettings:
+    """Read the settings of a worker, with the speech settings checked.
 
     Args:
-        agents: The names of the agents there are.
-        options: What was given on the command line, by name; ``None`` is not given.
+        agents: The agents' names.
+        options: Command-line options by name; ``None`` means not given.
 
     Raises:
         SettingsFaults: Everything that is wrong, each naming what to change.
@@ -192,8 +191,8 @@ def _of_speech(field: str) -> bool:
 
 
 @cache
-def detector() -> "VAD":
-    """Load what notices that somebody speaks, once per process: it takes a moment, and blocks."""
+def load_vad() -> "VAD":
+    """Load the voice activity detection model, once per process: it takes a moment, and blocks."""
     from livekit.plugins import silero
 
     return silero.VAD.load()
@@ -206,13 +205,13 @@ def speech_models(
     terms: Sequence[str] = (),
     http: "ClientSession | None" = None,
 ) -> Speech | None:
-    """Build what hears and what speaks, or nothing where the settings name no providers for both.
+    """Build the speech models; ``None`` if the settings do not name both providers.
 
     Args:
-        settings: Who is asked, and with which keys.
-        agents: The names of the agents there are.
-        terms: Words that the model that hears should know, like the names of dishes.
-        http: What connects; a job's own without it.
+        settings: The providers and their keys.
+        agents: The agents' names.
+        terms: Words that the speech-to-text model should know, such as the names of dishes.
+        http: The HTTP session; a job's own without it.
 
     Raises:
         SettingsFaults: Everything that is wrong with these settings.
@@ -223,16 +222,16 @@ def speech_models(
         return None
     from agents.handoff import turns_by
 
-    vad = detector()
-    build = _Builder(settings, vad, list(terms[:MOST_TERMS]), http)
+    vad = load_vad()
+    build = _Builder(settings, vad, list(terms[:MAX_TERMS]), http)
     stt = build.stt()
     tts = build.tts(settings.tts_voice)
-    tts_by_agent = {ours: build.tts(theirs) for ours, theirs in speaking_voices(settings).items()}
+    tts_by_agent = {ours: build.tts(theirs) for ours, theirs in agent_voices(settings).items()}
     return Speech(stt, tts, vad, tts_by_agent, turns_by(vad), tuple(build.built))
 
 
 @dataclass
-class _Builder:  # ``Any`` because the plugins' models are generic in what nobody here asks for
+class _Builder:  # ``Any`` because the plugins' models have type parameters that do not matter here
     settings: Settings
     vad: "VAD"
     terms: list[str]
@@ -243,11 +242,11 @@ class _Builder:  # ``Any`` because the plugins' models are generic in what nobod
         self._second: Any = None
 
     def stt(self) -> Any:
-        """Build what hears, and who does when that fails."""
+        """Build the speech-to-text model with its fallback."""
         from livekit.agents.stt import FallbackAdapter
 
         chosen = self.settings
-        provider, second = hears(chosen), chosen.stt_fallback
+        provider, second = stt_provider(chosen), chosen.stt_fallback
         first = self._stt(provider, chosen.stt_model, chosen.stt_base_url)
         if second is None:
             return first
@@ -261,11 +260,11 @@ class _Builder:  # ``Any`` because the plugins' models are generic in what nobod
         )
 
     def tts(self, voice: str | None) -> Any:
-        """Build what speaks with one voice, and who does when that fails."""
+        """Build the text-to-speech model for one voice, with its fallback."""
         from livekit.agents.tts import FallbackAdapter
 
         chosen = self.settings
-        first = self._tts(speaks(chosen), chosen.tts_model, chosen.tts_base_url, voice)
+        first = self._tts(tts_provider(chosen), chosen.tts_model, chosen.tts_base_url, voice)
         if chosen.tts_fallback is None:
             return first
         second = self._second or self._tts(
@@ -282,7 +281,7 @@ class _Builder:  # ``Any`` because the plugins' models are generic in what nobod
         if provider == OPENAI:
             from livekit.plugins import openai
 
-            # Each stretch of speech by itself: that is what compatible servers can do.
+            # One request per segment of speech: all that compatible servers support.
             return self._kept(openai.STT(**said, **self._openai(url), use_realtime=False))
         from livekit.plugins import deepgram
 
@@ -322,7 +321,7 @@ class _Builder:  # ``Any`` because the plugins' models are generic in what nobod
         )
 
     def _openai(self, url: str | None) -> dict[str, Any]:
-        """Say where OpenAI's protocol is spoken, and with which key: it is sent to no other server."""
+        """Return the address and the key for OpenAI's protocol: a key goes to its own server only."""
         chosen = self.settings
         own = url in (None, chosen.openai_base_url)
         return {
@@ -331,7 +330,7 @@ class _Builder:  # ``Any`` because the plugins' models are generic in what nobod
         }
 
     def _kept(self, model: Any) -> Any:
-        self.built.insert(0, model)  # an adapter is closed before what it adapts
+        self.built.insert(0, model)  # an adapter is closed before the models behind it
         return model
 
 

@@ -1,7 +1,7 @@
-"""What a guest's traces look like: in what is stored of an order, and in the bytes of a file.
+"""Finds a guest's personal data (traces) in stored orders and in the bytes of files.
 
-In a text they are looked for as people write them, and a longer number or address is another one. In the
-bytes of a file there is no telling where a text begins, so every place that looks like one counts there.
+In a text, a number or address matches as people write it, and not as a part of a longer one. In the
+bytes of a file the start of a text is unknown, so every match counts.
 """
 
 import json
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from bella_vista.faults import Faulty
+from bella_vista.faults import InputError
 from state.contact import email_of, phone_of
 from state.errors import NotValid
 from state.forgetting import FORGOTTEN
@@ -22,7 +22,7 @@ from state.menu import Restaurant
 from state.order import OrderState
 
 SHORTEST = 4
-"""Texts with fewer characters stand everywhere in a file and mean nothing there."""
+"""Shorter texts occur everywhere in a file, so finding them proves nothing. In characters."""
 
 _CHUNK = 1 << 20
 _GAP = r"(?:[\s().\-/\u2010-\u2015]{0,3})"
@@ -32,19 +32,19 @@ _GAP_BYTES = (
 _OTHER_COUNTRY = re.compile(r"(?:\+|\b00)\d{1,3}[\s().\-/]*$")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _LONG_ENOUGH = 7
-"""A telephone number with fewer digits is looked for only together with its country code."""
+"""A telephone number with fewer digits is searched only with its country code."""
 
 
-class NoContact(Faulty):
-    """What was typed is no telephone number and no e-mail address."""
+class NoContact(InputError):
+    """The input is neither a telephone number nor an e-mail address."""
 
 
 @dataclass(frozen=True)
 class Trace:
-    """A text that must not stay.
+    """A text to be erased.
 
     Args:
-        kind: What it is: ``name``, ``phone``, ``email``, ``address``, ``comment`` or ``words``.
+        kind: ``name``, ``phone``, ``email``, ``address``, ``comment`` or ``words``.
         text: The text.
     """
 
@@ -52,38 +52,38 @@ class Trace:
     text: str
 
     @property
-    def telling(self) -> bool:
-        """Whether a file in which it stands says anything."""
+    def is_searchable(self) -> bool:
+        """Whether the text is long enough to be searched for in files."""
         return len(self.text.strip()) >= SHORTEST
 
     @property
     def identifies(self) -> bool:
-        """Whether it says who somebody is, wherever it is read."""
-        return self.telling and self.kind in ("name", "phone", "email", "address")
+        """Whether it identifies a person wherever it is found."""
+        return self.is_searchable and self.kind in ("name", "phone", "email", "address")
 
     @property
     def is_number(self) -> bool:
-        """Whether it is a telephone number in its international form, to be found in any other."""
+        """Whether it is an E.164 telephone number, to be found in any notation."""
         return self.kind == "phone" and self.text.startswith("+") and self.text[1:].isdecimal()
 
     @cached_property
     def longest(self) -> int:
-        """How many bytes it takes at most."""
+        """The length of the longest match, in bytes."""
         return max(200, *(len(form) for form in _forms(self.text)))
 
     def in_bytes(self, small: bytes) -> bool:
-        """Whether it stands in some bytes whose letters from A to Z were made small."""
+        """Whether it occurs in bytes whose letters A to Z are in lower case."""
         return self._in_bytes.search(small) is not None
 
     def in_stored(self, stored: str) -> bool:
-        """Whether something that is stored looks like it."""
+        """Whether it may occur in a stored text."""
         return self.in_bytes(stored.encode(errors="replace").lower())
 
     def places(self, small: bytes) -> Iterator[tuple[int, int]]:
-        """Return where it stands as a text of its own in the bytes of a text, made small as above."""
+        """Return where it occurs as a text of its own, in bytes in lower case as above."""
         for found in self._in_bytes.finditer(small):
             before, after = small[: found.start()][-1:], small[found.end() :][:1]
-            if not _goes_on(before) and not _goes_on(after):
+            if not _is_word_byte(before) and not _is_word_byte(after):
                 yield found.span()
 
     @cached_property
@@ -98,20 +98,20 @@ class Trace:
 
 @dataclass(frozen=True)
 class Contact(Trace):
-    """The telephone number (E.164) or the e-mail address of the guest who is to be forgotten."""
+    """The telephone number (E.164) or the e-mail address of the guest to erase."""
 
     def is_of(self, order: OrderState) -> bool:
-        """Whether it is the one on this order."""
+        """Whether it is the contact of this order."""
         if self.kind == "phone":
             return order.phone == self.text
         return (order.email or "").casefold() == self.text.casefold()
 
     def stored_in(self, stored: str) -> bool:
-        """Whether it stands in something that is stored: JSON, or a text."""
+        """Whether it occurs in a stored JSON document or text."""
         return self.in_stored(stored) and any(map(self._stands_in, _texts_of(stored)))
 
     def cut(self, text: str) -> str:
-        """Take it out of a text."""
+        """Redact it in a text."""
         return self._in_text.sub(
             lambda found: FORGOTTEN if self._is_meant(found) else found[0], text
         )
@@ -141,11 +141,11 @@ class Contact(Trace):
 
 
 def contact_of(typed: str, restaurant: Restaurant) -> Contact:
-    """Read a telephone number or an e-mail address as an order does.
+    """Parse a telephone number or an e-mail address as an order does.
 
     Args:
-        typed: As a person types it.
-        restaurant: In whose country numbers without a country are.
+        typed: The input.
+        restaurant: Its country is that of numbers without a country code.
 
     Raises:
         NoContact: It is neither.
@@ -161,7 +161,7 @@ def contact_of(typed: str, restaurant: Restaurant) -> Contact:
 
 
 def found_in_files(files: Iterable[Path], traces: Sequence[Trace]) -> Mapping[Trace, list[Path]]:
-    """Look for traces in the bytes of files; returns those that are there, and in which files.
+    """Search files for traces; returns those found, each with its files.
 
     Raises:
         OSError: A file cannot be read.
@@ -178,9 +178,9 @@ def found_in_files(files: Iterable[Path], traces: Sequence[Trace]) -> Mapping[Tr
 
 
 def overwritten(path: Path, traces: Sequence[Trace]) -> int:
-    """Put asterisks over every trace in a file of text; returns how many there were.
+    """Overwrite every trace in a text file with asterisks; returns how many there were.
 
-    The file keeps its length and its place, so that a program that writes on at its end is not disturbed.
+    The file keeps its length and position, so that a program that appends to it is not disturbed.
 
     Raises:
         OSError: It cannot be read or written.
@@ -214,7 +214,7 @@ def _pieces(path: Path, overlap: int) -> Iterator[bytes]:
 
 
 def _forms(text: str) -> set[bytes]:
-    """Every way a text may be written down, in any case of its letters and in both forms of JSON."""
+    """Return every form in which a text may be stored: in any case, and with either JSON escaping."""
     cased = {text, text.lower(), text.upper(), text.title()}
     written = cased | {
         json.dumps(form, ensure_ascii=ascii_only)[1:-1]
@@ -224,7 +224,7 @@ def _forms(text: str) -> set[bytes]:
     return {form.encode(errors="replace").lower() for form in written}
 
 
-def _goes_on(byte: bytes) -> bool:
+def _is_word_byte(byte: bytes) -> bool:
     return byte.isalnum() or byte >= b"\x80"
 
 
@@ -239,7 +239,7 @@ def _halves(number: str) -> tuple[str, str]:
 def _texts_of(stored: str) -> Iterator[str]:
     whole: JsonValue = stored
     if stored.startswith(("{", "[")):
-        with suppress(ValueError):  # somebody may have said it
+        with suppress(ValueError):  # a text may look like JSON
             whole = json.loads(stored)
     yield from _leaves(whole)
 

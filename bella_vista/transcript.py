@@ -1,10 +1,11 @@
-"""What was heard and said in a call, kept in the database beside the order's changes.
+"""Stores the transcript of a call in the database, beside the order's journal.
 
-What a client says for the guest is written before it is heard: what is not stored is not heard. What they say
-aloud, or write in the room's chat, is heard at once and written then, and the rest of a turn when it is over, by the
-journal's own thread: no conversation waits for it, and none is harmed when it fails. What a tool did to the order
-stands in the journal already. The times are the machine's own, also where the restaurant's clock was started
-elsewhere, so that they can grow old; the order is that in which it was written, whatever they say.
+What a client sends with ``say`` is stored before the call hears it: what is not stored is not
+heard. Speech and chat messages are heard at once and stored afterwards, and the rest of a turn when
+it is over, by the journal's own thread: no conversation waits for it or fails with it. What a tool
+did to the order is in the journal. Timestamps are the machine's own, also if the restaurant's clock
+was set, so that entries can expire; the order of entries is the order in which they were written,
+whatever their timestamps say.
 """
 
 import asyncio
@@ -36,51 +37,52 @@ from state.text import clean
 
 logger = logging.getLogger(__name__)
 
-GUEST, HOUSE = "guest", "house"
-"""Who the guest is in a transcript, and who notes what nobody says."""
+GUEST, SYSTEM = "guest", "house"
+"""The author of the guest's entries, and of entries that are not words."""
 
 _MOST_UNWRITTEN = 1000
 
-_MARK = 16
-"""Letters of the mark by which it is found out whether something was stored: 75 bits."""
+_MARK_LENGTH = 16
+"""Letters of the random mark by which a stored message is found again: 75 bits."""
 
-PROOF_S = 0.5
-"""How long it takes until the database is asked again what it has stored, in seconds."""
+RECHECK_S = 0.5
+"""How long to wait before the database is asked again whether a write was stored, in seconds."""
 
-CLOCK_BELIEVED_AFTER = timedelta(days=1)
-"""How old talk has to be by the present clock, so that it tells how old the talk before it is."""
+CLOCK_TRUSTED_AFTER = timedelta(days=1)
+"""How old a transcript has to be by the present clock before it shows that the clock is right."""
 
 
-class Kind(StrEnum):
-    """What a moment of a call is."""
+class MomentKind(StrEnum):
+    """The kind of a transcript entry; the values are stored."""
 
-    BEGAN = "began"
-    HEARD = "heard"
-    SPOKE = "spoke"
-    """That the guest said something, whether or not the words are kept; with a mark by which what was stored before
-    it was heard is found again. Of several with one turn the last holds, as it does of their words."""
-    ANSWERED = "answered"
-    """That nothing of what the guest had said was still to be answered."""
-    KEYED = "keyed"
-    """With which key a client said it, as JSON."""
-    SAID = "said"
-    CUT_SHORT = "cut_short"
-    """Said until the guest spoke on."""
-    SPENT = "spent"
+    CALL_STARTED = "began"
+    USER_WORDS = "heard"
+    USER_SPOKE = "spoke"
+    """The guest said something, whether or not the words are stored; with the mark by which a
+    message that was stored before it was heard is found again. Of several entries of one turn the
+    last counts, as for the words."""
+    ALL_ANSWERED = "answered"
+    """Every message of the guest so far has its reply."""
+    CLIENT_KEY = "keyed"
+    """The idempotency key of a client's message, as JSON."""
+    AGENT_WORDS = "said"
+    INTERRUPTED = "cut_short"
+    """Words of an agent up to the guest's interruption."""
+    COST = "spent"
     """What the models of a turn cost, as JSON."""
-    ENDED = "ended"
+    CALL_ENDED = "ended"
 
 
-_WORDS = (Kind.HEARD, Kind.SAID, Kind.CUT_SHORT)
+_WORDS = (MomentKind.USER_WORDS, MomentKind.AGENT_WORDS, MomentKind.INTERRUPTED)
 
 
-class Saying:
-    """Something the guest says by a client: it is stored first, and heard then.
+class ClientMessage:
+    """A message that a client sends for the guest: stored first, then heard by the call.
 
     Args:
-        words: What is heard of it.
-        key: The client's key as it is kept, if it came with one.
-        digest: Of the words, to know them again by.
+        words: The text as the call hears it.
+        key: The client's idempotency key as it is stored, if there is one.
+        digest: The digest of the text, to recognize it by.
     """
 
     def __init__(self, words: str, key: str | None, digest: str) -> None:
@@ -88,40 +90,41 @@ class Saying:
         self.key = key
         self.digest = digest
         self.gate = Gate()
-        self.mark = "".join(secrets.choice(ascii_lowercase) for _ in range(_MARK))
+        self.mark = "".join(secrets.choice(ascii_lowercase) for _ in range(_MARK_LENGTH))
         self.number = 0
         """The turn it is stored under."""
         self.turn: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
-        """Gives its turn when it is stored and has been heard; ``None`` when nobody listens any more."""
+        """Resolves to its turn once it is stored and heard; to ``None`` if the call takes no more
+        input."""
 
     def withdraw(self) -> bool:
-        """Withdraw it; returns whether its writing had not begun, so that nobody will hear it."""
+        """Withdraw the message; returns whether its write had not begun, so that it will not be heard."""
         if withdrawn := self.gate.withdraw():
             self.failed(NotStored("the database is busy"))
         return withdrawn
 
     def failed(self, fault: BaseException) -> None:
-        """It is not stored, and nobody hears it."""
+        """The message is not stored and will not be heard."""
         if not self.turn.done():
             self.turn.set_exception(fault)
 
     def heard(self, turn: int | None) -> None:
-        """It is stored, and has been heard."""
+        """The message is stored and has been heard."""
         if not self.turn.done():
             self.turn.set_result(turn)
 
 
 class CallRecord:
-    """Writes one call down, turn by turn. Close it before its store.
+    """Stores the transcript of one call, turn by turn. Close it before its store.
 
-    What could not be written is tried again with the next turn.
+    A failed write is retried with the next turn.
 
     Args:
         call: The call, before anything is said in it.
-        store: Where its order is held.
-        words: Whether what is said is kept. When a call was, how often the guest spoke and what its models cost
-            is kept anyway.
-        now: The present time, aware.
+        store: The store of its order.
+        words: Whether what is said is stored. When a call took place, how often the guest spoke and
+            what the models cost is stored in any case.
+        now: Returns the present time, aware.
     """
 
     def __init__(
@@ -137,58 +140,60 @@ class CallRecord:
         self._words = words
         self._now = now
         self._unwritten: list[Moment] = []
-        self._to_store: list[Saying] = []
-        """What is to be heard when it is stored, in the order in which it came."""
-        self._to_tell: list[tuple[Saying, int]] = []
-        """What was stored under a turn that others got, and heard in the one beside it: told when that is stored."""
+        self._to_store: list[ClientMessage] = []
+        """Messages to be stored and then heard, in the order of arrival."""
+        self._to_tell: list[tuple[ClientMessage, int]] = []
+        """Messages heard under another turn than they were stored with, and that turn: confirmed
+        once it is stored."""
         self._stored = 0
-        """The turn whose words are stored before they are heard."""
+        """The turn of the message that was stored before it was heard."""
         self._closing = False
         self._due = False
         self._soon: asyncio.Handle | None = None
         self._under_way: asyncio.Future[None] | None = None
         self._dropping: asyncio.Task[None] | None = None
         self._given_up = False
-        self._complained = False
+        self._warned = False
         self._answered: int | None = None
-        self._note(call.turn, Kind.BEGAN, HOUSE, call.state.channel)
+        self._note(call.turn, MomentKind.CALL_STARTED, SYSTEM, call.state.channel)
         if call.turn == 0:
             self._note_answered(0)
         self._leave = call.subscribe(self._tell)
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is being written just now."""
+        """Whether no write is pending or under way."""
         return self._soon is None and self._under_way is None
 
     def drop_older_than(self, days: int) -> None:
-        """Start deleting what was said so long before the last talk of an earlier day, in all of this restaurant's calls.
+        """Start deleting this restaurant's old transcripts.
 
-        A clock that has jumped forward says that everything is old. It did not jump over the talk of its own time:
-        a day of that has to be there before what came before the jump grows old.
+        Their age counts from the newest transcript that is at least a day old: if the clock has
+        jumped forward everything looks old, and this keeps all until a day has passed at the new
+        time.
         """
         self._dropping = asyncio.create_task(self._drop(timedelta(days=days)))
 
-    def say(self, text: str, key: str | None, digest: str) -> Saying:
-        """Begin to store what the guest says, after all that came before; it is heard when it is stored.
+    def say(self, text: str, key: str | None, digest: str) -> ClientMessage:
+        """Start storing a client's message after all earlier ones; it is heard once it is stored.
 
         Args:
-            text: What they say.
-            key: The client's key as it is kept, if it came with one.
-            digest: Of the words, to know them again by.
+            text: The text.
+            key: The client's idempotency key as it is stored, if there is one.
+            digest: The digest of the text, to recognize it by.
         """
-        saying = Saying(self._call.policy.redact_input(text), key, digest)
+        message = ClientMessage(self._call.policy.redact_input(text), key, digest)
         if self._given_up:
-            saying.failed(TakenOver())
+            message.failed(TakenOver())
         elif not self._call.listening:
-            saying.heard(None)
+            message.heard(None)
         else:
-            self._to_store.append(saying)
+            self._to_store.append(message)
             self._write()
-        return saying
+        return message
 
     async def aclose(self) -> None:
-        """Write what is left, and wait until that is done or has failed."""
+        """Write what is pending, and wait until that has succeeded or failed."""
         self._leave()
         self._closing = True
         self._write()
@@ -200,58 +205,59 @@ class CallRecord:
         match event:
             case Heard():
                 self._hear(event)
-                self._write()  # whoever goes on with a call that broke off counts his turns from here
+                self._write()  # a job that continues a broken call counts its turns from here
             case Said():
-                kind = Kind.CUT_SHORT if event.interrupted else Kind.SAID
+                kind = MomentKind.INTERRUPTED if event.interrupted else MomentKind.AGENT_WORDS
                 self._say(event.turn, kind, event.agent, event.text)
             case Spent():
                 cost = {one.name: getattr(event, one.name) for one in fields(Cost)}
-                self._note(event.turn, Kind.SPENT, event.agent, json.dumps(cost))
+                self._note(event.turn, MomentKind.COST, event.agent, json.dumps(cost))
             case YourTurn():
                 self._note_answered(event.turn)
                 self._write()
             case Ended():
                 if event.reason == "agent_ended":
                     self._note_answered(self._call.turn)
-                self._note(self._call.turn, Kind.ENDED, HOUSE, event.reason)
+                self._note(self._call.turn, MomentKind.CALL_ENDED, SYSTEM, event.reason)
                 self._write()
             case _:
                 pass
 
     def _hear(self, event: Heard) -> None:
         if event.turn != self._stored:
-            self._note(event.turn, Kind.SPOKE, GUEST, "")
-            self._say(event.turn, Kind.HEARD, GUEST, event.text)
+            self._note(event.turn, MomentKind.USER_SPOKE, GUEST, "")
+            self._say(event.turn, MomentKind.USER_WORDS, GUEST, event.text)
 
     def _note_answered(self, turn: int) -> None:
-        """Note that everything has been answered: by a deed, a refusal or words, to the end of the reply."""
+        """Record that every message has its complete reply: an action, a refusal or words."""
         if turn != self._answered:
             self._answered = turn
-            self._note(turn, Kind.ANSWERED, HOUSE, "")
+            self._note(turn, MomentKind.ALL_ANSWERED, SYSTEM, "")
 
-    def _say(self, turn: int, kind: Kind, who: str, text: str) -> None:
+    def _say(self, turn: int, kind: MomentKind, who: str, text: str) -> None:
         if self._words:
             self._note(turn, kind, who, self._kept(text))
 
     def _kept(self, text: str) -> str:
-        # What a guest says was let in without what must not be kept; a model may know it elsewhere.
+        # The guest's words are redacted already; a model may know what must not be stored from
+        # elsewhere.
         return self._call.policy.redact_output(clean(text, lines=True))
 
-    def _note(self, turn: int, kind: Kind, who: str, text: str) -> None:
+    def _note(self, turn: int, kind: MomentKind, who: str, text: str) -> None:
         if not self._given_up:
             self._unwritten.append(Moment(turn, kind.value, who, text, self._now()))
 
-    def _moments_of(self, saying: Saying) -> Iterator[Moment]:
-        texts = {Kind.SPOKE: saying.mark}
+    def _moments_of(self, message: ClientMessage) -> Iterator[Moment]:
+        texts = {MomentKind.USER_SPOKE: message.mark}
         if self._words:
-            texts[Kind.HEARD] = self._kept(saying.words)
-        if saying.key is not None:
-            texts[Kind.KEYED] = _keyed(saying.key, saying.digest, saying.number)
+            texts[MomentKind.USER_WORDS] = self._kept(message.words)
+        if message.key is not None:
+            texts[MomentKind.CLIENT_KEY] = _keyed(message.key, message.digest, message.number)
         for kind, text in texts.items():
-            yield Moment(saying.number, kind.value, GUEST, text, self._now(), saying.gate)
+            yield Moment(message.number, kind.value, GUEST, text, self._now(), message.gate)
 
     def _write(self) -> None:
-        """Write soon, and not at once: what happens at one moment is written in one transaction."""
+        """Schedule a write for the next tick of the event loop, to batch the entries of one tick."""
         self._due = bool(self._unwritten or self._to_store)
         if self._due and self._soon is None:
             self._soon = asyncio.get_running_loop().call_soon(self._go_on)
@@ -264,20 +270,20 @@ class CallRecord:
                 await asyncio.sleep(0)
 
     def _go_on(self) -> None:
-        """Write what is due, one writing after the other: their order is that of the talk."""
+        """Write what is due, one transaction after the other, so that entries keep their order."""
         self._soon = None
         if not self._due or self._under_way is not None:
             return
         self._due = False
-        sayings = [saying for saying in self._to_store if not saying.turn.done()]
+        messages = [message for message in self._to_store if not message.turn.done()]
         self._to_store.clear()
         moments = [*self._unwritten]
-        for number, saying in enumerate(sayings, self._call.turn + 1):
-            saying.number = number
-            moments += self._moments_of(saying)
+        for number, message in enumerate(messages, self._call.turn + 1):
+            message.number = number
+            moments += self._moments_of(message)
         if not moments:
             return
-        writing = _Writing(len(self._unwritten), len(self._to_tell), sayings)
+        writing = _Writing(len(self._unwritten), len(self._to_tell), messages)
         self._under_way = self._store.record(self._call.state.order_id, *moments)
         self._under_way.add_done_callback(lambda done: self._written(writing, done))
 
@@ -285,105 +291,108 @@ class CallRecord:
         self._under_way = None
         fault = None if done.cancelled() else done.exception()
         if isinstance(fault, OutcomeUnknown) and not writing.looked_for:
-            if any(saying.gate.begun for saying in writing.sayings):
+            if any(message.gate.begun for message in writing.messages):
                 looking = replace(writing, looked_for=True)
                 self._under_way = asyncio.ensure_future(self._find_out(writing))
                 self._under_way.add_done_callback(lambda done: self._written(looking, done))
                 return
         if isinstance(fault, TakenOver):
-            # Another process has the order now, or its guest was forgotten: nothing may follow.
+            # Another process has the order now, or its guest was erased: nothing more may be
+            # written.
             self._given_up = True
             self._unwritten.clear()
-            for saying in (*writing.sayings, *self._to_store, *(one for one, _ in self._to_tell)):
-                saying.failed(fault)
+            for message in (*writing.messages, *self._to_store, *(one for one, _ in self._to_tell)):
+                message.failed(fault)
             self._to_store.clear()
             self._to_tell.clear()
         elif fault is not None:
-            for saying in writing.sayings:
-                saying.failed(fault)
+            for message in writing.messages:
+                message.failed(fault)
             del self._unwritten[:-_MOST_UNWRITTEN]
-            self._complain(fault)
+            self._warn_once(fault)
         else:
             del self._unwritten[: writing.known]
-            for saying, turn in self._to_tell[: writing.told]:
-                saying.heard(turn)
+            for message, turn in self._to_tell[: writing.told]:
+                message.heard(turn)
             del self._to_tell[: writing.told]
-            for saying in writing.sayings:
-                self._hear_stored(saying)
+            for message in writing.messages:
+                self._hear_stored(message)
         self._due = self._due or bool(self._to_store)
         if fault is None or self._to_store:
             self._go_on()
 
-    def _hear_stored(self, saying: Saying) -> None:
-        if not saying.gate.begun:
+    def _hear_stored(self, message: ClientMessage) -> None:
+        if not message.gate.begun:
             return
-        call, self._stored = self._call, saying.number
+        call, self._stored = self._call, message.number
         if not call.listening:
             if call.ended == "agent_ended":
-                self._note_answered(saying.number)  # the call was over before it was said
-                saying.heard(None)
-            else:  # another agent goes on with the call and answers it; the same key has its turn there
-                saying.failed(OutcomeUnknown())
+                self._note_answered(message.number)  # the call had ended before
+                message.heard(None)
+            else:  # another agent continues the call and answers it; the same key has its turn there
+                message.failed(OutcomeUnknown())
             return
-        turn = call.accept_user_input(saying.words, saying.number)
-        if turn == saying.number:
-            saying.heard(turn)
-        else:  # something else was heard meanwhile and has its number
-            if saying.key is not None:
-                self._note(turn, Kind.KEYED, GUEST, _keyed(saying.key, saying.digest, turn))
-            self._to_tell.append((saying, turn))
+        turn = call.accept_user_input(message.words, message.number)
+        if turn == message.number:
+            message.heard(turn)
+        else:  # another message was heard meanwhile and has its number
+            if message.key is not None:
+                self._note(
+                    turn, MomentKind.CLIENT_KEY, GUEST, _keyed(message.key, message.digest, turn)
+                )
+            self._to_tell.append((message, turn))
             self._write()
 
     async def _find_out(self, writing: "_Writing") -> None:
-        """Find out what became of a writing that the database has not answered.
+        """Determine whether a write that the database has not confirmed was stored.
 
         Raises:
-            NotStored: It was not done.
-            OutcomeUnknown: The record is closed before the database answers.
-            StateError: The order is not there any more.
+            NotStored: It was not stored.
+            OutcomeUnknown: The record was closed before the database answered.
+            StateError: The order no longer exists.
         """
-        marks = {saying.mark for saying in writing.sayings if saying.gate.begun}
+        marks = {message.mark for message in writing.messages if message.gate.begun}
         while True:
             try:
                 moments = await self._store.said(self._call.state.order_id)
             except JournalFault:
                 if self._closing:
                     raise OutcomeUnknown from None
-                await asyncio.sleep(PROOF_S)
+                await asyncio.sleep(RECHECK_S)
                 continue
-            if marks & {one.text for one in moments if one.kind == Kind.SPOKE}:
+            if marks & {one.text for one in moments if one.kind == MomentKind.USER_SPOKE}:
                 return
             raise NotStored("the database did not answer")
 
     async def _drop(self, age: timedelta) -> None:
         try:
-            last = await self._store.last_said(self._now() - CLOCK_BELIEVED_AFTER)
+            last = await self._store.last_said(self._now() - CLOCK_TRUSTED_AFTER)
             if last is not None:
                 await self._store.drop_said(last - age)
         except StateError as fault:
-            self._complain(fault)
+            self._warn_once(fault)
 
-    def _complain(self, fault: BaseException) -> None:
-        if not self._complained:
-            self._complained = True
+    def _warn_once(self, fault: BaseException) -> None:
+        if not self._warned:
+            self._warned = True
             why = fault.message if isinstance(fault, StateError) else type(fault).__name__
-            logger.warning("what was said could not be kept: %s", why)
+            logger.warning("transcript not stored: %s", why)
 
 
 @dataclass(frozen=True)
 class _Writing:
-    """What is being written at one time.
+    """One write under way.
 
     Args:
-        known: How many moments that had happened before.
-        told: How many sayings are told of when it is done.
-        sayings: What is heard when it is done.
-        looked_for: Whether it was looked for in the database.
+        known: How many of the pending entries it holds.
+        told: How many messages are confirmed when it is done.
+        messages: The messages that are heard when it is done.
+        looked_for: Whether the database has been asked for it.
     """
 
     known: int
     told: int
-    sayings: Sequence[Saying]
+    messages: Sequence[ClientMessage]
     looked_for: bool = False
 
 
@@ -394,13 +403,13 @@ def _keyed(key: str, digest: str, turn: int) -> str:
 
 
 @dataclass
-class KeptCall:
-    """One call as it was kept.
+class StoredCall:
+    """The transcript of one call.
 
     Args:
-        words: What was heard and said, in its order.
-        spent: What it cost, each with its turn.
-        ended: Why it ended, if that was kept.
+        words: What the guest and the agents said, in order.
+        spent: The costs, each with its turn.
+        ended: Why the call ended, if stored.
     """
 
     words: list[Moment] = field(default_factory=list)
@@ -409,31 +418,31 @@ class KeptCall:
 
     @property
     def cost(self) -> Cost:
-        """What all of it cost."""
+        """The cost of the whole call."""
         return sum((cost for _, cost in self.spent), Cost())
 
 
-def calls_of(moments: Sequence[Moment]) -> list[KeptCall]:
-    """Put together what was kept, call by call: an order may have been worked on in several."""
-    calls: list[KeptCall] = []
+def group_by_call(moments: Sequence[Moment]) -> list[StoredCall]:
+    """Group transcript entries by call: an order may have been served in several."""
+    calls: list[StoredCall] = []
     for moment in moments:
-        if moment.kind == Kind.BEGAN or not calls:
-            calls.append(KeptCall())
+        if moment.kind == MomentKind.CALL_STARTED or not calls:
+            calls.append(StoredCall())
         if moment.kind in _WORDS:
             calls[-1].words.append(moment)
-        elif moment.kind == Kind.SPENT:
+        elif moment.kind == MomentKind.COST:
             calls[-1].spent.append((moment.turn, _cost(moment.text)))
-        elif moment.kind == Kind.ENDED:
+        elif moment.kind == MomentKind.CALL_ENDED:
             calls[-1].ended = moment.text
     return calls
 
 
-def transcript_data(calls: Sequence[KeptCall], zone: tzinfo | None) -> dict[str, JsonValue]:
-    """Return what was kept as JSON: what was said, and what each call and each turn of it cost.
+def transcript_data(calls: Sequence[StoredCall], zone: tzinfo | None) -> dict[str, JsonValue]:
+    """Return transcripts as JSON: what was said, and the cost of each call and turn.
 
     Args:
         calls: An order's calls.
-        zone: The restaurant's.
+        zone: The restaurant's time zone.
     """
     return {
         "transcript": [
@@ -458,7 +467,7 @@ def transcript_data(calls: Sequence[KeptCall], zone: tzinfo | None) -> dict[str,
     }
 
 
-def _turns(call: KeptCall) -> Iterator[JsonValue]:
+def _turns(call: StoredCall) -> Iterator[JsonValue]:
     turns: dict[int, Cost] = {}
     for turn, cost in call.spent:
         turns[turn] = turns.get(turn, Cost()) + cost

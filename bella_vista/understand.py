@@ -1,4 +1,4 @@
-"""What the local model makes of lines, each as one JSON object."""
+"""The ``understand`` command: how the local model understands lines, one JSON object each."""
 
 import sys
 from zoneinfo import ZoneInfo
@@ -16,10 +16,10 @@ from state.redaction import Redactor
 
 
 def understand_lines(settings: Settings) -> None:
-    """Read lines from stdin until it ends, and write what each means to a fresh order.
+    """Read lines from stdin to its end, and write how each would change a fresh order.
 
     Args:
-        settings: The menu, and the hour that "at seven" is reckoned from.
+        settings: The menu, and the time that "at seven" is relative to.
     """
     menu = load_menu(menu_file(settings.menu))
     now = running_clock(ZoneInfo(menu.restaurant.timezone), settings.at)

@@ -20,7 +20,7 @@ from typing import Any, Literal
 import pytest
 from livekit import api, rtc
 
-from bella_vista.livekit_server import HOW_TO_GET_IT, LocalServer, find_program
+from bella_vista.livekit_server import BUILD_COMMAND, LocalServer, find_program
 
 Kind = Literal["standard", "sip", "agent", "ingress", "egress"]
 
@@ -368,8 +368,8 @@ def livekit_server() -> Iterator[LiveKit]:
     if program is None:
         if os.environ.get("CI") == "true":
             raise RuntimeError(
-                f"there is no LiveKit server here, and CI needs one: {HOW_TO_GET_IT}"
+                f"there is no LiveKit server here, and CI needs one: {BUILD_COMMAND}"
             )
-        pytest.skip(f"there is no LiveKit server here: {HOW_TO_GET_IT}")
+        pytest.skip(f"there is no LiveKit server here: {BUILD_COMMAND}")
     with LocalServer(program) as server:
         yield LiveKit(server)

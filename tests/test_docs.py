@@ -16,7 +16,7 @@ from agents.handoff import mermaid
 from agents.roster import restaurant_graph
 from bella_vista.conversations import load_conversation
 from bella_vista.menus import OWN
-from bella_vista.replay import Setting, run_conversation
+from bella_vista.replay import Defaults, run_conversation
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *ROOT.joinpath("docs").rglob("*.md")])
@@ -40,7 +40,7 @@ async def test_the_example_of_a_conversation_file_holds(tmp_path: Path) -> None:
     file = tmp_path / "example.yaml"
     file.write_text(example, encoding="utf-8")
 
-    assert await run_conversation(load_conversation(file), Setting(menu=OWN)) == []
+    assert await run_conversation(load_conversation(file), Defaults(menu=OWN)) == []
 
 
 def test_the_architecture_shows_the_graph_as_it_is() -> None:

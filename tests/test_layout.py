@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from bella_vista.layout import OURS, strangers
+from bella_vista.layout import OURS, foreign_packages
 
 ROOT = Path(__file__).parents[1]
 LOCKS = ("requirements.lock", "requirements-dev.lock")
@@ -99,7 +99,7 @@ def test_the_framework_loads_nothing_of_the_restaurant() -> None:
 
 
 def test_a_package_that_is_nowhere_is_told_so() -> None:
-    assert strangers(["no_such_package"]) == (
+    assert foreign_packages(["no_such_package"]) == (
         "the package no_such_package is not this project's own: there is none",
     )
 

@@ -1,4 +1,4 @@
-"""Conversations as files: the guest's words, and what must be true after them."""
+"""Conversation files: the guest's turns, and what must be true after each."""
 
 from bella_vista.conversations.form import Conversation, ScriptStep, conversation_schema
 from bella_vista.conversations.reading import (

@@ -1,4 +1,4 @@
-"""An order to start from: from fields of its view to the commands that lead there."""
+"""Builds the starting order of a conversation: from fields of its view to the commands that lead there."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -32,14 +32,14 @@ _TO_STAGE: Mapping[Stage, tuple[str, ...]] = {
 _OWN = frozenset(
     {"order_id", "order_number", "version", "ready_at", "id", "created_at", "updated_at"}
 )
-"""What every order gets for itself, whatever the fields say."""
+"""Fields that are generated for every order, whatever the file says."""
 
 
 def commands_to(order: OrderFields) -> Iterator[OrderCommand]:
-    """Yield the commands that make an order like this, in the order in which a guest would give them.
+    """Yield the commands that build an order with these fields, in a guest's order.
 
     Raises:
-        pydantic.ValidationError: A field holds what no command takes.
+        pydantic.ValidationError: A field has a value that no command accepts.
     """
     for command in _commands(order.model_dump(mode="json", exclude_unset=True)):
         yield ORDER_COMMANDS.validate_python(
@@ -62,7 +62,7 @@ def _commands(order: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             "op": "set_fulfilment",
             **{name: fulfilment.get(name) for name in ("kind", "when", "address")},
         }
-    # Before the lines: a tip set early may be more than the house takes on what was ordered since.
+    # Before the lines: a tip set early may exceed the limit of what was ordered since.
     if order.get("tip_percentage") is not None:
         yield {"op": "set_tip", "percentage": float(order["tip_percentage"])}
     elif order.get("tip") is not None:
@@ -91,7 +91,7 @@ def _steps(stage: Stage, order: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def what_must_follow(order: OrderFields) -> Mapping[str, Any]:
-    """Return those of the fields that can be compared with the order that came of them."""
+    """Return the fields that can be compared with the resulting order."""
     given: Mapping[str, Any] = _without_own(order.given)
     return given
 

@@ -1,4 +1,4 @@
-"""What a conversation file may say: the guest's words, and what must be true after them."""
+"""The format of a conversation file."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -26,7 +26,7 @@ def _several(value: object) -> object:
 Texts = Annotated[
     tuple[str, ...], BeforeValidator(_several, json_schema_input_type=str | list[str])
 ]
-"""One text, or several."""
+"""One text, or a list of texts."""
 
 Time = Annotated[datetime, BeforeValidator(parse_time, json_schema_input_type=str)]
 """ISO 8601; without an offset it is the restaurant's time."""
@@ -76,7 +76,7 @@ class FulfilmentFields(_Part):
 
 
 class NoteFields(_Part):
-    """Fields of a note to the house."""
+    """Fields of a note to the restaurant."""
 
     id: str | None = None
     title: str | None = None
@@ -86,10 +86,10 @@ class NoteFields(_Part):
 
 
 class OrderFields(_Part):
-    """Fields of an order as the view shows it; only what is given counts.
+    """Fields of an order as the view shows it; only given fields are compared.
 
-    Money is whole minor units. Lists have to be whole, in any order; of what stands in them again only what
-    is given counts. ``null`` is "not known yet".
+    Money is whole minor units. Lists have to be complete, in any order; of their members only
+    given fields are compared. ``null`` means "not known yet".
     """
 
     order_id: str | None = None
@@ -125,12 +125,12 @@ class OrderFields(_Part):
 
     @property
     def given(self) -> dict[str, Any]:
-        """What was said about the order, and nothing else."""
+        """The fields that were given."""
         return self.model_dump(exclude_unset=True)
 
 
 class ToolCall(_Part):
-    """One tool that the scripted model calls."""
+    """One tool call of the scripted model."""
 
     name: str
     arguments: dict[str, JsonValue] = Field(default_factory=dict)
@@ -140,7 +140,7 @@ class ScriptStep(_Part):
     """One reply of the scripted model: what it says, what it calls, or both.
 
     Args:
-        delay: How long it thinks first, in seconds.
+        delay: How long it waits first, in seconds.
         error: It fails with this message after what it said.
         cut: The arguments of its last call break off in the middle.
     """
@@ -169,7 +169,7 @@ class Facts(_Part):
         tools: The tools used, by name and in order, transfers left out.
         said: Texts that the agents' words contain, capitals or not.
         not_said: Texts that they do not contain.
-        handoff: To whom the guest was handed, in order; an empty list is to nobody.
+        handoff: The targets of the handoffs, in order; an empty list means none.
     """
 
     state: OrderFields | None = None
@@ -181,29 +181,29 @@ class Facts(_Part):
 
 
 class GuestTurn(Facts):
-    """Something the guest says, and what must be true after the answer."""
+    """One turn of the guest, and what must be true after the reply."""
 
     user: Annotated[str, Field(min_length=1)]
 
 
 def _at_least_one(turns: tuple[GuestTurn, ...]) -> tuple[GuestTurn, ...]:
-    # A length in the field's own bounds would count only the turns without a fault.
+    # A length constraint on the field would count only the valid turns.
     if not turns:
         raise ValueError("a conversation needs at least one turn")
     return turns
 
 
 class Conversation(_Part):
-    """A conversation: where it starts, what the guest says, what must be true.
+    """A conversation: its start, the guest's turns, and what must be true.
 
     Args:
-        menu: The menu's file, seen from this one; Bella Vista's own without it.
-        model: ``local``, or ``script:FILE``; with a ``script`` that is played.
-        at: When it takes place; a Friday evening without it. The clock stands still.
-        order: Fields of an order that is continued.
-        script: What the scripted model says and calls, one step for each reply.
-        greeting: What must be true before the guest has said anything.
-        turns: What the guest says.
+        menu: The menu's file, relative to this one; Bella Vista's own by default.
+        model: ``local``, or ``script:FILE``; with a ``script`` the script is played.
+        at: When it takes place; a Friday evening by default. The clock does not advance.
+        order: Fields of the order to start from.
+        script: The replies of the scripted model, one step each.
+        greeting: What must be true before the guest's first turn.
+        turns: The guest's turns.
         end: Fields of the order after the last turn.
     """
 

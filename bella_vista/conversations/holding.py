@@ -1,4 +1,4 @@
-"""Whether what was written about an order holds, and what does not, in words."""
+"""Compares the expected fields of an order with the actual ones."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,9 +10,9 @@ _TIMES = frozenset({"when", "ready_at", "created_at", "updated_at"})
 
 
 def differences(expected: Mapping[str, Any], actual: Mapping[str, Any]) -> Iterator[str]:
-    """Say what of the expected fields the actual ones do not have.
+    """Yield every difference between the expected fields and the actual ones.
 
-    Only what is expected counts. Lists have to be whole, in any order.
+    Only expected fields are compared. Lists have to be complete, in any order.
 
     >>> list(differences({"total": 900, "tip": 0}, {"total": 1350, "tip": 0, "stage": "open"}))
     ['total is 1350, not 900']
@@ -26,7 +26,7 @@ def _differences(
     for name, wanted in expected.items():
         place = f"{where}{name}"
         if name not in actual:
-            yield f"{place} is not there"
+            yield f"{place} does not exist"
             continue
         found = actual[name]
         if isinstance(wanted, Mapping) and isinstance(found, Mapping):
@@ -38,7 +38,7 @@ def _differences(
 
 
 def _unmatched(wanted: Sequence[Any], found: Sequence[Any], place: str) -> Iterator[str]:
-    """Say which expected members of a list have none of their own, and which are left over."""
+    """Yield expected list members without a match, and members left over."""
     partner: dict[int, int] = {}
     alone = [one for one in range(len(wanted)) if not _pair(one, wanted, found, partner, set())]
     for one in alone:
@@ -51,7 +51,7 @@ def _unmatched(wanted: Sequence[Any], found: Sequence[Any], place: str) -> Itera
 def _pair(
     one: int, wanted: Sequence[Any], found: Sequence[Any], partner: dict[int, int], tried: set[int]
 ) -> bool:
-    """Give an expected member one that is there, moving others to another partner where that helps."""
+    """Match an expected member with an actual one, reassigning others where needed."""
     for there, member in enumerate(found):
         if there in tried or not _fits(wanted[one], member):
             continue
@@ -85,7 +85,7 @@ def _same_time(wanted: str, found: str) -> bool:
 
 
 def _shown(value: Any) -> str:
-    """Write a value as it would stand in a file, short.
+    """Format a value as in a file, shortened.
 
     >>> _shown({"name": "Margherita", "note": None, "modifications": []})
     '{"name": "Margherita"}'

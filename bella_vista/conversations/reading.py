@@ -1,4 +1,4 @@
-"""From a YAML file to a conversation, or to everything that is wrong with it, each with its line."""
+"""Reads conversation files from YAML; faults are reported with their lines."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
 from bella_vista.conversations.form import Conversation, ScriptStep
-from bella_vista.faults import Faulty
+from bella_vista.faults import InputError
 from state.menu.document import Node, read_document, read_text
 from state.menu.faults import Fault, MenuFaults, did_you_mean
 
@@ -20,8 +20,8 @@ _DECIMAL = re.compile(r"-?[0-9]{1,30}(\.[0-9]{1,30})?([eE][-+]?[0-9]{1,2})?")
 _STEPS = TypeAdapter(tuple[ScriptStep, ...])
 
 
-class ConversationFaults(Faulty):
-    """The file cannot be used: every fault that was found, in the order of the file."""
+class ConversationFaults(InputError):
+    """The file cannot be used; all faults, in the order of the file."""
 
     def __init__(self, faults: Iterable[Fault]) -> None:
         in_order = sorted(dict.fromkeys(faults), key=lambda fault: fault.line)
@@ -30,13 +30,13 @@ class ConversationFaults(Faulty):
 
 @dataclass(frozen=True)
 class ConversationFile:
-    """A conversation and where each part of it stands.
+    """A conversation with the lines of its parts.
 
     Args:
         path: The file.
-        conversation: What it says.
-        turn_lines: Where each turn begins.
-        lines: Where the value of each key begins.
+        conversation: The conversation.
+        turn_lines: The line of each turn.
+        lines: The line of each key's value.
     """
 
     path: Path
@@ -45,12 +45,12 @@ class ConversationFile:
     lines: Mapping[str, int]
 
     def fault(self, key: str, message: str) -> Fault:
-        """Say what is wrong with the value of a key."""
+        """Return a fault at the value of a key."""
         return Fault(str(self.path), self.lines.get(key, 1), message)
 
 
 def load_conversation(path: Path) -> ConversationFile:
-    """Read a conversation from its file.
+    """Read a conversation from a file.
 
     Raises:
         ConversationFaults: Everything that is wrong with it.
@@ -106,9 +106,9 @@ def _validated(form: TypeAdapter[T], node: Node, path: Path) -> T:
 
 
 def _data(node: Node, *, typed: bool = False) -> JsonValue:
-    """Return a node as plain values: texts as they are written, for pydantic to read by the field's type.
+    """Return a node as plain values: texts as written, for pydantic to parse by the field's type.
 
-    Only a tool's arguments have no type of their own here and are read as YAML 1.2 and JSON would.
+    Only a tool's arguments have no declared type and are parsed as YAML 1.2 and JSON would.
     """
     match node.kind:
         case "nothing":
@@ -153,7 +153,7 @@ def _fault(fault: Any, node: Node, source: str) -> Fault:
 
 
 def _at(node: Node, steps: Sequence[int | str]) -> Node:
-    """Return the node that a fault lies in, as far down as there is one."""
+    """Return the node of a fault's location, as far down as it exists."""
     for step in steps:
         if isinstance(step, int):
             following = node.items[step] if step < len(node.items) else None
@@ -170,7 +170,7 @@ def _child(node: Node, name: str) -> Node | None:
 
 
 def _what(steps: Sequence[int | str]) -> str:
-    """Name a place as a person counts.
+    """Describe a location, counting from 1.
 
     >>> _what(("turns", 0, "state"))
     'turns 1, state'
@@ -185,7 +185,7 @@ def _what(steps: Sequence[int | str]) -> str:
 
 
 def _keys(steps: Sequence[int | str]) -> Iterator[str]:
-    """Name the keys that a place may have."""
+    """Yield the keys that are allowed at a location."""
     form: type[BaseModel] | None = Conversation
     for step in steps:
         if form is None:

@@ -1,6 +1,6 @@
-"""``python -m bella_vista doctor``: everything a call needs, looked at one by one, and what to do about it.
+"""The ``doctor`` command: checks everything a call needs, and says how to fix what is wrong.
 
-It changes nothing, and shows no secret.
+It changes nothing and shows no secret.
 """
 
 from bella_vista.doctor.command import run_doctor

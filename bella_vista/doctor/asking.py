@@ -1,4 +1,4 @@
-"""How long another server is waited for."""
+"""The timeout of requests to other servers."""
 
 import aiohttp
 
@@ -7,5 +7,5 @@ ANSWER_S = 5.0
 
 
 def time_limit() -> aiohttp.ClientTimeout:
-    """For how long an answer is waited for."""
+    """Return the timeout of one request."""
     return aiohttp.ClientTimeout(total=ANSWER_S)

@@ -1,18 +1,18 @@
-"""Look at one thing after the other, and tell of each in one line."""
+"""Runs the checks one after another and prints each finding on a line."""
 
 import asyncio
 from collections.abc import AsyncIterator, Collection
 
-from bella_vista.doctor.database import look_at_database
+from bella_vista.doctor.database import check_database_access
 from bella_vista.doctor.findings import Finding, Mark, fault, ok, warning
-from bella_vista.doctor.models import look_at_models, look_at_speech
-from bella_vista.doctor.ports import look_at_ports
-from bella_vista.doctor.server import look_at_server
+from bella_vista.doctor.models import check_models, check_speech
+from bella_vista.doctor.ports import check_ports
+from bella_vista.doctor.server import check_server
 from bella_vista.menus import menu_file
 from bella_vista.settings import (
     Settings,
     SettingsFaults,
-    names_a_server,
+    has_livekit_settings,
     read_settings,
     serving_settings,
     unknown_settings,
@@ -26,12 +26,12 @@ FAILED = 1
 
 
 def run_doctor(**options: str | None) -> int:
-    """Look at everything, one line each; returns the exit code.
+    """Run all checks; returns the exit code.
 
     Args:
-        options: As the other commands take them.
+        options: The command line's options.
     """
-    findings, settings, wrong = look_at_settings(**options)
+    findings, settings, wrong = check_settings(**options)
     secrets = settings.secrets if settings is not None else ()
     log_to_stderr(secrets)
     marks = {finding.mark for finding in findings}
@@ -39,7 +39,7 @@ def run_doctor(**options: str | None) -> int:
         say(str(finding))
 
     async def look() -> None:
-        async for finding in look_at_everything(settings, wrong):
+        async for finding in check_all(settings, wrong):
             marks.add(finding.mark)
             text = str(finding)
             for secret in secrets:  # a server may repeat what it was sent
@@ -50,19 +50,19 @@ def run_doctor(**options: str | None) -> int:
     return FAILED if Mark.FAULT in marks else 0
 
 
-def look_at_settings(
+def check_settings(
     **options: str | None,
 ) -> tuple[list[Finding], Settings | None, frozenset[str]]:
-    """Read the settings; returns what is wrong with them, those that can be used, and the names of the others."""
+    """Check the settings; returns findings, usable settings, and the names of invalid ones."""
     findings = [
-        warning("settings", f"there is no setting {name}; see .env.example")
+        warning("settings", f"unknown setting {name}; see .env.example")
         for name in unknown_settings()
     ]
-    if not names_a_server():
+    if not has_livekit_settings():
         findings.append(
             warning(
                 "rooms",
-                "no LiveKit server is set: `console` works without one; `make dev` starts one here, or set"
+                "no LiveKit server is configured: `console` works without one; `make dev` starts one here, or set"
                 " LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET",
             )
         )
@@ -74,47 +74,47 @@ def look_at_settings(
     except SettingsFaults as error:
         findings += [fault("settings", told) for told in error.faults]
     else:
-        return [*findings, ok("settings", "nothing is wrong with them")], settings, frozenset()
+        return [*findings, ok("settings", "all valid")], settings, frozenset()
     rest, wrong = usable_settings(**options) or (None, frozenset())
     return findings, rest, wrong
 
 
-async def look_at_everything(
+async def check_all(
     settings: Settings | None, wrong: Collection[str] = ()
 ) -> AsyncIterator[Finding]:
-    """Look at the menu, the database, the models, the server and the ports, one after the other.
+    """Check the menu, the database, the models, the server and the ports, one after another.
 
     Args:
-        settings: What is set; nothing is looked at where that cannot be read.
-        wrong: The settings that are wrong: where it is not known what is meant, nothing else is looked at instead.
+        settings: The usable settings; without them nothing is checked.
+        wrong: The names of invalid settings; what depends on them is not checked.
     """
     if settings is None:
         return
 
-    def meant(*starts: str) -> bool:
+    def is_valid(*starts: str) -> bool:
         return not any(name.startswith(starts) for name in wrong)
 
     menu = None
-    if meant("menu"):
-        menu, found = look_at_menu(settings)
+    if is_valid("menu"):
+        menu, found = check_menu(settings)
         yield found
-    if meant("database"):
-        yield await look_at_database(settings, menu)
-    if meant("model", "openai_base", "openai_fallback"):
-        for found in await look_at_models(settings):
+    if is_valid("database"):
+        yield await check_database_access(settings, menu)
+    if is_valid("model", "openai_base", "openai_fallback"):
+        for found in await check_models(settings):
             yield found
-    if meant("stt", "tts"):
-        for found in look_at_speech(settings):
+    if is_valid("stt", "tts"):
+        for found in check_speech(settings):
             yield found
-    for found in await look_at_server(settings):
+    for found in await check_server(settings):
         yield found
-    if meant("health", "metrics"):
-        for found in await look_at_ports(settings):
+    if is_valid("health", "metrics"):
+        for found in await check_ports(settings):
             yield found
 
 
-def look_at_menu(settings: Settings) -> tuple[Menu | None, Finding]:
-    """Read the menu."""
+def check_menu(settings: Settings) -> tuple[Menu | None, Finding]:
+    """Check the menu."""
     file = menu_file(settings.menu)
     try:
         menu = load_menu(file)

@@ -1,4 +1,4 @@
-"""Whether orders can be kept."""
+"""Checks whether orders can be stored."""
 
 import shutil
 from contextlib import suppress
@@ -14,13 +14,13 @@ from state.menu import Menu
 from state.shared import StateError
 
 LITTLE_ROOM = 200 * 1024 * 1024
-"""With how many bytes left on its disk a database is warned of."""
+"""Free disk space below which a warning is given, in bytes."""
 
 _OWNER = "doctor"
 
 
-async def look_at_database(settings: Settings, menu: Menu | None) -> Finding:
-    """Read from the database, and write to it: only that shows that a disk is full or an account too small."""
+async def check_database_access(settings: Settings, menu: Menu | None) -> Finding:
+    """Read from the database and write to it: only writing shows a full disk or missing rights."""
     url = settings.database or default_database()
     file = _database_file(url)
     if file is not None and not file.exists():
@@ -32,17 +32,19 @@ async def look_at_database(settings: Settings, menu: Menu | None) -> Finding:
     except StateError as error:
         return fault("database", f"{error.message} See --database, BELLA_VISTA_DATABASE.")
     if file is None:
-        return ok("database", "it answers, can be written to, and its tables are as they should be")
+        return ok("database", "it answers, can be written to, and its tables are complete")
     free = shutil.disk_usage(file.parent).free
     if free < LITTLE_ROOM:
         return warning(
-            "database", f"{file}: only {free // 1_048_576} MiB are left on its disk: make room"
+            "database", f"{file}: only {free // 1_048_576} MiB are free on its disk: make room"
         )
-    return ok("database", f"{file} can be written to, and its tables are as they should be")
+    return ok("database", f"{file} can be written to, and its tables are complete")
 
 
 def _database_file(url: str) -> Path | None:
-    with suppress(Exception):  # SQLAlchemy raises several kinds; opening it tells what is wrong
+    with suppress(
+        Exception
+    ):  # SQLAlchemy raises several types; opening the database reports the cause
         parsed = make_url(url)
         if parsed.get_backend_name() == "sqlite" and parsed.database:
             return Path(parsed.database)
@@ -54,17 +56,17 @@ def _to_be_made(file: Path) -> Finding:
     if not _can_be_written_to(there):
         return fault(
             "database",
-            f"{file} is not there, and {there} cannot be written to: name another file with"
-            " --database, or allow it",
+            f"{file} does not exist, and {there} cannot be written to: name another file with"
+            " --database, or grant the right",
         )
-    return ok("database", f"{file} is not there yet; the first call makes it")
+    return ok("database", f"{file} does not exist yet; the first call creates it")
 
 
 def _can_be_written_to(folder: Path) -> bool:
     try:
         with TemporaryFile(
             dir=folder
-        ) as trial:  # its rights alone do not say: the file system may refuse
+        ) as trial:  # the mode bits are not enough: the file system may refuse
             trial.write(b"doctor")
     except OSError:
         return False

@@ -1,11 +1,11 @@
-"""What was found in one respect: fine, fine for now, or what would fail in a call."""
+"""The findings of a check: ok, a warning, or a fault that would make a call fail."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class Mark(StrEnum):
-    """How something stands."""
+    """The severity of a finding."""
 
     OK = "ok"
     WARNING = "warning"
@@ -14,12 +14,12 @@ class Mark(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was found in one respect.
+    """One finding.
 
     Args:
-        mark: How it stands.
-        about: In which respect.
-        found: What was found, and what to do about it.
+        mark: The severity.
+        about: What was checked.
+        found: The finding, and how to fix it.
     """
 
     mark: Mark
@@ -31,15 +31,15 @@ class Finding:
 
 
 def ok(about: str, found: str) -> Finding:
-    """Something is as it should be."""
+    """Report that something is as it should be."""
     return Finding(Mark.OK, about, found)
 
 
 def warning(about: str, found: str) -> Finding:
-    """Something works, and may not for long."""
+    """Report something that works now but may stop working."""
     return Finding(Mark.WARNING, about, found)
 
 
 def fault(about: str, found: str) -> Finding:
-    """Something would fail in a call."""
+    """Report something that would make a call fail."""
     return Finding(Mark.FAULT, about, found)

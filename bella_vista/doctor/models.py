@@ -1,4 +1,4 @@
-"""Whether there is a model to think with, and speech models where calls are spoken."""
+"""Checks the language model, and the speech models where they are configured."""
 
 from pathlib import Path
 from typing import Any
@@ -10,20 +10,20 @@ from bella_vista.doctor.asking import time_limit
 from bella_vista.doctor.findings import Finding, fault, ok, warning
 from bella_vista.setting_values import LOCAL, OPENAI, SCRIPT, needs_key
 from bella_vista.settings import Settings
-from bella_vista.speech_models import hears, missing_for_speech, speaks, speech_faults
+from bella_vista.speech_models import missing_for_speech, speech_faults, stt_provider, tts_provider
 
 _OPENAI_URL = "https://api.openai.com/v1"
 
 
-async def look_at_models(settings: Settings) -> list[Finding]:
-    """Ask for each language model whether its server would answer us."""
+async def check_models(settings: Settings) -> list[Finding]:
+    """Check each language model with a request to its server."""
     if settings.model == LOCAL:
-        return [ok("language model", "the local one needs nothing")]
+        return [ok("language model", "the local model needs nothing")]
     if settings.model.startswith(SCRIPT):
-        return [_look_at_script(Path(settings.model.removeprefix(SCRIPT)))]
+        return [_check_script(Path(settings.model.removeprefix(SCRIPT)))]
     if settings.model != OPENAI:
         return []
-    first = await _look_at_model(
+    first = await _check_model(
         "language model",
         settings.openai_base_url,
         settings.openai_model,
@@ -32,7 +32,7 @@ async def look_at_models(settings: Settings) -> list[Finding]:
     if settings.openai_fallback_model is None and settings.openai_fallback_base_url is None:
         return [first]
     elsewhere = settings.openai_fallback_base_url
-    second = await _look_at_model(
+    second = await _check_model(
         "second language model",
         elsewhere or settings.openai_base_url,
         settings.openai_fallback_model or settings.openai_model,
@@ -42,13 +42,13 @@ async def look_at_models(settings: Settings) -> list[Finding]:
     return [first, second]
 
 
-def _look_at_script(file: Path) -> Finding:
+def _check_script(file: Path) -> Finding:
     if not file.expanduser().is_file():
         return fault("language model", f"there is no script {file}")
-    return warning("language model", f"plays {file}: nobody understands what guests say")
+    return warning("language model", f"replays {file}: it does not understand what guests say")
 
 
-async def _look_at_model(
+async def _check_model(
     about: str, base_url: str | None, model: str, key: SecretStr | None
 ) -> Finding:
     if key is None and needs_key(base_url):
@@ -63,9 +63,9 @@ async def _look_at_model(
             status = answer.status
             known = _names(await answer.json(content_type=None)) if status == 200 else set()
     except (aiohttp.ClientError, TimeoutError, OSError, ValueError):
-        return fault(about, f"{url} does not answer: is it the right address, and is it running?")
+        return fault(about, f"{url} does not answer: check the address, and that the server runs")
     if status in (401, 403):
-        return fault(about, f"{url} does not accept the key: set one that is valid")
+        return fault(about, f"{url} rejects the key: set a valid one")
     if status != 200:  # not every compatible server can list its models
         return warning(about, f"{url} answers, but does not list its models ({status})")
     if known and model not in known:
@@ -78,10 +78,10 @@ def _names(listed: Any) -> set[str]:
     return {str(one.get("id")) for one in models if isinstance(one, dict)}
 
 
-def look_at_speech(settings: Settings) -> list[Finding]:
-    """Look whether calls can be spoken, and with whom; what a provider says to a key only a call shows."""
+def check_speech(settings: Settings) -> list[Finding]:
+    """Check the speech settings; whether a provider accepts its key only shows in a call."""
     if missing := missing_for_speech(settings):
-        return [ok("speech", f"rooms are text only; not set for more: {', '.join(missing)}")]
+        return [ok("speech", f"rooms are text only; not set: {', '.join(missing)}")]
     if wrong := speech_faults(settings):
         return [fault("speech", told) for told in wrong]
-    return [ok("speech", f"{hears(settings)} hears, {speaks(settings)} speaks")]
+    return [ok("speech", f"STT by {stt_provider(settings)}, TTS by {tts_provider(settings)}")]

@@ -1,4 +1,4 @@
-"""Whether a worker that starts now can have its ports."""
+"""Checks whether a worker can bind its ports."""
 
 import socket
 from contextlib import closing, suppress
@@ -10,26 +10,24 @@ from bella_vista.doctor.findings import Finding, fault, ok
 from bella_vista.settings import Settings
 
 
-async def look_at_ports(settings: Settings) -> list[Finding]:
-    """Look whether a worker that starts now can have its ports; one that runs already has them."""
+async def check_ports(settings: Settings) -> list[Finding]:
+    """Check a worker's ports; a running worker of ours may have them."""
     findings = [
-        await _look_at_port(
-            settings, "health port", settings.health_port, "BELLA_VISTA_HEALTH_PORT"
-        )
+        await _check_port(settings, "health port", settings.health_port, "BELLA_VISTA_HEALTH_PORT")
     ]
     if settings.metrics_port is not None:
         findings.append(
-            await _look_at_port(
+            await _check_port(
                 settings, "metrics port", settings.metrics_port, "BELLA_VISTA_METRICS_PORT"
             )
         )
     return findings
 
 
-async def _look_at_port(settings: Settings, about: str, port: int, variable: str) -> Finding:
+async def _check_port(settings: Settings, about: str, port: int, variable: str) -> Finding:
     host = settings.health_host
     if port == 0:
-        return ok(about, "any free one")
+        return ok(about, "any free port")
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         with closing(socket.socket(family, socket.SOCK_STREAM)) as trial:
@@ -37,13 +35,13 @@ async def _look_at_port(settings: Settings, about: str, port: int, variable: str
             trial.bind((host, port))
     except OSError as error:
         if await _is_a_worker(settings):
-            return ok(about, f"{port}: a worker runs here")
-        return fault(about, f"{host}:{port} cannot be had ({error.strerror}): set {variable}")
+            return ok(about, f"{port}: in use by a running worker")
+        return fault(about, f"{host}:{port} cannot be bound ({error.strerror}): set {variable}")
     return ok(about, f"{port} is free")
 
 
 async def _is_a_worker(settings: Settings) -> bool:
-    """Whether it is one of ours that answers on the health port."""
+    """Whether a worker of ours answers on the health port."""
     host = "127.0.0.1" if settings.health_host == "0.0.0.0" else settings.health_host
     with suppress(aiohttp.ClientError, TimeoutError, OSError, ValueError):
         async with (

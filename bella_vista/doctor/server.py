@@ -1,4 +1,4 @@
-"""Whether the LiveKit server is there, has our time, and takes our keys."""
+"""Checks whether the LiveKit server answers, has the same time, and accepts our keys."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -15,17 +15,17 @@ from bella_vista.doctor.findings import Finding, fault, ok, warning
 from bella_vista.settings import Settings
 
 SKEW_S = 5.0
-"""By how many seconds the clocks may differ without a word."""
+"""How far the clocks may differ without a warning, in seconds."""
 
 REFUSED_SKEW_S = 55.0
-"""From how many seconds on a server takes tokens for not yet valid, or for over (livekit-server 1.13.5: 60)."""
+"""The clock difference at which a server rejects tokens, in seconds (livekit-server 1.13.5: 60)."""
 
 
-async def look_at_server(settings: Settings) -> list[Finding]:
-    """Ask the LiveKit server whether it is there, what time it has, and whether it accepts the keys."""
+async def check_server(settings: Settings) -> list[Finding]:
+    """Check the LiveKit server: whether it answers, its clock, and our keys."""
     url = settings.livekit_url
     if url is None or urlsplit(url).scheme not in ("ws", "wss"):
-        return []  # the settings have told it
+        return []  # reported with the settings
     before = datetime.now(UTC)
     try:
         async with (
@@ -37,32 +37,32 @@ async def look_at_server(settings: Settings) -> list[Finding]:
         return [fault("LiveKit server", f"{url} does not answer: start it, or correct LIVEKIT_URL")]
     after = datetime.now(UTC)
     if status >= 500:
-        return [fault("LiveKit server", f"{url} answers, but is not well ({status}): look there")]
+        return [fault("LiveKit server", f"{url} answers with an error ({status}): see its log")]
     return [
         ok("LiveKit server", f"{url} answers"),
-        *_look_at_clocks(date, before, after),
-        await _look_at_keys(settings),
+        *_check_clocks(date, before, after),
+        await _check_keys(settings),
     ]
 
 
-def _look_at_clocks(date: str | None, before: datetime, after: datetime) -> Iterable[Finding]:
+def _check_clocks(date: str | None, before: datetime, after: datetime) -> Iterable[Finding]:
     try:
         theirs = parsedate_to_datetime(date or "")
     except ValueError:
-        return [warning("clock", "the server does not say what time it has")]
-    # A header has whole seconds, and was written at some moment between our two.
+        return [warning("clock", "the server does not send its time")]
+    # The header has whole seconds, and was written at some moment between our two readings.
     ahead = max((before - theirs).total_seconds() - 1, 0) or min(
         (after - theirs).total_seconds(), 0
     )
     if abs(ahead) <= SKEW_S:
         return [ok("clock", "it agrees with the server's")]
-    said = f"it is {abs(ahead):.0f} s {'ahead of' if ahead > 0 else 'behind'} the server's"
+    said = f"{abs(ahead):.0f} s {'ahead of' if ahead > 0 else 'behind'} the server's"
     if abs(ahead) >= REFUSED_SKEW_S:
-        return [fault("clock", f"{said}: tokens are refused; set it by a time server (NTP)")]
-    return [warning("clock", f"{said}: let a time server (NTP) set it")]
+        return [fault("clock", f"{said}: tokens are rejected; synchronize it (NTP)")]
+    return [warning("clock", f"{said}: synchronize it (NTP)")]
 
 
-async def _look_at_keys(settings: Settings) -> Finding:
+async def _check_keys(settings: Settings) -> Finding:
     key, secret = settings.livekit_api_key, settings.livekit_api_secret
     if key is None or secret is None:
         return fault("LiveKit keys", "not set: put them into LIVEKIT_API_KEY, LIVEKIT_API_SECRET")
@@ -79,12 +79,12 @@ async def _look_at_keys(settings: Settings) -> Finding:
         if error.status in (401, 403):
             return fault(
                 "LiveKit keys",
-                "the server does not accept them: LIVEKIT_API_KEY and LIVEKIT_API_SECRET have to be"
-                " a pair it was started with",
+                "rejected by the server: LIVEKIT_API_KEY and LIVEKIT_API_SECRET have to be a pair it was"
+                " started with",
             )
-        return fault("LiveKit keys", f"the server cannot say now ({error.code}): look there")
+        return fault("LiveKit keys", f"not checked: the server answers {error.code}; see its log")
     except (aiohttp.ClientError, TimeoutError, OSError):
-        return fault("LiveKit keys", "the server did not answer when it was asked: try again")
+        return fault("LiveKit keys", "not checked: the server did not answer; try again")
     except DecodeError:
-        return fault("LiveKit keys", "what answers there is no LiveKit server: correct LIVEKIT_URL")
+        return fault("LiveKit keys", "not a LiveKit server: correct LIVEKIT_URL")
     return ok("LiveKit keys", "accepted")

@@ -1,4 +1,4 @@
-"""A guest's client in a room: finds the agent, calls it, and tells what comes from it."""
+"""A guest's client in a room: finds the agent, calls its methods, and reports what it receives."""
 
 import asyncio
 import json
@@ -10,40 +10,42 @@ from typing import Any, Literal
 from livekit import rtc
 
 ACTIVE_AGENT = "bella.active_agent"
-"""The attribute that names the agent that speaks."""
+"""The agent's attribute that names the active agent."""
 
 LINK_BROKEN = (1401, 1501, 1502, 1503, 1505)
-"""What livekit 1.1.21 answers when a call did not get to the agent, or its reply not to us."""
+"""The RPC errors of livekit 1.1.21 for a call that did not reach the agent, or a reply that did not
+reach us."""
 
 NOT_YET = (1400, *LINK_BROKEN)
-"""What a call is answered with while the agent is still arriving."""
+"""The RPC errors of a call while the agent is still arriving."""
 
 _BEGINNING = (5003, 5004)
-"""What a hello is answered with while a call takes its time to begin."""
+"""The errors of a hello while a call takes its time to start."""
 
 EndReason = Literal["agent_ended", "user_left", "failed"]
 
 _END_REASONS: Mapping[str, EndReason] = {
     "agent_ended": "agent_ended",
     "user_left": "user_left",
-    "moved": "agent_ended",  # it goes on elsewhere, so here it has ended well
+    "moved": "agent_ended",  # the call continues elsewhere, so here it has ended normally
     "failed": "failed",
 }
 
 _FOUND_S = 2.0
-"""How long an agent may take to take note of a call, in seconds: a dead one is still listed for a while."""
+"""How long an agent may take to acknowledge a call, in seconds: a dead one is still listed for a
+while."""
 
 _READ_S = 1.0
-"""How long a notice waits for what was said before it, in seconds."""
+"""How long a notice waits for the transcriptions sent before it, in seconds."""
 
 _REPLY_S = 10.0
 _AGAIN_S = 0.25
 
 AGENT_LIMIT_S = 20.0
-"""How long an agent may take to come into the room, or back into it, in seconds."""
+"""How long an agent may take to join the room, or rejoin it, in seconds."""
 
 _LEFT_LIMIT_S = 3.0
-"""How long another agent may take when the last one has left of itself, in seconds."""
+"""How long a successor may take after the last agent left by itself, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +53,8 @@ class Said:
     """An agent said something.
 
     Args:
-        agent: Which; nothing where the agent does not say.
-        text: All of it.
+        agent: The active agent, if known.
+        text: The complete text.
     """
 
     agent: str | None
@@ -60,30 +62,30 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnTold:
+class TurnNotice:
     """It is the guest's turn, or no longer.
 
     Args:
-        data: As the agent told it.
+        data: The notice's payload.
     """
 
     data: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class OrderMoved:
+class OrderChanged:
     """The order has changed.
 
     Args:
-        version: Its version now.
+        version: Its new version.
     """
 
     version: int
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
-    """What became of the connection.
+class ConnectionChanged:
+    """The connection to the room changed.
 
     Args:
         state: ``reconnecting``, ``back``, or ``lost`` for good.
@@ -95,16 +97,16 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class AgentCame:
-    """An agent came into the room."""
+class AgentJoined:
+    """An agent joined the room."""
 
 
 @dataclass(frozen=True, slots=True)
-class AgentGone:
-    """The last agent is gone, and no other came in time.
+class AgentLeft:
+    """The last agent has left, and no other came in time.
 
     Args:
-        by_itself: Whether it left as one leaves who has done his work.
+        by_itself: Whether it left deliberately, having finished.
     """
 
     by_itself: bool
@@ -112,7 +114,7 @@ class AgentGone:
 
 @dataclass(frozen=True, slots=True)
 class CallEnded:
-    """The agent says that the call is over.
+    """The agent reports that the call is over.
 
     Args:
         reason: Why.
@@ -121,7 +123,9 @@ class CallEnded:
     reason: EndReason
 
 
-News = Said | TurnTold | OrderMoved | Link | AgentCame | AgentGone | CallEnded
+ClientEvent = (
+    Said | TurnNotice | OrderChanged | ConnectionChanged | AgentJoined | AgentLeft | CallEnded
+)
 
 
 class NoAgent(Exception):
@@ -132,10 +136,10 @@ class RoomClient:
     """One guest in one room.
 
     Args:
-        tell: Gets what happens, in the event loop; it must not wait.
+        tell: Called with each event, in the event loop; it must not block.
     """
 
-    def __init__(self, tell: Callable[[News], None]) -> None:
+    def __init__(self, tell: Callable[[ClientEvent], None]) -> None:
         self.room = rtc.Room()
         self._tell = tell
         self._agent: str | None = None
@@ -145,14 +149,14 @@ class RoomClient:
         self._gone: asyncio.TimerHandle | None = None
         room = self.room
         room.register_text_stream_handler("lk.transcription", self._opened)
-        room.on("reconnecting", lambda: tell(Link("reconnecting")))
-        room.on("reconnected", lambda: tell(Link("back")))
+        room.on("reconnecting", lambda: tell(ConnectionChanged("reconnecting")))
+        room.on("reconnected", lambda: tell(ConnectionChanged("back")))
         room.on("disconnected", self._disconnected)
         room.on("participant_connected", self._came)
         room.on("participant_disconnected", self._left)
 
     def take_notices(self) -> None:
-        """Offer what the agent calls, once the room is joined."""
+        """Register the RPC methods that the agent calls, once the room is joined."""
         own = self.room.local_participant
         own.register_rpc_method("your_turn_to_speak", self._turn_told)
         own.register_rpc_method("order_state_changed", self._order_moved)
@@ -160,18 +164,18 @@ class RoomClient:
 
     @property
     def agents(self) -> list[str]:
-        """The identities of the agents in the room, the newest first."""
+        """The identities of the agents in the room, newest first."""
         kind = rtc.ParticipantKind.PARTICIPANT_KIND_AGENT
         found = [one for one in self.room.remote_participants.values() if one.kind == kind]
         found.sort(key=lambda one: one.joined_at.timestamp() if one.joined_at else 0, reverse=True)
         return [one.identity for one in found]
 
     async def meet(self) -> dict[str, Any]:
-        """Say hello until an agent answers; from then on it is the one that is called.
+        """Say hello until an agent answers; later calls go to that agent.
 
         Raises:
-            NoAgent: None did in time.
-            rtc.RpcError: It does not want to talk to this guest.
+            NoAgent: No agent answered in time.
+            rtc.RpcError: The agent rejects this guest.
         """
         deadline = time.monotonic() + AGENT_LIMIT_S
         while True:
@@ -183,7 +187,7 @@ class RoomClient:
                     if error.code not in (*NOT_YET, *_BEGINNING):
                         raise
                 except ValueError:
-                    pass  # what answers is no agent of this house
+                    pass  # not an agent of ours
                 else:
                     self._agent = identity
                     return dict(hello)
@@ -192,11 +196,11 @@ class RoomClient:
             await asyncio.sleep(_AGAIN_S)
 
     async def call(self, method: str, payload: str) -> str:
-        """Call the agent that answered; returns its reply as it is.
+        """Call the agent that answered; returns the raw reply.
 
         Raises:
-            NoAgent: None ever answered, and there is none in the room.
-            rtc.RpcError: What came instead of a reply.
+            NoAgent: No agent answered before, and none is in the room.
+            rtc.RpcError: The call failed.
         """
         identity = self._agent or next(iter(self.agents), None)
         if identity is None:
@@ -204,19 +208,20 @@ class RoomClient:
         return await self._call(identity, method, payload)
 
     async def ask(self, method: str, **fields: object) -> dict[str, Any]:
-        """Call the agent that answered, with an object and for one.
+        """Call the agent that answered with a JSON object; returns a JSON object.
 
         Raises:
-            rtc.RpcError: What came instead of a reply.
+            rtc.RpcError: The call failed.
         """
         return dict(json.loads(await self.call(method, json.dumps(fields))))
 
     async def leave(self) -> None:
-        """Leave the room, and wait for what still arrives; once is enough."""
+        """Leave the room, and wait for messages that are still arriving; call it once."""
         self._leaving = True
         self._stop_waiting()
         await self.room.disconnect()
-        # Where the server has closed the room, that returns at once and livekit's own task goes on.
+        # If the server has closed the room, that returns at once while livekit's own task
+        # continues.
         listening: asyncio.Task[None] | None = getattr(self.room, "_task", None)
         if listening is not None:
             await asyncio.wait([listening], timeout=_READ_S)
@@ -232,11 +237,11 @@ class RoomClient:
             max_round_trip_latency=_FOUND_S,
         )
 
-    # -- what comes -----------------------------------------------------------------------------------
+    # -- incoming ----------------------------------------------------------------------------------------
 
     async def _turn_told(self, data: rtc.RpcInvocationData) -> str:
         await self._all_is_read()
-        self._notice(data, lambda notice: self._tell(TurnTold(notice)))
+        self._notice(data, lambda notice: self._tell(TurnNotice(notice)))
         return ""
 
     async def _call_ended(self, data: rtc.RpcInvocationData) -> str:
@@ -245,17 +250,18 @@ class RoomClient:
         return ""
 
     async def _all_is_read(self) -> None:
-        """Wait for what was said before a notice: it is still being read, in tasks of its own."""
+        """Wait for the transcriptions sent before a notice, which are read in tasks of their own."""
         async with self._in_order:
             if self._readers:
                 await asyncio.wait(self._readers, timeout=_READ_S)
 
     async def _order_moved(self, data: rtc.RpcInvocationData) -> str:
-        self._notice(data, lambda notice: self._tell(OrderMoved(int(notice["version"]))))
+        self._notice(data, lambda notice: self._tell(OrderChanged(int(notice["version"]))))
         return ""
 
     def _notice(self, data: rtc.RpcInvocationData, take: Callable[[dict[str, Any]], None]) -> None:
-        # Anybody in the room may call this; only an agent, which the server vouches for, is believed.
+        # Any participant may call this; only agents, whose kind the server vouches for, are
+        # trusted.
         if data.caller_identity not in self.agents:
             return
         try:
@@ -266,7 +272,7 @@ class RoomClient:
     def _opened(self, reader: rtc.TextStreamReader, identity: str) -> None:
         if (
             identity not in self.agents
-        ):  # our own words, written down by the agent's speech-to-text model
+        ):  # our own words, as transcribed by the agent's speech-to-text model
             return
         task = asyncio.create_task(self._read(reader, identity))
         self._readers.add(task)
@@ -275,7 +281,7 @@ class RoomClient:
     async def _read(self, reader: rtc.TextStreamReader, identity: str) -> None:
         try:
             text = await reader.read_all()
-        except Exception:  # livekit 1.1.21 raises several kinds when a stream breaks off
+        except Exception:  # livekit 1.1.21 raises several types when a stream breaks off
             return
         speaker = self.room.remote_participants.get(identity)
         agent = speaker.attributes.get(ACTIVE_AGENT) if speaker is not None else None
@@ -285,7 +291,7 @@ class RoomClient:
     def _came(self, participant: rtc.RemoteParticipant) -> None:
         if participant.kind == rtc.ParticipantKind.PARTICIPANT_KIND_AGENT:
             self._stop_waiting()
-            self._tell(AgentCame())
+            self._tell(AgentJoined())
 
     def _left(self, participant: rtc.RemoteParticipant) -> None:
         if participant.kind != rtc.ParticipantKind.PARTICIPANT_KIND_AGENT:
@@ -297,7 +303,7 @@ class RoomClient:
         by_itself = participant.disconnect_reason == rtc.DisconnectReason.CLIENT_INITIATED
         self._stop_waiting()
         self._gone = asyncio.get_running_loop().call_later(
-            _LEFT_LIMIT_S if by_itself else AGENT_LIMIT_S, self._tell, AgentGone(by_itself)
+            _LEFT_LIMIT_S if by_itself else AGENT_LIMIT_S, self._tell, AgentLeft(by_itself)
         )
 
     def _stop_waiting(self) -> None:
@@ -313,4 +319,4 @@ class RoomClient:
                 rtc.DisconnectReason.ROOM_CLOSED,
                 rtc.DisconnectReason.PARTICIPANT_REMOVED,
             )
-            self._tell(Link("lost", closed=reason in closed))
+            self._tell(ConnectionChanged("lost", closed=reason in closed))

@@ -1,4 +1,4 @@
-"""``python -m bella_vista join``: a visit to a room, or one call there."""
+"""The ``join`` command: a conversation in a room, or a single RPC call there."""
 
 import asyncio
 import logging
@@ -9,14 +9,14 @@ from typing import Any
 from livekit import rtc
 
 from bella_vista.guest.client import AGENT_LIMIT_S, LINK_BROKEN, NoAgent, RoomClient
-from bella_vista.guest.entrance import Entrance, Unreachable, new_identity, new_room
-from bella_vista.guest.fronts import Front, JsonFront, PlainFront
+from bella_vista.guest.displays import Display, JsonDisplay, PlainDisplay
+from bella_vista.guest.room_access import RoomAccess, Unreachable, new_identity, new_room
 from bella_vista.guest.visit import Visit
 from bella_vista.settings import ServingSettings
-from bella_vista.terminal.guest import piped, typed
+from bella_vista.terminal.input import piped, typed
 from bella_vista.terminal.lines import Lines
 from bella_vista.terminal.logs import log_to_file, log_to_stderr
-from bella_vista.terminal.streams import complain, nobody_reads, say
+from bella_vista.terminal.streams import discard_stdout, print_error, say
 
 FAILED = 1
 
@@ -30,18 +30,18 @@ def run_guest(
     events: bool,
     again: str,
 ) -> int:
-    """Talk in a room as a guest; returns the exit code.
+    """Have a conversation in a room as a guest; returns the exit code.
 
     Args:
-        settings: The server, the keys, and the agent's name.
-        room: The room; a fresh one without it.
-        identity: Who the guest is there; somebody new without it.
-        resume_code: Continues an order from another room.
+        settings: The server, the keys, and the agent name.
+        room: The room; a new one without it.
+        identity: The guest's identity; a new one without it.
+        resume_code: Resumes an order from another room.
         events: Whether to write JSON lines.
-        again: How this command was called, for telling how to go on.
+        again: This command as it was called, for the hint how to resume.
 
     Raises:
-        KeysRefused: The server does not know the keys.
+        KeysRefused: The server rejects the keys.
     """
     typing = sys.stdin is not None and sys.stdin.isatty()
     on_screen = typing and sys.stdout.isatty() and not events
@@ -54,16 +54,16 @@ def run_guest(
 
     async def visiting() -> int:
         visit = Visit(
-            Entrance(settings),
+            RoomAccess(settings),
             front,
             lines,
             typed=typing,
             room=room or new_room(),
             identity=identity or new_identity(),
         )
-        reason = await visit.hold(fresh=room is None, resume_code=resume_code, again=again)
+        reason = await visit.run(fresh=room is None, resume_code=resume_code, again=again)
         if visit.unheard is not None:
-            nobody_reads()
+            discard_stdout()
             return 0 if isinstance(visit.unheard, BrokenPipeError) else FAILED
         return FAILED if reason == "failed" else 0
 
@@ -79,25 +79,25 @@ def run_call(
     identity: str | None,
     resume_code: str | None,
 ) -> int:
-    """Make one call and print its reply; returns the exit code.
+    """Make one RPC call and print its reply; returns the exit code.
 
     Args:
-        settings: The server, the keys, and the agent's name.
-        method: What is called.
-        payload: Sent as it stands, right or wrong.
-        room: The room; a fresh one, with a fresh call in it, without it.
-        identity: Who calls; somebody new without it.
-        resume_code: Continues an order from another room.
+        settings: The server, the keys, and the agent name.
+        method: The method.
+        payload: The payload, sent unchanged.
+        room: The room; without it a new one, with a new call.
+        identity: The caller's identity; a new one without it.
+        resume_code: Resumes an order from another room.
 
     Raises:
-        KeysRefused: The server does not know the keys.
+        KeysRefused: The server rejects the keys.
     """
     log_to_stderr(settings.secrets)
     _keep_tokens_out_of_logs()
     name, caller = room or new_room(), identity or new_identity()
 
     async def calling() -> int:
-        entrance = Entrance(settings)
+        entrance = RoomAccess(settings)
         client = RoomClient(lambda news: None)
         if room is None:
             await entrance.open(name)
@@ -105,11 +105,11 @@ def run_call(
         try:
             client.take_notices()
             if not client.agents:
-                await entrance.send_for_agent(name, caller, resume_code)
+                await entrance.dispatch_agent(name, caller, resume_code)
             try:
                 await client.meet()
             except rtc.RpcError:
-                pass  # not this agent's guest: what it answers to the call itself is what is asked for
+                pass  # not this agent's guest: the call itself still gets its answer
             say(await client.call(method, payload))
         finally:
             await client.leave()
@@ -122,30 +122,31 @@ def _in_plain_words(settings: ServingSettings, doing: Coroutine[Any, Any, int]) 
     try:
         return asyncio.run(doing)
     except Unreachable as error:
-        complain(
-            str(error), "Is it running? `python -m bella_vista doctor` looks at what is wrong."
+        print_error(
+            str(error), "Is it running? `python -m bella_vista doctor` shows what is wrong."
         )
     except NoAgent:
-        complain(
+        print_error(
             f"No agent named {settings.agent_name} answered within {AGENT_LIMIT_S:g} seconds.",
             f"Start one for {settings.livekit_url}: python -m bella_vista dev",
         )
     except rtc.RpcError as error:
-        complain(f"{error.code} {error.message}")
+        print_error(f"{error.code} {error.message}")
         if error.data:
-            complain(error.data)
+            print_error(error.data)
         if error.code in LINK_BROKEN:
-            complain("Nobody answers there any more.")
+            print_error("The agent no longer answers.")
     return FAILED
 
 
 def _keep_tokens_out_of_logs() -> None:
-    # livekit 1.1.21 logs, as an error, what a server answers to a token it refuses: the whole token is in it.
+    # livekit 1.1.21 logs the server's answer to a rejected token as an error, with the whole token
+    # in it.
     logging.getLogger("livekit").setLevel(logging.CRITICAL)
 
 
-def _front(*, events: bool, on_screen: bool) -> tuple[Front, Lines]:
+def _front(*, events: bool, on_screen: bool) -> tuple[Display, Lines]:
     if events:
-        return JsonFront(sys.stdout), piped()
-    front = PlainFront(sys.stdout, answers_here=on_screen)
+        return JsonDisplay(sys.stdout), piped()
+    front = PlainDisplay(sys.stdout, answers_here=on_screen)
     return front, typed(front.typed) if on_screen else piped()

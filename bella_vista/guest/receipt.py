@@ -1,4 +1,4 @@
-"""A receipt from an order's view: what a client knows of an order, and nothing of how it is kept."""
+"""The receipt of an order from its public view, which is all that a client knows."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -10,12 +10,12 @@ from state.text import clean
 
 
 def rows(view: Mapping[str, Any]) -> tuple[Row, ...]:
-    """Set a view as rows."""
+    """Return a view as rows."""
     return (*_lines(view), *_sums(view), *_facts(view))
 
 
 def stage_of(view: Mapping[str, Any]) -> str:
-    """Say in words how an order stands.
+    """Return an order's stage in words.
 
     >>> stage_of({"stage": "review"})
     'read back, not confirmed yet'

@@ -1,4 +1,4 @@
-"""One visit of a guest to a room: he says something when it is his turn, until somebody ends it."""
+"""One guest's conversation in a room: they say something on their turn, until the call ends."""
 
 import asyncio
 import json
@@ -15,19 +15,19 @@ from livekit import rtc
 from bella_vista.guest.client import (
     LINK_BROKEN,
     NOT_YET,
-    AgentCame,
-    AgentGone,
+    AgentJoined,
+    AgentLeft,
     CallEnded,
-    Link,
-    News,
+    ClientEvent,
+    ConnectionChanged,
     NoAgent,
-    OrderMoved,
+    OrderChanged,
     RoomClient,
     Said,
-    TurnTold,
+    TurnNotice,
 )
-from bella_vista.guest.entrance import Entrance
-from bella_vista.guest.fronts import Front, Place, Reason
+from bella_vista.guest.displays import Display, JoinedRoom, Reason
+from bella_vista.guest.room_access import RoomAccess
 from bella_vista.terminal.lines import Lines
 from bella_vista.terminal.signals import on_signals
 from state.stages import ENDED
@@ -35,16 +35,16 @@ from state.stages import ENDED
 logger = logging.getLogger(__name__)
 
 FIRST_TURN_S = 20.0
-"""How long the guest waits to be told that it is his turn before he speaks all the same, in seconds."""
+"""How long to wait for the first turn notice before the guest may speak anyway, in seconds."""
 
 ANSWER_S = 60.0
-"""How long an answer may take, in seconds, reconnecting included."""
+"""How long a reply may take, reconnecting included, in seconds."""
 
 SAYING_S = 30.0
-"""How long it is tried to get a guest's words through, in seconds."""
+"""How long sending the guest's words is retried, in seconds."""
 
 _SEEN_S = 2.0
-"""How long the order may take to be seen as it was when it became his turn, in seconds."""
+"""How long to wait for the order's version named by the turn notice, in seconds."""
 
 _AGAIN_S = 0.5
 _FORBIDDEN = 4003
@@ -54,28 +54,28 @@ class Visit:
     """A guest in a room.
 
     Args:
-        entrance: The way in.
-        front: Shows it.
-        lines: What the guest says.
-        typed: Whether he types it as it goes; else it comes from a pipe or a file.
+        access: Joins the room.
+        front: Shows the conversation.
+        lines: The guest's input.
+        typed: Whether the input is typed interactively; else it comes from a pipe or a file.
         room: The room's name.
-        identity: Who he is there.
+        identity: The guest's identity.
     """
 
     def __init__(
         self,
-        entrance: Entrance,
-        front: Front,
+        access: RoomAccess,
+        front: Display,
         lines: Lines,
         *,
         typed: bool,
         room: str,
         identity: str,
     ) -> None:
-        self.place = Place(room, identity, {})
+        self.place = JoinedRoom(room, identity, {})
         self.unheard: OSError | None = None
-        """Why nobody can read what is said any more."""
-        self._entrance = entrance
+        """Why stdout can no longer be written to."""
+        self._access = access
         self._front = front
         self._lines = lines
         self._typed = typed
@@ -89,31 +89,31 @@ class Visit:
         self._met = False
         self._newest = 0
         self._early: list[Callable[[], None]] | None = []
-        """What is to be shown once it has been shown where the guest has come to."""
+        """Output that waits until the room and order have been shown."""
 
-    async def hold(self, *, fresh: bool, resume_code: str | None, again: str) -> Reason:
-        """Go in, talk until somebody ends it, and leave; returns why it ended.
+    async def run(self, *, fresh: bool, resume_code: str | None, again: str) -> Reason:
+        """Join, have the conversation, and leave; returns why it ended.
 
         Args:
-            fresh: Whether the room is to be made.
-            resume_code: Continues an order from another room.
-            again: How this command is called, for telling how to go on.
+            fresh: Whether the room has to be created.
+            resume_code: Resumes an order from another room.
+            again: This command as it was called, for the hint how to resume.
 
         Raises:
-            Unreachable: The server is not there.
-            KeysRefused: It does not know the keys.
+            Unreachable: The server cannot be reached.
+            KeysRefused: The server rejects the keys.
             NoAgent: No agent came.
-            rtc.RpcError: The agent does not talk to this guest.
+            rtc.RpcError: The agent rejects this guest.
         """
         with on_signals(lambda: self._end("user_left")):
             if fresh:
-                await self._entrance.open(self.place.room)
-            await self._entrance.join(self._client.room, self.place.room, self.place.identity)
+                await self._access.open(self.place.room)
+            await self._access.join(self._client.room, self.place.room, self.place.identity)
             tending: asyncio.Task[None] | None = None
             try:
                 self._client.take_notices()
                 if not self._client.agents:
-                    await self._entrance.send_for_agent(
+                    await self._access.dispatch_agent(
                         self.place.room, self.place.identity, resume_code
                     )
                 await self._meet()
@@ -136,7 +136,7 @@ class Visit:
 
     async def _talk(self) -> None:
         if not await self._until(self._is_my_turn, FIRST_TURN_S) and not self._over:
-            self._tell("nobody has said that it is your turn: speak all the same")
+            self._tell("there was no turn notice: speak anyway")
         while self._over is None:
             await self._until(self._sees_the_order, _SEEN_S)
             self._show(self._front.typing)
@@ -154,7 +154,7 @@ class Visit:
                 self._end("failed")
 
     async def _say(self, text: str) -> bool:
-        """Get the guest's words through, once, over whatever happens to the connection meanwhile."""
+        """Send the guest's words exactly once, across reconnects and replacements of the agent."""
         key = secrets.token_hex(16)
         deadline = time.monotonic() + SAYING_S
         while self._over is None:
@@ -165,12 +165,12 @@ class Visit:
             except (rtc.RpcError, NoAgent) as error:
                 wait_s = _worth_another(error)
                 if wait_s is None or time.monotonic() > deadline:
-                    self._tell(f"your words did not get through: {_reason(error)}")
+                    self._tell(f"your message was not delivered: {_reason(error)}")
                     if not self._typed:
                         self._end("failed")
                     return False
                 if not isinstance(error, rtc.RpcError) or error.code in (*NOT_YET, _FORBIDDEN):
-                    self._meet_anew()  # who answered before may not be who is there now
+                    self._meet_anew()  # the agent may have been replaced
             await self._until(lambda: False, wait_s)
         return False
 
@@ -192,7 +192,7 @@ class Visit:
         return version if isinstance(version, int) else 0
 
     async def _until(self, fact: Callable[[], bool], limit_s: float) -> bool:
-        """Wait until something is so, the visit is over, or the time is; returns whether it is so."""
+        """Wait for a condition, the end of the call, or a timeout; returns whether it holds."""
         with suppress(TimeoutError):
             async with asyncio.timeout(limit_s):
                 while not fact() and self._over is None:
@@ -200,23 +200,23 @@ class Visit:
                     await self._happened.wait()
         return fact()
 
-    # -- knowing the agent and the order ---------------------------------------------------------------
+    # -- the agent and the order -------------------------------------------------------------------------
 
     async def _meet(self) -> None:
         hello = await self._client.meet()
-        self.place = Place(self.place.room, self.place.identity, hello)
+        self.place = JoinedRoom(self.place.room, self.place.identity, hello)
         self._see(await self._client.ask("order.subscribe"))
         self._met = True
 
     async def _tend(self) -> None:
-        """Get to know every new agent, and see every change of the order, one after the other."""
+        """Greet every new agent and fetch every change of the order, one after another."""
         while True:
             await self._to_do.wait()
             self._to_do.clear()
             try:
                 if not self._met:
                     await self._meet()
-                    # One that has taken over counts from where it knows of.
+                    # An agent that took over may count fewer turns.
                     turn = self.place.hello.get("turn")
                     self._said_turn = min(self._said_turn, turn if isinstance(turn, int) else 0)
                 elif self._version < self._newest:
@@ -225,7 +225,7 @@ class Visit:
                     continue
                 self._show(partial(self._front.order, self._view))
             except (rtc.RpcError, NoAgent, ValueError, KeyError):
-                logger.debug("the agent did not answer", exc_info=True)
+                logger.debug("agent did not answer", exc_info=True)
                 self._to_do.set()
                 await asyncio.sleep(_AGAIN_S)
             self._happened.set()
@@ -236,7 +236,7 @@ class Visit:
             self._view = {**view, "version": reply["version"]}
 
     async def _last_look(self) -> None:
-        """See the order as it is left, if that can still be seen."""
+        """Fetch the final order, if it can still be read."""
         if self._client.agents and self._client.room.isconnected():
             with suppress(rtc.RpcError, NoAgent, ValueError, KeyError, TimeoutError):
                 async with asyncio.timeout(_SEEN_S):
@@ -246,37 +246,37 @@ class Visit:
         self._met = False
         self._to_do.set()
 
-    # -- what happens ---------------------------------------------------------------------------------
+    # -- incoming events ---------------------------------------------------------------------------------
 
-    def _take(self, news: News) -> None:
-        match news:
+    def _take(self, event: ClientEvent) -> None:
+        match event:
             case Said():
-                self._show(lambda: self._front.said(news.agent or self._known_agent(), news.text))
-            case TurnTold():
-                self._turn = news.data
-                self._show(lambda: self._front.your_turn(news.data))
-            case OrderMoved():
-                self._newest = max(self._newest, news.version)
+                self._show(lambda: self._front.said(event.agent or self._known_agent(), event.text))
+            case TurnNotice():
+                self._turn = event.data
+                self._show(lambda: self._front.your_turn(event.data))
+            case OrderChanged():
+                self._newest = max(self._newest, event.version)
                 self._to_do.set()
             case CallEnded():
-                self._end(news.reason)
-            case AgentCame():
+                self._end(event.reason)
+            case AgentJoined():
                 if self._met:
                     self._meet_anew()
-            case AgentGone():
-                if not news.by_itself:
-                    self._tell("the house is gone from the room, and nobody else came")
-                self._end("agent_ended" if news.by_itself else "failed")
-            case Link(state="reconnecting"):
-                self._tell("the connection is broken: reconnecting")
-            case Link(state="back"):
-                self._tell("connected again")
+            case AgentLeft():
+                if not event.by_itself:
+                    self._tell("the agent has left the room, and no other came")
+                self._end("agent_ended" if event.by_itself else "failed")
+            case ConnectionChanged(state="reconnecting"):
+                self._tell("connection lost: reconnecting")
+            case ConnectionChanged(state="back"):
+                self._tell("reconnected")
                 if self._met:
                     self._meet_anew()
-            case Link():
-                if not news.closed:
-                    self._tell("the connection is lost")
-                self._end("agent_ended" if news.closed else "failed")
+            case ConnectionChanged():
+                if not event.closed:
+                    self._tell("connection lost")
+                self._end("agent_ended" if event.closed else "failed")
         self._happened.set()
 
     def _known_agent(self) -> str | None:
@@ -305,7 +305,7 @@ class Visit:
             self._show(show)
 
     def _show(self, show: Callable[[], None]) -> None:
-        """Show something, unless nobody reads any more: then the guest has left."""
+        """Show something; if stdout is closed the guest has left."""
         if self._early is not None:
             self._early.append(show)
             return
@@ -319,7 +319,7 @@ class Visit:
 
 
 def _worth_another(error: Exception) -> float | None:
-    """How long to wait before the same is asked once more, in seconds; ``None`` when it is no use."""
+    """Return how long to wait before a retry, in seconds; ``None`` if a retry is useless."""
     if not isinstance(error, rtc.RpcError) or error.code in (*NOT_YET, _FORBIDDEN):
         return _AGAIN_S
     told = error_object(error)
@@ -330,7 +330,7 @@ def _worth_another(error: Exception) -> float | None:
 
 
 def error_object(error: rtc.RpcError) -> dict[str, Any]:
-    """Read what an agent says of an error beside its code and its message."""
+    """Parse the error object in an RPC error's data."""
     with suppress(ValueError, TypeError):
         told = json.loads(error.data or "{}")
         if isinstance(told, dict):
@@ -340,5 +340,5 @@ def error_object(error: rtc.RpcError) -> dict[str, Any]:
 
 def _reason(error: Exception) -> str:
     if not isinstance(error, rtc.RpcError) or error.code in LINK_BROKEN:
-        return "nobody answers"
+        return "the agent does not answer"
     return f"{error.code} {error.message}"

@@ -1,1 +1,1 @@
-"""A call in a LiveKit room: who the guest is, which order it is about, and how long it lasts."""
+"""Calls in LiveKit rooms: who the guest is, which order the call is about, and how long it lasts."""

@@ -1,4 +1,4 @@
-"""What people in the room write: whole texts, in their order, from whoever is the guest."""
+"""Chat messages in the room: whole texts, in order, from the guest."""
 
 import asyncio
 import logging
@@ -7,7 +7,7 @@ from typing import Any
 
 from livekit import rtc
 
-from bella_vista.rooms.attendance import Attendance
+from bella_vista.rooms.presence import Presence
 from bella_vista.rooms.words import TOO_LONG, too_many
 from rpc.gateway import is_too_large
 from rpc.gateway.rates import Rates
@@ -18,46 +18,48 @@ logger = logging.getLogger(__name__)
 
 TOPIC = "lk.chat"
 
-AT_ONCE, PER_SECOND = 40, 4.0
-"""How many texts somebody may write at once, and how many more each second; what is beyond is not heard."""
+BURST, PER_SECOND = 40, 4.0
+"""The rate limit of a participant's messages: a burst, and messages per second; the rest is
+dropped."""
 
 TOLD_AFTER_S = 1.0
-"""How long texts that were not heard are counted before their writer is told of them, in seconds."""
+"""How long dropped messages are counted before their sender is told, in seconds."""
 
 
 class Chat:
-    """Reads ``lk.chat``, and gives what the guest wrote to the call.
+    """Reads ``lk.chat`` and passes the guest's messages to the call.
 
-    livekit-agents 1.8.9 has a reader of its own, which drops what comes before it knows of the guest, and what
-    comes during a handoff.
+    livekit-agents 1.8.9 has a reader too, which loses messages that arrive before the guest is
+    known to it or during a handoff.
 
     Args:
-        attendance: Who may be the guest.
-        hear: Takes in what he wrote.
-        refuse: Tells the guest of texts of theirs that were not taken in; gets the words, and an id of their own.
+        presence: Knows who may be the guest.
+        hear: Receives each message.
+        refuse: Tells the guest of messages that were not accepted; gets the text and a unique
+            segment id.
     """
 
     def __init__(
         self,
-        attendance: Attendance,
+        presence: Presence,
         hear: Callable[[str], None],
         refuse: Callable[[str, str], Awaitable[None]],
     ) -> None:
-        self._attendance = attendance
+        self._presence = presence
         self._hear = hear
         self._refuse = refuse
-        self._rates = Rates(at_once=AT_ONCE, per_second=PER_SECOND)
+        self._rates = Rates(at_once=BURST, per_second=PER_SECOND)
         self._last: dict[str, asyncio.Task[None]] = {}
         self._dropped: dict[str, int] = {}
-        """How many texts were not heard, by those who are not told yet."""
+        """Dropped messages by sender, until the sender is told."""
         self._tasks: set[asyncio.Task[None]] = set()
 
     def follow(self, room: rtc.Room) -> None:
-        """Read what is written in a room; call it before the room is connected."""
+        """Subscribe to a room's chat; call it before the room is connected."""
         room.register_text_stream_handler(TOPIC, self._opened)
 
     async def aclose(self) -> None:
-        """Read nothing more."""
+        """Stop reading."""
         for task in tuple(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -81,8 +83,8 @@ class Chat:
     async def _tell_dropped(self, stream_id: str, identity: str) -> None:
         await asyncio.sleep(TOLD_AFTER_S)
         count = self._dropped.pop(identity)
-        logger.warning("texts came too fast and were not heard: %d", count)
-        if identity == self._attendance.guest:
+        logger.warning("chat rate limit exceeded, messages dropped: %d", count)
+        if identity == self._presence.guest:
             await self._refuse(too_many(count), f"too many {stream_id}")
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
@@ -105,10 +107,10 @@ class Chat:
             text = None
         if before is not None:
             await asyncio.wait((before,))
-        # One who is not known yet may have just come, and is the guest if nobody else is.
-        if text == "" or not await self._attendance.look_for(identity):
+        # An unknown sender may have just joined, and becomes the guest if there is none yet.
+        if text == "" or not await self._presence.wait_for(identity):
             return
-        if not self._attendance.claim(identity):
+        if not self._presence.claim(identity):
             return
         if text is None:
             await self._refuse(TOO_LONG, f"too long {reader.info.stream_id}")
@@ -123,4 +125,4 @@ class Chat:
     def _done(self, task: "asyncio.Task[None]") -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            logger.warning("a text could not be read: %s", type(error).__name__)
+            logger.warning("chat message not read: %s", type(error).__name__)

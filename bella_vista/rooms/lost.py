@@ -1,4 +1,4 @@
-"""Calls that broke off in rooms: what dead workers have left is found, and the staff is told what nobody takes up."""
+"""Finds calls whose worker died, and flags calls that nobody continues for the staff."""
 
 import asyncio
 from collections.abc import Sequence
@@ -8,31 +8,32 @@ from pathlib import Path
 
 from bella_vista.job import JobMetadata
 from bella_vista.menus import served_menu
-from bella_vista.orders import default_database, open_store, wants_person
-from bella_vista.rooms.seat import RENEWED_S, place_of, room_of
-from bella_vista.serving.replacing import LostPlace
+from bella_vista.orders import default_database, flag_for_staff, open_store
+from bella_vista.rooms.room_lease import RENEW_EVERY_S, lease_name, leased_room
+from bella_vista.serving.replacement import LostCall
 from bella_vista.settings import Settings
 from state.shared import Lease, SqlStore
 
-TAKEN_UP_FOR = timedelta(hours=6)
-"""For how long a call that was left is taken up when its guest is there again: as long as LiveKit's tokens last."""
+RECOVERED_FOR = timedelta(hours=6)
+"""For how long a lost call is recovered when its guest is back: as long as LiveKit's tokens
+last."""
 
 _GIVEN_UP = "given up"
 
-_TRIED = "a place to try"
-"""No room's place, which is taken to see whether any can be."""
+_PROBE = "a place to try"
+"""The lease, of no room, that tests whether leases can be written."""
 
-_LOOK_AGAIN_S = 3 * RENEWED_S
-"""How long those who live may take to renew their places once they can, in seconds."""
+_LOOK_AGAIN_S = 3 * RENEW_EVERY_S
+"""How long live agents may take to renew their leases once they can, in seconds."""
 
 
-async def lost_places(settings: Settings) -> Sequence[LostPlace]:
-    """Find the rooms in which a call did not end and nobody serves any more."""
+async def find_lost_calls(settings: Settings) -> Sequence[LostCall]:
+    """Find the rooms with a call that did not end and whose agent no longer renews its lease."""
     async with _store(settings) as store:
         lost = await _lost(store)
     now = datetime.now(UTC)
     return [
-        LostPlace(
+        LostCall(
             room,
             lease.holder or "",
             lease.state_id,
@@ -42,19 +43,19 @@ async def lost_places(settings: Settings) -> Sequence[LostPlace]:
             silent_s=(now - lease.until).total_seconds(),
         )
         for lease in lost
-        if now - lease.until < TAKEN_UP_FOR
-        and (room := room_of(lease.place, settings.agent_name)) is not None
+        if now - lease.until < RECOVERED_FOR
+        and (room := leased_room(lease.place, settings.agent_name)) is not None
     ]
 
 
 async def _lost(store: SqlStore) -> list[Lease]:
-    """List the places whose holders are silent though they could be heard.
+    """List the leases that expired although they could have been renewed.
 
-    Where nothing can be written nobody can renew his place, and nobody is taken for dead: it is tried first. When
-    a database that was locked or full is itself again, those who live are given the time to renew.
+    Where nothing can be written no agent can renew, so none is taken for dead: a write is tried
+    first. After a locked or full database has recovered, live agents get the time to renew.
     """
-    await store.take_place(_TRIED, _TRIED, seconds=0.0)
-    await store.leave_place(_TRIED, _TRIED, done=True)
+    await store.take_place(_PROBE, _PROBE, seconds=0.0)
+    await store.leave_place(_PROBE, _PROBE, done=True)
     silent = {(one.place, one.holder) for one in await store.lost_places()}
     if any(holder is not None for _, holder in silent):
         await asyncio.sleep(_LOOK_AGAIN_S)
@@ -62,17 +63,17 @@ async def _lost(store: SqlStore) -> list[Lease]:
 
 
 async def tell_staff(settings: Settings, room: str, metadata: JobMetadata) -> None:
-    """Leave word for the staff that a guest's call broke off and that nobody goes on with it."""
+    """Flag a call for the staff that failed and is not continued."""
     async with _store(settings) as store:
         order_id = metadata.order_id
-        place = place_of(settings.agent_name, room)
-        if order_id is None and (lease := await store.lease_at(place)) is not None:
+        name = lease_name(settings.agent_name, room)
+        if order_id is None and (lease := await store.lease_at(name)) is not None:
             order_id = lease.state_id
         if order_id is not None:
-            await wants_person(store, order_id, "The call broke off and could not be continued.")
-        # Nobody takes it up again: the next guest in a room of this name begins anew.
-        await store.take_place(place, _GIVEN_UP, seconds=1.0, supersedes=metadata.supersedes)
-        await store.leave_place(place, _GIVEN_UP, done=True)
+            await flag_for_staff(store, order_id, "The call broke off and could not be continued.")
+        # The call is not recovered again: the next guest in a room of this name starts a new order.
+        await store.take_place(name, _GIVEN_UP, seconds=1.0, supersedes=metadata.supersedes)
+        await store.leave_place(name, _GIVEN_UP, done=True)
 
 
 def _store(settings: Settings) -> SqlStore:

@@ -1,4 +1,4 @@
-"""How a call sounds: in text only, or with speech where it is set up and the guest wants it."""
+"""The media of a call: text only, or speech where it is configured and the guest wants it."""
 
 import asyncio
 import logging
@@ -9,7 +9,7 @@ from livekit import rtc
 from livekit.agents.llm import LLM
 
 from agents.handoff import Call, start_text
-from bella_vista.rooms.attendance import Attendance
+from bella_vista.rooms.presence import Presence
 
 if TYPE_CHECKING:
     from bella_vista.speech_models import Speech
@@ -19,20 +19,20 @@ from state.order import Channel, OrderState
 logger = logging.getLogger(__name__)
 
 MICROPHONE_S = 1.0
-"""How long a page may take to publish its microphone after it has come, in seconds."""
+"""How long a page may take to publish its microphone after joining, in seconds."""
 
 _LOOK_EVERY_S = 0.05
 
 
 class SpeechNotBuilt(Exception):
-    """The models for speech cannot be built."""
+    """The speech models could not be built."""
 
 
 class Media:
-    """The speech models of a house, built for a call that needs them and not before.
+    """Builds the speech models when a call needs them.
 
     Args:
-        speech: Builds them; ``None`` where the house has none.
+        speech: Builds them; ``None`` where none are configured.
     """
 
     def __init__(self, speech: "Callable[[], Speech] | None") -> None:
@@ -41,7 +41,7 @@ class Media:
 
     @property
     def has_speech(self) -> bool:
-        """Whether a guest can talk to this house."""
+        """Whether speech is configured."""
         return self._build is not None
 
     async def start(
@@ -53,23 +53,24 @@ class Media:
         channel: Channel,
         lost: Callable[[], None] | None = None,
     ) -> None:
-        """Start the session of a call: its first agent opens.
+        """Start the session of a call; its first agent greets.
 
         Args:
             call: The call.
             model: The language model of its agents.
             room: The room, connected.
-            guest: The identity of the guest.
-            channel: How he talks to the house.
-            lost: Called when they cannot be heard or spoken to any more; without it they are shown the words.
+            guest: The guest's identity.
+            channel: How the guest talks to us.
+            lost: Called when the guest can no longer be heard or spoken to; without it the call
+                continues as text.
 
         Raises:
-            SpeechNotBuilt: The models for speech cannot be built.
+            SpeechNotBuilt: The speech models could not be built.
         """
         if channel == "web_text" or self._build is None:
             await start_text(call, model, room=room, user_identity=guest)
             return
-        # The audio plugins take a second to import: nobody else needs them.
+        # The audio plugins take a second to import, so only calls with speech load them.
         from agents.handoff.speech import start_speech
 
         try:
@@ -96,15 +97,15 @@ class Media:
             self._speech = None
 
 
-async def channel_of(attendance: Attendance, asked: Channel | None, media: Media) -> Channel:
-    """Say how the guest talks to the house: as the dispatch says, or as he is there.
+async def channel_of(presence: Presence, asked: Channel | None, media: Media) -> Channel:
+    """Return the channel of a call: as the dispatch says, or as the guest has joined.
 
     Args:
-        attendance: The people in the room.
-        asked: What the dispatch says.
-        media: Whether there is anything to be heard with.
+        presence: Knows the guest.
+        asked: The channel the dispatch asks for.
+        media: Says whether speech is configured.
     """
-    guest = attendance.participant
+    guest = presence.participant
     if guest is not None and guest.kind == rtc.ParticipantKind.PARTICIPANT_KIND_SIP:
         return "phone"
     if asked in ("phone", "web_voice", "web_text"):
@@ -113,7 +114,7 @@ async def channel_of(attendance: Attendance, asked: Channel | None, media: Media
         return "web_text"
     loop = asyncio.get_running_loop()
     until = loop.time() + MICROPHONE_S
-    while not _has_microphone(attendance.participant):
+    while not _has_microphone(presence.participant):
         if loop.time() >= until:
             return "web_text"
         await asyncio.sleep(_LOOK_EVERY_S)

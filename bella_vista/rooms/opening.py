@@ -1,4 +1,4 @@
-"""Which order a call in a room is about: the one its guest was at, the one he has a code for, or a new one."""
+"""Which order a call is about: the one the guest had here, the one of their resume code, or a new one."""
 
 import asyncio
 import logging
@@ -6,10 +6,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from bella_vista.job import JobMetadata
-from bella_vista.orders import HOUSE, OrderFaults, new_order, resume_order
-from bella_vista.rooms.before import Before, talk_before
+from bella_vista.orders import SYSTEM, OrderFaults, new_order, resume_order
+from bella_vista.rooms.prior_call import PriorCall, read_prior_call
 from bella_vista.rooms.resume_codes import order_of
-from bella_vista.rooms.seat import PATIENCE_S, RENEWED_S
+from bella_vista.rooms.room_lease import DATABASE_WAIT_S, RENEW_EVERY_S
 from bella_vista.rooms.words import ORDER_NOT_FOUND, may_be_missing
 from state.commands import SetCustomer
 from state.context import OrderContext
@@ -21,18 +21,18 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Opened:
-    """The order of a call.
+    """The order a call is about.
 
     Args:
-        shared: It.
+        shared: The order.
         resumed: Whether the guest has talked about it before.
-        before: What was said then.
-        preamble: What he has to be told before anything else.
+        prior: What was said then.
+        preamble: What the guest has to be told first.
     """
 
     shared: SharedState[OrderState, OrderContext]
     resumed: bool = False
-    before: Before = Before()
+    prior: PriorCall = PriorCall()
     preamble: str = ""
 
 
@@ -47,27 +47,27 @@ async def open_for(
     speaker: str,
     secret: str,
 ) -> Opened:
-    """Open the order that a call is about; a database that is locked or does not answer is waited for.
+    """Open the order of a call; retries while the database is locked or does not answer.
 
-    A code proves by itself whose order it is. An order that is only named, or that was being taken in this
-    place before, goes on for the guest it was taken from and for nobody else: to all others it is not there.
+    A resume code proves ownership. An order that is only named, or that was served in this room
+    before, is resumed only for its own guest; to others it does not exist.
 
     Args:
         store: Keeps the orders.
         context: The menu and the clock.
-        metadata: What the dispatch says.
-        lease: What is known of this place.
-        guest: The identity of who is here.
-        channel: How he talks to the house.
+        metadata: The dispatch's metadata.
+        lease: What the room's lease says of the last call here.
+        guest: The guest's identity.
+        channel: How the guest talks to us.
         speaker: The agent that speaks first.
-        secret: What codes are made with.
+        secret: Signs resume codes.
 
     Raises:
         OrderFaults: The database cannot be used.
     """
     asked = metadata.resume_code is not None or metadata.order_id is not None
     loop = asyncio.get_running_loop()
-    patient_until = loop.time() + PATIENCE_S
+    give_up_at = loop.time() + DATABASE_WAIT_S
     while True:
         try:
             order_id = await _named(store, metadata, lease, guest, secret)
@@ -76,41 +76,43 @@ async def open_for(
                 shared = await new_order(store, context, channel, speaker)
                 opened = Opened(shared, preamble=ORDER_NOT_FOUND if asked else "")
         except (OrderFaults, JournalFault) as fault:
-            if not fault.passing or loop.time() > patient_until:
+            if not fault.passing or loop.time() > give_up_at:
                 raise
-            logger.warning("the order cannot be opened yet: %s", fault)
-            await asyncio.sleep(RENEWED_S)
+            logger.warning("order not opened yet, retrying: %s", fault)
+            await asyncio.sleep(RENEW_EVERY_S)
         else:
             return opened
 
 
 async def _resumed(store: SqlStore, context: OrderContext, order_id: str) -> Opened | None:
-    """Go on with an order; ``None`` if it cannot be continued."""
+    """Resume an order; ``None`` if it cannot be continued."""
     try:
         shared = await resume_order(store, context, order_id)
     except OrderFaults as fault:
         if fault.passing:
             raise
-        logger.info("an order could not be continued: %s", "; ".join(map(str, fault.faults)))
+        logger.info("order could not be resumed: %s", "; ".join(map(str, fault.faults)))
         return None
-    # Not before it was taken: until then another process may still answer and write.
-    before = await talk_before(store, shared.state.order_id)
-    told = may_be_missing(before.in_doubt) if before.in_doubt else ""
-    return Opened(shared, resumed=True, before=before, preamble=told)
+    # Read only after taking the order over: until then another process may still answer and write.
+    prior = await read_prior_call(store, shared.state.order_id)
+    told = may_be_missing(prior.in_doubt) if prior.in_doubt else ""
+    return Opened(shared, resumed=True, prior=prior, preamble=told)
 
 
 async def keep_number(shared: SharedState[OrderState, OrderContext], number: str) -> None:
-    """Write down the number that somebody calls from, if it is one and none is known."""
-    if number and shared.state.phone is None:  # an empty one would say that he keeps it to himself
-        with suppress(Refused, ValueError):  # withheld, or no number of a telephone
-            await shared.apply(SetCustomer(phone=number), actor=HOUSE, key="sip.phoneNumber")
+    """Store the caller's telephone number, if it is valid and the order has none."""
+    if number and shared.state.phone is None:  # an empty one would mean that the guest withholds it
+        with suppress(Refused, ValueError):  # withheld, or not a telephone number
+            await shared.apply(SetCustomer(phone=number), actor=SYSTEM, key="sip.phoneNumber")
 
 
 async def _named(
     store: SqlStore, metadata: JobMetadata, lease: Lease, guest: str, secret: str
 ) -> str | None:
     if metadata.supersedes is not None and lease.open and lease.guest == guest:
-        return lease.state_id  # a lost job may have been at another order than it was sent for
+        return (
+            lease.state_id
+        )  # a lost job may have served another order than the one it was dispatched for
     if metadata.resume_code is not None:
         return order_of(metadata.resume_code, secret)
     if metadata.order_id is not None:

@@ -1,6 +1,6 @@
-"""What clients in the room are shown of a call: whose turn it is, how the order changes, who speaks.
+"""What clients in the room are shown of a call: turn notices, changes of the order, the active agent.
 
-And the other way round: what the guest does on his page, an agent speaks to.
+In the other direction, an agent comments on what the guest does on the page.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from agents.handoff import (
     YourTurn,
 )
 from agents.telling import choices
-from bella_vista.rooms.remarks import PageChanges
+from bella_vista.rooms.page_comments import PageComments
 from bella_vista.rooms.words import your_turn
 from rpc.gateway import GUEST
 from rpc.gateway.attributes import Attributes
@@ -32,32 +32,32 @@ from state.order import OrderState
 from state.shared import Applied
 
 ACTIVE_AGENT, STAGE, VERSION = "bella.active_agent", "bella.stage", "bella.version"
-"""The agent's attributes, for clients that only look."""
+"""The agent's attributes, for clients that only watch."""
 
 QUIET_S = 1.2
-"""How long a page must be quiet before an agent speaks to what was done on it, in seconds."""
+"""How long a page must be quiet before an agent comments on what was done there, in seconds."""
 
 REPLY_FIRST_S = 0.01
-"""How long others wait to be told of a change, in seconds, so that who made it is answered first: what goes out
-before it on the same channel would hold his answer up for longer than the change took."""
+"""How long subscribers wait for a change, in seconds, so that its author gets their reply first: a
+push sent earlier on the same channel would delay the reply by more than the change took."""
 
 _EVERY_TURN = 1 << 53
 
 EndReason = Literal["agent_ended", "user_left", "moved", "failed"]
-"""Why a call is over, as clients are told it."""
+"""Why a call is over, as clients are told."""
 
 
 class Page:
-    """What the clients of one call see of it.
+    """Keeps the clients of one call up to date.
 
     Args:
-        agent: Who tells them: the agent in its room, connected.
+        agent: The local participant that notifies them, connected.
         call: The call.
-        views: What its order looks like from outside.
-        guest: The identity of its guest.
-        resume_code: Goes on with the order in another room.
-        silent: Whether he has no client that can be called, as on a telephone.
-        touched: Called when the guest has done something on his page.
+        views: Serves the order's public view.
+        guest: The guest's identity.
+        resume_code: Resumes the order in another room.
+        silent: Whether the guest has no client that can be called, as on a telephone.
+        touched: Called when the guest has done something on the page.
     """
 
     def __init__(
@@ -77,9 +77,9 @@ class Page:
         self._touched = touched
         self._silent = silent
         self._views = views
-        self._changes = PageChanges(call.shared.context)
-        self._remark: asyncio.TimerHandle | None = None
-        self._untold: asyncio.TimerHandle | None = None
+        self._comments = PageComments(call.shared.context)
+        self._comment_timer: asyncio.TimerHandle | None = None
+        self._push_timer: asyncio.TimerHandle | None = None
         self._attributes = Attributes(agent)
         self._notices = TurnNotices(agent)
         self._notices.bind(guest, silent=silent)
@@ -90,11 +90,11 @@ class Page:
         self.show()
 
     def show(self) -> None:
-        """Show who speaks and how far the order is, to clients that only look."""
+        """Update the agent's attributes: active agent, stage, version."""
         call = self._call
         self._attributes.show(
             {
-                # Who speaks next is known as soon as it is written down, before his first word.
+                # The next agent is known as soon as the handoff is stored, before its first word.
                 ACTIVE_AGENT: call.shared.speaker or call.speaker,
                 STAGE: call.state.stage.value,
                 VERSION: str(call.shared.version),
@@ -102,14 +102,14 @@ class Page:
         )
 
     def subscribe(self, identity: str) -> tuple[int, View]:
-        """Tell a client every change from now on; returns the version and view it starts from."""
+        """Subscribe a client to changes; returns the version and view it starts from."""
         if self._silent and identity == self._guest:
             return self._views.present()
         self._notices.may_try_again(identity)
         return self._subscribers.subscribe(identity)
 
     def unsubscribe(self, identity: str) -> None:
-        """Tell a client no more changes."""
+        """Unsubscribe a client."""
         self._subscribers.unsubscribe(identity)
 
     def greeted(self, identity: str) -> None:
@@ -123,30 +123,31 @@ class Page:
         self._ends.left(identity)
         self._subscribers.left(identity)
 
-    def returned(self, *, anew: bool) -> None:
+    def returned(self, *, reloaded: bool) -> None:
         """The guest's client is in the room again.
 
         Args:
-            anew: Whether it is a page that was loaded again, which subscribes by itself.
+            reloaded: Whether the page was loaded again; it subscribes by itself then.
         """
-        if anew:
+        if reloaded:
             self._subscribers.unsubscribe(self._guest)
-            # He sees how his order stands, and the agent that welcomes him back says it.
-            self._forget_remark()
-            self._changes.forget()
+            # The page shows how the order stands, and the agent that welcomes the guest back says
+            # it.
+            self._cancel_comment()
+            self._comments.discard()
         self._notices.returned(self._guest)
         self._ends.returned(self._guest)
         self._subscribers.returned(self._guest)
 
     def joined(self, identity: str, *, staff: bool) -> None:
-        """Somebody else is in the room, perhaps again: of the staff he is told what he missed."""
+        """Another participant is in the room, perhaps again: staff are sent what they missed."""
         if staff:
             self._subscribers.returned(identity)
         else:
             self._subscribers.unsubscribe(identity)
 
     def connected_again(self) -> None:
-        """The agent's own connection was lost and is back: what it showed meanwhile nobody has seen."""
+        """The agent's own connection was lost and is back: show again what was changed meanwhile."""
         self._attributes.again()
         self.show()
         self._notices.returned(self._guest)
@@ -154,11 +155,12 @@ class Page:
         self._subscribers.returned(self._guest)
 
     def ended(self, reason: EndReason, *, present: bool) -> None:
-        """Tell the guest and those who subscribed that the call is over.
+        """Notify the guest and all subscribers that the call is over.
 
         Args:
             reason: Why.
-            present: Whether the guest is in the room; they are told when they are back.
+            present: Whether the guest is in the room; otherwise they are notified when they are
+                back.
         """
         if not self._silent:
             code = {} if self._resume_code is None else {"resume_code": self._resume_code}
@@ -167,15 +169,15 @@ class Page:
             self._ends.tell(identity, {"reason": reason})
 
     async def end_is_told(self) -> None:
-        """Wait until everybody who can be reached knows that the call is over."""
+        """Wait until every reachable client has been notified that the call is over."""
         await self._ends.delivered()
 
     async def aclose(self) -> None:
-        """Show nothing more."""
+        """Stop notifying clients."""
         self._unlisten()
         self._unsubscribe()
-        self._forget_remark()
-        self._tell_change()
+        self._cancel_comment()
+        self._push_change()
         await self._notices.aclose()
         await self._ends.aclose()
         await self._subscribers.aclose()
@@ -186,17 +188,17 @@ class Page:
     def _on_event(self, event: Event) -> None:
         match event:
             case Heard():
-                self._forget_remark()
+                self._cancel_comment()
                 self._notices.withdraw(event.turn - 1)
             case TurnWithdrawn():
-                self._forget_remark()
+                self._cancel_comment()
                 self._notices.withdraw(event.turn)
             case Said():
-                self._changes.said(event.text)
+                self._comments.agent_said(event.text)
             case YourTurn():
-                self._tell_change()  # its version is the one the client has by then
+                self._push_change()  # the notice names a version that the client has by then
                 self._notices.give(self._notice(event))
-                self._remark_soon()
+                self._comment_soon()
             case HandedOver():
                 self.show()
             case Ended():
@@ -204,15 +206,15 @@ class Page:
             case _:
                 pass
 
-    def _tell_change_soon(self) -> None:
-        if self._untold is None:
+    def _push_change_soon(self) -> None:
+        if self._push_timer is None:
             loop = asyncio.get_running_loop()
-            self._untold = loop.call_later(REPLY_FIRST_S, self._tell_change)
+            self._push_timer = loop.call_later(REPLY_FIRST_S, self._push_change)
 
-    def _tell_change(self) -> None:
-        if self._untold is not None:
-            self._untold.cancel()
-            self._untold = None
+    def _push_change(self) -> None:
+        if self._push_timer is not None:
+            self._push_timer.cancel()
+            self._push_timer = None
             self._subscribers.changed()
             self.show()
 
@@ -231,33 +233,34 @@ class Page:
             "text": your_turn(event.expects, named),
         }
 
-    # -- what the guest does on his page -----------------------------------------------------------------
+    # -- what the guest does on the page -----------------------------------------------------------------
 
     def _on_change(self, applied: Applied[OrderState]) -> None:
-        self._tell_change_soon()  # also after the end: staff move the order on
+        self._push_change_soon()  # also after the end: staff move the order on
         if applied.actor != GUEST:
-            self._changes.note_another(applied)
+            self._comments.add_foreign(applied)
         else:
-            self._changes.note(applied)
+            self._comments.add(applied)
             self._touched()
-            self._remark_soon()
+            self._comment_soon()
 
-    def _remark_soon(self) -> None:
-        self._forget_remark()
-        if self._changes.waiting:
+    def _comment_soon(self) -> None:
+        self._cancel_comment()
+        if self._comments.waiting:
             loop = asyncio.get_running_loop()
-            self._remark = loop.call_later(QUIET_S, self._say_remark)
+            self._comment_timer = loop.call_later(QUIET_S, self._say_comment)
 
-    def _forget_remark(self) -> None:
-        if self._remark is not None:
-            self._remark.cancel()
-            self._remark = None
+    def _cancel_comment(self) -> None:
+        if self._comment_timer is not None:
+            self._comment_timer.cancel()
+            self._comment_timer = None
 
-    def _say_remark(self) -> None:
-        self._remark = None
+    def _say_comment(self) -> None:
+        self._comment_timer = None
         call = self._call
-        # Not his turn: an agent speaks, or he is being answered. It is said when that is over.
+        # Not the guest's turn: an agent speaks or is about to. The comment follows when that is
+        # over.
         if call.ended is not None or not call.turns.is_user_turn:
             return
-        if words := self._changes.words(call.state):
+        if words := self._comments.take_comment(call.state):
             call.speak(words)

@@ -1,4 +1,4 @@
-"""A telephone call in which the caller cannot be heard or spoken to: a recorded sentence, then a person or the end."""
+"""Phone calls without working speech: a recorded sentence, then a transfer or the end."""
 
 import asyncio
 import logging
@@ -10,25 +10,28 @@ from livekit import api, rtc
 logger = logging.getLogger(__name__)
 
 RECORDING = Path(__file__).with_name("not_by_phone.wav")
-"""Says that the call cannot be taken by phone just now, and to call again if nobody answers in a moment."""
+"""Says that the call cannot be taken by phone just now, and to call again if nobody answers in a
+moment."""
 
 SUBSCRIBED_S = 3.0
-"""How long a telephone may take to subscribe to the recording, in seconds; then it is played all the same."""
+"""How long a phone participant may take to subscribe to the recording, in seconds; then it is
+played anyway."""
 
 PLAYED_S = 20.0
-"""How long all of the playing may take, in seconds."""
+"""How long playing the recording may take in all, in seconds."""
 
 TRANSFER_S = 35.0
-"""How long a transfer may take, in seconds: the server lets the other side ring for less."""
+"""How long a transfer may take, in seconds; the server lets the other side ring for less."""
 
 MOVED_S = 5.0
-"""How long a caller may take to leave the room after a transfer whose result the server does not say, in seconds."""
+"""How long a caller may take to leave the room after a transfer without a reported result, in
+seconds."""
 
 _FRAME_S = 0.1
 
 
 def is_telephone(participant: rtc.RemoteParticipant) -> bool:
-    """Whether somebody in a room is on a telephone."""
+    """Whether a participant is on the phone."""
     return participant.kind == rtc.ParticipantKind.PARTICIPANT_KIND_SIP
 
 
@@ -41,20 +44,21 @@ async def play_recording(room: rtc.Room) -> None:
     try:
         async with asyncio.timeout(PLAYED_S):
             await _play(room, await asyncio.to_thread(_frames))
-    except Exception as error:  # the line is ended all the same
-        logger.error("the recorded sentence was not played: %s", type(error).__name__)
+    except Exception as error:  # the line is ended anyway
+        logger.error("recorded announcement not played: %s", type(error).__name__)
 
 
 async def end_line(
     server: api.LiveKitAPI, room: str, identity: str, *, transfer_to: str | None = None
 ) -> None:
-    """End a telephone's line: transfer the caller, or remove them from the room if that does not work.
+    """End a phone call: transfer the caller, or remove them from the room if that fails.
 
     Args:
         server: The LiveKit server's API.
         room: The room's name.
-        identity: The telephone's.
-        transfer_to: A telephone number (E.164) or a SIP address; without it nobody is transferred.
+        identity: The phone participant's identity.
+        transfer_to: A telephone number (E.164) or a SIP address; without it the caller is not
+            transferred.
     """
     if transfer_to is not None and await _transferred(server, room, identity, transfer_to):
         return
@@ -62,7 +66,7 @@ async def end_line(
     try:
         await server.room.remove_participant(request)
     except Exception as error:  # the caller may have hung up
-        logger.info("the line was gone already: %s", type(error).__name__)
+        logger.info("phone participant already gone: %s", type(error).__name__)
 
 
 async def _transferred(server: api.LiveKitAPI, room: str, identity: str, to: str) -> bool:
@@ -76,14 +80,15 @@ async def _transferred(server: api.LiveKitAPI, room: str, identity: str, to: str
         async with asyncio.timeout(TRANSFER_S):
             status = (await server.sip.transfer_sip_participant(request)).status
     except Exception as error:
-        logger.error("a caller could not be transferred: %s", type(error).__name__)
+        logger.error("phone transfer failed: %s", type(error).__name__)
         return False
     if status == api.SIPTransferStatus.STS_TRANSFER_ONGOING:
-        # Servers that do not tell the result say this as well; a caller who was transferred leaves the room.
+        # Servers that do not report the result answer this too; a transferred caller leaves the
+        # room.
         await asyncio.sleep(MOVED_S)
         return False
     if status != api.SIPTransferStatus.STS_TRANSFER_SUCCESSFUL:
-        logger.error("a caller could not be transferred: the transfer failed")
+        logger.error("phone transfer failed: reported by the server")
         return False
     return True
 
@@ -100,7 +105,7 @@ async def _play(room: rtc.Room, recorded: "tuple[int, list[rtc.AudioFrame]]") ->
             async with asyncio.timeout(SUBSCRIBED_S):
                 await publication.wait_for_subscription()
         except TimeoutError:
-            logger.warning("nobody has subscribed to the recorded sentence")
+            logger.warning("phone did not subscribe to the recorded announcement")
         for frame in frames:
             await source.capture_frame(frame)
         await source.wait_for_playout()

@@ -1,7 +1,7 @@
-"""The code with which a guest goes on with his order in another room: the order's id, and a proof.
+"""Resume codes: an order's id and a signature, with which a guest resumes the order in another room.
 
-Nothing is stored for it: the proof is made from the id with the server's own secret. Whoever changes that
-secret makes the codes void that were given before.
+Nothing is stored: the signature is an HMAC of the id with the server's API secret. Changing that
+secret invalidates all codes.
 """
 
 import base64
@@ -9,8 +9,8 @@ import hashlib
 import hmac
 
 _PURPOSE = b"bella-vista resume code 1\0"
-_PROOF = 26
-"""Letters of the proof: five bits each, 130 in all."""
+_SIGNATURE = 26
+"""Letters of the signature: five bits each, 130 in all."""
 
 
 def resume_code(order_id: str, secret: str) -> str:
@@ -23,17 +23,17 @@ def resume_code(order_id: str, secret: str) -> str:
     >>> order_of("not-a-code", "s"), order_of(resume_code("abcd-efgh-jkmn", "s"), "s")
     (None, 'abcd-efgh-jkmn')
     """
-    return f"{order_id}.{_proof(order_id, secret)}"
+    return f"{order_id}.{_signature(order_id, secret)}"
 
 
 def order_of(code: str, secret: str) -> str | None:
-    """Return the id of the order a code was made for; ``None`` when it is no code of ours."""
-    order_id, _, proof = code.strip().lower().partition(".")
-    if not order_id or not proof.isascii():
+    """Return the id of the order a code was made for; ``None`` when the code is invalid."""
+    order_id, _, signature = code.strip().lower().partition(".")
+    if not order_id or not signature.isascii():
         return None
-    return order_id if hmac.compare_digest(proof, _proof(order_id, secret)) else None
+    return order_id if hmac.compare_digest(signature, _signature(order_id, secret)) else None
 
 
-def _proof(order_id: str, secret: str) -> str:
+def _signature(order_id: str, secret: str) -> str:
     digest = hmac.new(secret.encode(), _PURPOSE + order_id.encode(), hashlib.sha256).digest()
-    return base64.b32encode(digest).decode().lower()[:_PROOF]
+    return base64.b32encode(digest).decode().lower()[:_SIGNATURE]

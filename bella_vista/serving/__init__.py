@@ -1,1 +1,1 @@
-"""Workers: what takes calls from a LiveKit server, replaces what is lost, and is reloaded while it serves."""
+"""Workers: serve calls from a LiveKit server, replace lost agents, and reload without cutting calls off."""

@@ -1,22 +1,22 @@
-"""``python -m bella_vista.serving MODULE [FILE]``: a worker for the ``server`` of any module; ``dev`` starts these."""
+"""``python -m bella_vista.serving MODULE [FILE]``: a worker process, as ``dev`` starts it."""
 
 import os
 import sys
 
-from bella_vista.faults import Faulty
-from bella_vista.serving.running import run_worker
-from bella_vista.terminal.streams import complain
+from bella_vista.faults import InputError
+from bella_vista.serving.worker_process import run_worker
+from bella_vista.terminal.streams import print_error
 
 _WRONG = 2
 
 
 def run() -> int:
-    """Run the worker of the module that is named; returns its exit code."""
+    """Run the worker of the named module; returns its exit code."""
     module, *ready = sys.argv[1:]
     try:
         return run_worker(module, ready=int(ready[0]) if ready else None)
-    except Faulty as error:
-        complain(*error.faults)
+    except InputError as error:
+        print_error(*error.faults)
         return _WRONG
 
 

@@ -1,8 +1,9 @@
-"""What a worker and its jobs write into the log: never a guest's words, and never a secret.
+"""The logs of a worker and its jobs: never a guest's words, and never a secret.
 
-What a library puts into its messages and exceptions may be what a guest has said. So of a foreign message only
-its beginning is kept, up to where values start; of an exception its kind and the places it came through; of the
-data beside a foreign message what is known to be harmless. Our own messages are fixed texts, and are kept whole.
+Messages and exceptions of libraries may contain what a guest has said. So of a library's message
+only the start is kept, up to where values begin; of an exception its type and the places it came
+through; of the extra fields of a library's message those known to be harmless. Our own messages are
+fixed texts and are kept whole.
 """
 
 import json
@@ -24,20 +25,20 @@ _HARMLESS = frozenset({"exit_code", "job_id", "max_retry", "pid", "retry_count",
 _ADDED = ("error_kind", "error_places")
 _USUAL = frozenset({*vars(logging.makeLogRecord({})), "message", "asctime", "taskName", *_ADDED})
 _VALUES = re.compile(r": |\n| ?[<(`'\"]")
-"""Where, in a library's message, values may begin."""
+"""Where values may begin in a library's message."""
 
-_NOBODY = logging.getLogger(__name__)
+_UNHANDLED = logging.getLogger(__name__)
 
 
-class Harmless(logging.Filter):
-    """Takes out of every record what nobody may read, in place, and lets it pass."""
+class RedactingFilter(logging.Filter):
+    """Redacts every record in place, and passes it on."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Take it out."""
+        """Redact a record."""
         ours = record.name.partition(".")[0] in _OURS
         text = _text(record)
         record.msg, record.args = (text if ours else _VALUES.split(text, maxsplit=1)[0]), ()
-        self._take_exception(record)
+        self._redact_exception(record)
         for name, value in list(vars(record).items()):
             if name in _USUAL:
                 continue
@@ -47,7 +48,7 @@ class Harmless(logging.Filter):
                 delattr(record, name)
         return True
 
-    def _take_exception(self, record: logging.LogRecord) -> None:
+    def _redact_exception(self, record: logging.LogRecord) -> None:
         kind, _, trace = record.exc_info or (None, None, None)
         if kind is not None:
             record.error_kind = kind.__name__
@@ -56,11 +57,11 @@ class Harmless(logging.Filter):
 
 
 class _Lines(logging.Formatter):
-    """Writes a record without these secrets."""
+    """Formats a record as one line without the given secrets."""
 
     def __init__(self, secrets: Sequence[str]) -> None:
         super().__init__()
-        # A JSON text holds a secret as JSON writes it.
+        # Within JSON a secret appears escaped.
         written = (json.dumps(secret, ensure_ascii=False)[1:-1] for secret in secrets)
         self._secrets = tuple({*secrets, *written})
 
@@ -75,7 +76,7 @@ class _Lines(logging.Formatter):
 
 
 class JsonLines(_Lines):
-    """A JSON object for a record: ``time``, ``level``, ``logger``, ``message``, and what stands beside it."""
+    """One JSON object per record: ``time``, ``level``, ``logger``, ``message``, and its extra fields."""
 
     def _line(self, record: logging.LogRecord) -> str:
         said: dict[str, JsonValue] = {
@@ -91,7 +92,7 @@ class JsonLines(_Lines):
 
 
 class PlainLines(_Lines):
-    """A line that a person reads who is working on the program."""
+    """One line per record for a developer to read."""
 
     def _line(self, record: logging.LogRecord) -> str:
         time = datetime.fromtimestamp(record.created).astimezone().strftime("%H:%M:%S")
@@ -106,14 +107,14 @@ class PlainLines(_Lines):
 
 
 def log_as_worker(secrets: Sequence[str], *, plain: bool = False) -> None:
-    """Write what this process, and its jobs through it, have to tell to stderr.
+    """Log this process, and its jobs through it, to stderr.
 
     Args:
-        secrets: What is never written.
-        plain: Whether a person reads it; else it is JSON, a line each.
+        secrets: Texts to redact.
+        plain: Whether to write lines for a developer; else one JSON object per line.
     """
     handler = logging.StreamHandler()
-    handler.addFilter(Harmless())
+    handler.addFilter(RedactingFilter())
     handler.setFormatter(PlainLines(secrets) if plain else JsonLines(secrets))
     root = logging.getLogger()
     for old in tuple(root.handlers):
@@ -123,36 +124,36 @@ def log_as_worker(secrets: Sequence[str], *, plain: bool = False) -> None:
     # livekit-agents 1.8.9 gives a job process the levels that are set here.
     for name in _OURS:
         logging.getLogger(name).setLevel(logging.INFO)
-    # What it tells beside is told by us, with the room and without the rest.
+    # Its info lines are replaced by ours, which name the room and hold no other data.
     logging.getLogger("livekit").setLevel(logging.WARNING)
-    _log_what_nobody_caught()
+    _log_unhandled_exceptions()
 
 
 def log_as_job() -> None:
-    """Let nothing out of a job process that its worker may not write.
+    """Redact a job process's records before they are sent to its worker.
 
-    livekit-agents 1.8.9 puts a handler on the root that sends records to the worker, each formatted with its
-    exception's message, before it sets a job process up.
+    livekit-agents 1.8.9 puts a handler on the root that sends records to the worker, each formatted
+    with its exception's message, before it sets a job process up.
     """
     for handler in logging.getLogger().handlers:
-        handler.addFilter(Harmless())
-    # A record that cannot be sent would be printed, with all that is in it.
+        handler.addFilter(RedactingFilter())
+    # A record that cannot be sent would be printed with all its data.
     logging.raiseExceptions = False
-    _log_what_nobody_caught()
+    _log_unhandled_exceptions()
 
 
-def _log_what_nobody_caught() -> None:
+def _log_unhandled_exceptions() -> None:
     logging.captureWarnings(True)
 
     def in_thread(caught: threading.ExceptHookArgs) -> None:
         if caught.exc_value is not None:
             error = (caught.exc_type, caught.exc_value, caught.exc_traceback)
-            _NOBODY.error("a thread ended by an exception", exc_info=error)
+            _UNHANDLED.error("unhandled exception in a thread", exc_info=error)
 
     def unraisable(caught: "sys.UnraisableHookArgs") -> None:
         if caught.exc_value is not None:
             error = (caught.exc_type, caught.exc_value, caught.exc_traceback)
-            _NOBODY.error("an exception that nobody could catch", exc_info=error)
+            _UNHANDLED.error("unraisable exception", exc_info=error)
 
     threading.excepthook = in_thread
     sys.unraisablehook = unraisable
@@ -161,7 +162,7 @@ def _log_what_nobody_caught() -> None:
 def _text(record: logging.LogRecord) -> str:
     try:
         return record.getMessage()
-    except Exception:  # a library's message that does not fit its values must not end the log
+    except Exception:  # a library's message that does not fit its arguments must not break logging
         return str(record.msg)
 
 

@@ -1,8 +1,8 @@
-"""A worker for whoever writes the program: started anew when a file changes, and nobody is cut off.
+"""A worker for development: restarted when a file changes, without cutting calls off.
 
-The new worker is started first. Only when the LiveKit server has taken it in does the old one leave, and its calls
-move over: each when its agent is not in the middle of a sentence, with the order that it has. A new worker that
-does not come up changes nothing.
+The new worker is started first. Only when it has registered with the LiveKit server does the old
+one stop and hand its calls over: each when its agent is not speaking, with its order. If the new
+worker does not start, the old one stays.
 """
 
 import asyncio
@@ -19,9 +19,9 @@ from typing import NoReturn, TypeVar
 from watchfiles import Change, awatch
 
 from bella_vista.livekit_server import USUAL_PORT, LocalServer
-from bella_vista.serving.running import APP, MOVE
+from bella_vista.serving.worker_process import APP, MOVE
 from bella_vista.settings import serving_settings
-from bella_vista.terminal.streams import complain
+from bella_vista.terminal.streams import print_error
 
 _HOME = Path(__file__).resolve().parents[2]
 SOURCES = tuple(_HOME / name for name in ("agents", "bella_vista", "rpc", "state"))
@@ -35,24 +35,24 @@ _SERVED, _FAILED = 0, 1
 
 _T = TypeVar("_T")
 
-# Two workers live side by side for a moment: each takes a port that is free.
+# Two workers run side by side for a moment, so each takes a free port.
 _ENVIRONMENT = {"BELLA_VISTA_HEALTH_PORT": "0", "BELLA_VISTA_METRICS_PORT": ""}
 
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """What a change of starts the worker anew.
+    """The files whose change restarts the worker.
 
     Args:
-        folders: All that is written in them, however deep.
-        files: Files, there or not.
+        folders: All source files in them, recursively.
+        files: Single files, which need not exist.
     """
 
     folders: Sequence[Path]
     files: Sequence[Path]
 
     async def watch(self, tell: Callable[[str], None]) -> NoReturn:
-        """Tell of each change the name of a file, until cancelled."""
+        """Report each change by the name of a file, until cancelled."""
         files = {file.absolute() for file in self.files}
 
         def counts(_: Change, name: str) -> bool:
@@ -70,17 +70,17 @@ class Watched:
             ):
                 tell(min(name for _, name in found))
 
-        # The folder of a single file is looked at flat: it may be a whole home directory.
+        # The folder of a single file is watched non-recursively: it may be a whole home directory.
         flat = {file.parent for file in files if file.parent.is_dir()} - set(self.folders)
         async with asyncio.TaskGroup() as group:
             group.create_task(look(self.folders, recursive=True))
             if flat:
                 group.create_task(look(sorted(flat), recursive=False))
-        raise RuntimeError("files are watched no more")
+        raise RuntimeError("file watching has stopped")
 
 
 class _Child:
-    """One worker, in a process of its own."""
+    """A worker process."""
 
     def __init__(self, process: Process, ready: int) -> None:
         self._process = process
@@ -95,7 +95,7 @@ class _Child:
                 stdin=PIPE,
                 pass_fds=(theirs,),
                 env={**os.environ, **environment},
-                # Ctrl-C is for us; a child goes when its stdin ends, however that came about.
+                # Ctrl-C is for us; a child ends when its stdin does, however that happens.
                 start_new_session=True,
             )
         except BaseException:
@@ -110,7 +110,7 @@ class _Child:
         return self._process.returncode
 
     async def is_registered(self) -> bool:
-        """Wait until it has registered, or has ended without."""
+        """Wait until it has registered or ended; returns whether it has registered."""
         loop = asyncio.get_running_loop()
         said: asyncio.Future[bytes] = loop.create_future()
 
@@ -133,11 +133,11 @@ class _Child:
         return await self._process.wait()
 
     async def leave(self) -> None:
-        """Let it move its calls to the next worker, and end."""
+        """Have it hand its calls over to the next worker, and end."""
         await self._end(MOVE, _MOVE_LIMIT_S)
 
     async def close(self) -> None:
-        """Let it end, calls and all."""
+        """Have it end, with its calls."""
         await self._end(b"", _CLOSE_LIMIT_S)
 
     async def _end(self, word: bytes, limit_s: float) -> None:
@@ -160,13 +160,13 @@ class _Child:
                 stdin.close()
 
 
-class Reloading:
-    """Keeps one worker running, and starts the next when a file has changed.
+class ReloadSupervisor:
+    """Supervises one worker, and replaces it when a file has changed.
 
     Args:
         module: Holds the ``server``.
-        watched: What a change of starts the worker anew.
-        say: Tells the person who is working on it.
+        watched: The files whose change replaces the worker.
+        say: Prints a line for the developer.
     """
 
     def __init__(
@@ -174,25 +174,25 @@ class Reloading:
     ) -> None:
         self._module = module
         self._watched = watched
-        self._say = say or complain
+        self._say = say or print_error
         self._children: set[_Child] = set()
         self._leaving: set[asyncio.Task[None]] = set()
 
     async def run(self) -> int:
-        """Run until it is cancelled; returns the exit code of a first worker that did not come up."""
+        """Run until cancelled; returns the exit code of a first worker that did not start."""
         try:
             current = await self._start()
             if not await current.is_registered():
                 return current.exit_code or _FAILED
-            self._say("The worker is ready. It starts anew when a file changes; Ctrl-C ends it.")
-            await self._go_on(current)
+            self._say("The worker is ready. It restarts when a file changes; Ctrl-C ends it.")
+            await self._supervise(current)
         finally:
             for task in self._leaving:
                 task.cancel()
             await asyncio.gather(*self._leaving, return_exceptions=True)
             await asyncio.gather(*(child.close() for child in self._children))
 
-    async def _go_on(self, current: _Child) -> NoReturn:
+    async def _supervise(self, current: _Child) -> NoReturn:
         changed: asyncio.Queue[str] = asyncio.Queue()
         watching = asyncio.create_task(self._watched.watch(changed.put_nowait))
         try:
@@ -201,20 +201,20 @@ class Reloading:
                 while not changed.empty():
                     changed.get_nowait()
                 if isinstance(reason, str):
-                    self._say(f"{_short(reason)} has changed: starting the new worker")
+                    self._say(f"{_short(reason)} has changed: starting a new worker")
                 else:
-                    self._say(f"The worker has ended with {reason}: starting another")
+                    self._say(f"The worker exited with code {reason}: starting another")
                 following = await self._start()
                 if await following.is_registered():
-                    self._let_go(current)
+                    self._retire(current)
                     current = following
                     self._say("The new worker is ready.")
                     continue
                 self._children.discard(following)
                 if current.exit_code is None:
-                    self._say("It does not come up. The old worker goes on.")
+                    self._say("The new worker did not start. The old one keeps running.")
                 else:
-                    self._say("It does not come up. The next change is waited for.")
+                    self._say("The new worker did not start. Waiting for the next change.")
                     changed.put_nowait(await _first(changed.get(), asyncio.shield(watching)))
         finally:
             watching.cancel()
@@ -225,7 +225,7 @@ class Reloading:
         self._children.add(child)
         return child
 
-    def _let_go(self, child: _Child) -> None:
+    def _retire(self, child: _Child) -> None:
         async def leave() -> None:
             await child.leave()
             self._children.discard(child)
@@ -241,12 +241,14 @@ def run_dev(
     server: Path | None = None,
     watched: Watched | None = None,
 ) -> int:
-    """Serve rooms for whoever writes the program, until Ctrl-C; returns the exit code.
+    """Serve rooms during development, until Ctrl-C; returns the exit code.
 
     Args:
         module: Holds the ``server``.
-        server: The program of a LiveKit server that is run meanwhile; without it the settings name one.
-        watched: What a change of starts the worker anew: the program, ``.env`` and the menu without it.
+        server: The program of a LiveKit server to run meanwhile; without it the settings name a
+            server.
+        watched: The files whose change restarts the worker; by default the program, ``.env`` and
+            the menu.
 
     Raises:
         SettingsFaults: Everything that is wrong with the settings.
@@ -266,7 +268,7 @@ async def _run_dev(module: str, server: Path | None, watched: Watched | None) ->
             local = await stack.enter_async_context(LocalServer(server, port=USUAL_PORT))
             os.environ.update(local.environment)
             words = " ".join(f"{name}={value}" for name, value in local.environment.items())
-            complain(
+            print_error(
                 f"A LiveKit server runs at {local.url}, on this machine only. To join as a guest:",
                 f"  {words} {_python()} -m bella_vista join",
             )
@@ -274,7 +276,7 @@ async def _run_dev(module: str, server: Path | None, watched: Watched | None) ->
         if watched is None:
             menu = [settings.menu] if settings.menu else []
             watched = Watched(SOURCES, [Path(".env"), *menu])
-        return await _first(Reloading(module, watched).run(), _when(stopped))
+        return await _first(ReloadSupervisor(module, watched).run(), _when(stopped))
 
 
 async def _when(stopped: asyncio.Event) -> int:
@@ -283,7 +285,7 @@ async def _when(stopped: asyncio.Event) -> int:
 
 
 async def _first(*awaited: Awaitable[_T]) -> _T:
-    """Wait for whatever comes first, and for nothing else any longer."""
+    """Wait for the first of several awaitables, and cancel the others."""
     waiting = [asyncio.ensure_future(one) for one in awaited]
     try:
         done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)

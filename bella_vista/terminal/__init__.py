@@ -1,1 +1,1 @@
-"""What a conversation looks like from a terminal: a screen, a plain transcript, or JSON lines."""
+"""Input and output of a conversation in a terminal: a screen, a plain transcript, or JSON lines."""

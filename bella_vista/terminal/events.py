@@ -1,4 +1,4 @@
-"""A conversation as JSON lines: the form of each event that other people's scripts read."""
+"""A conversation as JSON lines, in the documented format of each event."""
 
 from dataclasses import asdict
 from typing import Any, TextIO, assert_never
@@ -27,11 +27,11 @@ from state.view import view
 
 
 def event_data(event: Event, speaker: str) -> dict[str, Any] | None:
-    """Return an event as a JSON object, or nothing when it has no form outside.
+    """Return an event as a JSON object; ``None`` if it is not written.
 
     Args:
-        event: Any but the end, which comes with the whole order.
-        speaker: Who speaks, for the order's view.
+        event: Any event but the end, which comes with the whole order.
+        speaker: The active agent, for the order's view.
     """
     match event:
         case Heard():
@@ -101,11 +101,11 @@ def event_data(event: Event, speaker: str) -> dict[str, Any] | None:
 
 
 class EventLines:
-    """Writes every event of a call as one JSON line, at once.
+    """Writes every event of a call as one JSON line, immediately.
 
     Args:
-        call: Whose events these are.
-        out: Where the lines go, and nothing else.
+        call: The call.
+        out: Receives the lines, and nothing else.
     """
 
     def __init__(self, call: Call[OrderState, OrderContext], out: TextIO) -> None:
@@ -113,7 +113,7 @@ class EventLines:
         self._out = out
 
     def opens(self) -> None:
-        """Say which order it is and who speaks first."""
+        """Write the ``ready`` event."""
         shared = self._call.shared
         self._write(
             {
@@ -125,13 +125,13 @@ class EventLines:
         )
 
     def tell(self, event: Event) -> None:
-        """Write one event down."""
+        """Write one event."""
         data = event_data(event, self._call.shared.speaker or self._call.speaker)
         if data is not None:
             self._write(data)
 
     def closes(self, reason: EndReason) -> None:
-        """Say why it ended, how the order stands, and what it cost if the models said so."""
+        """Write the ``end`` event: the reason, the order, and the cost if the models report it."""
         shared = self._call.shared
         order = view(shared.state, shared.version, shared.speaker or self._call.speaker)
         end: dict[str, JsonValue] = {"type": "end", "reason": reason, "order": order}

@@ -1,4 +1,4 @@
-"""One JSON object as one line, whoever reads it."""
+"""One JSON object per line, safe for any reader."""
 
 import json
 
@@ -11,11 +11,12 @@ _UNSEEN = (
 _ESCAPED = {
     code: json.dumps(chr(code))[1:-1] for first, last in _UNSEEN for code in range(first, last + 1)
 }
-"""What JSON allows within a text, and a reader takes for a line's end or a terminal for a command."""
+"""Characters that JSON allows in a text and that a reader may take for a line end or a terminal
+command."""
 
 
 def json_line(data: JsonValue) -> str:
-    """Write one object as one line that every reader of UTF-8 and JSON can take.
+    """Serialize an object as one line of UTF-8.
 
     >>> json_line({"text": "caf\N{LATIN SMALL LETTER E WITH ACUTE}", "half": chr(0xD800)})
     '{"text": "café", "half": "?"}'
@@ -24,7 +25,7 @@ def json_line(data: JsonValue) -> str:
     """
     try:
         text = json.dumps(data, ensure_ascii=False, allow_nan=False)
-    except ValueError:  # a model may have written 1e999 among a tool's arguments
+    except ValueError:  # a model may send 1e999 as a tool's argument
         finite = json.loads(json.dumps(data), parse_constant=str)
         text = json.dumps(finite, ensure_ascii=False)
     return text.encode("utf-8", "replace").decode("utf-8").translate(_ESCAPED)

@@ -1,7 +1,7 @@
-"""The guest's lines, one at a time, while the event loop goes on.
+"""Reads the guest's lines one at a time without blocking the event loop.
 
-Each read runs in a daemon thread of its own: a thread that is stuck in a read can neither be cancelled nor
-joined, and the process must be able to end all the same.
+Each read runs in a daemon thread of its own: a thread blocked in a read can neither be cancelled
+nor joined, and the process must be able to end anyway.
 """
 
 import asyncio
@@ -11,17 +11,17 @@ import threading
 from collections.abc import Callable
 
 LONGEST = 8_000
-"""How many characters of one line are taken in; the rest of it is dropped."""
+"""How many characters of a line are read; the rest is dropped."""
 
 _CHUNK = 65_536
 
 
 class Lines:
-    """What the guest types or pipes in.
+    """The guest's input, typed or piped.
 
     Args:
-        read: Waits for one line and returns it, or ``None`` at the end. Called in a thread.
-        close: Cleans up after a read that will never come back.
+        read: Blocks for one line; returns ``None`` at the end. Runs in a thread.
+        close: Cleans up after a read that never returns.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Lines:
         self._waiting: asyncio.Future[str | None] | None = None
 
     async def following(self) -> str | None:
-        """Wait for the next line that is not blank; ``None`` when there is none, or the guest left."""
+        """Wait for the next non-blank line; ``None`` at the end or when the guest has left."""
         while not self.left:
             line = await self._one()
             if line is None:
@@ -43,7 +43,7 @@ class Lines:
         return None
 
     def leave(self) -> None:
-        """Wait for no further line; who is waiting is told that there is none."""
+        """Stop reading; a waiting ``following`` returns ``None``."""
         self.left = True
         if self._waiting is not None and not self._waiting.done():
             self._waiting.set_result(None)
@@ -58,7 +58,7 @@ class Lines:
                 line = self._read()
             except (OSError, EOFError):  # the terminal is gone, or Ctrl-D was pressed
                 line = None
-            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            with contextlib.suppress(RuntimeError):  # the event loop is closed
                 loop.call_soon_threadsafe(_hand_in, waiting, line)
 
         threading.Thread(target=read, name="guest", daemon=True).start()
@@ -73,8 +73,8 @@ def _hand_in(waiting: "asyncio.Future[str | None]", line: str | None) -> None:
 class PipedLines:
     """Reads lines from a file descriptor; call it for the next one.
 
-    It reads past Python's own buffer: a daemon thread that holds that buffer's lock when the process ends
-    would abort it. What is not UTF-8 is replaced.
+    It bypasses Python's own buffer: a daemon thread that holds that buffer's lock at exit would
+    abort the process. Invalid UTF-8 is replaced.
 
     Args:
         descriptor: Open for reading.
@@ -91,7 +91,7 @@ class PipedLines:
         line = bytearray()
         while True:
             found, newline, rest = self._rest.partition(b"\n")
-            # Four bytes are the most a character takes: what lies beyond is not kept.
+            # A character takes at most four bytes; the rest of a long line is not kept.
             line += found[: max(0, 4 * LONGEST - len(line))]
             if newline or self._at_end:
                 break

@@ -1,7 +1,7 @@
-"""Where logs go while somebody talks in a terminal: never over the talk, and never with a guest's words.
+"""Logging during a conversation in a terminal: never into the conversation, and never a guest's words.
 
-What libraries put into an exception's message may be what a guest has said, so of an exception only its
-kind is written, and in a file the places it came through.
+Messages of libraries' exceptions may contain what a guest has said, so of an exception only the
+type is written, and in a file the places it came through.
 """
 
 import logging
@@ -17,12 +17,12 @@ _OLD_ONES = 1
 
 
 class _Formatter(logging.Formatter):
-    """Writes a record and, of its exception, the kind.
+    """Formats a record with the type of its exception.
 
     Args:
-        form: As ``logging.Formatter`` takes it.
+        form: The format, as ``logging.Formatter`` takes it.
         places: Whether to add the places the exception came through.
-        secrets: What is never written, wherever it comes from: a server may repeat the key it was sent.
+        secrets: Texts to redact: a server may repeat the key it was sent.
     """
 
     def __init__(self, form: str, *, places: bool, secrets: Sequence[str]) -> None:
@@ -54,7 +54,7 @@ class _Formatter(logging.Formatter):
 
 
 def log_to_stderr(secrets: Sequence[str] = ()) -> None:
-    """Write warnings to stderr, one line each, without these secrets."""
+    """Log warnings to stderr, one line each, with these secrets redacted."""
     handler = logging.StreamHandler()
     handler.setFormatter(
         _Formatter("%(levelname)s %(name)s: %(message)s", places=False, secrets=secrets)
@@ -63,10 +63,10 @@ def log_to_stderr(secrets: Sequence[str] = ()) -> None:
 
 
 def log_to_file(secrets: Sequence[str] = ()) -> Path | None:
-    """Write warnings to a file in the user's directory of logs; returns it, if there can be one.
+    """Log warnings to a file in the user's log directory; returns it, if it can be created.
 
     Args:
-        secrets: What is never written.
+        secrets: Texts to redact.
     """
     path = _log_file()
     try:
@@ -85,7 +85,7 @@ def log_to_file(secrets: Sequence[str] = ()) -> Path | None:
 
 
 def log_files() -> list[Path]:
-    """Name the files of logs that are there, the newest first."""
+    """Return the existing log files, newest first."""
     file = _log_file()
     files = [file, *(file.with_name(f"{file.name}.{number + 1}") for number in range(_OLD_ONES))]
     return [path for path in files if path.is_file()]

@@ -1,4 +1,4 @@
-"""A conversation as a plain transcript: for pipes, files, and terminals that can do no more."""
+"""A conversation as a plain transcript: for pipes, files, and simple terminals."""
 
 import shutil
 from textwrap import fill
@@ -6,7 +6,13 @@ from typing import TextIO
 
 from agents.handoff import Call, EndReason, Event, Heard, Said, YourTurn
 from bella_vista.terminal.receipt import STAGES, Row, as_text, receipt
-from bella_vista.terminal.words import farewell, speaker_name, spent, taken_in, whose_turn
+from bella_vista.terminal.words import (
+    closing_lines,
+    cost_line,
+    heard_notice,
+    speaker_name,
+    whose_turn,
+)
 from state.context import OrderContext
 from state.order import OrderState
 from state.text import clean
@@ -16,14 +22,14 @@ _NARROWEST = 24
 
 
 class Transcript:
-    """Writes who says what, and the order at the end.
+    """Writes what is said, and the order at the end.
 
     Args:
-        call: What is written down.
-        out: Where to.
+        call: The call.
+        out: Receives the text.
         to_go_on: The command that continues this order.
-        answers_here: Whether the guest types right here, so that his words need no repeating and he is told
-            when it is his turn.
+        answers_here: Whether the guest types in this terminal, so that input is not repeated and
+            turns are announced.
     """
 
     def __init__(
@@ -43,7 +49,7 @@ class Transcript:
         self._typed: str | None = None
 
     def opens(self) -> None:
-        """Say whose order it is."""
+        """Write the restaurant and the order's number."""
         order = self._call.state
         name = self._call.shared.context.menu.restaurant.name
         self._write(f"{name}, order {order.order_number} ({order.order_id})\n")
@@ -51,11 +57,11 @@ class Transcript:
             self._write(self._receipt(self._shown) + "\n")
 
     def typed(self, line: str) -> None:
-        """Remember what the guest sees of his own words."""
+        """Remember the guest's input as typed."""
         self._typed = line
 
     def tell(self, event: Event) -> None:
-        """Write down what is said."""
+        """Write what is said."""
         match event:
             case Heard() if not self._answers_here:
                 self._write(f"You: {clean(event.text)}")
@@ -72,10 +78,10 @@ class Transcript:
                 pass
 
     def closes(self, reason: EndReason) -> None:
-        """Show how the order stands, and how it can go on."""
+        """Write the order, and how to continue it."""
         self._write(f"\n{self._receipt(receipt(self._call.state))}\n")
-        self._write("\n".join(farewell(self._call, reason, self._to_go_on)))
-        if (cost := spent(self._call.spending.total)) is not None:
+        self._write("\n".join(closing_lines(self._call, reason, self._to_go_on)))
+        if (cost := cost_line(self._call.spending.total)) is not None:
             self._write(cost)
 
     def _said(self, event: Said) -> str:
@@ -91,7 +97,7 @@ class Transcript:
         return as_text(rows, min(_RECEIPT, self._columns()) if self._answers_here else _RECEIPT)
 
     def _taken_in(self, text: str) -> None:
-        if (differs := taken_in(self._typed, text)) is not None:
+        if (differs := heard_notice(self._typed, text)) is not None:
             self._write(differs)
 
     def _show_order(self) -> None:

@@ -1,4 +1,4 @@
-"""The order as rows of a receipt, for the screen and for plain text."""
+"""The order as rows of a receipt, for the screen and as plain text."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ Kind = Literal["line", "detail", "sum", "total", "fact"]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a receipt: a text, and perhaps an amount at its right."""
+    """One row of a receipt: a text, and an optional amount on the right."""
 
     text: str
     amount: str = ""
@@ -37,12 +37,12 @@ class Row:
 
 
 def receipt(order: OrderState) -> tuple[Row, ...]:
-    """Write an order down as a guest wants to read it."""
+    """Return an order as rows."""
     return (*_lines(order), *_sums(order), *_facts(order))
 
 
 def as_text(rows: Iterable[Row], width: int = 46) -> str:
-    """Set rows in plain text, amounts at the right.
+    """Format rows as plain text, amounts on the right.
 
     >>> print(as_text([Row("2 x Margherita", "$18.00", "line"), Row("no basil", kind="detail")], 26))
     2 x Margherita      $18.00

@@ -1,7 +1,7 @@
-"""A conversation on a screen: the talk, and beside it the order as it stands.
+"""A conversation on a screen, with the order beside it.
 
-Nothing is ever drawn over: each turn is printed once, so the conversation can be scrolled back, copied and
-resized like any other output.
+Nothing is redrawn: each turn is printed once, so the output can be scrolled, copied and resized
+like any other.
 """
 
 import asyncio
@@ -26,16 +26,22 @@ from agents.handoff import (
     YourTurn,
 )
 from bella_vista.terminal.receipt import STAGES, Kind, Row, receipt
-from bella_vista.terminal.words import farewell, speaker_name, spent, taken_in, whose_turn
+from bella_vista.terminal.words import (
+    closing_lines,
+    cost_line,
+    heard_notice,
+    speaker_name,
+    whose_turn,
+)
 from state.context import OrderContext
 from state.order import OrderState, Stage
 from state.text import clean
 
 _WIDE = 76
-"""From this many columns on the order stands beside the talk, else below it."""
+"""From this many columns on the order is shown beside the conversation, else below it."""
 
 _NOTICED_S = 0.3
-"""How long an agent may take, in seconds, before the screen says that it is thinking."""
+"""How long an agent may take before the screen shows that it is thinking, in seconds."""
 
 _WIDEST = 120
 _ORDER_WIDTH = 40
@@ -47,7 +53,7 @@ _GAPS = {
         *(("total", "fact"), ("sum", "fact")),
     )
 }
-"""Between which kinds of rows an empty one stands."""
+"""The pairs of row kinds that are separated by an empty row."""
 
 _STYLES: dict[Kind, str] = {
     "line": "bold",
@@ -59,7 +65,7 @@ _STYLES: dict[Kind, str] = {
 
 
 def terminal() -> Console:
-    """Return the terminal as rich sees it, without any style when ``NO_COLOR`` asks for no colour."""
+    """Return the terminal as a rich console, without styles if ``NO_COLOR`` is set."""
     plain = bool(os.environ.get("NO_COLOR"))
     return Console(
         highlight=False, markup=False, emoji=False, color_system=None if plain else "auto"
@@ -70,7 +76,7 @@ class Screen:
     """Shows a call on a terminal.
 
     Args:
-        call: What is shown.
+        call: The call.
         console: The terminal.
         to_go_on: The command that continues this order.
     """
@@ -91,11 +97,11 @@ class Screen:
         self._typed: str | None = None
 
     def opens(self) -> None:
-        """Say whose order it is."""
+        """Show the restaurant and the order's number."""
         order = self._call.state
-        house = self._call.shared.context.menu.restaurant.name
+        name = self._call.shared.context.menu.restaurant.name
         self._console.print()
-        self._console.print(Text(clean(house), style="bold"))
+        self._console.print(Text(clean(name), style="bold"))
         self._console.print(
             Text(f"Order {order.order_number} ({order.order_id})", style="dim"), soft_wrap=True
         )
@@ -105,14 +111,14 @@ class Screen:
         self._think()
 
     def typed(self, line: str) -> None:
-        """Remember what the guest sees of his own words."""
+        """Remember the guest's input as typed."""
         self._typed = line
 
     def tell(self, event: Event) -> None:
-        """Take in what happens; a turn is shown when it is whole."""
+        """Process an event; a turn is shown when it is complete."""
         match event:
             case Heard():
-                if (differs := taken_in(self._typed, event.text)) is not None:
+                if (differs := heard_notice(self._typed, event.text)) is not None:
                     self._console.print(Text(differs, style="dim"))
                 self._think()
             case Said():
@@ -126,16 +132,16 @@ class Screen:
                 pass
 
     def closes(self, reason: EndReason) -> None:
-        """Show how the order stands, and how it can go on."""
+        """Show the order, and how to continue it."""
         self._show()
         self._console.print()
         order = self._call.state
         if order.order_items and reason != "agent_ended":
             panel = self._order_panel(receipt(order))
             self._console.print(panel, width=min(self._width(), _ORDER_WIDTH + 6))
-        for line in farewell(self._call, reason, self._to_go_on):
+        for line in closing_lines(self._call, reason, self._to_go_on):
             self._console.print(Text(line), soft_wrap=True)
-        if (cost := spent(self._call.spending.total)) is not None:
+        if (cost := cost_line(self._call.spending.total)) is not None:
             self._console.print(Text(cost, style="dim"), soft_wrap=True)
 
     # -- one turn -----------------------------------------------------------------------------------
@@ -207,11 +213,11 @@ class Screen:
     def _width(self) -> int:
         return min(self._console.width, _WIDEST)
 
-    # -- while somebody thinks ------------------------------------------------------------------------
+    # -- the indicator while an agent is thinking --------------------------------------------------------
 
     def _think(self) -> None:
         self._stop_thinking()
-        if self._console.color_system is None:  # who wants plain text wants nothing that moves
+        if self._console.color_system is None:  # plain output should not be animated
             return
         loop = asyncio.get_running_loop()
         self._soon = loop.call_later(_NOTICED_S, self._show_thinking)

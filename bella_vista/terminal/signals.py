@@ -1,4 +1,4 @@
-"""Being told to stop, from a keyboard or by another program."""
+"""Signal handling during a conversation."""
 
 import asyncio
 import contextlib
@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 
 @contextlib.contextmanager
 def on_signals(leave: Callable[[], None]) -> Iterator[None]:
-    """Take Ctrl-C, and being told to stop, for the guest's leaving."""
+    """Handle Ctrl-C, SIGTERM and SIGHUP as the guest's leaving."""
     loop = asyncio.get_running_loop()
     caught: list[int] = []
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        # Not every platform has all of them, nor lets an event loop have them.
+        # Not every platform has all of them, or allows handlers for them in an event loop.
         with contextlib.suppress(AttributeError, NotImplementedError, RuntimeError):
             loop.add_signal_handler(getattr(signal, name), leave)
             caught.append(getattr(signal, name))

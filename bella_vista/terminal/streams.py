@@ -1,4 +1,4 @@
-"""What a command writes: results on stdout, complaints on stderr, and never an end with a traceback."""
+"""Writes a command's results to stdout and its errors to stderr, without tracebacks."""
 
 import os
 import sys
@@ -8,10 +8,10 @@ from io import TextIOWrapper
 _COMMANDS = dict.fromkeys({*range(0x20), *range(0x7F, 0xA0)} - {ord("\n"), ord("\t")})
 
 
-def make_safe() -> None:
-    """Let no text end the process: what a terminal cannot show is replaced, and all else is UTF-8.
+def make_streams_safe() -> None:
+    """Make writing any text safe: what a terminal cannot show is replaced, and all else is UTF-8.
 
-    A stream that was closed before the process began is replaced by one that nobody reads.
+    A stream that was closed before the process started is replaced by the null device.
     """
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")
@@ -23,40 +23,40 @@ def make_safe() -> None:
             stream.reconfigure(encoding=encoding, errors="replace")
 
 
-def harmless(text: str) -> str:
-    r"""Take out what a terminal would carry out instead of showing it.
+def printable(text: str) -> str:
+    r"""Remove control characters that a terminal would execute.
 
-    >>> harmless("no such order: \x1b[2J7\x9b1m")
+    >>> printable("no such order: \x1b[2J7\x9b1m")
     'no such order: [2J71m'
     """
     return text.translate(_COMMANDS)
 
 
 def say(text: str) -> None:
-    """Write a result at once; who stopped reading is let go in peace.
+    """Write a result to stdout immediately; exit quietly if the reader has closed the pipe.
 
     Raises:
-        SystemExit: Nobody reads any more.
+        SystemExit: The pipe is closed.
     """
     try:
-        sys.stdout.write(f"{harmless(text)}\n")
+        sys.stdout.write(f"{printable(text)}\n")
         sys.stdout.flush()
     except BrokenPipeError:
-        nobody_reads()
+        discard_stdout()
         sys.exit(0)
 
 
-def complain(*lines: str) -> None:
-    """Write what is wrong, if anybody reads that."""
+def print_error(*lines: str) -> None:
+    """Write errors to stderr, if it can be written to."""
     with suppress(OSError):
         for line in lines:
-            sys.stderr.write(f"{harmless(line)}\n")
+            sys.stderr.write(f"{printable(line)}\n")
 
 
-def nobody_reads() -> None:
-    """Take note that the reader of stdout has gone.
+def discard_stdout() -> None:
+    """Redirect stdout to the null device after its reader has closed it.
 
-    The interpreter flushes stdout once more when it ends, and there must find somebody.
+    The interpreter flushes stdout once more at exit, which would fail otherwise.
     """
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

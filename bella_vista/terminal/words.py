@@ -1,4 +1,4 @@
-"""What the terminal itself says, in English: names of agents, whose turn it is, goodbye."""
+"""Texts of the terminal itself, in English: agents' names, turn notices, the closing lines."""
 
 from collections.abc import Iterator
 
@@ -22,7 +22,7 @@ _EXPECTED = {
 
 
 def speaker_name(agent: str) -> str:
-    """Write an agent's name for the eye.
+    """Return an agent's name for display.
 
     >>> speaker_name("order_taker")
     'Order taker'
@@ -31,7 +31,7 @@ def speaker_name(agent: str) -> str:
 
 
 def whose_turn(event: YourTurn) -> str:
-    """Say that it is the guest's turn, who listens, and to what.
+    """Return the turn notice: which agent listens, and for what.
 
     >>> whose_turn(YourTurn(turn=3, agent="payment", version=7, expects="yes_no"))
     'Your turn: Payment listens for yes or no'
@@ -40,22 +40,22 @@ def whose_turn(event: YourTurn) -> str:
     return f"Your turn: {name} listens{_EXPECTED.get(event.expects, '')}"
 
 
-def taken_in(typed: str | None, heard: str) -> str | None:
-    """Say what was taken in of what a guest typed, when that is not the same.
+def heard_notice(typed: str | None, heard: str) -> str | None:
+    """Return what the call heard of the guest's input, if it differs from what was typed.
 
-    >>> taken_in("it is 4111 1111 1111 1111", "it is [card]")
-    '(taken in as: it is [card])'
+    >>> heard_notice("it is 4111 1111 1111 1111", "it is [card]")
+    '(understood as: it is [card])'
     """
     if typed is None or clean(typed) == clean(heard):
         return None
     text = clean(heard)
-    return f"(taken in as: {text if len(text) <= _SHOWN else text[:_SHOWN] + ' ...'})"
+    return f"(understood as: {text if len(text) <= _SHOWN else text[:_SHOWN] + ' ...'})"
 
 
-def spent(cost: Cost) -> str | None:
-    """Say what a call cost, if its models said so.
+def cost_line(cost: Cost) -> str | None:
+    """Return a line with the cost of a call, if its models report it.
 
-    >>> spent(Cost(model_calls=12, prompt_tokens=14300, completion_tokens=412, cached_tokens=11000))
+    >>> cost_line(Cost(model_calls=12, prompt_tokens=14300, completion_tokens=412, cached_tokens=11000))
     '12 model calls: 14,300 tokens read (11,000 of them cached), 412 written'
     """
     if not cost.model_calls:
@@ -67,13 +67,13 @@ def spent(cost: Cost) -> str | None:
     )
 
 
-def farewell(
+def closing_lines(
     call: Call[OrderState, OrderContext], reason: EndReason, to_go_on: str
 ) -> Iterator[str]:
-    """Say how the order stands and how it can go on.
+    """Return the closing lines: the order's stage, and how to continue it.
 
     Args:
-        call: The call that has ended.
+        call: The ended call.
         reason: Why it ended.
         to_go_on: The command that continues the order.
     """

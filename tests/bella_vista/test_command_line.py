@@ -143,7 +143,7 @@ def test_replay_tells_what_holds_and_what_does_not(
     assert out(capsys).splitlines() == [
         "ok holds.yaml",
         "failed fails.yaml",
-        '  fails.yaml:2: turn 1 ("hello"): nobody says "goodbye"; said is "Hello"',
+        '  fails.yaml:2: turn 1 ("hello"): no agent said "goodbye"; said was "Hello"',
     ]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from agents.handoff import Event
 from agents.testing import ScriptedLLM, Step, calls, says
-from bella_vista.console import Talk
+from bella_vista.console import ConsoleConversation
 from bella_vista.terminal.events import EventLines
 from bella_vista.terminal.lines import Lines
 from tests.bella_vista.terminal.restaurant import restaurant
@@ -26,13 +26,13 @@ EVENING = (
 
 async def held(
     script: Sequence[Step], *said: str, typed: bool = False
-) -> tuple[list[dict[str, Any]], Talk]:
+) -> tuple[list[dict[str, Any]], ConsoleConversation]:
     out = io.StringIO()
     call = restaurant()
     guest = iter(said)
     lines = Lines(lambda: next(guest, None))
-    talk = Talk(call, ScriptedLLM(script), EventLines(call, out), lines, typed=typed)
-    await talk.hold()
+    talk = ConsoleConversation(call, ScriptedLLM(script), EventLines(call, out), lines, typed=typed)
+    await talk.run()
     return [json.loads(line) for line in out.getvalue().splitlines()], talk
 
 
@@ -86,7 +86,9 @@ async def test_ctrl_c_while_a_voice_thinks_ends_politely(number: signal.Signals)
     call.subscribe(lambda event: started.set() if call.turn == 1 else None)
     lines = Lines(lambda: "hello")
     talk = asyncio.ensure_future(
-        Talk(call, ScriptedLLM(script), EventLines(call, out), lines, typed=True).hold()
+        ConsoleConversation(
+            call, ScriptedLLM(script), EventLines(call, out), lines, typed=True
+        ).run()
     )
     await started.wait()
 
@@ -109,9 +111,9 @@ async def test_ctrl_c_while_the_guest_types_ends_politely() -> None:
     out = io.StringIO()
     call = restaurant()
     talk = asyncio.ensure_future(
-        Talk(
+        ConsoleConversation(
             call, ScriptedLLM([says("Hi.")]), EventLines(call, out), Lines(read), typed=True
-        ).hold()
+        ).run()
     )
     await asked.wait()
 
@@ -146,8 +148,8 @@ async def test_when_nobody_reads_any_more_the_call_ends(after: int) -> None:
     front = Deaf(after)
     guest = iter(["Ada here", "a tiramisu"])
     lines = Lines(lambda: next(guest, None))
-    talk = Talk(restaurant(), ScriptedLLM(EVENING), front, lines, typed=False)
+    talk = ConsoleConversation(restaurant(), ScriptedLLM(EVENING), front, lines, typed=False)
 
-    assert await talk.hold() == "user_left"
+    assert await talk.run() == "user_left"
     assert isinstance(talk.unheard, BrokenPipeError)
     assert front.told == after + 1

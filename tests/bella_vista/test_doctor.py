@@ -14,11 +14,11 @@ from aiohttp import web
 
 from bella_vista.cli import main
 from bella_vista.doctor import database as database_module
-from bella_vista.doctor.database import look_at_database
+from bella_vista.doctor.database import check_database_access
 from bella_vista.doctor.findings import Finding, Mark
-from bella_vista.doctor.models import look_at_models, look_at_speech
-from bella_vista.doctor.ports import look_at_ports
-from bella_vista.doctor.server import look_at_server
+from bella_vista.doctor.models import check_models, check_speech
+from bella_vista.doctor.ports import check_ports
+from bella_vista.doctor.server import check_server
 from bella_vista.orders import open_store
 from bella_vista.settings import ServingSettings, Settings
 from tests.livekit import LiveKit
@@ -115,7 +115,7 @@ def test_without_a_livekit_server_it_is_said_that_the_console_works(
 
     assert code == 0
     (told,) = [line for line in lines if not line.startswith("ok")]
-    assert told.startswith("warning  rooms: no LiveKit server is set: `console` works")
+    assert told.startswith("warning  rooms: no LiveKit server is configured: `console` works")
 
     Path(".env").write_text("LIVEKIT_API_KEY=key\n")
     code, lines = run(capsys)
@@ -149,13 +149,13 @@ def test_instead_of_what_is_not_known_nothing_else_is_looked_at(
 
 
 async def test_a_server_that_is_away_is_a_fault(livekit: LiveKit) -> None:
-    found = await look_at_server(serving(livekit, LIVEKIT_URL=f"ws://127.0.0.1:{free_port()}"))
+    found = await check_server(serving(livekit, LIVEKIT_URL=f"ws://127.0.0.1:{free_port()}"))
 
     assert [(one.mark, one.about) for one in found] == [(Mark.FAULT, "LiveKit server")]
 
 
 async def test_keys_of_another_server_are_a_fault(livekit: LiveKit) -> None:
-    found = await look_at_server(serving(livekit, LIVEKIT_API_SECRET=OTHER_SECRET))
+    found = await check_server(serving(livekit, LIVEKIT_API_SECRET=OTHER_SECRET))
 
     assert (found[-1].mark, found[-1].about) == (Mark.FAULT, "LiveKit keys")
     assert OTHER_SECRET not in str(found)
@@ -181,7 +181,7 @@ async def test_a_clock_that_is_wrong_is_told_before_tokens_are_refused(
         return web.Response(text="OK", headers={"Date": theirs})
 
     async with serves(answer) as url:
-        found = await look_at_server(serving(livekit, LIVEKIT_URL=url.replace("http", "ws")))
+        found = await check_server(serving(livekit, LIVEKIT_URL=url.replace("http", "ws")))
 
     (clock,) = [one for one in found if one.about == "clock"]
     assert clock.mark is mark
@@ -194,7 +194,7 @@ async def test_a_clock_that_is_wrong_is_told_before_tokens_are_refused(
     [
         (200, {"data": [{"id": "gpt-4.1"}]}, Mark.OK, "key accepted"),
         (200, {"data": [{"id": "another"}]}, Mark.FAULT, "has no model gpt-4.1"),
-        (401, {"error": KEY}, Mark.FAULT, "does not accept the key"),
+        (401, {"error": KEY}, Mark.FAULT, "rejects the key"),
         (404, {}, Mark.WARNING, "does not list"),
         (200, None, Mark.FAULT, "does not answer"),
     ],
@@ -213,7 +213,7 @@ async def test_a_providers_model_is_asked_whether_it_knows_us(
         )
 
     async with serves(answer) as url:
-        (found,) = await look_at_models(
+        (found,) = await check_models(
             Settings.model_validate(
                 {"model": "openai", "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": KEY}
             )
@@ -233,7 +233,7 @@ async def test_the_first_servers_key_is_not_shown_to_the_second_server() -> None
         return web.json_response({"data": []})
 
     async with serves(answer) as first, serves(answer) as second:
-        found = await look_at_models(
+        found = await check_models(
             Settings.model_validate(
                 {
                     "model": "openai",
@@ -252,12 +252,16 @@ async def test_the_first_servers_key_is_not_shown_to_the_second_server() -> None
     ("given", "mark", "says"),
     [
         ({}, Mark.OK, "DEEPGRAM_API_KEY, CARTESIA_API_KEY"),
-        ({"DEEPGRAM_API_KEY": KEY, "CARTESIA_API_KEY": KEY}, Mark.OK, "deepgram hears, cartesia"),
+        (
+            {"DEEPGRAM_API_KEY": KEY, "CARTESIA_API_KEY": KEY},
+            Mark.OK,
+            "STT by deepgram, TTS by cartesia",
+        ),
         ({"stt": "openai", "CARTESIA_API_KEY": KEY}, Mark.FAULT, "OPENAI_API_KEY"),
     ],
 )
 def test_whether_calls_can_be_spoken_is_told(given: dict[str, str], mark: Mark, says: str) -> None:
-    (found,) = look_at_speech(Settings.model_validate(given))
+    (found,) = check_speech(Settings.model_validate(given))
 
     assert found.mark is mark
     assert says in found.found
@@ -268,7 +272,7 @@ async def test_a_database_that_can_be_used_is_left_as_it_was(database: str) -> N
     async with open_store(database, "somebody") as store:
         await store.list(1)
 
-    found = await look_at_database(Settings(database=database), None)
+    found = await check_database_access(Settings(database=database), None)
 
     assert found.mark is Mark.OK
     async with open_store(database, "doctor") as store:
@@ -284,7 +288,7 @@ async def test_a_database_that_cannot_be_written_to_is_a_fault(
         await store.list(1)
 
     with read_only(tmp_path):
-        found = await look_at_database(Settings(database=url), None)
+        found = await check_database_access(Settings(database=url), None)
 
     assert found.mark is Mark.FAULT
 
@@ -295,12 +299,12 @@ async def test_leases_that_cannot_be_written_are_a_fault(tmp_path: Path) -> None
         await store.list(1)
     in_their_place(tmp_path).mkdir()
 
-    found = await look_at_database(Settings(database=url), None)
+    found = await check_database_access(Settings(database=url), None)
     in_their_place(tmp_path).rmdir()
 
     assert found.mark is Mark.FAULT
     assert "orders.db.leases" in found.found
-    assert (await look_at_database(Settings(database=url), None)).mark is Mark.OK
+    assert (await check_database_access(Settings(database=url), None)).mark is Mark.OK
 
 
 def in_their_place(folder: Path) -> Path:
@@ -311,13 +315,13 @@ async def test_a_folder_in_which_no_database_can_be_made_is_a_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = f"sqlite:///{tmp_path}/away/orders.db"
-    assert (await look_at_database(Settings(database=url), None)).mark is Mark.OK
+    assert (await check_database_access(Settings(database=url), None)).mark is Mark.OK
 
     def refuses(dir: Path) -> None:
         raise PermissionError(f"{dir} is of a kind that keeps no files, whatever its rights say")
 
     monkeypatch.setattr(database_module, "TemporaryFile", refuses)
-    found = await look_at_database(Settings(database=url), None)
+    found = await check_database_access(Settings(database=url), None)
 
     assert found.mark is Mark.FAULT
     assert str(tmp_path) in found.found
@@ -331,7 +335,7 @@ async def test_a_disk_that_is_nearly_full_is_warned_of(
         await store.list(1)
     monkeypatch.setattr(database_module, "LITTLE_ROOM", 1 << 62)
 
-    assert (await look_at_database(Settings(database=url), None)).mark is Mark.WARNING
+    assert (await check_database_access(Settings(database=url), None)).mark is Mark.WARNING
 
 
 async def test_a_port_that_somebody_else_has_is_a_fault() -> None:
@@ -339,7 +343,7 @@ async def test_a_port_that_somebody_else_has_is_a_fault() -> None:
         return web.Response(text="something else")
 
     async with serves(answer) as url:
-        (found,) = await look_at_ports(ports(url))
+        (found,) = await check_ports(ports(url))
 
     assert found.mark is Mark.FAULT
     assert "BELLA_VISTA_HEALTH_PORT" in found.found
@@ -350,7 +354,7 @@ async def test_a_port_that_our_own_worker_has_is_as_it_should_be() -> None:
         return web.json_response({"agent_name": "bella-vista", "active_jobs": 0})
 
     async with serves(answer) as url:
-        (found,) = await look_at_ports(ports(url))
+        (found,) = await check_ports(ports(url))
 
     assert found.mark is Mark.OK
 

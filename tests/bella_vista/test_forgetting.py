@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bella_vista.forgetting import Forgotten, forget_guest
+from bella_vista.forgetting import ErasureReport, forget_guest
 from bella_vista.orders import list_orders, open_store, resume_order, show_order
 from bella_vista.traces import contact_of
 from state.commands import AddNote, CancelOrder, SetCustomer
@@ -49,7 +49,7 @@ async def office(database: str) -> AsyncIterator[SqlStore]:
 
 async def forgotten(
     office: SqlStore, typed: str = "212 555 0199", logs: Sequence[Path] = ()
-) -> Forgotten:
+) -> ErasureReport:
     return await forget_guest(office, contact_of(typed, House().menu.restaurant), logs)
 
 

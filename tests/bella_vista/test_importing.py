@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from bella_vista.importing import uncollected
+from bella_vista.importing import gc_paused
 
 
 @pytest.fixture(autouse=True)
@@ -16,27 +16,27 @@ def collected_again() -> Iterator[None]:
 
 
 def test_the_collector_rests_while_something_is_imported_and_is_as_before_afterwards() -> None:
-    with uncollected():
+    with gc_paused():
         assert not gc.isenabled()
 
     assert gc.isenabled()
 
     gc.disable()
-    with uncollected():
+    with gc_paused():
         pass
 
     assert not gc.isenabled()
 
 
 def test_the_collector_works_again_when_something_cannot_be_imported() -> None:
-    with pytest.raises(ImportError), uncollected():
+    with pytest.raises(ImportError), gc_paused():
         raise ImportError("there is no such module")
 
     assert gc.isenabled()
 
 
 def test_what_was_imported_is_not_looked_at_again() -> None:
-    with uncollected():
+    with gc_paused():
         kept: list[object] = [[]]
 
     assert not any(one is kept for one in gc.get_objects())

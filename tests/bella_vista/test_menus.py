@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bella_vista.menus import OWN, good_menu_kept, served_menu
+from bella_vista.menus import OWN, keep_menu_copy, served_menu
 from state.menu import MenuFaults
 
 
@@ -22,7 +22,7 @@ def test_a_menu_that_is_broken_later_is_served_as_it_was_and_mended_as_it_is(
     menu: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     good = menu.read_text()
-    with good_menu_kept(menu):
+    with keep_menu_copy(menu):
         menu.write_text("restaurant: 5\n")
         served = served_menu(menu)
         (told,) = caplog.messages
@@ -30,13 +30,13 @@ def test_a_menu_that_is_broken_later_is_served_as_it_was_and_mended_as_it_is(
         mended = served_menu(menu)
 
     assert served.restaurant.name == "Bella Vista"
-    assert "the one from before is served" in told
+    assert "serving the last valid one" in told
     assert f"{menu}:1" in told
     assert mended.version != served.version
 
 
 def test_without_a_copy_a_broken_menu_is_refused(menu: Path) -> None:
-    with good_menu_kept(menu):
+    with keep_menu_copy(menu):
         pass
     menu.write_text("restaurant: 5\n")
 
@@ -49,8 +49,8 @@ def test_where_nothing_can_be_written_it_is_served_without_a_copy(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(menu.parent / "there is none"))
 
-    with good_menu_kept(menu), caplog.at_level(logging.WARNING):
+    with keep_menu_copy(menu), caplog.at_level(logging.WARNING):
         assert served_menu(menu).restaurant.name == "Bella Vista"
 
-    assert caplog.messages == ["no copy of the menu is kept"]
+    assert caplog.messages == ["backup copy of the menu not written"]
     assert "_BELLA_VISTA_GOOD_MENU" not in os.environ

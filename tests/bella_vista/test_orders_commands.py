@@ -260,7 +260,7 @@ def test_where_nothing_that_was_said_is_kept_that_is_said(
 
     assert orders("show", order_id, "--transcript") == 0
     assert capsys.readouterr().out.endswith(
-        "\nNothing of what was said is kept: it was switched off, grew too old, or the guest was forgotten.\n"
+        "\nNo transcript is stored: it was switched off, has expired, or the guest was erased.\n"
     )
     assert orders("show", order_id, "--transcript", "--json") == 0
     assert json.loads(capsys.readouterr().out)["transcript"] == []
@@ -280,9 +280,9 @@ def test_a_guest_is_forgotten_and_the_report_says_nothing_of_him(
     said = capsys.readouterr()
     assert said.err == ""
     assert (
-        f"Order {order_id} (was not placed and is cancelled now) has no guest any more." in said.out
+        f"Order {order_id} (was not placed and is cancelled now): the guest was erased." in said.out
     )
-    assert said.out.splitlines()[-1].endswith("orders.db, orders.db.leases: gone.")
+    assert said.out.splitlines()[-1].endswith("orders.db, orders.db.leases: nothing left.")
     for private in ("Zo", "Öz", "zoe", "212"):
         assert private not in said.out
     assert orders("show", order_id, "--transcript") == 0
@@ -299,8 +299,8 @@ def test_an_order_in_the_house_is_left_and_named(capsys: pytest.CaptureFixture[s
     assert orders("forget", "ADA@example.com") == 1
 
     assert capsys.readouterr().err == (
-        f"Order {order_id} is placed: the house still needs its guest, so it was left alone."
-        " Take it to its end (orders advance), then forget him again.\n"
+        f"Order {order_id} is placed: the kitchen still needs its guest, so it was left unchanged."
+        " Complete it (orders advance), then repeat this command.\n"
     )
     for _ in range(4):
         orders("advance", order_id)

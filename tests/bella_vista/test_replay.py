@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from bella_vista.conversations import ConversationFaults, load_conversation
-from bella_vista.replay import Setting, run_conversation
+from bella_vista.replay import Defaults, run_conversation
 from tests.bella_vista.terminal.restaurant import MENU
 
 SCRIPT = """
@@ -17,7 +17,7 @@ script:
 async def held(tmp_path: Path, text: str) -> list[str]:
     path = tmp_path / "c.yaml"
     path.write_text(text)
-    lines = await run_conversation(load_conversation(path), Setting(menu=MENU))
+    lines = await run_conversation(load_conversation(path), Defaults(menu=MENU))
     return [line.removeprefix(f"{tmp_path}/") for line in lines]
 
 
@@ -30,11 +30,11 @@ async def test_what_holds_leaves_nothing_to_tell(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("facts", "told"),
     [
-        ("agent: payment", "greeter speaks, not payment"),
+        ("agent: payment", "the agent is greeter, not payment"),
         ("tools: []", "tools is [set_customer], not []"),
         ("handoff: payment", "handoff is [], not [payment]"),
-        ("said: goodbye", 'nobody says "goodbye"; said is "Hello Ada."'),
-        ("not_said: ada", 'somebody says "ada"; said is "Hello Ada."'),
+        ("said: goodbye", 'no agent said "goodbye"; said was "Hello Ada."'),
+        ("not_said: ada", 'an agent said "ada"; said was "Hello Ada."'),
         ("state: {customer_name: Bo}", 'customer_name is "Ada", not "Bo"'),
     ],
 )
@@ -50,7 +50,7 @@ async def test_greeting_and_end_have_facts_of_their_own(tmp_path: Path) -> None:
     text = SCRIPT + "greeting: {said: bonsoir}\nturns: [{user: I am Ada}]\nend: {stage: placed}\n"
 
     assert await held(tmp_path, text) == [
-        'c.yaml:6: the greeting: nobody says "bonsoir"; said is "Good evening."',
+        'c.yaml:6: the greeting: no agent said "bonsoir"; said was "Good evening."',
         'c.yaml:8: the end: stage is "open", not "placed"',
     ]
 
@@ -92,7 +92,7 @@ async def test_an_order_that_cannot_be_is_a_fault(tmp_path: Path, order: str, wh
         await held(tmp_path, text)
 
     assert why in caught.value.faults[0].lower()
-    assert ":7: there can be no such order to start from" in caught.value.faults[0]
+    assert ":7: no such order to start from is possible" in caught.value.faults[0]
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ from bella_vista.settings import Settings, SettingsFaults, read_settings
 from bella_vista.speech_models import (
     Speech,
     missing_for_speech,
-    speaking_settings,
     speech_models,
+    worker_settings,
 )
 from tests.agents.hotel import hotel
 from tests.bella_vista.speech_servers import KEY, SpeechServer
@@ -151,10 +151,10 @@ def test_everything_that_is_wrong_is_listed_at_once(monkeypatch: pytest.MonkeyPa
         speech_models(settings, agents=AGENTS)
 
     assert caught.value.faults == (
-        "BELLA_VISTA_STT_FALLBACK: is asked already, and first",
+        "BELLA_VISTA_STT_FALLBACK: is the first provider already",
         "DEEPGRAM_API_KEY: holds characters that no key has",
-        "CARTESIA_API_KEY: is not set, and cartesia is to be asked",
-        "OPENAI_API_KEY: is not set, and openai is to be asked",
+        "CARTESIA_API_KEY: is not set, but cartesia is configured",
+        "OPENAI_API_KEY: is not set, but openai is configured",
         "BELLA_VISTA_TTS_VOICES: there is no agent barista: there are greeter, order_taker,"
         " payment, feedback",
     )
@@ -167,7 +167,7 @@ def test_what_is_wrong_with_rooms_and_with_speech_is_listed_together(
     monkeypatch.setenv("BELLA_VISTA_STT", "deepgram")
 
     with pytest.raises(SettingsFaults) as caught:
-        speaking_settings(agents=AGENTS)
+        worker_settings(agents=AGENTS)
 
     assert [fault.partition(":")[0] for fault in caught.value.faults] == [
         "LIVEKIT_URL",

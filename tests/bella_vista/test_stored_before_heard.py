@@ -13,7 +13,7 @@ import pytest
 from agents.handoff import Call, Event, Heard
 from agents.testing import until
 from bella_vista.orders import open_store
-from bella_vista.rooms.before import Before, talk_before
+from bella_vista.rooms.prior_call import PriorCall, read_prior_call
 from bella_vista.transcript import CallRecord
 from rpc.gateway import GUEST, Caller
 from rpc.order_session import SAY_S, CallOver, OrderSession, Spoken
@@ -89,7 +89,9 @@ class Desk:
     def __post_init__(self) -> None:
         self.call.subscribe(self._listen)
         self.record = CallRecord(self.call, cast(SqlStore, self.disk))
-        self.desk = OrderSession(self.call.shared, self.call, agent="a", store=self.record.say)
+        self.order_session = OrderSession(
+            self.call.shared, self.call, agent="a", store=self.record.say
+        )
 
     def _listen(self, event: Event) -> None:
         if isinstance(event, Heard):
@@ -97,7 +99,7 @@ class Desk:
 
     def say(self, text: str, key: str | None = None) -> "asyncio.Task[int]":
         """Say something, as a client does."""
-        return asyncio.get_running_loop().create_task(self.desk.say(text, ADA, key))
+        return asyncio.get_running_loop().create_task(self.order_session.say(text, ADA, key))
 
     async def asked(self, times: int) -> None:
         """Wait until the disk was asked so often."""
@@ -118,7 +120,7 @@ async def desk() -> AsyncIterator[Desk]:
         if it.disk.asked and not it.disk.asked[-1][1].done():
             it.disk.writes()
     await closing
-    it.desk.close()
+    it.order_session.close()
 
 
 def story(
@@ -392,9 +394,9 @@ class Place:
             other.execute("ROLLBACK")
         other.close()
 
-    async def before(self) -> Before:
+    async def before(self) -> PriorCall:
         """What another process would find."""
-        return await talk_before(self.store, self.it.call.state.order_id)
+        return await read_prior_call(self.store, self.it.call.state.order_id)
 
 
 @pytest.fixture
@@ -409,7 +411,7 @@ async def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
         yield Place(store, it, file)
         call.end("user_left")
         await it.record.aclose()
-        it.desk.close()
+        it.order_session.close()
 
 
 async def test_waiting_for_a_locked_database_is_no_beginning(place: Place) -> None:
@@ -420,7 +422,7 @@ async def test_waiting_for_a_locked_database_is_no_beginning(place: Place) -> No
     await until(lambda: place.it.record.idle)
 
     assert place.it.heard == [(1, "hello")]
-    assert await place.before() == Before(turn=1, unanswered=("hello",))
+    assert await place.before() == PriorCall(turn=1, unanswered=("hello",))
 
 
 async def test_what_was_acknowledged_is_found_by_the_next_process(

@@ -19,7 +19,7 @@ from agents.handoff import Event, Heard, Said
 from agents.testing import Conversation, calls, says
 from bella_vista.terminal.events import EventLines
 from bella_vista.terminal.plain import Transcript
-from bella_vista.terminal.streams import complain, say
+from bella_vista.terminal.streams import print_error, say
 from tests.agents.handoff.raw_model import RawModel
 from tests.security.cards import forms, found
 from tests.security.obeying import FIELDS, Made, ObeyingLLM, filled
@@ -231,7 +231,7 @@ def test_what_an_operator_is_shown_holds_no_commands_for_his_terminal(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     say("menu\x1b[2J \x9b31m\x07 done\n")
-    complain("no such order: \x1b]0;x\x07")
+    print_error("no such order: \x1b]0;x\x07")
 
     shown = capsys.readouterr()
     assert shown.out == "menu[2J 31m done\n\n"

@@ -98,7 +98,7 @@ at: tomorrow
         "c.yaml:8: turns 2, state, order_items 1, quantity: input should be a valid integer, unable"
         " to parse string as an integer",
         'c.yaml:10: script 1: a step needs "say", "calls" or "error"',
-        'c.yaml:11: at: "tomorrow" is no time: write it like 2026-11-20T19:00, with or without an offset',
+        'c.yaml:11: at: "tomorrow" is not a time: write it like 2026-11-20T19:00, with or without an offset',
     ]
 
 

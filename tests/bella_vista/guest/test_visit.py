@@ -12,8 +12,8 @@ from livekit import api, rtc
 from bella_vista.guest import client as client_module
 from bella_vista.guest import visit as visit_module
 from bella_vista.guest.client import NoAgent
-from bella_vista.guest.entrance import Entrance
-from bella_vista.guest.fronts import Front, JsonFront, PlainFront, Reason
+from bella_vista.guest.displays import Display, JsonDisplay, PlainDisplay, Reason
+from bella_vista.guest.room_access import RoomAccess
 from bella_vista.guest.visit import Visit
 from bella_vista.settings import ServingSettings
 from bella_vista.terminal.lines import Lines
@@ -35,11 +35,11 @@ class Played:
     ) -> None:
         self.out = io.StringIO()
         self._lines = iter(lines)
-        self.front: Front = (
-            PlainFront(self.out, answers_here=False) if plain else JsonFront(self.out)
+        self.front: Display = (
+            PlainDisplay(self.out, answers_here=False) if plain else JsonDisplay(self.out)
         )
         self.visit = Visit(
-            Entrance(settings_of(livekit)),
+            RoomAccess(settings_of(livekit)),
             self.front,
             Lines(lambda: next(self._lines, None)),
             typed=False,
@@ -48,7 +48,7 @@ class Played:
         )
 
     async def hold(self, *, fresh: bool = False, resume_code: str | None = None) -> Reason:
-        return await self.visit.hold(fresh=fresh, resume_code=resume_code, again=AGAIN)
+        return await self.visit.run(fresh=fresh, resume_code=resume_code, again=AGAIN)
 
     @property
     def text(self) -> str:
@@ -178,7 +178,7 @@ async def test_words_that_are_refused_are_told_and_the_visit_fails(
         assert played.heard == []
     assert reason == "failed"
     assert [told["text"] for told in guest.of("told")] == [
-        "your words did not get through: 4001 Say less at once."
+        "your message was not delivered: 4001 Say less at once."
     ]
 
 
@@ -311,7 +311,7 @@ async def test_a_server_that_is_away_for_a_moment_loses_no_words(
         assert await asyncio.wait_for(visiting, 120) == "input_ended"
         assert played.heard == ["before", "after"]
     told = [told["text"] for told in guest.of("told")]
-    assert told[:2] == ["the connection is broken: reconnecting", "connected again"]
+    assert told[:2] == ["connection lost: reconnecting", "reconnected"]
 
 
 async def test_a_room_that_is_closed_ends_the_visit(livekit: LiveKit, room_name: str) -> None:
@@ -379,7 +379,7 @@ async def test_no_second_agent_is_sent_for_where_one_is(livekit: LiveKit, room_n
 
 
 async def test_nobody_guesses_a_guests_identity() -> None:
-    from bella_vista.guest.entrance import new_identity as new
+    from bella_vista.guest.room_access import new_identity as new
 
     first, second = new(), new()
 

@@ -99,7 +99,7 @@ class Talk:
     async def reloads(self) -> str:
         """Load the page again."""
         mark = len(self.events)
-        self.page.returned(anew=True)
+        self.page.returned(reloaded=True)
         await self.call.come_back()
         return await self._answer(mark)
 

@@ -14,7 +14,7 @@ from livekit.agents.llm import LLM
 from agents.roster import restaurant_call
 from agents.testing import Conversation, until
 from bella_vista.local.model import LocalLLM
-from bella_vista.models import patience_of
+from bella_vista.models import reply_limit_of
 from bella_vista.openai_model import OpenAIModel, OpenAIModels, openai_model
 from bella_vista.settings import SettingsFaults, read_settings
 from state import OrderContext, OrderState
@@ -186,14 +186,14 @@ def test_one_model_may_take_all_of_the_patience_and_several_share_it(
 
     assert isinstance(one, OpenAIModel)
     assert isinstance(several, OpenAIModels)
-    assert patience_of(one) == patience_of(several) == 6.0
+    assert reply_limit_of(one) == reply_limit_of(several) == 6.0
     assert restaurant_call_with(one) == restaurant_call_with(several) == 6.0
 
 
 def restaurant_call_with(model: LLM[Any]) -> float:
     """How long an agent of the restaurant waits for a word of this model."""
     shared = restaurant().shared
-    return restaurant_call(shared, think_limit_s=patience_of(model)).policy.think_limit_s
+    return restaurant_call(shared, think_limit_s=reply_limit_of(model)).policy.think_limit_s
 
 
 def test_who_asks_no_provider_imports_no_providers_client() -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from livekit import rtc
 
-from bella_vista.rooms.house import House
+from bella_vista.rooms.process_context import ProcessContext
 from tests.bella_vista.rooms.conftest import Agent, Calls
 from tests.livekit import Client, LiveKit, until
 
@@ -139,7 +139,12 @@ class Checked:
 
 @asynccontextmanager
 async def served(
-    calls: Calls, livekit: LiveKit, room_name: str, *, house: House | None = None, **how: Any
+    calls: Calls,
+    livekit: LiveKit,
+    room_name: str,
+    *,
+    house: ProcessContext | None = None,
+    **how: Any,
 ) -> AsyncIterator[tuple[Checked, Agent]]:
     """Have a guest and his agent in a room: he has said hello, was greeted, and it is his turn."""
     async with (

@@ -16,9 +16,9 @@ from bella_vista.job import JobMetadata
 from bella_vista.menus import menu_file
 from bella_vista.models import language_model
 from bella_vista.orders import open_store
-from bella_vista.rooms.call import RoomCall
-from bella_vista.rooms.house import House, Outcome
 from bella_vista.rooms.media import Media
+from bella_vista.rooms.process_context import ProcessContext, RoomOutcome
+from bella_vista.rooms.room_job import RoomJob
 from rpc.gateway import cap_incoming
 from state.context import OrderContext
 from state.menu import load_menu
@@ -32,9 +32,9 @@ NOW = datetime(2026, 11, 20, 18, tzinfo=UTC)
 class Agent:
     """One call under way, and what serves it."""
 
-    call: RoomCall
+    call: RoomJob
     room: rtc.Room
-    held: "asyncio.Task[Outcome]"
+    held: "asyncio.Task[RoomOutcome]"
 
     def sees(self, client: Client) -> str | None:
         """The role that somebody's attributes give him, as it has reached the agent."""
@@ -47,11 +47,11 @@ class Calls:
     """Starts calls in rooms, as a job does."""
 
     livekit: LiveKit
-    house: House
+    house: ProcessContext
 
     @asynccontextmanager
     async def agent(
-        self, room_name: str, *, job: str = "", house: House | None = None, **metadata: Any
+        self, room_name: str, *, job: str = "", house: ProcessContext | None = None, **metadata: Any
     ) -> AsyncIterator[Agent]:
         """Have an agent in a room for a while."""
         job = job or f"AJ_{uuid4().hex[:12]}"
@@ -61,7 +61,7 @@ class Calls:
             self.livekit.api_key,
             self.livekit.api_secret,
         ) as server:
-            call = RoomCall(
+            call = RoomJob(
                 house or self.house,
                 room,
                 server.room,
@@ -69,8 +69,8 @@ class Calls:
                 job=job,
                 metadata=JobMetadata(**metadata),
             )
-            assert await call.take_place()
-            call.follow()
+            assert await call.acquire_lease()
+            call.attach()
             cap_incoming(room)
             token = self.livekit.token(
                 room_name,
@@ -79,7 +79,7 @@ class Calls:
                 grants={"can_update_own_metadata": True, "agent": True},
             )
             await room.connect(self.livekit.url, token)
-            held = asyncio.create_task(call.hold())
+            held = asyncio.create_task(call.run())
             try:
                 yield Agent(call, room, held)
             finally:
@@ -89,7 +89,7 @@ class Calls:
 
 
 @pytest.fixture
-async def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[House]:
+async def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ProcessContext]:
     """Bella Vista with the local model, a database of its own, however slow the disk is, and no speech."""
     monkeypatch.setattr("state.shared.sql.thread.ANSWER_S", LONG_S)
     monkeypatch.setattr("rpc.order_session.SAY_S", LONG_S)
@@ -101,7 +101,7 @@ async def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
 
     context = OrderContext(menu=menu, now=now, new_id=lambda: str(uuid4()))
     async with open_store(f"sqlite:///{tmp_path}/orders.db", menu.restaurant.id) as store:
-        yield House(
+        yield ProcessContext(
             context=context,
             store=store,
             model=lambda: language_model("local", menu, now),
@@ -112,7 +112,7 @@ async def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
 
 
 @pytest.fixture
-def calls(livekit: LiveKit, house: House) -> Calls:
+def calls(livekit: LiveKit, house: ProcessContext) -> Calls:
     """Calls of this house."""
     return Calls(livekit, house)
 
@@ -137,10 +137,10 @@ async def worker(running: Worker) -> Worker:
     return running
 
 
-Changed = Callable[..., House]
+Changed = Callable[..., ProcessContext]
 
 
 @pytest.fixture
-def changed(house: House) -> Changed:
+def changed(house: ProcessContext) -> Changed:
     """The house with something else about it."""
     return lambda **how: replace(house, **how)

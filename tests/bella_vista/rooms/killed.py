@@ -63,16 +63,16 @@ class Talking:
         self.call: Call[OrderState, OrderContext] = restaurant_call(
             opened.shared,
             resumed=opened.resumed,
-            turn=opened.before.turn,
+            turn=opened.prior.turn,
             preamble=opened.preamble,
         )
-        self.call.queued.extend(opened.before.unanswered)
+        self.call.queued.extend(opened.prior.unanswered)
         self._record = CallRecord(self.call, store)
-        self.desk = OrderSession(
+        self.order_session = OrderSession(
             self.call.shared,
             self.call,
             agent="bella-vista",
-            spoken=opened.before.spoken,
+            spoken=opened.prior.spoken,
             store=self._record.say,
         )
         self.said: list[str] = []
@@ -89,7 +89,7 @@ class Talking:
 
     async def say(self, text: str) -> int:
         """Say something as a client does, under a key; returns when it is acknowledged."""
-        return await self.desk.say(text, ADA, text)
+        return await self.order_session.say(text, ADA, text)
 
     async def aclose(self) -> None:
         """End it."""
@@ -129,7 +129,7 @@ async def _be_killed(address: str, plan: Plan) -> None:
         heard.set()
         if plan.note:
             note = AddNote(title="door", content="left")
-            await talking.desk.write(note, ADA, version=None, key="note")
+            await talking.order_session.write(note, ADA, version=None, key="note")
         if plan.meanwhile:
             await talking.say(plan.meanwhile)
             _tell("kept")

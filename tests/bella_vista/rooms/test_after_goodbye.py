@@ -13,9 +13,9 @@ from livekit.rtc import SimulateScenarioKind
 
 from agents.testing import ToneTTS
 from bella_vista.orders import advance_order
-from bella_vista.rooms.house import House, Outcome
 from bella_vista.rooms.media import Media
-from bella_vista.rooms.patience import Patience
+from bella_vista.rooms.process_context import ProcessContext, RoomOutcome
+from bella_vista.rooms.silence import SilencePolicy
 from state.shared import JournalFault
 from tests.bella_vista.rooms.checked import LARGE, TIRAMISU, Checked, placed, served
 from tests.bella_vista.rooms.conftest import Agent, Calls, Changed
@@ -70,14 +70,14 @@ async def test_the_order_can_be_read_and_not_changed_for_as_long_as_the_agent_st
 
 async def agent_stays(agent: Agent) -> None:
     """See that it is still there when all of its call has ended."""
-    talk = agent.call._talk
+    talk = agent.call._conversation
     assert talk is not None
     await until(lambda: talk._finished, what="the end of the conversation")
     if talk.call.ended == "agent_ended":
-        seat = agent.call._seat
+        seat = agent.call._room_lease
         async with asyncio.timeout(LONG_S):
             while True:  # until its place is closed, and its own
-                lease = await seat._store.lease_at(seat.place)
+                lease = await seat._store.lease_at(seat.name)
                 if lease is not None and not lease.open:
                     break
                 await asyncio.sleep(0.02)
@@ -159,7 +159,7 @@ async def test_a_microphone_that_is_spoken_into_begins_another_call(
     room_name: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("bella_vista.rooms.call.OWN_GOODBYE_S", 0.0)
+    monkeypatch.setattr("bella_vista.rooms.room_job.OWN_GOODBYE_S", 0.0)
     tone = ToneTTS(character_s=0.004)
     house = changed(media=Media(lambda: speech(tone)))
     async with (
@@ -171,10 +171,10 @@ async def test_a_microphone_that_is_spoken_into_begins_another_call(
         await until(lambda: is_turn(guest, 0))
         await goodbye(Checked(guest))
         await agent_stays(agent)
-        before = agent.call._talk
+        before = agent.call._conversation
         async with asyncio.timeout(LONG_S):
             # The server takes no notice of a short sound on a busy machine.
-            while agent.call._talk in (before, None):
+            while agent.call._conversation in (before, None):
                 await ada.says(0)
                 await asyncio.sleep(0.2)
         again = await guest.hello()
@@ -236,12 +236,12 @@ async def test_the_agent_leaves_when_its_guest_has_been_away_for_the_grace_time(
             await until(lambda: is_turn(page, 0))
             await goodbye(Checked(page))
             await agent_stays(agent)
-        place = agent.call._seat.place
+        place = agent.call._room_lease.name
         lease = await house.store.lease_at(place)
         assert lease is not None
         assert lease.holder is not None  # nobody else comes meanwhile
         assert not lease.open  # and whoever comes in its place begins anew
-        assert await asyncio.wait_for(asyncio.shield(agent.held), LONG_S) is Outcome.OVER
+        assert await asyncio.wait_for(asyncio.shield(agent.held), LONG_S) is RoomOutcome.COMPLETED
         await agent.call.aclose()
         assert await house.store.lease_at(place) is None
 
@@ -271,12 +271,14 @@ async def test_staff_are_told_of_the_end_and_of_a_guest_who_is_gone(
                 await maid.hello()
                 await maid.call("order.subscribe")
                 await until(lambda: is_turn(guest, 0))
-            assert await asyncio.wait_for(asyncio.shield(agent.held), LONG_S) is Outcome.OVER
+            assert (
+                await asyncio.wait_for(asyncio.shield(agent.held), LONG_S) is RoomOutcome.COMPLETED
+            )
             assert maid.ends == [{"reason": "user_left"}]
 
 
 async def test_what_staff_do_with_the_order_after_the_goodbye_is_shown(
-    calls: Calls, house: House, livekit: LiveKit, room_name: str
+    calls: Calls, house: ProcessContext, livekit: LiveKit, room_name: str
 ) -> None:
     async with served(calls, livekit, room_name) as (ada, _):
         await ada.call("order.subscribe")
@@ -290,8 +292,8 @@ async def test_what_staff_do_with_the_order_after_the_goodbye_is_shown(
 async def test_who_was_silent_for_too_long_goes_on_with_their_order(
     calls: Calls, changed: Changed, livekit: LiveKit, room_name: str
 ) -> None:
-    patience = Patience(asks_after_s=0.6, asks=0, ends_after_s=0.6)
-    house = changed(patience={"web_text": patience})
+    patience = SilencePolicy(remind_after_s=0.6, reminders=0, end_after_s=0.6)
+    house = changed(silence={"web_text": patience})
     async with (
         livekit.joined(room_name) as client,
         calls.agent(room_name, house=house) as agent,
@@ -310,13 +312,13 @@ async def test_who_was_silent_for_too_long_goes_on_with_their_order(
 async def test_an_order_that_goes_on_in_another_room_ends_the_call_here(
     calls: Calls, livekit: LiveKit, room_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bella_vista.rooms.call.GOODBYE_S", LONG_S)
+    monkeypatch.setattr("bella_vista.rooms.departure.GOODBYE_S", LONG_S)
     other = f"{room_name}-other"
     async with served(calls, livekit, room_name) as (ada, first):
         code = (await ada.call("hello"))["resume_code"]
         async with livekit.joined(other) as phone, calls.agent(other, resume_code=code):
             await phone.hello()
-            assert await asyncio.wait_for(first.held, LONG_S) is Outcome.WITHDRAWN
+            assert await asyncio.wait_for(first.held, LONG_S) is RoomOutcome.SUPERSEDED
             await until(lambda: ada.client.ends)
             assert ada.client.ends == [{"reason": "moved", "resume_code": code}]
             assert phone.ends == []
@@ -330,7 +332,7 @@ async def test_a_replaced_agent_tells_of_no_end(
             await guest.hello()
             await until(lambda: is_turn(guest, 0))
             async with calls.agent(room_name, job="AJ_second", supersedes="AJ_first"):
-                assert await asyncio.wait_for(first.held, LONG_S) is Outcome.WITHDRAWN
+                assert await asyncio.wait_for(first.held, LONG_S) is RoomOutcome.SUPERSEDED
                 await first.call.aclose()
                 await first.room.disconnect()
                 await until(lambda: len(guest.agents()) == 1)
@@ -352,13 +354,13 @@ async def test_a_lost_agents_successor_goes_on_with_the_second_call(
             second = await guest.hello()
             assert second["order_id"] != first["order_id"]
             await until(lambda: guest.turns[-1]["your_turn"] and guest.turns[-1]["turn"] == 1)
-            successor = agent.call.metadata_of_successor
+            successor = agent.call.successor_metadata
             assert (successor.order_id, successor.resume_code) == (second["order_id"], None)
             # A worker that finds a job dead knows only what it was sent with.
             async with calls.agent(
                 room_name, job="AJ_second", supersedes="AJ_first", resume_code=code
             ):
-                assert await asyncio.wait_for(agent.held, LONG_S) is Outcome.WITHDRAWN
+                assert await asyncio.wait_for(agent.held, LONG_S) is RoomOutcome.SUPERSEDED
                 await agent.room.disconnect()
                 await until(lambda: len(guest.agents()) == 1)
                 assert (await guest.hello())["order_id"] == second["order_id"]
@@ -371,13 +373,13 @@ async def test_an_agent_that_only_stays_leaves_at_once_when_its_worker_does(
         agent.call.leave_when_over()
         await ada.say("two large margheritas")  # the call goes on
         await goodbye(ada)
-        assert await asyncio.wait_for(asyncio.shield(agent.held), LONG_S) is Outcome.OVER
+        assert await asyncio.wait_for(asyncio.shield(agent.held), LONG_S) is RoomOutcome.COMPLETED
     other = f"{room_name}-other"
     async with served(calls, livekit, other) as (ada, agent):
         await goodbye(ada)
         await agent_stays(agent)
         agent.call.leave_when_over()
-        assert await asyncio.wait_for(asyncio.shield(agent.held), 1.0) is Outcome.OVER
+        assert await asyncio.wait_for(asyncio.shield(agent.held), 1.0) is RoomOutcome.COMPLETED
 
 
 async def test_a_guest_who_reloads_after_the_goodbye_is_served_in_the_same_job(
@@ -403,9 +405,9 @@ async def test_a_guest_who_reloads_after_the_goodbye_is_served_in_the_same_job(
         await page.call("say", {"text": "two cola"})
         await until(lambda: page.turns[-1]["your_turn"] and page.turns[-1]["turn"] == 1)
         third = await page.hello()
-    await worker.tells("a call is over", room_name)
-    assert len(worker.logged("a call begins", room_name)) == 1
-    assert worker.logged("a call is over", room_name)[0]["exit_code"] == 0
+    await worker.tells("job process exited", room_name)
+    assert len(worker.logged("job started", room_name)) == 1
+    assert worker.logged("job process exited", room_name)[0]["exit_code"] == 0
     orders = [await restaurant.order(one["order_id"]) for one in (first, second, third)]
     assert [order["order_summary"].partition(" (")[0] for order in orders] == [
         "2x Margherita",
@@ -429,18 +431,18 @@ async def test_a_worker_that_leaves_does_not_wait_for_agents_that_only_stay(
             await turn(guest, 0)
         await goodbye(Checked(stays))
         worker.signal(signal.SIGTERM)
-        await worker.tells("a call is over", room_name)
+        await worker.tells("job process exited", room_name)
         assert worker.running.process.poll() is None
         await talks.call("say", {"text": "two large margheritas"})
         await turn(talks, 1)
         await goodbye(Checked(talks))
         assert await worker.ends() == 0
-        assert worker.logged("a lost agent is replaced") == []
+        assert worker.logged("replaced a lost agent") == []
 
 
 async def test_a_database_that_cannot_close_a_place_costs_nobody_the_next_call(
     calls: Calls,
-    house: House,
+    house: ProcessContext,
     livekit: LiveKit,
     room_name: str,
     monkeypatch: pytest.MonkeyPatch,
@@ -453,7 +455,7 @@ async def test_a_database_that_cannot_close_a_place_costs_nobody_the_next_call(
 
         monkeypatch.setattr(house.store, "leave_place", fails)
         await goodbye(ada)
-        talk = agent.call._talk
+        talk = agent.call._conversation
         assert talk is not None
         await until(lambda: talk._finished)
         assert await ada.call("say", {"text": "one tiramisu"}) == {"turn": 1}
@@ -464,7 +466,7 @@ async def test_a_database_that_cannot_close_a_place_costs_nobody_the_next_call(
 
 async def test_an_agent_whose_place_another_one_takes_between_two_calls_withdraws(
     calls: Calls,
-    house: House,
+    house: ProcessContext,
     livekit: LiveKit,
     room_name: str,
     monkeypatch: pytest.MonkeyPatch,
@@ -478,7 +480,7 @@ async def test_an_agent_whose_place_another_one_takes_between_two_calls_withdraw
 
         monkeypatch.setattr(house.store, "leave_place", taken)
         await ada.call("say", {"text": "goodbye"})
-        assert await asyncio.wait_for(asyncio.shield(agent.held), LONG_S) is Outcome.WITHDRAWN
+        assert await asyncio.wait_for(asyncio.shield(agent.held), LONG_S) is RoomOutcome.SUPERSEDED
         assert [one["reason"] for one in ada.client.ends] == ["agent_ended"]
         monkeypatch.undo()
 
@@ -490,7 +492,7 @@ async def test_a_hello_does_not_wait_for_a_call_that_cannot_begin(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("bella_vista.rooms.call.HELLO_S", 0.2)
+    monkeypatch.setattr("bella_vista.rooms.room_job.HELLO_S", 0.2)
     async with served(calls, livekit, room_name) as (ada, agent):
         first = await ada.call("hello")
         await goodbye(ada)
@@ -513,7 +515,7 @@ async def test_a_page_that_is_loaded_again_is_not_kept_waiting_either(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("bella_vista.rooms.call.HELLO_S", 0.2)
+    monkeypatch.setattr("bella_vista.rooms.room_job.HELLO_S", 0.2)
     identity = new_identity()
     async with calls.agent(room_name) as agent:
         async with livekit.joined(room_name, identity) as page:

@@ -24,7 +24,7 @@ async def test_a_menu_that_is_spoilt_while_a_worker_runs_leaves_no_guest_unanswe
             async with restaurant.called(f"{room_name}-{number}", new_identity()) as guest:
                 assert (await guest.hello())["order_id"]
 
-        told = await worker.tells("the menu is broken, the one from before is served")
+        told = await worker.tells("menu invalid, serving the last valid one")
         assert str(menu) in told["message"]
         worker.running.signal(15)
         assert await worker.ends() == 0

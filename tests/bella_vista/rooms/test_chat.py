@@ -4,8 +4,8 @@ from typing import Any, cast
 
 import pytest
 
-from bella_vista.rooms.attendance import Attendance
-from bella_vista.rooms.chat import AT_ONCE, Chat
+from bella_vista.rooms.chat import BURST, Chat
+from bella_vista.rooms.presence import Presence
 from bella_vista.rooms.words import TOO_LONG, too_many
 from rpc.wire import LONGEST_SAID
 from tests.bella_vista.rooms.checked import served
@@ -18,7 +18,7 @@ class Everybody:
 
     guest = "guest"
 
-    async def look_for(self, identity: str) -> bool:
+    async def wait_for(self, identity: str) -> bool:
         """Say that he is there."""
         return True
 
@@ -65,7 +65,7 @@ async def test_what_holds_no_words_is_nothing_that_was_said(nothing: str) -> Non
     async def refuse(words: str, segment: str) -> None:
         pytest.fail("nothing was refused")
 
-    room, chat = Room(), Chat(cast(Attendance, Everybody()), heard.append, refuse)
+    room, chat = Room(), Chat(cast(Presence, Everybody()), heard.append, refuse)
     chat.follow(cast(Any, room))
 
     room.write(nothing)
@@ -88,10 +88,10 @@ async def test_texts_that_come_too_fast_are_counted_and_their_writer_is_told(
         assert segment == "too many stream"
         told.append(words)
 
-    room, chat = Room(), Chat(cast(Attendance, Everybody()), heard.append, refuse)
+    room, chat = Room(), Chat(cast(Presence, Everybody()), heard.append, refuse)
     chat.follow(cast(Any, room))
 
-    for number in range(AT_ONCE + 3):
+    for number in range(BURST + 3):
         room.write(str(number))
         room.write(str(number), "a stranger")
     await until(lambda: told)
@@ -99,10 +99,10 @@ async def test_texts_that_come_too_fast_are_counted_and_their_writer_is_told(
     await until(lambda: len(told) == 2)
 
     assert [one for one in heard if heard.count(one) == 2] == heard
-    assert [*dict.fromkeys(heard)] == [str(number) for number in range(AT_ONCE)]
+    assert [*dict.fromkeys(heard)] == [str(number) for number in range(BURST)]
     assert told == [too_many(3), too_many(1)]
     assert [one.getMessage() for one in caplog.records] == [
-        f"texts came too fast and were not heard: {count}" for count in (3, 3, 1)
+        f"chat rate limit exceeded, messages dropped: {count}" for count in (3, 3, 1)
     ]
     await chat.aclose()
 
@@ -114,7 +114,7 @@ async def test_a_text_is_as_long_as_one_that_is_said_or_it_is_refused() -> None:
     async def refuse(words: str, segment: str) -> None:
         told.append(words)
 
-    room, chat = Room(), Chat(cast(Attendance, Everybody()), heard.append, refuse)
+    room, chat = Room(), Chat(cast(Presence, Everybody()), heard.append, refuse)
     chat.follow(cast(Any, room))
 
     for more in (0, 1):
@@ -146,5 +146,5 @@ async def test_a_text_that_is_too_large_is_answered_and_nothing_of_it_is_kept(
             await until(lambda: sum("too long" in one for one in ada.client.said) == 2)
             await writer.aclose()
             assert (await ada.call("hello"))["turn"] == 1
-            assert agent.call._talk is not None
+            assert agent.call._conversation is not None
         assert not any("too long" in one for one in staff.said)

@@ -6,7 +6,7 @@ import json
 import pytest
 from livekit import api, rtc
 
-from bella_vista.serving.sending import MOST_TRIES
+from bella_vista.serving.dispatching import MAX_TRIES
 from tests.bella_vista.rooms.working import (
     GREETING,
     WELCOME_BACK,
@@ -43,7 +43,7 @@ async def test_a_dispatch_with_wrong_metadata_is_told_to_the_guest_and_named_in_
         await until(lambda: guest.said, what="a word")
         await until(lambda: not guest.agents(), what="the agent's leaving")
 
-    told = await worker.tells("the dispatch's metadata is wrong", room_name)
+    told = await worker.tells("invalid job metadata", room_name)
     assert refused.value.code == 4001
     assert guest.said == [
         "I am sorry, this call could not be set up. Please try again in a moment."
@@ -51,7 +51,7 @@ async def test_a_dispatch_with_wrong_metadata_is_told_to_the_guest_and_named_in_
     assert guest.ends == []  # it never began
     assert named in told["message"]
     assert SECRET not in worker.running.text
-    assert len(worker.logged("a call begins", room_name)) == 1
+    assert len(worker.logged("job started", room_name)) == 1
 
 
 @pytest.mark.parametrize("named", [True, False])
@@ -60,7 +60,7 @@ async def test_a_call_that_is_given_up_has_failed_and_its_guest_is_told(
 ) -> None:
     async with restaurant.livekit.joined(room_name) as guest:
         user = {"user": guest.identity} if named else {}
-        await restaurant.send(room_name, {"tries": MOST_TRIES + 1, **user})
+        await restaurant.send(room_name, {"tries": MAX_TRIES + 1, **user})
         with pytest.raises(rtc.RpcError) as refused:
             await guest.hello()
         await until(lambda: not guest.agents(), what="the agent's leaving")
@@ -76,7 +76,7 @@ async def test_of_two_agents_that_are_sent_at_once_the_guest_hears_one(
     async with restaurant.livekit.joined(room_name) as guest:
         await asyncio.gather(*(restaurant.send(room_name) for _ in range(2)))
         hello = await guest.hello()
-        await worker.tells("another agent serves this room", room_name)
+        await worker.tells("room lease held by another agent", room_name)
         await turn(guest, 0)
         await guest.call("say", {"text": "two large margheritas"})
         await turn(guest, 1)
@@ -101,7 +101,7 @@ async def test_an_agent_that_stood_still_and_was_followed_by_another_leaves_with
             again = await hello_of_another(guest, job)
             await until(lambda: heard(guest, WELCOME_BACK), what="a word of the second agent")
         await until(
-            lambda: any(line["job_id"] == job.id for line in worker.logged("a call is over")),
+            lambda: any(line["job_id"] == job.id for line in worker.logged("job process exited")),
             what="the end of the first job",
         )
         await alone_with(guest, job)
@@ -175,7 +175,7 @@ async def test_a_guest_who_has_gone_for_good_leaves_a_stored_order_and_a_free_pl
         await turn(guest, 0)
         await guest.call("say", {"text": "two large margheritas"})
         await turn(guest, 1)
-    await worker.tells("a call is over", room_name)
+    await worker.tells("job process exited", room_name)
     order = await restaurant.order(hello["order_id"])
     lease = await restaurant.lease(room_name)
 
@@ -191,4 +191,4 @@ async def test_a_guest_who_has_gone_for_good_leaves_a_stored_order_and_a_free_pl
         "order_taker",
         1,
     )
-    assert worker.logged("a lost agent is replaced", room_name) == []
+    assert worker.logged("replaced a lost agent", room_name) == []

@@ -35,14 +35,14 @@ async def test_calls_in_progress_go_on_and_end_by_themselves_and_no_new_one_begi
             await turn(guest, 0)
 
         worker.signal(signal.SIGTERM)
-        await worker.tells("leaving")
+        await worker.tells("worker shutting down")
         async with restaurant.called(rooms[2]) as third:
             for guest in (first, second):
                 await guest.call("say", {"text": "two large margheritas"})
             for guest in (first, second):
                 await turn(guest, 1)
             await first.call("say", {"text": "goodbye"})
-            await worker.tells("a call is over", rooms[0])
+            await worker.tells("job process exited", rooms[0])
             assert worker.running.process.poll() is None
             await second.call("order.apply", {"command": ADD})
             await second.leave()
@@ -56,8 +56,8 @@ async def test_calls_in_progress_go_on_and_end_by_themselves_and_no_new_one_begi
     assert orders[1]["order_summary"].startswith("2x Margherita, 1x Tiramisu")
     assert all(heard(guest, GREETING) == 1 for guest in (first, second))
     assert all(lease is None or lease.holder is None for lease in leases)
-    assert sorted(line["room"] for line in worker.logged("a call begins")) == rooms[:2]
-    assert worker.logged("a lost agent is replaced") == []
+    assert sorted(line["room"] for line in worker.logged("job started")) == rooms[:2]
+    assert worker.logged("replaced a lost agent") == []
 
 
 async def test_a_second_signal_ends_it_at_once_and_the_order_goes_on_with_the_next_worker(
@@ -72,7 +72,7 @@ async def test_a_second_signal_ends_it_at_once_and_the_order_goes_on_with_the_ne
             job = await worker.job(room_name)
             applied = await guest.call("order.apply", {"command": ADD})
             worker.signal(signal.SIGTERM)
-            await worker.tells("leaving")
+            await worker.tells("worker shutting down")
             worker.signal(signal.SIGTERM)
             assert await worker.ends() == 1  # without that it would wait for the guest's leaving
         order = await restaurant.order(hello["order_id"])

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from bella_vista.rooms.house import Outcome
-from bella_vista.rooms.patience import Patience
+from bella_vista.rooms.process_context import RoomOutcome
+from bella_vista.rooms.silence import SilencePolicy
 from tests.bella_vista.rooms.checked import TIRAMISU, Checked, served
 from tests.bella_vista.rooms.conftest import Calls, Changed
 from tests.livekit import LONG_S, LiveKit, until
@@ -111,8 +111,8 @@ async def test_after_the_end_nothing_is_changed_and_it_is_nobodys_turn(
 async def test_a_guest_who_never_speaks_is_asked_and_then_the_call_ends(
     calls: Calls, changed: Changed, livekit: LiveKit, room_name: str
 ) -> None:
-    patience = Patience(asks_after_s=0.2, asks=2, ends_after_s=0.2)
-    house = changed(patience={"web_text": patience})
+    patience = SilencePolicy(remind_after_s=0.2, reminders=2, end_after_s=0.2)
+    house = changed(silence={"web_text": patience})
     async with (
         livekit.joined(room_name) as client,
         calls.agent(room_name, house=house),
@@ -133,10 +133,12 @@ async def test_who_does_something_on_his_page_is_there(
     room_name: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    house = changed(patience={"web_text": Patience(asks_after_s=60.0, asks=1, ends_after_s=60.0)})
+    house = changed(
+        silence={"web_text": SilencePolicy(remind_after_s=60.0, reminders=1, end_after_s=60.0)}
+    )
     async with served(calls, livekit, room_name, house=house) as (ada, agent):
-        assert agent.call._talk is not None
-        silence = agent.call._talk._silence
+        assert agent.call._conversation is not None
+        silence = agent.call._conversation._silence
         with monkeypatch.context() as patch:
             patch.setattr("bella_vista.rooms.page.QUIET_S", LONG_S)
             first = silence.due_at
@@ -155,9 +157,9 @@ async def test_who_does_something_on_his_page_is_there(
 async def test_an_agent_to_whom_nobody_comes_leaves(
     calls: Calls, changed: Changed, livekit: LiveKit, room_name: str
 ) -> None:
-    house = changed(nobody_s=0.3)
+    house = changed(guest_wait_s=0.3)
     async with (
         livekit.joined(room_name, staff=True),  # whom he does not wait for
         calls.agent(room_name, house=house) as agent,
     ):
-        assert await asyncio.wait_for(asyncio.shield(agent.held), LONG_S) is Outcome.NOBODY
+        assert await asyncio.wait_for(asyncio.shield(agent.held), LONG_S) is RoomOutcome.NO_GUEST

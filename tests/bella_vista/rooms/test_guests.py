@@ -9,7 +9,7 @@ import pytest
 from livekit import api, rtc
 
 from agents.testing import ScriptedLLM, says
-from bella_vista.rooms.house import Outcome
+from bella_vista.rooms.process_context import RoomOutcome
 from tests.bella_vista.rooms.conftest import Calls, Changed
 from tests.livekit import LONG_S, Client, LiveKit, is_turn, new_identity, until
 
@@ -134,7 +134,7 @@ async def test_after_the_grace_time_the_order_goes_on_elsewhere_with_its_code(
             hello = await guest.hello()
             await guest.call("say", {"text": "two large margheritas"})
             await until(lambda: is_turn(guest, 1))
-        assert await asyncio.wait_for(agent.held, LONG_S) is Outcome.OVER
+        assert await asyncio.wait_for(agent.held, LONG_S) is RoomOutcome.COMPLETED
     other = f"{room_name}-other"
     async with (
         livekit.joined(other) as guest,
@@ -158,7 +158,7 @@ async def test_words_that_nobody_has_acted_on_are_answered_by_the_next_agent_onc
             await until(lambda: is_turn(guest, 0))
             assert await guest.call("say", said) == {"turn": 1}
             async with calls.agent(room_name, job="AJ_second", supersedes="AJ_first"):
-                assert await asyncio.wait_for(first.held, LONG_S) is Outcome.WITHDRAWN
+                assert await asyncio.wait_for(first.held, LONG_S) is RoomOutcome.SUPERSEDED
                 await until(lambda: _agents(guest) == ["agent-AJ_second"])
                 await guest.hello()
                 assert await guest.call("say", said) == {"turn": 1}
@@ -182,10 +182,10 @@ async def test_words_that_an_agent_was_removed_over_are_answered_by_the_next_one
                 await server.room.remove_participant(
                     api.RoomParticipantIdentity(room=room_name, identity="agent-AJ_first")
                 )
-            assert await asyncio.wait_for(first.held, LONG_S) is Outcome.CUT_OFF
-            assert first.call._talk is not None
+            assert await asyncio.wait_for(first.held, LONG_S) is RoomOutcome.DISCONNECTED
+            assert first.call._conversation is not None
             # livekit-agents 1.8.9 closes the session of a job that ends before it tells the job.
-            await first.call._talk.call.session.aclose()
+            await first.call._conversation.call.session.aclose()
         async with calls.agent(room_name, job="AJ_second", supersedes="AJ_first"):
             await until(lambda: any("two large Margherita" in one for one in guest.said))
     assert not any("lost the thread" in one for one in guest.said)
@@ -199,7 +199,7 @@ def _agents(client: Client) -> list[str]:
 async def test_who_goes_on_in_another_room_leaves_nobody_without_a_word(
     calls: Calls, livekit: LiveKit, room_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bella_vista.rooms.call.GOODBYE_S", LONG_S)
+    monkeypatch.setattr("bella_vista.rooms.departure.GOODBYE_S", LONG_S)
     other = f"{room_name}-other"
     async with livekit.joined(room_name) as tablet, calls.agent(room_name) as first:
         hello = await tablet.hello()
@@ -211,7 +211,7 @@ async def test_who_goes_on_in_another_room_leaves_nobody_without_a_word(
             calls.agent(other, resume_code=hello["resume_code"]),
         ):
             assert (await phone.hello())["order_id"] == hello["order_id"]
-            assert await asyncio.wait_for(first.held, LONG_S) is Outcome.WITHDRAWN
+            assert await asyncio.wait_for(first.held, LONG_S) is RoomOutcome.SUPERSEDED
             await until(lambda: any("goes on in another place" in one for one in tablet.said))
 
 
@@ -233,7 +233,7 @@ async def test_an_order_that_is_not_this_guests_is_not_there_for_him(
 async def test_two_agents_in_one_room_are_one_too_many(
     calls: Calls, livekit: LiveKit, room_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bella_vista.rooms.seat.LASTS_S", LONG_S)
+    monkeypatch.setattr("bella_vista.rooms.room_lease.LEASE_S", LONG_S)
     async with livekit.joined(room_name) as guest, calls.agent(room_name):
         await guest.hello()
         with pytest.raises(AssertionError):
@@ -250,7 +250,7 @@ async def test_a_replacement_goes_on_where_the_dead_one_was(
         await guest.call("say", {"text": "two large margheritas"})
         await until(lambda: is_turn(guest, 1))
         async with calls.agent(room_name, job="AJ_second", supersedes="AJ_first"):
-            assert await asyncio.wait_for(first.held, LONG_S) is Outcome.WITHDRAWN
+            assert await asyncio.wait_for(first.held, LONG_S) is RoomOutcome.SUPERSEDED
             await first.room.disconnect()
             await until(lambda: _agents(guest) == ["agent-AJ_second"])
             again = await guest.hello()

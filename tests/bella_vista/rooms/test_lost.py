@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from bella_vista.orders import open_store
-from bella_vista.rooms.lost import lost_places
-from bella_vista.rooms.seat import place_of
+from bella_vista.rooms.lost import find_lost_calls
+from bella_vista.rooms.room_lease import lease_name
 from bella_vista.settings import Settings
 from state.menu import load_menu
 from state.shared import JournalFault, SqlStore
@@ -31,28 +31,28 @@ async def test_a_holder_who_renews_as_soon_as_he_can_is_not_lost(
 
     async def renewed_meanwhile(seconds: float) -> None:
         looked.set()
-        await store.renew(place_of("bella-vista", "hall"), "AJ_alive", seconds=60)
+        await store.renew(lease_name("bella-vista", "hall"), "AJ_alive", seconds=60)
 
     monkeypatch.setattr("bella_vista.rooms.lost.asyncio.sleep", renewed_meanwhile)
     async with orders(settings) as store:
-        await store.take_place(place_of("bella-vista", "hall"), "AJ_alive", seconds=0)
-        await store.take_place(place_of("bella-vista", "bar"), "AJ_dead", seconds=0)
+        await store.take_place(lease_name("bella-vista", "hall"), "AJ_alive", seconds=0)
+        await store.take_place(lease_name("bella-vista", "bar"), "AJ_dead", seconds=0)
 
-        found = await lost_places(settings)
+        found = await find_lost_calls(settings)
 
     assert looked.is_set()
     assert [(one.room, one.job_id) for one in found] == [("bar", "AJ_dead")]
 
 
 async def test_who_has_left_his_place_is_no_lost_agent(settings: Settings) -> None:
-    place = place_of("bella-vista", "hall")
+    place = lease_name("bella-vista", "hall")
     async with orders(settings) as store:
         for holder in ("AJ_1", "AJ_2", "AJ_3"):
             await store.take_place(place, holder, seconds=0)
-        dead = await lost_places(settings)
+        dead = await find_lost_calls(settings)
         await store.take_place(place, "AJ_4", seconds=60)
         await store.leave_place(place, "AJ_4", done=False)
-        left = await lost_places(settings)
+        left = await find_lost_calls(settings)
 
     assert [(one.job_id, one.tries) for one in dead] == [("AJ_3", 2)]
     assert [(one.job_id, one.tries) for one in left] == [("", 0)]
@@ -61,20 +61,20 @@ async def test_who_has_left_his_place_is_no_lost_agent(settings: Settings) -> No
 
 async def test_nobody_is_lost_while_nobody_can_write(settings: Settings, tmp_path: Path) -> None:
     async with orders(settings) as store:
-        await store.take_place(place_of("bella-vista", "hall"), "AJ_alive", seconds=0)
+        await store.take_place(lease_name("bella-vista", "hall"), "AJ_alive", seconds=0)
         other = sqlite3.connect(tmp_path / "orders.db", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(JournalFault, match="another program has locked the database"):
-            await lost_places(settings)
+            await find_lost_calls(settings)
         other.close()
 
 
 async def test_nobody_is_lost_while_the_disk_is_full(settings: Settings, tmp_path: Path) -> None:
     async with orders(settings) as store:
-        await store.take_place(place_of("bella-vista", "hall"), "AJ_alive", seconds=0)
+        await store.take_place(lease_name("bella-vista", "hall"), "AJ_alive", seconds=0)
     with sqlite3.connect(tmp_path / "orders.db.leases") as other:
         other.execute(
             "CREATE TRIGGER full BEFORE INSERT ON leases BEGIN SELECT RAISE(ABORT, 'full'); END"
         )
     with pytest.raises(JournalFault):
-        await lost_places(settings)
+        await find_lost_calls(settings)

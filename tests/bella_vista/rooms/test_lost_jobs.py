@@ -215,7 +215,7 @@ async def test_a_call_whose_agents_die_again_and_again_is_given_up_with_a_word(
             agent, _hello = await answering(guest, *dead)
             dead.append(await worker.job_of(agent))
             dead[-1].kill()
-        given_up = await worker.tells("a call was given up", room_name)
+        given_up = await worker.tells("call given up", room_name)
         await until(lambda: heard(guest, "this call cannot go on") == 1, what="a last word")
         with pytest.raises(rtc.RpcError) as refused:
             await guest.call("hello")
@@ -226,7 +226,7 @@ async def test_a_call_whose_agents_die_again_and_again_is_given_up_with_a_word(
     assert refused.value.code == 4003
     assert order["person_wanted"] is True
     assert order["order_summary"].startswith("1x Tiramisu")
-    replaced = worker.logged("a lost agent is replaced", room_name)
+    replaced = worker.logged("replaced a lost agent", room_name)
     assert {line["job_id"] for line in replaced} == {job.id for job in dead[:3]}
 
 
@@ -239,13 +239,13 @@ async def test_a_guest_whose_call_cannot_be_stored_is_told_so(
         async with restaurant.called(room_name) as guest:
             await until(lambda: guest.said, LONG_S, "a word")
             await until(lambda: not guest.agents(), what="the agent's leaving")
-            replaced = worker.logged("a lost agent is replaced", room_name)
+            replaced = worker.logged("replaced a lost agent", room_name)
 
     assert ["this call cannot go on" in one for one in guest.said] == [True]
     assert len(replaced) == 3
     assert any(
         "the file is no database" in line["message"]
-        for line in worker.logged("the call cannot be served", room_name)
+        for line in worker.logged("call cannot be served", room_name)
     )
 
 
@@ -255,12 +255,12 @@ async def test_a_new_guest_waits_for_a_database_that_is_locked_and_is_served(
     async with restaurant.livekit.joined(room_name) as guest:
         with restaurant.locked():
             await restaurant.send(room_name)
-            await worker.tells("the room's place cannot be taken yet", room_name, times=4)
+            await worker.tells("room lease not acquired yet", room_name, times=4)
         assert (await guest.hello())["turn"] == 0
         await turn(guest, 0)
 
     assert len(guest.said) == 1
-    assert not worker.logged("a lost agent is replaced", room_name)
+    assert not worker.logged("replaced a lost agent", room_name)
 
 
 async def test_a_call_whose_worker_was_killed_is_continued_by_the_next_worker(

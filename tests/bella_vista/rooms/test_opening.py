@@ -14,7 +14,7 @@ import pytest
 from bella_vista.job import JobMetadata
 from bella_vista.orders import OrderFaults, new_order, open_store
 from bella_vista.rooms.opening import Opened, open_for
-from bella_vista.rooms.seat import PATIENCE_S, Seat
+from bella_vista.rooms.room_lease import DATABASE_WAIT_S, RoomLease
 from state.context import OrderContext
 from state.menu import load_menu
 from state.shared import Lease, SqlStore
@@ -92,7 +92,7 @@ async def test_a_new_order_is_begun_once_when_the_database_is_free(
         begun = await opened(store, context)
 
     assert [one.state_id for one in await store.list()] == [begun.shared.state.order_id]
-    assert ["cannot be opened yet" in line for line in caplog.messages] == [True] * 3
+    assert ["order not opened yet" in line for line in caplog.messages] == [True] * 3
 
 
 async def test_an_order_that_goes_on_is_not_given_up_for_a_new_one(
@@ -125,7 +125,7 @@ async def test_it_is_not_waited_for_for_ever(
     with pytest.raises(OrderFaults, match="locked"):
         await opened(store, context)
 
-    assert PATIENCE_S - 1 < sum(slept) < PATIENCE_S + 1
+    assert DATABASE_WAIT_S - 1 < sum(slept) < DATABASE_WAIT_S + 1
 
 
 async def test_what_will_not_pass_is_told_at_once(
@@ -147,22 +147,22 @@ async def test_the_room_is_settled_when_the_database_is_free(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async def never(seat: Seat) -> None:
+    async def never(seat: RoomLease) -> None:
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(Seat, "_renew", never)
+    monkeypatch.setattr(RoomLease, "_renew", never)
     order = (await new_order(store, context, "web_text", "greeter")).state.order_id
-    seat = Seat(
+    seat = RoomLease(
         store, FREE.place, "AJ_1", supersedes=None, tries=None, lost=lambda: pytest.fail("lost")
     )
-    assert await seat.take()
+    assert await seat.acquire()
     with closing(sqlite3.connect(tmp_path / "orders.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with monkeypatch.context() as waiting:
             lets_go_after(2, other, waiting)
-            await seat.settle(order, "ada")
+            await seat.record_order(order, "ada")
 
     lease = await store.lease_of(order)
-    await seat.leave(done=True)
+    await seat.release(done=True)
     assert lease is not None
     assert (lease.place, lease.guest) == (FREE.place, "ada")

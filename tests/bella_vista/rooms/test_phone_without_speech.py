@@ -13,9 +13,9 @@ from livekit import api
 from agents.testing import ToneTTS
 from bella_vista.menus import menu_file
 from bella_vista.rooms import phone
-from bella_vista.rooms.house import House, Outcome
 from bella_vista.rooms.media import Media
 from bella_vista.rooms.phone import RECORDING, end_line
+from bella_vista.rooms.process_context import ProcessContext, RoomOutcome
 from bella_vista.speech_models import Speech
 from tests.bella_vista.rooms.conftest import Agent, Calls, Changed
 from tests.bella_vista.rooms.test_speech import speech
@@ -50,7 +50,7 @@ def short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @asynccontextmanager
 async def called(
-    calls: Calls, livekit: LiveKit, room_name: str, house: House, kind: Any = "sip"
+    calls: Calls, livekit: LiveKit, room_name: str, house: ProcessContext, kind: Any = "sip"
 ) -> AsyncIterator[tuple[Speaking, Agent]]:
     """Have somebody on the phone, and an agent."""
     async with (
@@ -110,9 +110,9 @@ async def test_a_caller_whom_nobody_can_speak_with_hears_so(
     monkeypatch.setattr("agents.handoff.speech_output.AUDIO_TIMEOUT_S", 0.5)
     async with called(calls, livekit, room_name, changed(media=media)) as (caller, agent):
         outcome = await asyncio.wait_for(asyncio.shield(agent.held), LONG_S)
-        assert outcome is Outcome.UNSPOKEN
+        assert outcome is RoomOutcome.NO_SPEECH
         await until(lambda: caller.heard_s > 0.6, what="the recorded sentence")
-    assert await calls.house.store.lease_at(agent.call._seat.place) is None
+    assert await calls.house.store.lease_at(agent.call._room_lease.name) is None
 
 
 @pytest.mark.usefixtures("short")
@@ -137,13 +137,13 @@ async def test_speech_that_dies_in_the_middle_of_a_call_ends_it_with_the_sentenc
             cast(Any, model.stt).broken = True
         await caller.says(0)
         outcome = await asyncio.wait_for(asyncio.shield(agent.held), LONG_S)
-        assert outcome is Outcome.UNSPOKEN
+        assert outcome is RoomOutcome.NO_SPEECH
         await until(lambda: caller.heard_s > heard_s + 0.6, what="the recorded sentence")
         assert cook.ends == [{"reason": "failed"}]
 
 
 def _his_turn(agent: Agent) -> bool:
-    talk = agent.call._talk
+    talk = agent.call._conversation
     return talk is not None and talk.call.turns.is_user_turn
 
 
@@ -154,7 +154,7 @@ async def test_one_reply_that_is_not_heard_is_not_the_end_of_a_call_by_phone(
     house = changed(media=built(speech(voice)))
     async with called(calls, livekit, room_name, house) as (caller, agent):
         await until(lambda: _his_turn(agent), what="the greeting")
-        talk = agent.call._talk
+        talk = agent.call._conversation
         assert talk is not None
         voice.broken = True
         told: list[str] = []
@@ -259,4 +259,4 @@ async def test_a_worker_without_speech_plays_the_sentence_and_ends_the_line(
         await until(lambda: "disconnected" in client.connection, what="the end of the line")
         assert caller.heard_s > 3.0  # all of it
         # No SIP server is there: the transfer was tried, and came to nothing.
-        await worker.tells("a caller could not be transferred", room_name)
+        await worker.tells("phone transfer failed", room_name)

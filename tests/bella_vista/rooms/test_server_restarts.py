@@ -72,7 +72,7 @@ async def test_after_a_restart_the_first_words_are_answered_and_nothing_is_said_
     restaurant: Restaurant, running: Worker, room_name: str, dispatched: str
 ) -> None:
     await running.registered()
-    times = len(running.logged("registered"))
+    times = len(running.logged("worker registered"))
     server = restaurant.livekit.server
     by_token = dispatched == "by the guest's token"
     joined = called_by_token if by_token else Restaurant.called

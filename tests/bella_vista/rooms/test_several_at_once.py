@@ -10,7 +10,7 @@ from livekit import rtc
 
 from bella_vista.local.phrases import NOT_UNDERSTOOD
 from bella_vista.orders import new_order
-from bella_vista.rooms.house import House
+from bella_vista.rooms.process_context import ProcessContext
 from state.commands import AddItem
 from state.shared import Moment
 from tests.agents.handoff.test_clock_steps import clock_steps
@@ -91,7 +91,7 @@ async def test_more_than_a_person_writes_at_once_is_acted_on_or_named(
 
 @pytest.mark.parametrize("first", [0, 1, 4])
 async def test_what_is_written_while_the_next_agent_explains_itself_is_acted_on_or_named(
-    calls: Calls, house: House, livekit: LiveKit, room_name: str, first: int
+    calls: Calls, house: ProcessContext, livekit: LiveKit, room_name: str, first: int
 ) -> None:
     order = await new_order(house.store, house.context, "web_text", "order_taker")
     await order.apply(AddItem(name="Ravioli", quantity=1), actor="order_taker", turn=1)
@@ -133,7 +133,7 @@ async def test_what_nobody_can_follow_is_named(
 
 async def test_while_the_database_is_locked_a_saying_is_refused_and_never_heard(
     calls: Calls,
-    house: House,
+    house: ProcessContext,
     livekit: LiveKit,
     room_name: str,
     tmp_path: Path,
@@ -172,7 +172,7 @@ async def test_what_is_said_after_the_clock_has_stepped_is_acted_on(
         await until(lambda: is_turn(ada, 0))
         await ada.call("say", {"text": "a cola"})
         await until(lambda: is_turn(ada, 1))
-        talk = agent.call._talk
+        talk = agent.call._conversation
         assert talk is not None
         clock_steps(talk.call, step)
         await ada.call("say", {"text": "a tiramisu"})

@@ -26,7 +26,7 @@ def speech(voice: ToneTTS) -> Speech:
 
 def answered(agent: Agent, turn: int) -> bool:
     """Whether so much has been said by the guest, and it is his turn again."""
-    talk = agent.call._talk
+    talk = agent.call._conversation
     return talk is not None and talk.call.turn == turn and talk.call.turns.is_user_turn
 
 
@@ -58,8 +58,8 @@ async def test_a_guest_with_a_microphone_is_heard_and_spoken_to(
         for number in range(len(LINES)):
             await ada.says(number)
             await until(partial(answered, agent, number + 1), what="the answer")
-        assert agent.call._talk is not None
-        state = agent.call._talk.call.state
+        assert agent.call._conversation is not None
+        state = agent.call._conversation.call.state
         if channel == "web_voice":
             await until(lambda: is_turn(guest, 2))
 

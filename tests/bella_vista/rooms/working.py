@@ -18,7 +18,7 @@ from typing import Any
 from livekit import api, rtc
 
 from bella_vista.orders import list_orders, open_store, show_order
-from bella_vista.rooms.seat import place_of
+from bella_vista.rooms.room_lease import lease_name
 from state.shared import Lease, SqlStore
 from tests.bella_vista.serving.processes import (
     LONG_S,
@@ -112,7 +112,7 @@ class Restaurant:
     async def lease(self, room: str) -> Lease | None:
         """Read who holds a room's place."""
         async with self.store() as store:
-            return await store.lease_at(place_of(self.agent, room))
+            return await store.lease_at(lease_name(self.agent, room))
 
     async def closed(self, room: str) -> None:
         """Wait until whoever comes next in a room begins anew, while its place is held."""
@@ -180,7 +180,7 @@ class Worker:
 
     async def registered(self, times: int = 1) -> None:
         """Wait until the server has taken it in."""
-        await self.running.says('"registered"', times=times)
+        await self.running.says('"worker registered"', times=times)
 
     def logged(self, message: str, room: str | None = None) -> list[dict[str, Any]]:
         """The lines with this message, of one room only where one is named."""
@@ -203,14 +203,14 @@ class Worker:
 
     async def job(self, room: str, number: int = 1) -> "Job":
         """Wait for the job that is the first, second ... in a room."""
-        line = await self.tells("a call begins", room, number)
+        line = await self.tells("job started", room, number)
         return Job(line["job_id"], line["pid"])
 
     async def job_of(self, agent: str) -> "Job":
         """Wait for the job of an agent that is in a room."""
 
         def found() -> list[Job]:
-            begun = [Job(one["job_id"], one["pid"]) for one in self.logged("a call begins")]
+            begun = [Job(one["job_id"], one["pid"]) for one in self.logged("job started")]
             return [job for job in begun if job.agent == agent]
 
         await until(found, LONG_S, f"the job of {agent}")
@@ -220,7 +220,7 @@ class Worker:
         """How long after a job's end another one was sent for, in seconds, by the worker's own clock."""
         over, replaced = (
             next(line for line in self.logged(message) if line["job_id"] == job.id)
-            for message in ("a call is over", "a lost agent is replaced")
+            for message in ("job process exited", "replaced a lost agent")
         )
         times = [datetime.fromisoformat(line["time"]) for line in (over, replaced)]
         return (times[1] - times[0]).total_seconds()

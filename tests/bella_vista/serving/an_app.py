@@ -14,7 +14,7 @@ from livekit import rtc
 from livekit.agents import JobContext
 
 from bella_vista.job import JobMetadata
-from bella_vista.serving.replacing import LostPlace, replace_this_job
+from bella_vista.serving.replacement import LostCall, replace_this_job
 from bella_vista.serving.worker import make_server
 from bella_vista.settings import read_settings
 
@@ -25,9 +25,9 @@ POISON, FRAGILE, SPEAKING = "xx", "yy", "zz"
 """Locales: with one the process dies, with one the entrypoint can be made to fail, with one it never is quiet."""
 
 
-async def lost() -> Sequence[LostPlace]:
+async def lost() -> Sequence[LostCall]:
     listed = os.environ.get("TEST_LOST")
-    return [LostPlace(**place) for place in json.loads(listed)] if listed else []
+    return [LostCall(**place) for place in json.loads(listed)] if listed else []
 
 
 async def given_up(room: str, metadata: JobMetadata) -> None:

@@ -17,7 +17,7 @@ async def test_a_worker_that_is_told_to_stop_cuts_no_call_and_takes_none(house: 
         async with house.livekit.joined(old) as guest, house.livekit.joined(new) as another:
             told = await answer(guest)
             worker.signal(signal.SIGTERM)
-            await worker.says("leaving")
+            await worker.says("worker shutting down")
             await house.send(new)
             with pytest.raises(AssertionError, match="nobody answers"):
                 await answer(another, seconds=3)
@@ -36,7 +36,7 @@ async def test_a_second_signal_ends_a_worker_at_once(house: House, room_name: st
             told = await answer(guest)
             children = descendants(worker.pid)
             worker.signal(signal.SIGINT)
-            await worker.says("leaving")
+            await worker.says("worker shutting down")
 
             worker.signal(signal.SIGINT)
 
@@ -59,7 +59,7 @@ async def test_when_the_time_to_drain_is_over_another_worker_goes_on_with_the_ca
 
     assert code == 0
     assert following["metadata"] == {**told["metadata"], "supersedes": told["job"]}
-    assert "the time to drain is over" in worker.text
+    assert "drain timeout exceeded" in worker.text
 
 
 async def test_a_worker_whose_time_to_drain_is_over_ends_though_nobody_goes_on(

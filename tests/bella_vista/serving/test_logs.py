@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bella_vista.serving.logs import Harmless, JsonLines, PlainLines
+from bella_vista.serving.logs import JsonLines, PlainLines, RedactingFilter
 
 WORDS = "Baker Street"
 SECRET = 'a-"secret"-key'
@@ -15,7 +15,7 @@ class Log:
     def __init__(self, name: str, formatter: logging.Formatter) -> None:
         self.stream = io.StringIO()
         self.handler = logging.StreamHandler(self.stream)
-        self.handler.addFilter(Harmless())
+        self.handler.addFilter(RedactingFilter())
         self.handler.setFormatter(formatter)
         self.logger = logging.Logger(name, logging.DEBUG)
         self.logger.addHandler(self.handler)
@@ -103,6 +103,6 @@ def test_a_record_that_was_made_harmless_twice_says_the_same() -> None:
     )
 
     for _ in range(2):
-        Harmless().filter(record)
+        RedactingFilter().filter(record)
 
     assert record.getMessage() == "Task died"

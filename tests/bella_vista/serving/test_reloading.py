@@ -98,13 +98,13 @@ async def test_a_change_that_does_not_run_leaves_the_old_worker_and_its_calls(
         async with house.livekit.joined(room_name) as guest:
             told = await answer(guest)
             workshop.change('CODE = "first"', 'CODE = "second')
-            await dev.says("It does not come up. The old worker goes on.")
+            await dev.says("The new worker did not start. The old one keeps running.")
             assert "SyntaxError" in dev.text
             assert await answer(guest) == told
 
             (house.folder / ".env").write_text("BELLA_VISTA_CALLS=none\n")
             workshop.change('CODE = "second', 'CODE = "third"')
-            await dev.says("It does not come up. The old worker goes on.", times=2)
+            await dev.says("The new worker did not start. The old one keeps running.", times=2)
             assert "BELLA_VISTA_CALLS: " in dev.text
             assert await answer(guest) == told
 

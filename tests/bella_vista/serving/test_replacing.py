@@ -61,7 +61,8 @@ async def test_an_agent_that_has_left_is_not_replaced(
 
 def ended(worker: Running, job: str) -> bool:
     return any(
-        line["message"] == "a call is over" and line["job_id"] == job for line in worker.logged()
+        line["message"] == "job process exited" and line["job_id"] == job
+        for line in worker.logged()
     )
 
 
@@ -72,7 +73,7 @@ async def test_a_call_that_kills_every_agent_is_given_up(
     async with one_house.livekit.joined(room_name):
         await one_house.send(room_name, locale=POISON, order_id="abcd")
         await until(one_house.given_up.exists, LONG_S, "that the staff are told")
-    sent = [line for line in one_worker.logged() if line["message"] == "a lost agent is replaced"]
+    sent = [line for line in one_worker.logged() if line["message"] == "replaced a lost agent"]
 
     room, metadata = json.loads(one_house.given_up.read_text())
     assert (room, metadata["order_id"], metadata["tries"]) == (room_name, "abcd", 3)
@@ -105,7 +106,7 @@ async def test_what_a_dead_worker_left_is_taken_up_by_the_next(house: House) -> 
     assert told["metadata"]["supersedes"] == f"AJ_{rooms[0]}"
     assert (told["metadata"]["order_id"], told["metadata"]["tries"]) == ("abcd", 2)
     assert served == ["agent-AJ_another"]
-    replaced = [line for line in worker.logged() if line["message"] == "a lost agent is replaced"]
+    replaced = [line for line in worker.logged() if line["message"] == "replaced a lost agent"]
     assert {line["room"] for line in replaced} == {rooms[0]}
 
 

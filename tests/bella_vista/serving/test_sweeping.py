@@ -7,11 +7,11 @@ import pytest
 from livekit import api
 from livekit.protocol.models import ParticipantInfo, Room
 
-from bella_vista.serving.replacing import LostPlace, sweep
-from bella_vista.serving.sending import STARTS_S, Sending
+from bella_vista.serving.dispatching import STARTS_S, Dispatcher
+from bella_vista.serving.replacement import LostCall, recover_lost_calls
 
 AGENT = "bella-vista"
-LOST = [LostPlace("hall", "AJ_dead", guest="ada"), LostPlace("bar", "AJ_gone", guest="bob")]
+LOST = [LostCall("hall", "AJ_dead", guest="ada"), LostCall("bar", "AJ_gone", guest="bob")]
 
 
 class Server:
@@ -46,48 +46,48 @@ def server() -> Server:
 
 
 @pytest.fixture
-def sending(server: Server) -> Sending:
-    return Sending(cast(api.LiveKitAPI, server))
+def sending(server: Server) -> Dispatcher:
+    return Dispatcher(cast(api.LiveKitAPI, server))
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     now = [1000.0]
-    monkeypatch.setattr("bella_vista.serving.sending.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("bella_vista.serving.dispatching.time.monotonic", lambda: now[0])
     return now
 
 
 async def test_while_an_agent_starts_no_other_is_sent(
-    server: Server, sending: Sending, clock: list[float]
+    server: Server, sending: Dispatcher, clock: list[float]
 ) -> None:
-    assert await sweep(sending, LOST[:1], agent_name=AGENT) == 1
+    assert await recover_lost_calls(sending, LOST[:1], agent_name=AGENT) == 1
     for _ in range(3):  # it takes its time to start on a busy machine, and has no lease yet
         clock[0] += STARTS_S / 4
-        await sweep(sending, LOST, agent_name=AGENT)
+        await recover_lost_calls(sending, LOST, agent_name=AGENT)
 
     assert server.sent == ["hall", "bar"]
 
 
 async def test_one_that_never_came_is_followed_by_another(
-    server: Server, sending: Sending, clock: list[float]
+    server: Server, sending: Dispatcher, clock: list[float]
 ) -> None:
-    await sweep(sending, LOST, agent_name=AGENT)
+    await recover_lost_calls(sending, LOST, agent_name=AGENT)
     clock[0] += STARTS_S
 
-    assert await sweep(sending, LOST, agent_name=AGENT) == 2
+    assert await recover_lost_calls(sending, LOST, agent_name=AGENT) == 2
     assert server.sent == ["hall", "bar"] * 2
 
 
 async def test_one_that_was_sent_and_died_is_replaced_at_once(
-    server: Server, sending: Sending, clock: list[float]
+    server: Server, sending: Dispatcher, clock: list[float]
 ) -> None:
     """The worker sees its own processes die, and waits for nothing then."""
     from bella_vista.job import JobMetadata
-    from bella_vista.serving.sending import Place
+    from bella_vista.serving.dispatching import AgentJob
 
-    await sweep(sending, LOST[:1], agent_name=AGENT)
+    await recover_lost_calls(sending, LOST[:1], agent_name=AGENT)
 
-    died = Place("hall", "AJ_next", "agent-AJ_next", AGENT, JobMetadata(), 1.0)
+    died = AgentJob("hall", "AJ_next", "agent-AJ_next", AGENT, JobMetadata(), 1.0)
     await sending.replace(died)
 
     assert server.sent == ["hall", "hall"]

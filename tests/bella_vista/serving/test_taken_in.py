@@ -8,9 +8,9 @@ from typing import cast
 import pytest
 from livekit import api
 
-from bella_vista.serving import working
+from bella_vista.serving import lifecycle
+from bella_vista.serving.lifecycle import ShutdownMode
 from bella_vista.serving.worker import Worker
-from bella_vista.serving.working import Ending
 from tests.livekit import until
 
 
@@ -45,14 +45,14 @@ async def test_whoever_came_before_it_was_taken_in_again_is_looked_for(
 ) -> None:
     looked: list[str] = []
 
-    async def serve_who_waits(sending: object, *, agent_name: str) -> int:
+    async def serve_waiting_participants(sending: object, *, agent_name: str) -> int:
         looked.append(agent_name)
         return 0
 
-    monkeypatch.setattr(working, "serve_who_waits", serve_who_waits)
+    monkeypatch.setattr(lifecycle, "serve_waiting_participants", serve_waiting_participants)
     worker = PlayedWorker()
-    told: asyncio.Future[Ending] = asyncio.get_running_loop().create_future()
-    run = working._Run(cast(Worker, worker), cast(api.LiveKitAPI, None), told)
+    told: asyncio.Future[ShutdownMode] = asyncio.get_running_loop().create_future()
+    run = lifecycle._Run(cast(Worker, worker), cast(api.LiveKitAPI, None), told)
     serving = asyncio.create_task(run(lambda: None))
     await until(lambda: worker.told)
 
@@ -61,5 +61,5 @@ async def test_whoever_came_before_it_was_taken_in_again_is_looked_for(
     worker.told["worker_registered"]("AW_2", None)
     await until(lambda: len(looked) == 2)
 
-    told.set_result(Ending.CLOSE)
+    told.set_result(ShutdownMode.CLOSE)
     assert await serving == 0

@@ -28,7 +28,9 @@ async def fetched(url: str) -> str:
 
 
 def health(worker: Running) -> str:
-    url: str = next(line["health"] for line in worker.logged() if line["message"] == "registered")
+    url: str = next(
+        line["health"] for line in worker.logged() if line["message"] == "worker registered"
+    )
     return url
 
 

@@ -61,7 +61,7 @@ async def test_a_screen_says_who_speaks_whose_turn_it_is_and_how_to_go_on() -> N
 
 
 async def test_a_guest_sees_what_was_taken_in_of_his_words() -> None:
-    assert "(taken in as: my card is [card])" in await shown(100)
+    assert "(understood as: my card is [card])" in await shown(100)
 
 
 def test_a_transcript_says_who_said_what_and_ends_with_the_order() -> None:

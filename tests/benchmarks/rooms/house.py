@@ -119,7 +119,7 @@ class Place:
         for line in reversed(self.house.worker.lines):
             with suppress(ValueError):
                 told = json.loads(line)
-                if told["message"] == "a call begins" and told.get("room") == self.name:
+                if told["message"] == "job started" and told.get("room") == self.name:
                     return int(told["pid"])
         raise RuntimeError("the worker has not told of the call's process")
 

@@ -16,7 +16,7 @@ from livekit.agents import JobContext
 from agents.handoff import Call, Event, YourTurn
 from agents.roster import restaurant_call
 from bella_vista import app
-from bella_vista.rooms import talk
+from bella_vista.rooms import conversation
 from bella_vista.serving.worker import make_server
 from bella_vista.settings import read_settings
 from tests.benchmarks.rooms.lateness import note, ticks
@@ -53,7 +53,7 @@ class _Watch(rtc.RpcInterceptor):
             call.subscribe(self._on_event)  # before anybody else does
             return call
 
-        patch.object(talk, "restaurant_call", watched).start()
+        patch.object(conversation, "restaurant_call", watched).start()
         self._ticking = asyncio.get_running_loop().create_task(ticks(self._file))
 
     def _on_event(self, event: Event) -> None:

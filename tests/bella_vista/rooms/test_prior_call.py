@@ -9,7 +9,7 @@ import pytest
 from agents.testing import Ids
 from bella_vista.clock import running_clock
 from bella_vista.orders import new_order, open_store
-from bella_vista.rooms.before import Before, talk_before
+from bella_vista.rooms.prior_call import PriorCall, read_prior_call
 from state.commands import AddItem, AddNote
 from state.context import OrderContext
 from state.menu import load_menu
@@ -57,8 +57,8 @@ async def answered(store: SqlStore, order: Order, turn: int) -> None:
     await store.record(order.state.order_id, Moment(turn, "answered", "house", ""))
 
 
-async def before(store: SqlStore, order: Order) -> Before:
-    return await talk_before(store, order.state.order_id)
+async def before(store: SqlStore, order: Order) -> PriorCall:
+    return await read_prior_call(store, order.state.order_id)
 
 
 async def test_what_the_guest_does_on_his_page_is_no_answer_to_his_words(
@@ -68,7 +68,7 @@ async def test_what_the_guest_does_on_his_page_is_no_answer_to_his_words(
     await order.apply(NOTE, actor="guest")
     await order.apply(HandOver(source="greeter", target="order_taker"), actor="greeter")
 
-    assert await before(store, order) == Before(turn=1, unanswered=("a cola",))
+    assert await before(store, order) == PriorCall(turn=1, unanswered=("a cola",))
 
 
 async def test_words_that_a_voice_began_to_act_on_are_in_doubt_and_not_acted_on_again(
@@ -78,7 +78,7 @@ async def test_words_that_a_voice_began_to_act_on_are_in_doubt_and_not_acted_on_
     await order.apply(COLA, actor="order_taker", turn=1)
     await order.apply(NOTE, actor="guest")
 
-    assert await before(store, order) == Before(turn=1, in_doubt=("a cola and a tiramisu",))
+    assert await before(store, order) == PriorCall(turn=1, in_doubt=("a cola and a tiramisu",))
 
 
 async def test_words_that_came_while_something_was_being_done_are_still_to_be_answered(
@@ -89,7 +89,7 @@ async def test_words_that_came_while_something_was_being_done_are_still_to_be_an
     await order.apply(COLA, actor="order_taker", turn=1)
     await heard(store, order, 3, "and a coffee")
 
-    assert await before(store, order) == Before(
+    assert await before(store, order) == PriorCall(
         turn=3, unanswered=("a tiramisu", "and a coffee"), in_doubt=("a cola",)
     )
 
@@ -101,7 +101,7 @@ async def test_what_one_reply_took_up_together_is_acted_on_together(
     await heard(store, order, 2, "and a tiramisu")
     await order.apply(COLA, actor="order_taker", turn=2)
 
-    assert await before(store, order) == Before(turn=2, in_doubt=("a cola", "and a tiramisu"))
+    assert await before(store, order) == PriorCall(turn=2, in_doubt=("a cola", "and a tiramisu"))
 
 
 async def test_an_answer_that_was_cut_short_is_no_answer_to_what_has_come_since(
@@ -134,13 +134,13 @@ async def test_what_was_answered_is_over(store: SqlStore, order: Order) -> None:
     await store.record(order.state.order_id, Moment(2, "said", "greeter", "At ten."))
     await answered(store, order, 2)
 
-    assert await before(store, order) == Before(turn=2)
+    assert await before(store, order) == PriorCall(turn=2)
 
 
 async def test_words_that_were_not_kept_are_in_doubt(store: SqlStore, order: Order) -> None:
     await store.record(order.state.order_id, Moment(1, "spoke", "guest", ""))
 
-    assert await before(store, order) == Before(turn=1, in_doubt=("",))
+    assert await before(store, order) == PriorCall(turn=1, in_doubt=("",))
 
 
 async def test_turns_are_counted_on_where_the_talk_is_forgotten(
@@ -149,7 +149,7 @@ async def test_turns_are_counted_on_where_the_talk_is_forgotten(
     await order.apply(COLA, actor="order_taker", turn=7)
     await store.rewrite(order.state.order_id, lambda state, commands: (state, commands))
 
-    assert await before(store, order) == Before(turn=7)
+    assert await before(store, order) == PriorCall(turn=7)
 
 
 async def test_a_talk_of_a_release_that_kept_no_answers_is_not_gone_through_again(
@@ -158,4 +158,4 @@ async def test_a_talk_of_a_release_that_kept_no_answers_is_not_gone_through_agai
     await heard(store, new, 1, "a cola")
     await heard(store, new, 2, "a tiramisu")
 
-    assert await before(store, new) == Before(turn=2)
+    assert await before(store, new) == PriorCall(turn=2)

@@ -5,7 +5,7 @@ from livekit.agents.job import JobAcceptArguments, RunningJobInfo
 from livekit.protocol import agent, models
 
 from bella_vista.job import JobMetadata, MetadataFaults
-from bella_vista.serving.sending import LIVED_S, Place
+from bella_vista.serving.dispatching import LIVED_S, AgentJob
 
 
 def running(metadata: str, *, identity: str = "", ago_s: float = 0) -> RunningJobInfo:
@@ -19,22 +19,22 @@ def running(metadata: str, *, identity: str = "", ago_s: float = 0) -> RunningJo
 
 
 def test_the_next_agent_is_told_whose_place_it_takes_and_how_often_that_was() -> None:
-    place = Place.of(running('{"user": "ada", "tries": 1}'))
+    place = AgentJob.of(running('{"user": "ada", "tries": 1}'))
 
     assert (place.room, place.identity) == ("room", "agent-AJ_1")
     assert place.next_metadata == JobMetadata(user="ada", supersedes="AJ_1", tries=2)
 
 
 def test_after_a_call_of_some_length_the_count_begins_anew() -> None:
-    place = Place.of(running('{"tries": 3}', identity="me", ago_s=LIVED_S + 1))
+    place = AgentJob.of(running('{"tries": 3}', identity="me", ago_s=LIVED_S + 1))
 
     assert place.identity == "me"
     assert place.next_metadata.tries == 1
 
 
 def test_who_takes_over_from_a_living_agent_replaces_no_lost_one() -> None:
-    place = Place.of(running('{"user": "ada", "tries": 1}'))
-    later = Place.of(running('{"tries": 3}', ago_s=LIVED_S + 1))
+    place = AgentJob.of(running('{"user": "ada", "tries": 1}'))
+    later = AgentJob.of(running('{"tries": 3}', ago_s=LIVED_S + 1))
 
     assert place.metadata_when_moved == JobMetadata(user="ada", supersedes="AJ_1", tries=1)
     assert later.metadata_when_moved.tries == 0
@@ -42,4 +42,4 @@ def test_who_takes_over_from_a_living_agent_replaces_no_lost_one() -> None:
 
 def test_a_job_that_nobody_understood_had_no_call() -> None:
     with pytest.raises(MetadataFaults):
-        Place.of(running("nonsense"))
+        AgentJob.of(running("nonsense"))

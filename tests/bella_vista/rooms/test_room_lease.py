@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bella_vista.rooms.seat import LASTS_S, PATIENCE_S, RENEWED_S, WATCHED_S, Seat
+from bella_vista.rooms.room_lease import DATABASE_WAIT_S, LEASE_S, RENEW_EVERY_S, WATCH_S, RoomLease
 from state.shared import JournalFault, SqlStore
 
 PLACE = "bella-vista/hall"
@@ -21,7 +21,7 @@ class Time:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.clock = SEVEN
         self.slept = 0.0
-        self.meanwhile: list[Seat] = []
+        self.meanwhile: list[RoomLease] = []
         """Agents that are alive: they renew their places as long as somebody sleeps."""
         loop = asyncio.get_running_loop()
         real, asleep = loop.time, asyncio.sleep
@@ -33,7 +33,7 @@ class Time:
                 await seat.renew()
             await asleep(0)
 
-        monkeypatch.setattr("bella_vista.rooms.seat.asyncio.sleep", sleep)
+        monkeypatch.setattr("bella_vista.rooms.room_lease.asyncio.sleep", sleep)
         monkeypatch.setattr(loop, "time", lambda: real() + self.slept)
 
 
@@ -52,18 +52,18 @@ async def store(tmp_path: Path, time: Time) -> AsyncIterator[SqlStore]:
 @pytest.fixture
 async def seats(
     store: SqlStore, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[Callable[..., Seat]]:
+) -> AsyncIterator[Callable[..., RoomLease]]:
     """Makes seats that renew themselves only when the test says so."""
-    made: list[Seat] = []
+    made: list[RoomLease] = []
 
-    async def forever(seat: Seat) -> None:
+    async def forever(seat: RoomLease) -> None:
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(Seat, "_renew", forever)
+    monkeypatch.setattr(RoomLease, "_renew", forever)
 
-    def seat(job: str, supersedes: str | None = None) -> Seat:
+    def seat(job: str, supersedes: str | None = None) -> RoomLease:
         made.append(
-            Seat(
+            RoomLease(
                 store, PLACE, job, supersedes=supersedes, tries=None, lost=lambda: lost.append(job)
             )
         )
@@ -71,7 +71,7 @@ async def seats(
 
     yield seat
     for one in made:
-        await one.leave(done=True)
+        await one.release(done=True)
 
 
 lost: list[str] = []
@@ -82,76 +82,76 @@ def nobody_has_lost() -> None:
     lost.clear()
 
 
-async def test_a_free_place_is_had_at_once(seats: Callable[..., Seat], time: Time) -> None:
-    assert await seats("AJ_1").take()
+async def test_a_free_place_is_had_at_once(seats: Callable[..., RoomLease], time: Time) -> None:
+    assert await seats("AJ_1").acquire()
 
     assert time.slept == 0
 
 
 @pytest.mark.parametrize("by", [timedelta(), timedelta(hours=2), -timedelta(hours=2)])
 async def test_a_living_agent_keeps_its_place_however_the_clock_is_set(
-    seats: Callable[..., Seat], time: Time, by: timedelta
+    seats: Callable[..., RoomLease], time: Time, by: timedelta
 ) -> None:
     living = seats("AJ_1")
-    assert await living.take()
+    assert await living.acquire()
     time.meanwhile.append(living)
     time.clock += by
 
-    assert not await seats("AJ_2").take()
+    assert not await seats("AJ_2").acquire()
 
     assert await living.renew()
     assert lost == []
-    assert time.slept <= WATCHED_S
+    assert time.slept <= WATCH_S
 
 
 @pytest.mark.parametrize("by", [timedelta(), timedelta(hours=2), -timedelta(hours=2)])
 async def test_the_place_of_a_dead_agent_is_had_in_some_seconds_however_the_clock_is_set(
-    seats: Callable[..., Seat], store: SqlStore, time: Time, by: timedelta
+    seats: Callable[..., RoomLease], store: SqlStore, time: Time, by: timedelta
 ) -> None:
-    await seats("AJ_dead").take()
+    await seats("AJ_dead").acquire()
     await store.create("a", lambda ordinal: "{}")
     await store.assign(PLACE, "AJ_dead", state_id="a", guest="g")
     time.clock += by
     seat = seats("AJ_2")
 
-    assert await seat.take()
+    assert await seat.acquire()
 
     assert (seat.lease.state_id, seat.lease.guest) == ("a", "g")
-    assert time.slept <= WATCHED_S + LASTS_S + RENEWED_S
+    assert time.slept <= WATCH_S + LEASE_S + RENEW_EVERY_S
 
 
 async def test_a_replacement_that_names_the_dead_agent_does_not_wait(
-    seats: Callable[..., Seat], time: Time
+    seats: Callable[..., RoomLease], time: Time
 ) -> None:
-    await seats("AJ_dead").take()
+    await seats("AJ_dead").acquire()
 
-    assert await seats("AJ_2", supersedes="AJ_dead").take()
+    assert await seats("AJ_2", supersedes="AJ_dead").acquire()
 
     assert time.slept == 0
 
 
 async def test_of_two_replacements_that_come_at_once_one_stays(
-    seats: Callable[..., Seat], time: Time
+    seats: Callable[..., RoomLease], time: Time
 ) -> None:
-    await seats("AJ_dead").take()
+    await seats("AJ_dead").acquire()
     first, second = seats("AJ_2", supersedes="AJ_dead"), seats("AJ_3", supersedes="AJ_dead")
-    assert await first.take()
+    assert await first.acquire()
     time.meanwhile.append(first)
 
-    assert not await second.take()
+    assert not await second.acquire()
 
     assert await first.renew()
 
 
 async def test_renewals_that_fail_cost_no_place_while_nobody_else_has_it(
-    seats: Callable[..., Seat],
+    seats: Callable[..., RoomLease],
     time: Time,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
     store: SqlStore,
 ) -> None:
     seat = seats("AJ_1")
-    await seat.take()
+    await seat.acquire()
 
     async def fails(*_: object, **__: object) -> None:
         raise JournalFault("The leases", "the disk is full")
@@ -159,7 +159,7 @@ async def test_renewals_that_fail_cost_no_place_while_nobody_else_has_it(
     with monkeypatch.context() as broken, caplog.at_level(logging.WARNING):
         broken.setattr(store, "renew", fails)
         for _ in range(20):
-            time.clock += timedelta(seconds=RENEWED_S)
+            time.clock += timedelta(seconds=RENEW_EVERY_S)
             assert await seat.renew()
     assert await seat.renew()
 
@@ -168,7 +168,7 @@ async def test_renewals_that_fail_cost_no_place_while_nobody_else_has_it(
 
 
 async def test_a_place_whose_database_is_locked_is_waited_for_but_not_for_ever(
-    seats: Callable[..., Seat], time: Time, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    seats: Callable[..., RoomLease], time: Time, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     import sqlite3
     from contextlib import closing
@@ -177,11 +177,11 @@ async def test_a_place_whose_database_is_locked_is_waited_for_but_not_for_ever(
 
     monkeypatch.setattr(dialects, "BUSY_S", 0.0)
     file = tmp_path / "orders.db"
-    assert await seats("AJ_0").take()
+    assert await seats("AJ_0").acquire()
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(JournalFault, match="locked"):
-            await seats("AJ_1", supersedes="AJ_0").take()
-        assert time.slept > PATIENCE_S - RENEWED_S
+            await seats("AJ_1", supersedes="AJ_0").acquire()
+        assert time.slept > DATABASE_WAIT_S - RENEW_EVERY_S
 
-    assert await seats("AJ_2", supersedes="AJ_0").take()
+    assert await seats("AJ_2", supersedes="AJ_0").acquire()

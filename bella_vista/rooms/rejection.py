@@ -1,4 +1,4 @@
-"""A call that cannot be served: the guest is told so, and is not left with an agent that never answers."""
+"""Rejects a call that cannot be served: joins the room, tells the guest why, and leaves."""
 
 import asyncio
 from enum import Enum
@@ -11,17 +11,17 @@ from bella_vista.rooms.words import BROKEN_OFF, NOT_SET_UP
 from rpc.gateway import BadParams, Caller, EndNotices, Forbidden, Gateway, Method, Rejected, Request
 
 TRANSCRIPTION = "lk.transcription"
-"""Where clients read what is said."""
+"""The topic on which clients read what is said."""
 
-LINGERS_S = 10.0
-"""How long it waits for somebody to tell, in seconds."""
+WAIT_FOR_GUEST_S = 10.0
+"""How long to wait for a participant to tell, in seconds."""
 
-HEARD_S = 4.0
-"""How long it stays after it has told, in seconds, so that nobody's hello comes to nothing: livekit-server 1.13.5
-may tell a guest up to three seconds late who is there."""
+STAY_S = 4.0
+"""How long to stay after telling, in seconds, so that a hello still gets its answer: livekit-server
+1.13.5 may announce the agent to the guest up to three seconds late."""
 
-ANSWERED_S = 0.5
-"""How long the answer to a hello may take on its way, in seconds."""
+REPLY_S = 0.5
+"""How long the answer to a hello may take to arrive, in seconds."""
 
 
 _PEOPLE = (
@@ -31,8 +31,8 @@ _PEOPLE = (
 )
 
 
-class Why(Enum):
-    """Why a call is not served: what the guest is told, and what his client is."""
+class RejectReason(Enum):
+    """Why a call is rejected: what the guest hears, and the error that a client gets."""
 
     METADATA = (
         NOT_SET_UP,
@@ -45,26 +45,26 @@ class Why(Enum):
 
     @property
     def words(self) -> str:
-        """What the guest is told."""
+        """What the guest hears."""
         return self.value[0]
 
     @property
     def error(self) -> Rejected:
-        """What a hello is answered with."""
-        kind = BadParams if self is Why.METADATA else Forbidden
+        """The error that answers a hello."""
+        kind = BadParams if self is RejectReason.METADATA else Forbidden
         return kind(self.value[1])
 
 
-async def write(
+async def send_transcription(
     agent: rtc.LocalParticipant, words: str, segment: str, *, to: str | None = None
 ) -> None:
-    """Say something to whoever reads what is said in the room, without a session.
+    """Send a text as final transcription, without a session.
 
     Args:
-        agent: Who says it.
-        words: As they stand.
-        segment: An id of its own among all that this agent says.
-        to: The only participant who is told; everybody without one.
+        agent: The sender.
+        words: The text.
+        segment: A segment id, unique for this agent.
+        to: The only recipient; everybody in the room without it.
     """
     await agent.send_text(
         words,
@@ -74,22 +74,27 @@ async def write(
     )
 
 
-async def refuse_politely(
-    ctx: JobContext, why: Why, *, user: str | None = None, transfer_to: str | None = None
+async def reject_call(
+    ctx: JobContext,
+    reason: RejectReason,
+    *,
+    user: str | None = None,
+    transfer_to: str | None = None,
 ) -> None:
-    """Join a room, say why the call is not served, and leave; a telephone hears a recorded sentence.
+    """Join a room, say why the call is not served, and leave; a phone caller hears a recorded sentence.
 
     Args:
         ctx: The job, not connected.
-        why: Why.
-        user: The identity of the user, where it is known: they are told that the call has ended, if it had begun.
-        transfer_to: Where a telephone is transferred then; without it its line is ended.
+        reason: Why it is rejected.
+        user: The user's identity, if known: they are notified that the call has ended, if it had
+            begun.
+        transfer_to: Where a phone caller is transferred afterwards; without it their line is ended.
     """
     called = asyncio.Event()
 
     async def hello(request: Request, caller: Caller) -> Request:
         called.set()
-        raise why.error
+        raise reason.error
 
     await ctx.connect()
     gateway = Gateway(
@@ -101,42 +106,42 @@ async def refuse_politely(
     agent = ctx.room.local_participant
     gateway.install(agent)
     ends = EndNotices(agent)
-    # An attribute that changes has the server tell the others at once that somebody is here.
+    # livekit-server announces an agent to the others at once when one of its attributes changes.
     await agent.set_attributes({"lk.agent.state": "speaking"})
     coming = asyncio.ensure_future(ctx.wait_for_participant(kind=list(_PEOPLE)))
     calling = asyncio.ensure_future(called.wait())
     try:
         await asyncio.wait(
-            (coming, calling), timeout=LINGERS_S, return_when=asyncio.FIRST_COMPLETED
+            (coming, calling), timeout=WAIT_FOR_GUEST_S, return_when=asyncio.FIRST_COMPLETED
         )
         if ctx.room.isconnected() and (coming.done() or calling.done()):
-            if why is Why.BROKEN:
+            if reason is RejectReason.BROKEN:
                 for one in [user] if user is not None else _people(ctx.room):
                     ends.tell(one, {"reason": "failed"})
-            await write(agent, why.words, ctx.job.id)
+            await send_transcription(agent, reason.words, ctx.job.id)
             if phones := _telephones(ctx.room):
                 await play_recording(ctx.room)
                 for one in phones:
                     await end_line(ctx.api, ctx.room.name, one, transfer_to=transfer_to)
             else:
-                await asyncio.wait((calling,), timeout=HEARD_S)
-                await asyncio.sleep(ANSWERED_S)
+                await asyncio.wait((calling,), timeout=STAY_S)
+                await asyncio.sleep(REPLY_S)
     finally:
         coming.cancel()
         calling.cancel()
-        # A room that is closed meanwhile ends the waiting by an error (livekit-agents 1.8.9).
+        # A room that is closed meanwhile makes the wait raise (livekit-agents 1.8.9).
         await asyncio.gather(coming, calling, return_exceptions=True)
         await ends.aclose()
         await gateway.aclose()
-    ctx.shutdown("it cannot be served")
+    ctx.shutdown("call rejected")
 
 
 def _telephones(room: rtc.Room) -> list[str]:
-    """List the telephones in a room."""
+    """List the phone callers in a room."""
     return [one.identity for one in room.remote_participants.values() if is_telephone(one)]
 
 
 def _people(room: rtc.Room) -> list[str]:
-    """List those in a room who have a client that can be called."""
+    """List the participants with a client that can receive RPC calls."""
     standard = rtc.ParticipantKind.PARTICIPANT_KIND_STANDARD
     return [one.identity for one in room.remote_participants.values() if one.kind == standard]

@@ -1,4 +1,4 @@
-"""What a guest in a room sees in his terminal: a plain talk, or JSON lines for a program."""
+"""What a guest in a room sees in the terminal: a plain transcript, or JSON lines for a program."""
 
 import shutil
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol, TextIO
 from pydantic import JsonValue
 
 from bella_vista.guest.receipt import rows, stage_of
-from bella_vista.terminal.guest import PROMPT
+from bella_vista.terminal.input import PROMPT
 from bella_vista.terminal.json_lines import json_line
 from bella_vista.terminal.receipt import as_text
 from state.text import clean
@@ -21,13 +21,13 @@ _NARROWEST = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a guest has come to.
+class JoinedRoom:
+    """The room and call that a guest has joined.
 
     Args:
         room: The room's name.
-        identity: Who he is there.
-        hello: What the agent answered to his hello.
+        identity: The guest's identity.
+        hello: The agent's reply to hello.
     """
 
     room: str
@@ -36,25 +36,25 @@ class Place:
 
     @property
     def resume_code(self) -> str | None:
-        """With what he can go on in another room."""
+        """The code that resumes the order in another room."""
         code = self.hello.get("resume_code")
         return code if isinstance(code, str) else None
 
 
-class Front(Protocol):
-    """What a visit looks like to whoever sits in front of it."""
+class Display(Protocol):
+    """Shows a conversation in a room to the person or program at the terminal."""
 
-    def opens(self, place: Place, view: Mapping[str, Any]) -> None:
+    def opens(self, place: JoinedRoom, view: Mapping[str, Any]) -> None:
         """The agent has answered."""
 
     def typing(self) -> None:
-        """The guest is asked for his words."""
+        """The guest is prompted for input."""
 
     def typed(self, line: str) -> None:
-        """The guest sees his own words as he has typed them; from another thread."""
+        """The guest has typed a line; called from another thread."""
 
     def heard(self, line: str) -> None:
-        """The guest's words go out."""
+        """The guest's words are being sent."""
 
     def said(self, agent: str | None, text: str) -> None:
         """An agent has said something."""
@@ -66,18 +66,20 @@ class Front(Protocol):
         """It is the guest's turn, or no longer."""
 
     def told(self, what: str) -> None:
-        """Something is the matter with the connection, the agent or the guest's words."""
+        """There is a problem with the connection, the agent or the guest's message."""
 
-    def closes(self, reason: Reason, place: Place, view: Mapping[str, Any], to_go_on: str) -> None:
-        """The visit is over."""
+    def closes(
+        self, reason: Reason, place: JoinedRoom, view: Mapping[str, Any], to_go_on: str
+    ) -> None:
+        """The conversation is over."""
 
 
-class PlainFront:
-    """Writes who says what, and the order as it changes.
+class PlainDisplay:
+    """Writes what is said, and the order as it changes.
 
     Args:
-        out: Where to.
-        answers_here: Whether the guest types right here, so that his words need no repeating.
+        out: Receives the text.
+        answers_here: Whether the guest types in this terminal, so that input is not repeated.
     """
 
     def __init__(self, out: TextIO, *, answers_here: bool) -> None:
@@ -86,8 +88,8 @@ class PlainFront:
         self._asking = False
         self._shown: tuple[str, str] | None = None
 
-    def opens(self, place: Place, view: Mapping[str, Any]) -> None:
-        """Say where he is, and whose order it is."""
+    def opens(self, place: JoinedRoom, view: Mapping[str, Any]) -> None:
+        """Write the room and the order's number."""
         self._write(f"Room {clean(place.room)}")
         self._write(f"Order {clean(str(view['order_number']))} ({clean(str(view['order_id']))})")
         if self._answers_here:
@@ -96,20 +98,20 @@ class PlainFront:
         self.order(view)
 
     def typing(self) -> None:
-        """Remember that what is written now comes between the guest's words."""
+        """Remember that the prompt is shown, so that output goes above it."""
         self._asking = self._answers_here
 
     def typed(self, line: str) -> None:
-        """Nobody needs to repeat what he sees."""
+        """Write nothing: the guest sees what they type."""
 
     def heard(self, line: str) -> None:
-        """Write down what he says, where he does not see it himself."""
+        """Write the guest's words, if they are not visible anyway."""
         self._asking = False
         if not self._answers_here:
             self._write(f"\nYou: {clean(line)}")
 
     def said(self, agent: str | None, text: str) -> None:
-        """Write down what an agent says."""
+        """Write what an agent says."""
         name = _name(agent) if agent else "Bella Vista"
         lines = f"{name}: {clean(text, lines=True)}".split("\n")
         if self._answers_here:
@@ -117,7 +119,7 @@ class PlainFront:
         self._write("\n".join(lines))
 
     def order(self, view: Mapping[str, Any]) -> None:
-        """Write down in one line what is on the order, when that or its stage has changed."""
+        """Write the order's summary and stage in one line when they have changed."""
         now = (clean(str(view["order_summary"])), stage_of(view))
         if now != self._shown:
             if self._shown is not None or view["order_items"]:
@@ -125,20 +127,22 @@ class PlainFront:
             self._shown = now
 
     def your_turn(self, notice: Mapping[str, Any]) -> None:
-        """Say whose turn it is, to who types."""
+        """Write the turn notice, if the guest types in this terminal."""
         if notice.get("your_turn") is not True or not self._answers_here:
             return
         text = notice.get("text")
         if not isinstance(text, str) or not text.strip():
-            text = f"Your turn: {_name(str(notice.get('active_agent') or 'the house'))} listens"
+            text = f"Your turn: {_name(str(notice.get('active_agent') or 'the agent'))} listens"
         self._write(fill(f"[{clean(text)}]", self._columns()))
 
     def told(self, what: str) -> None:
-        """Write down what is the matter."""
+        """Write the problem."""
         self._write(f"({what})")
 
-    def closes(self, reason: Reason, place: Place, view: Mapping[str, Any], to_go_on: str) -> None:
-        """Show how the order stands, and how it can go on."""
+    def closes(
+        self, reason: Reason, place: JoinedRoom, view: Mapping[str, Any], to_go_on: str
+    ) -> None:
+        """Write the order, and how to continue it."""
         self._asking = False
         self._write(f"\n{as_text(rows(view), min(_RECEIPT, self._columns()))}\n")
         self._write(f"Order {clean(str(view['order_number']))} is {stage_of(view)}.")
@@ -150,61 +154,63 @@ class PlainFront:
 
     def _write(self, text: str) -> None:
         if self._asking:
-            # The prompt stands there: it is written over, and comes again below.
+            # The prompt is on this line: overwrite it, and print it again below.
             self._out.write(f"\r{' ' * len(PROMPT)}\r{text}\n{PROMPT}")
         else:
             self._out.write(text + "\n")
         self._out.flush()
 
 
-class JsonFront:
-    """Writes everything that happens as one JSON line each, at once.
+class JsonDisplay:
+    """Writes every event as one JSON line, immediately.
 
     Args:
-        out: Where the lines go, and nothing else.
+        out: Receives the lines, and nothing else.
     """
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
 
-    def opens(self, place: Place, view: Mapping[str, Any]) -> None:
-        """Say where he is, who he is, and what the agent answered."""
+    def opens(self, place: JoinedRoom, view: Mapping[str, Any]) -> None:
+        """Write the ``ready`` event."""
         self._write(
             "ready", room=place.room, identity=place.identity, **dict(place.hello), state=dict(view)
         )
 
     def typing(self) -> None:
-        """Nobody types here."""
+        """Write nothing."""
 
     def typed(self, line: str) -> None:
-        """Nobody types here."""
+        """Write nothing."""
 
     def heard(self, line: str) -> None:
-        """Write down what he says."""
+        """Write the guest's words."""
         self._write("heard", text=line)
 
     def said(self, agent: str | None, text: str) -> None:
-        """Write down what an agent says."""
+        """Write what an agent says."""
         self._write("said", agent=agent, text=text)
 
     def order(self, view: Mapping[str, Any]) -> None:
-        """Write down how the order is now."""
+        """Write the changed order."""
         self._write("state", version=view.get("version"), state=dict(view))
 
     def your_turn(self, notice: Mapping[str, Any]) -> None:
-        """Write down the notice."""
+        """Write the turn notice."""
         self._write("your_turn", **dict(notice))
 
     def told(self, what: str) -> None:
-        """Write down what is the matter."""
+        """Write the problem."""
         self._write("told", text=what)
 
-    def closes(self, reason: Reason, place: Place, view: Mapping[str, Any], to_go_on: str) -> None:
-        """Say why it ended, how the order stands, and how it can go on."""
+    def closes(
+        self, reason: Reason, place: JoinedRoom, view: Mapping[str, Any], to_go_on: str
+    ) -> None:
+        """Write the ``end`` event."""
         self._write("end", reason=reason, resume_code=place.resume_code, order=dict(view))
 
     def _write(self, type_: str, **data: JsonValue) -> None:
-        # What an agent sends may have a field of that name.
+        # An agent's payload may have a field of that name.
         data.pop("type", None)
         self._out.write(json_line({"type": type_, **data}) + "\n")
         self._out.flush()

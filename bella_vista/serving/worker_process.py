@@ -1,4 +1,4 @@
-"""A worker as a process of its own: from the settings to the exit code."""
+"""A worker process: from the settings to the exit code, alone or under a supervisor."""
 
 import asyncio
 import os
@@ -7,63 +7,63 @@ import threading
 from collections.abc import Collection, Iterable
 from importlib import import_module
 
-from bella_vista.importing import uncollected
-from bella_vista.menus import good_menu_kept, menu_file
+from bella_vista.importing import gc_paused
+from bella_vista.menus import keep_menu_copy, menu_file
 from bella_vista.serving.logs import log_as_worker
 from bella_vista.settings import ServingSettings, Settings, SettingsFaults, usable_settings
 
 APP = "bella_vista.app"
-"""The module whose ``server`` takes the calls."""
+"""The module whose ``server`` serves the calls."""
 
 _CLOSE_LIMIT_S = 6.0
-"""How long a worker lives whose supervisor is gone, in seconds."""
+"""How long a worker lives after its supervisor has gone, in seconds."""
 
 MOVE = b"move\n"
-"""What a supervisor writes to a worker that shall leave its calls to the next one."""
+"""Written by a supervisor to a worker that shall hand its calls over to the next one."""
 
 
 def run_worker(module: str = APP, *, ready: int | None = None) -> int:
-    """Serve rooms until a signal says that it is enough; returns the exit code.
+    """Serve rooms until a signal; returns the exit code.
 
     Args:
         module: Holds the ``server``.
-        ready: Under a supervisor, the file that is told when the worker has registered; stdin then says when it is
-            enough: by ``MOVE``, or by its end.
+        ready: Under a supervisor, the file descriptor to write to when the worker has registered;
+            stdin then stops the worker: by ``MOVE``, or by its end.
 
     Raises:
         SettingsFaults: Everything that is wrong with the settings.
     """
     settings = checked_settings()
     log_as_worker(settings.secrets, plain=ready is not None)
-    # Imported only now: what it takes a second to import need not be there to say what is wrong.
-    with uncollected():
+    # Imported late: an import takes a second, which reporting faults should not need.
+    with gc_paused():
+        from bella_vista.serving.lifecycle import serve
         from bella_vista.serving.worker import Worker
-        from bella_vista.serving.working import serve
 
         worker = import_module(module).server
     if not isinstance(worker, Worker):
         raise TypeError(f"{module}.server was not made by make_server")
-    with good_menu_kept(settings.menu):
+    with keep_menu_copy(settings.menu):
         return asyncio.run(serve(worker) if ready is None else _serve_supervised(worker, ready))
 
 
 def checked_settings(**options: object) -> ServingSettings:
-    """Read the settings and try what every call will need: better no worker than one whose every call fails.
+    """Read the settings and check everything that each call will need, the menu and the database included.
 
     Args:
-        options: What was given on the command line, by name; ``None`` is not given.
+        options: Command-line options by name; ``None`` means not given.
 
     Raises:
         SettingsFaults: Everything that is wrong with them, with the menu and with the database.
     """
-    from bella_vista.speech_models import speaking_settings
+    from bella_vista.speech_models import worker_settings
 
     faults: list[str] = []
     settings = None
     found = usable_settings(**options)
-    agents = _voices() if found is not None and found[0].tts_voices else ()
+    agents = _agent_names() if found is not None and found[0].tts_voices else ()
     try:
-        settings = speaking_settings(agents=agents, **options)
+        settings = worker_settings(agents=agents, **options)
     except SettingsFaults as wrong:
         faults += wrong.faults
     if found is not None:
@@ -73,14 +73,14 @@ def checked_settings(**options: object) -> ServingSettings:
     return settings
 
 
-def _voices() -> Iterable[str]:
+def _agent_names() -> Iterable[str]:
     from agents.roster import restaurant_graph
 
     return restaurant_graph().agents
 
 
 def _faults_of_calls(settings: Settings, wrong: Collection[str]) -> list[str]:
-    """Say what is wrong with the menu and the database, where it is known which are meant."""
+    """List the faults of the menu and the database, where the settings name them correctly."""
     from bella_vista.orders import OrderFaults, default_database, list_orders, open_store
     from state.menu import MenuFaults, load_menu
 
@@ -105,34 +105,34 @@ def _faults_of_calls(settings: Settings, wrong: Collection[str]) -> list[str]:
 
 
 async def _serve_supervised(worker: object, ready: int) -> int:
+    from bella_vista.serving.lifecycle import ShutdownMode, serve
     from bella_vista.serving.worker import Worker
-    from bella_vista.serving.working import Ending, serve
 
     if not isinstance(worker, Worker):
         raise TypeError("a worker is made by make_server")
     loop = asyncio.get_running_loop()
-    told: asyncio.Future[Ending] = loop.create_future()
+    stop: asyncio.Future[ShutdownMode] = loop.create_future()
 
-    def tell(ending: Ending) -> None:
-        if not told.done():
-            told.set_result(ending)
+    def set_mode(mode: ShutdownMode) -> None:
+        if not stop.done():
+            stop.set_result(mode)
 
     def listen() -> None:
-        # The supervisor holds the other end: when it is gone, however it went, this ends.
+        # The supervisor holds the other end: when it dies, however that happens, this ends.
         for line in sys.stdin.buffer:
             if line == MOVE:
-                loop.call_soon_threadsafe(tell, Ending.MOVE)
-        loop.call_soon_threadsafe(tell, Ending.CLOSE)
+                loop.call_soon_threadsafe(set_mode, ShutdownMode.MOVE)
+        loop.call_soon_threadsafe(set_mode, ShutdownMode.CLOSE)
         last = threading.Timer(_CLOSE_LIMIT_S, os._exit, args=(0,))
         last.daemon = True
         last.start()
 
     threading.Thread(target=listen, daemon=True, name="supervisor").start()
-    return await serve(worker, told=told, registered=lambda: _say(ready))
+    return await serve(worker, stop=stop, registered=lambda: _report_ready(ready))
 
 
-def _say(ready: int) -> None:
+def _report_ready(ready: int) -> None:
     try:
         os.write(ready, b"registered\n")
-    except OSError:  # nobody waits for it any more
+    except OSError:  # the supervisor has gone
         return

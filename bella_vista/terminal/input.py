@@ -1,4 +1,4 @@
-"""Where the guest's lines come from: the keyboard with line editing, or anything that can be piped."""
+"""The guest's input: typed with line editing, or piped."""
 
 import contextlib
 import os
@@ -11,23 +11,24 @@ PROMPT = "You: "
 
 
 def is_dumb() -> bool:
-    """Whether the terminal can do no more than show one character after the other."""
+    """Whether the terminal supports nothing but plain output."""
     return os.environ.get("TERM", "").lower() in ("", "dumb", "unknown")
 
 
 def piped() -> Lines:
-    """Take the guest's lines from stdin as they come."""
-    # Without a stdin its descriptor may be anybody's by now.
+    """Read lines from stdin."""
+    # Without a stdin its descriptor may belong to something else.
     return Lines(PipedLines(sys.stdin.fileno()) if sys.stdin is not None else lambda: None)
 
 
 def typed(told: Callable[[str], None]) -> Lines:
-    """Ask the guest for each line, with editing and history where Python has them.
+    """Prompt for each line, with editing and history where Python supports it.
 
     Args:
-        told: Gets each line as he sees it.
+        told: Called with each line as it was typed.
     """
-    # Only importing readline makes input() edit lines. A pasted text with several lines is several turns.
+    # Importing readline makes input() edit lines. With bracketed paste off each pasted line is one
+    # turn.
     with contextlib.suppress(ImportError):
         import readline
 
@@ -42,7 +43,7 @@ def typed(told: Callable[[str], None]) -> Lines:
 
 
 def _terminal_as_found() -> Callable[[], None]:
-    """Return what leaves the terminal as it is now: a thread in the middle of a line has changed its mode."""
+    """Return a function that restores the terminal's mode: a thread inside ``input`` has changed it."""
     try:
         import termios
 

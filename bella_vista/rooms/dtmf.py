@@ -1,4 +1,4 @@
-"""The keys of a telephone: digits that are pressed one after the other are one thing the guest says."""
+"""DTMF digits: keys pressed one after another become one message of the caller."""
 
 import asyncio
 from collections.abc import Callable
@@ -6,22 +6,22 @@ from collections.abc import Callable
 from bella_vista.rooms.words import A_PERSON
 
 PAUSE_S = 1.5
-"""How long after a digit the next one still belongs to it, in seconds."""
+"""How long after a digit the next one still belongs to the same number, in seconds."""
 
-MOST = 20
-"""How many digits are taken in at once; a telephone number has at most fifteen (ITU-T E.164)."""
+MAX_DIGITS = 20
+"""How many digits one message keeps; a telephone number has at most fifteen (ITU-T E.164)."""
 
 _DONE, _PERSON = "#", "0"
 
 
-class Keys:
-    """Collects what is pressed and says it for the guest.
+class DtmfDigits:
+    """Collects DTMF digits and passes them on as the caller's words.
 
-    ``#`` ends a number at once. ``0`` by itself asks for a person. A star or hash by itself is nothing.
+    ``#`` ends a number at once. ``0`` alone asks for a person. A lone star or hash is ignored.
 
     Args:
-        say: Takes what the guest has said by it.
-        pause_s: How long after a digit the next one still belongs to it, in seconds.
+        say: Receives the words.
+        pause_s: How long after a digit the next one still belongs to the same number, in seconds.
     """
 
     def __init__(self, say: Callable[[str], None], *, pause_s: float = PAUSE_S) -> None:
@@ -31,18 +31,18 @@ class Keys:
         self._timer: asyncio.TimerHandle | None = None
 
     def press(self, key: str) -> None:
-        """Take in one key."""
+        """Process one key press."""
         self.cancel()
         if key == _DONE:
             self._finish()
         elif key.isascii() and key.isdigit() and len(key) == 1:
-            self._pressed = (self._pressed + key)[-MOST:]
+            self._pressed = (self._pressed + key)[-MAX_DIGITS:]
             self._wait()
         elif self._pressed:
             self._wait()
 
     def cancel(self) -> None:
-        """Stop waiting for more; what was pressed stays."""
+        """Cancel the timer; digits pressed so far are kept."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -1,4 +1,4 @@
-"""What was said in the calls about one order, as a person reads it."""
+"""Formats the stored transcripts of an order."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, tzinfo
@@ -6,27 +6,29 @@ from datetime import datetime, tzinfo
 from rich.table import Table
 
 from bella_vista.orders_pages import rendered
-from bella_vista.terminal.words import speaker_name, spent
-from bella_vista.transcript import KeptCall, Kind
+from bella_vista.terminal.words import cost_line, speaker_name
+from bella_vista.transcript import MomentKind, StoredCall
 from state.shared import Moment
 
-NOTHING_KEPT = "Nothing of what was said is kept: it was switched off, grew too old, or the guest was forgotten."
+NOTHING_STORED = (
+    "No transcript is stored: it was switched off, has expired, or the guest was erased."
+)
 
 
-def talk_page(calls: Sequence[KeptCall], zone: tzinfo | None) -> str:
-    """Lay out what was said about an order, and what it cost.
+def transcript_page(calls: Sequence[StoredCall], zone: tzinfo | None) -> str:
+    """Format what was said about an order, and what it cost.
 
     Args:
-        calls: What was kept.
-        zone: The restaurant's: when it was said is told in its time.
+        calls: The transcripts.
+        zone: The restaurant's time zone.
     """
     pages = [page for call in calls if (page := "\n".join(_call(call, zone)))]
     if not any(call.words for call in calls):
-        pages.insert(0, NOTHING_KEPT)
+        pages.insert(0, NOTHING_STORED)
     return "\n\n".join(pages)
 
 
-def _call(call: KeptCall, zone: tzinfo | None) -> Iterator[str]:
+def _call(call: StoredCall, zone: tzinfo | None) -> Iterator[str]:
     if call.words:
         first = _time(call.words[0], zone)
         yield f"Said on {first:%Y-%m-%d}:\n" if first is not None else "Said:\n"
@@ -34,14 +36,14 @@ def _call(call: KeptCall, zone: tzinfo | None) -> Iterator[str]:
         rows.columns[0].no_wrap = rows.columns[1].no_wrap = True
         for moment in call.words:
             at = _time(moment, zone)
-            broken_off = " ..." if moment.kind == Kind.CUT_SHORT else ""
+            interrupted = " ..." if moment.kind == MomentKind.INTERRUPTED else ""
             rows.add_row(
                 f"{at:%H:%M:%S}" if at is not None else "",
                 speaker_name(moment.who),
-                moment.text + broken_off,
+                moment.text + interrupted,
             )
         yield rendered(rows)
-    if (cost := spent(call.cost)) is not None:
+    if (cost := cost_line(call.cost)) is not None:
         yield cost
 
 

@@ -6,7 +6,7 @@ from itertools import count
 import pytest
 
 from bella_vista.menus import menu_file
-from bella_vista.rooms.remarks import MOST_TOLD, PageChanges
+from bella_vista.rooms.page_comments import MAX_LISTED, PageComments
 from state.commands import (
     AddItem,
     AddNote,
@@ -45,14 +45,14 @@ async def done(*commands: OrderCommand, first: tuple[OrderCommand, ...] = ()) ->
     shared = new_order()
     for command in first:
         await shared.apply(command, actor="order_taker")
-    changes = PageChanges(CONTEXT)
-    shared.subscribe(changes.note)
+    changes = PageComments(CONTEXT)
+    shared.subscribe(changes.add)
     for command in commands:
         await shared.apply(command, actor="guest")
     assert changes.waiting
-    words = changes.words(shared.state)
+    words = changes.take_comment(shared.state)
     assert not changes.waiting
-    assert changes.words(shared.state) == ""
+    assert changes.take_comment(shared.state) == ""
     return words
 
 
@@ -115,43 +115,43 @@ async def test_a_change_after_the_reading_says_that_it_will_be_read_again() -> N
 
 async def test_what_a_voice_has_spoken_to_already_is_not_said_again() -> None:
     shared = new_order()
-    changes = PageChanges(CONTEXT)
-    shared.subscribe(changes.note)
+    changes = PageComments(CONTEXT)
+    shared.subscribe(changes.add)
     await shared.apply(TIRAMISU, actor="guest")
-    changes.said("Anything else?")
+    changes.agent_said("Anything else?")
     assert changes.waiting
-    changes.said("So that is one tiramisu. Is that right?")
+    changes.agent_said("So that is one tiramisu. Is that right?")
     assert not changes.waiting
 
 
 async def test_what_a_voice_does_meanwhile_is_not_told_as_the_guests() -> None:
     shared = new_order()
-    changes = PageChanges(CONTEXT)
+    changes = PageComments(CONTEXT)
     await shared.apply(TIRAMISU, actor="guest")
     shared.subscribe(
         lambda applied: (
-            changes.note(applied) if applied.actor == "guest" else changes.note_another(applied)
+            changes.add(applied) if applied.actor == "guest" else changes.add_foreign(applied)
         )
     )
     await shared.apply(SetCustomer(name="Ada"), actor="guest")
     await shared.apply(WATER, actor="order_taker")
     await shared.apply(AddNote(title="Bell", content="broken"), actor="guest")
-    words = changes.words(shared.state)
+    words = changes.take_comment(shared.state)
     assert words == "I see you gave me your name and left a note."
 
 
 async def test_nobody_listens_to_a_long_list() -> None:
     shared = new_order()
-    changes = PageChanges(CONTEXT)
+    changes = PageComments(CONTEXT)
     shared.subscribe(
         lambda applied: (
-            changes.note(applied) if applied.actor == "guest" else changes.note_another(applied)
+            changes.add(applied) if applied.actor == "guest" else changes.add_foreign(applied)
         )
     )
-    for _ in range(MOST_TOLD + 1):
+    for _ in range(MAX_LISTED + 1):
         await shared.apply(TIRAMISU, actor="guest")
         await shared.apply(WATER, actor="staff")
-    words = changes.words(shared.state)
+    words = changes.take_comment(shared.state)
     assert words == "I see you changed several things."
 
 

@@ -4,13 +4,13 @@ import asyncio
 
 import pytest
 
-from bella_vista.rooms.keys import Keys
+from bella_vista.rooms.dtmf import DtmfDigits
 from bella_vista.rooms.words import A_PERSON
 
 
 async def pressed(keys: str) -> list[str]:
     said: list[str] = []
-    pad = Keys(said.append, pause_s=0.0)
+    pad = DtmfDigits(said.append, pause_s=0.0)
     for key in keys:
         pad.press(key)
     for _ in range(3):
@@ -46,7 +46,7 @@ async def test_no_more_is_taken_in_than_a_number_has() -> None:
 
 async def test_a_pause_ends_a_number() -> None:
     said: list[str] = []
-    pad = Keys(said.append, pause_s=0.0)
+    pad = DtmfDigits(said.append, pause_s=0.0)
     pad.press("4")
     for _ in range(3):
         await asyncio.sleep(0)

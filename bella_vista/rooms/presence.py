@@ -1,8 +1,9 @@
-"""Who is in the room, who of them the guest is, and whether he is there just now.
+"""Who is in the room, which participant is the guest, and whether they are present.
 
-A call is one guest's. Where the dispatch names him it is he and nobody else. Else it is whoever first says
-hello, writes, publishes a microphone or is a telephone, or who is alone with the agent for a while. Staff are
-known by an attribute that only the server could have set.
+A call belongs to one guest. If the dispatch names them, only that identity can be the guest.
+Otherwise it is the first participant to say hello, write, publish a microphone or join by phone, or
+a participant who is alone with the agent for some seconds. Staff have an attribute that only the
+server can set.
 """
 
 import asyncio
@@ -19,18 +20,19 @@ from rpc.gateway import GUEST, STAFF
 logger = logging.getLogger(__name__)
 
 ROLE, SEEN = "bella.role", "bella.seen"
-"""The attribute that makes somebody staff, and the one that is set so that the others are told of him."""
+"""The attribute that marks staff, and one that is set only to make the server announce a
+participant."""
 
 ALONE_S = 3.0
-"""How long somebody is alone with the agent until he is taken for the guest, in seconds."""
+"""How long a participant is alone with the agent before they are bound as the guest, in seconds."""
 
 PRESENCE_S = 4.0
-"""How long it may take until a server tells of somebody who has just come, in seconds.
+"""How long the server may take to announce a participant who has just joined, in seconds.
 
-livekit-server 1.13.5 tells of those who publish nothing on a tick of three seconds, and at once when one of
-their attributes changes."""
+livekit-server 1.13.5 announces participants without tracks on a tick of three seconds, and at once
+when one of their attributes changes."""
 
-_GUESTS = frozenset(
+_PEOPLE = frozenset(
     {
         rtc.ParticipantKind.PARTICIPANT_KIND_STANDARD,
         rtc.ParticipantKind.PARTICIPANT_KIND_SIP,
@@ -39,45 +41,45 @@ _GUESTS = frozenset(
 )
 
 
-class Rooms(Protocol):
-    """What is asked of the server: who is there, and to change something about a participant, so that they are told of."""
+class ParticipantApi(Protocol):
+    """The calls to the LiveKit server API that presence needs."""
 
     async def get_participant(self, get: api.RoomParticipantIdentity) -> Any:
-        """Return what the server knows of a participant, or raise that they are not there."""
+        """Return a participant, or raise if they are not in the room."""
 
     async def update_participant(self, update: api.UpdateParticipantRequest) -> Any:
-        """Change a participant's attributes, or raise that he is not there."""
+        """Change a participant's attributes, or raise if they are not in the room."""
 
 
 @dataclass(frozen=True)
 class Arrival:
-    """The guest is there again.
+    """The guest is back in the room.
 
     Args:
-        anew: Whether it is another connection of his: a page that was loaded again.
+        reloaded: Whether they have a new connection, as after reloading the page.
     """
 
-    anew: bool
+    reloaded: bool
 
 
-class Attendance:
-    """The people of one room.
+class Presence:
+    """Tracks the participants of one room and binds one of them as the guest.
 
     Args:
         room: The room, before it is connected.
-        rooms: The server's own interface; nobody is looked for without it.
-        expected: The guest's identity, where the dispatch names it.
-        left: Called when the guest has gone.
-        came_back: Called when he is there again.
-        joined: Called when somebody else is there, perhaps again.
-        gone: Called when anybody has gone.
-        alone_s: How long somebody is alone until he is taken for the guest, in seconds.
+        rooms: The LiveKit server API; without it the server is not asked.
+        expected: The guest's identity, if the dispatch names it.
+        left: Called when the guest has left.
+        came_back: Called when the guest is back.
+        joined: Called when another participant joins, perhaps again.
+        gone: Called when any participant has left.
+        alone_s: How long a participant is alone before they are bound as the guest, in seconds.
     """
 
     def __init__(
         self,
         room: rtc.Room,
-        rooms: Rooms | None,
+        rooms: ParticipantApi | None,
         *,
         expected: str | None = None,
         left: Callable[[], None] = lambda: None,
@@ -99,18 +101,18 @@ class Attendance:
         self._present = False
         self._alone: asyncio.TimerHandle | None = None
         self._changed = asyncio.Event()
-        self._looked = 0
+        self._announcements = 0
         room.on("participant_connected", self._on_connected)
         room.on("participant_disconnected", self._on_disconnected)
         room.on("track_published", self._on_track)
         room.on("participant_attributes_changed", self._on_attributes)
-        room.on("reconnected", self._look_around)
+        room.on("reconnected", self._scan)
 
-    # -- what others ask -------------------------------------------------------------------------
+    # -- queries -----------------------------------------------------------------------------------
 
     @property
     def guest(self) -> str | None:
-        """The identity of the guest, once it is known."""
+        """The guest's identity, once bound."""
         return self._guest
 
     @property
@@ -120,60 +122,62 @@ class Attendance:
 
     @property
     def participant(self) -> rtc.RemoteParticipant | None:
-        """The guest as the room knows him, while he is there."""
+        """The guest as a participant, while present."""
         return self._room.remote_participants.get(self._guest) if self._guest else None
 
     @property
-    def anybody(self) -> bool:
-        """Whether somebody is in the room who could be the guest."""
+    def has_candidate(self) -> bool:
+        """Whether any participant in the room could be the guest."""
         return any(self._eligible(one) for one in self._room.remote_participants.values())
 
     def role_of(self, identity: str) -> str | None:
-        """Say who somebody is: the guest, staff, or nobody."""
+        """Return a participant's role: guest, staff, or ``None``."""
         if identity and identity == self._guest:
             return GUEST
         there = self._room.remote_participants.get(identity)
         return STAFF if there is not None and _is_staff(there) else None
 
     def is_there(self, identity: str) -> bool:
-        """Whether this is a person in the room whom everybody can see."""
+        """Whether a person of this identity is in the room and visible to all."""
         there = self._room.remote_participants.get(identity)
-        return there is not None and there.kind in _GUESTS
+        return there is not None and there.kind in _PEOPLE
 
-    async def look_for(self, identity: str) -> bool:
-        """Have the server tell of somebody who may have just come; returns whether he is there.
+    async def wait_for(self, identity: str) -> bool:
+        """Make the server announce a participant; returns whether they are in the room.
 
-        One who is no participant - a call by the server's own interface, a hidden one - never comes.
+        A caller who is no participant - a call through the server API, a hidden participant - never
+        appears.
         """
         if self.is_there(identity):
             return True
         if not identity or self._rooms is None or not self._room.isconnected():
             return False
-        if identity in self._room.remote_participants:  # there, and no person: another agent
+        if identity in self._room.remote_participants:  # present, but another agent
             return False
-        self._looked += 1
+        self._announcements += 1
         update = api.UpdateParticipantRequest(
-            room=self._room.name, identity=identity, attributes={SEEN: str(self._looked)}
+            room=self._room.name, identity=identity, attributes={SEEN: str(self._announcements)}
         )
         try:
             async with asyncio.timeout(PRESENCE_S):
                 await self._rooms.update_participant(update)
                 while not self.is_there(identity):
-                    if identity in self._room.remote_participants:  # no person: another agent
+                    if identity in self._room.remote_participants:  # another agent
                         return False
                     self._changed.clear()
                     await self._changed.wait()
         except TimeoutError:
             return False
-        except Exception as error:  # the server does not know him, or cannot be asked just now
-            logger.debug("nobody was found: %s", type(error).__name__)
+        except Exception as error:  # no such participant, or the server cannot be reached
+            logger.debug("participant not found: %s", type(error).__name__)
             return False
         return True
 
     async def connection(self) -> str | None:
         """Return the id of the guest's present connection; ``None`` when they are not in the room.
 
-        The server is asked, because the room tells of a page that was loaded again up to three seconds late.
+        The server is asked, because the room's events report a reloaded page up to three seconds
+        late.
         """
         if self._guest is None:
             return None
@@ -186,13 +190,13 @@ class Attendance:
                 sid: str = (await self._rooms.get_participant(request)).sid
         except api.TwirpError as error:
             return None if error.code == api.TwirpErrorCode.NOT_FOUND else known
-        except Exception as error:  # the server cannot be asked just now
-            logger.debug("the guest's connection is not known: %s", type(error).__name__)
+        except Exception as error:  # the server cannot be reached
+            logger.debug("guest's connection not read: %s", type(error).__name__)
             return known
         return sid
 
     def claim(self, identity: str) -> bool:
-        """Take somebody for the guest, if nobody is yet and he may be; returns whether he is the guest."""
+        """Bind a participant as the guest if none is bound; returns whether they are the guest."""
         if self._guest is None:
             there = self._room.remote_participants.get(identity)
             if there is not None and self._eligible(there):
@@ -200,29 +204,29 @@ class Attendance:
         return identity == self._guest
 
     async def bound(self) -> str:
-        """Wait until it is known who the guest is; returns his identity."""
+        """Wait until the guest is bound; returns their identity."""
         while self._guest is None:
             self._changed.clear()
             await self._changed.wait()
         return self._guest
 
     def expect(self, identity: str) -> None:
-        """Wait for this guest and no other: it is his call that goes on here."""
+        """Accept only this identity as the guest: the call belongs to them."""
         self._expected = identity
 
     def start(self) -> None:
-        """Look at those who were there first. Call it once, when the room is connected."""
-        self._look_around()
+        """Process the participants already in the room. Call once, when the room is connected."""
+        self._scan()
 
     def close(self) -> None:
-        """Follow the room no longer."""
-        self._stop_waiting()
+        """Unsubscribe from the room's events."""
+        self._cancel_alone_timer()
         for event, callback in (
             ("participant_connected", self._on_connected),
             ("participant_disconnected", self._on_disconnected),
             ("track_published", self._on_track),
             ("participant_attributes_changed", self._on_attributes),
-            ("reconnected", self._look_around),
+            ("reconnected", self._scan),
         ):
             with contextlib.suppress(ValueError, KeyError):
                 self._room.off(event, callback)  # type: ignore[arg-type]
@@ -230,19 +234,19 @@ class Attendance:
     # -- the room's events -----------------------------------------------------------------------
 
     def _on_connected(self, participant: rtc.RemoteParticipant) -> None:
-        self._see(participant)
-        self._tell()
+        self._on_seen(participant)
+        self._changed.set()
 
     def _on_disconnected(self, participant: rtc.RemoteParticipant) -> None:
         self._gone(participant.identity)
-        # One who came back within the server's tick is there already, as somebody new.
+        # After a rejoin within the server's tick the new participant is there already.
         now = self._room.remote_participants.get(participant.identity)
         gone = now is None or now.sid == participant.sid
         if participant.identity == self._guest and self._present and gone:
             self._present = False
             self._left()
-        self._wait_for_one_alone()
-        self._tell()
+        self._start_alone_timer()
+        self._changed.set()
 
     def _on_track(
         self, publication: rtc.RemoteTrackPublication, participant: rtc.RemoteParticipant
@@ -251,27 +255,27 @@ class Attendance:
             self.claim(participant.identity)
 
     def _on_attributes(self, changed: dict[str, str], participant: rtc.Participant) -> None:
-        self._tell()
+        self._changed.set()
 
-    def _look_around(self) -> None:
+    def _scan(self) -> None:
         people = sorted(
             self._room.remote_participants.values(),
             key=lambda one: one.joined_at.timestamp() if one.joined_at else 0.0,
         )
         for participant in people:
-            self._see(participant)
+            self._on_seen(participant)
         if self._guest is not None and self._present and self.participant is None:
             self._present = False
             self._left()
-        self._tell()
+        self._changed.set()
 
-    def _see(self, participant: rtc.RemoteParticipant) -> None:
+    def _on_seen(self, participant: rtc.RemoteParticipant) -> None:
         if participant.identity == self._guest:
-            anew = participant.sid != self._sid
-            back = anew or not self._present
+            reloaded = participant.sid != self._sid
+            back = reloaded or not self._present
             self._sid, self._present = participant.sid, True
             if back:
-                self._came_back(Arrival(anew))
+                self._came_back(Arrival(reloaded))
             return
         if self._guest is not None:
             self._joined(participant.identity)
@@ -283,22 +287,22 @@ class Attendance:
             )
             if self._expected is not None or telephone or speaks:
                 self._bind(participant)
-        self._wait_for_one_alone()
+        self._start_alone_timer()
 
     # -- binding -----------------------------------------------------------------------------------
 
     def _eligible(self, participant: rtc.RemoteParticipant) -> bool:
         if self._expected is not None:
-            return participant.identity == self._expected and participant.kind in _GUESTS
-        return participant.kind in _GUESTS and not _is_staff(participant)
+            return participant.identity == self._expected and participant.kind in _PEOPLE
+        return participant.kind in _PEOPLE and not _is_staff(participant)
 
     def _bind(self, participant: rtc.RemoteParticipant) -> None:
         self._guest, self._sid, self._present = participant.identity, participant.sid, True
-        self._stop_waiting()
-        self._tell()
+        self._cancel_alone_timer()
+        self._changed.set()
 
-    def _wait_for_one_alone(self) -> None:
-        self._stop_waiting()
+    def _start_alone_timer(self) -> None:
+        self._cancel_alone_timer()
         if self._guest is not None:
             return
         candidates = [
@@ -308,17 +312,14 @@ class Attendance:
             loop = asyncio.get_running_loop()
             self._alone = loop.call_later(self._alone_s, self.claim, candidates[0])
 
-    def _stop_waiting(self) -> None:
+    def _cancel_alone_timer(self) -> None:
         if self._alone is not None:
             self._alone.cancel()
             self._alone = None
 
-    def _tell(self) -> None:
-        self._changed.set()
-
 
 def _is_staff(participant: rtc.RemoteParticipant) -> bool:
-    """Whether the server says that somebody is staff: one who can write his attributes himself is not."""
+    """Whether the server marks a participant as staff, which they cannot do themselves."""
     return (
         participant.attributes.get(ROLE) == STAFF
         and not participant.permissions.can_update_metadata

@@ -1,4 +1,4 @@
-"""What an agent says to what the guest did on the page: once, and when nobody else is speaking."""
+"""Comments by an agent on what the guest changed on the page: once, and when nobody is speaking."""
 
 from collections.abc import Callable, Sequence
 
@@ -10,19 +10,19 @@ from state.pricing import price
 from state.shared import Applied
 from state.times import said_time
 
-MOST_TOLD = 6
-"""How many changes are told one by one; of more nobody listens to the list, and the page shows them all."""
+MAX_LISTED = 6
+"""How many changes are listed one by one; more are summed up, since the page shows them all."""
 
 
 READ_AGAIN = "I will read it back again before we place it."
 RATE = "If you like, you can rate this call, from one to five stars."
-"""No question: nobody has to."""
+"""Not a question: rating is optional."""
 
 
-class PageChanges:
-    """What has changed on the page and has not been spoken to yet.
+class PageComments:
+    """Collects changes made on the page that no agent has spoken about yet, and words a comment on them.
 
-    Several changes in a row are one: what counts is how the order stood before the first and stands now.
+    Several changes in a row are one: only the order before the first and after the last counts.
 
     Args:
         context: The menu and the clock.
@@ -39,11 +39,11 @@ class PageChanges:
 
     @property
     def waiting(self) -> bool:
-        """Whether there is something to speak to."""
+        """Whether there is anything to comment on."""
         return self._before is not None or bool(self._done)
 
-    def note(self, applied: Applied[OrderState]) -> None:
-        """Take in a change that was made on the page."""
+    def add(self, applied: Applied[OrderState]) -> None:
+        """Add a change that the guest made on the page."""
         if self._before is None:
             self._before = applied.before
         if self._total is None:
@@ -51,18 +51,18 @@ class PageChanges:
         self._now = applied.state
         self._ops.extend(
             op for op in applied.ops if _STAGES.get(op) != applied.before.stage
-        )  # a step that had been taken before is none
+        )  # a repeated step changes nothing
 
-    def note_another(self, applied: Applied[OrderState]) -> None:
-        """Take in a change that somebody else made: it is not told as the guest's, nor is what it costs."""
+    def add_foreign(self, applied: Applied[OrderState]) -> None:
+        """Add a change by another actor: neither it nor its price is reported as the guest's."""
         if self._before is not None:
             self._done += self._told(self._before, applied.before)
             self._before = self._now = None
         if self._total is not None:
             self._total = price(applied.state).total
 
-    def said(self, text: str) -> None:
-        """Take in what an agent said: one that has named all that was added, or the step, has spoken to it already."""
+    def agent_said(self, text: str) -> None:
+        """Drop the changes if an agent's words name all that was added, or the step."""
         if self.waiting:
             self._heard = text
         if self._before is None or self._now is None:
@@ -84,8 +84,8 @@ class PageChanges:
         if told and all(words.casefold() in text.casefold() for words in told):
             self._drop()
 
-    def forget(self) -> None:
-        """Say nothing of it: the guest has been told, or has seen, how the order stands."""
+    def discard(self) -> None:
+        """Drop the changes: the guest has been told or shown how the order stands."""
         self._drop()
 
     def _drop(self) -> None:
@@ -93,11 +93,11 @@ class PageChanges:
         self._ops, self._done, self._total = [], [], None
         self._heard = ""
 
-    def words(self, order: OrderState) -> str:
-        """Say what has happened, and forget it; nothing when it has come to nothing.
+    def take_comment(self, order: OrderState) -> str:
+        """Return the comment and drop the changes; an empty text if they cancel out.
 
         Args:
-            order: As it stands now.
+            order: The present order.
         """
         before, ops, changes, was = self._before, self._ops, self._done, self._total
         heard = self._heard
@@ -112,9 +112,7 @@ class PageChanges:
         )
         if not changes:
             return f"Your order is open again. {READ_AGAIN}" if taken_up else ""
-        told = (
-            f"I see you {_and(changes) if len(changes) <= MOST_TOLD else 'changed several things'}."
-        )
+        told = f"I see you {_and(changes) if len(changes) <= MAX_LISTED else 'changed several things'}."
         if (total := price(order).total) != was:
             told += f" That makes {shown(total, order.currency)}."
         if taken_up:
@@ -149,9 +147,9 @@ def _lines(before: OrderState, order: OrderState) -> list[str]:
 
 
 def _said(line: OrderLine) -> str:
-    """Say a line as a person would: a word for one, a number for more.
+    """Word a line as a person would: "a" for one, a number for more.
 
-    The count of a line's text stands in front of it, as in ``2x large Margherita``.
+    A line's text starts with its count, as in ``2x large Margherita``.
     """
     count, _, rest = line_text(line).partition("x ")
     return f"{'a' if count == '1' else count} {rest}"
@@ -214,19 +212,19 @@ _STEPS: dict[str, Callable[[OrderState, OrderContext], str]] = {
     "give_feedback": lambda order, context: "Thank you for telling us.",
     "call_person": lambda order, context: "A member of staff will see that you want a person.",
 }
-"""What is said when the guest took a step of the order on the page."""
+"""The comment on each step of the order that the guest takes on the page."""
 
 
 _STAGES = {"confirm_order": Stage.CONFIRMED, "place_order": Stage.PLACED}
-"""The steps that change nothing when they are taken twice."""
+"""The steps that change nothing when repeated, with the stage they lead to."""
 
 
 _ASKING = ("like to pay", "add a tip", "place the order?", "What name", "read it back")
-"""The words by which a question is known that an agent has just asked."""
+"""Phrases that identify a question an agent has just asked."""
 
 
 def _next_question(order: OrderState, context: OrderContext) -> str:
-    """Ask for what comes next, so that the guest knows what he is expected to answer."""
+    """Ask for the next step, so that the guest knows what answer is expected."""
     if order.stage is Stage.REVIEW:
         return "Is everything else right as I read it to you?"
     if order.stage is not Stage.CONFIRMED:
@@ -240,7 +238,7 @@ def _next_question(order: OrderState, context: OrderContext) -> str:
 
 
 def _still_to_say(before: OrderState, order: OrderState) -> str:
-    """Ask what is still to be said before the reading, when the page has answered what came before it."""
+    """Ask for what is missing before the read-back, after the page has supplied some of it."""
     if not order.order_items or order.fulfilment is None:
         return ""
     if (before.fulfilment, before.customer_name) == (order.fulfilment, order.customer_name):
@@ -253,7 +251,7 @@ def _still_to_say(before: OrderState, order: OrderState) -> str:
 
 
 def joined(*sentences: str) -> str:
-    """Join what there is to say."""
+    """Join the sentences that are not empty."""
     return " ".join(one for one in sentences if one)
 
 
