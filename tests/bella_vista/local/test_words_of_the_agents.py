@@ -11,7 +11,7 @@ from bella_vista.local.answers import line_words
 from bella_vista.local.phrases import Topic, topic
 from bella_vista.local.refusals import Refusals
 from bella_vista.local.scene import Outcome
-from bella_vista.rooms import remarks
+from bella_vista.rooms import page_comments
 from state import load_menu
 
 NOW = datetime.fromisoformat("2026-11-20T19:00:00-05:00")
@@ -42,8 +42,8 @@ def refusals() -> Refusals:
         (phrases.COMMENT, Topic.COMMENT),
         (phrases.REALLY_CANCEL, Topic.KEEP),
         (phrases.RATE, Topic.RATING),
-        (remarks.RATE, Topic.RATING),
-        (remarks.READ_AGAIN, Topic.READ_AGAIN),
+        (page_comments.RATE, Topic.RATING),
+        (page_comments.READ_AGAIN, Topic.READ_AGAIN),
         ("Anything else, or shall I read it back to you?", Topic.READ_AGAIN),
         ("Is everything else right as I read it to you?", Topic.CONFIRM),
     ],
