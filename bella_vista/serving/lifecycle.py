@@ -28,6 +28,9 @@ SERVED, FAILED = 0, 1
 
 _RECOVERY_EVERY_S = 5.0
 
+_RECOVERIES_PER_SEARCH = 2
+"""How often lost calls are recovered between two searches for guests who wait for an agent."""
+
 _SIGNAL_EVERY_S = 2.0
 """How often jobs are signalled that their worker is shutting down, in seconds."""
 
@@ -192,26 +195,34 @@ class _Run:
             logger.exception("call not moved to another worker", extra=where)
 
     async def _recover(self) -> None:
-        """Serve guests who waited for a worker, then recover dead workers' calls, repeatedly."""
-        name = self._worker.settings.agent_name
+        """Serve waiting guests and recover dead workers' calls, repeatedly.
+
+        A guest may wait although workers are registered: livekit-server 1.13.5 gives a dispatch up if no
+        worker accepts it in time, and a busy machine may be too slow.
+        """
+        while True:
+            await self._serve_waiting()
+            for _ in range(_RECOVERIES_PER_SEARCH):
+                await self._recover_lost_calls()
+                await asyncio.sleep(_RECOVERY_EVERY_S)
+
+    async def _serve_waiting(self) -> None:
         try:
+            name = self._worker.settings.agent_name
             await serve_waiting_participants(self._dispatcher, agent_name=name)
         except Exception:  # the worker serves new calls all the same
             logger.exception("search for waiting participants failed")
-        await self._recover_lost_calls()
 
     async def _recover_lost_calls(self) -> None:
         worker = self._worker
         if worker.lost is None:
             return
-        while True:
-            try:
-                lost = await worker.lost()
-                agent_name = worker.settings.agent_name
-                await recover_lost_calls(self._dispatcher, lost, agent_name=agent_name)
-            except Exception:  # the worker serves new calls all the same
-                logger.exception("recovery of lost calls failed")
-            await asyncio.sleep(_RECOVERY_EVERY_S)
+        try:
+            lost = await worker.lost()
+            agent_name = worker.settings.agent_name
+            await recover_lost_calls(self._dispatcher, lost, agent_name=agent_name)
+        except Exception:  # the worker serves new calls all the same
+            logger.exception("recovery of lost calls failed")
 
     def _failed(self, running: "asyncio.Task[None]") -> int:
         settings = self._worker.settings

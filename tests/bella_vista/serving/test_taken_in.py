@@ -40,6 +40,32 @@ class PlayedWorker:
         """Nothing runs beside it."""
 
 
+async def test_waiting_guests_are_searched_for_again_and_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked: list[str] = []
+
+    async def serve_waiting_participants(sending: object, *, agent_name: str) -> int:
+        looked.append(agent_name)
+        if len(looked) == 2:
+            raise TimeoutError  # a search that fails is not the last
+        return 0
+
+    monkeypatch.setattr(lifecycle, "serve_waiting_participants", serve_waiting_participants)
+    monkeypatch.setattr(lifecycle, "_RECOVERY_EVERY_S", 0.0)
+    worker = PlayedWorker()
+    told: asyncio.Future[ShutdownMode] = asyncio.get_running_loop().create_future()
+    run = lifecycle._Run(cast(Worker, worker), cast(api.LiveKitAPI, None), told)
+    serving = asyncio.create_task(run(lambda: None))
+    await until(lambda: worker.told)
+
+    worker.told["worker_registered"]("AW_1", None)
+    await until(lambda: len(looked) >= 4)
+
+    told.set_result(ShutdownMode.CLOSE)
+    assert await serving == 0
+
+
 async def test_whoever_came_before_it_was_taken_in_again_is_looked_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
