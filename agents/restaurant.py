@@ -14,8 +14,8 @@ COMMON: tuple[Tool, ...] = (
     *(SetCustomer, AddAllergy, AddNote, GiveFeedback),
     *(CallPerson, FindOnMenu, Tell, EndCall),
 )
-"""Any agent notes who the guest is and what he must not eat, answers questions, fetches a person, says goodbye;
-and takes the rating of a guest who has placed the order on his page."""
+"""What every agent can do: note the guest's name and allergies, answer questions, call a person, say goodbye,
+and take a rating, because the guest may have placed the order on the page."""
 
 
 class RestaurantAgent(Agent[OrderState, OrderContext]):

@@ -25,7 +25,7 @@ AGENTS = (Greeter, OrderTaker, Payment, Feedback)
 def restaurant_graph() -> Graph[OrderState]:
     """Join the four agents; made and checked once for all calls of a process.
 
-    Only two edges are guarded: nobody pays for what was not confirmed, nobody rates what was not placed.
+    Only two edges have a condition: payment needs a confirmed order, a rating needs a placed one.
     """
     return Graph(
         AGENTS,

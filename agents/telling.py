@@ -89,7 +89,7 @@ _AT_WORK = frozenset({Stage.OPEN, Stage.REVIEW, Stage.CONFIRMED})
 
 
 def choices(refusal: Refused | None) -> list[str]:
-    """List what a refusal leaves the guest to choose from; nothing when it asked him for no choice."""
+    """List the choices that a refusal leaves the guest; empty if it asked for no choice."""
     if refusal is None or refusal.code in _NO_CHOICE:
         return []
     possible = refusal.facts.get("possible")
@@ -102,7 +102,7 @@ def expects(order: OrderState, speaker: str, refusal: Refused | None) -> str:
         return "choice"
     if speaker == "feedback":
         return "rating" if order.feedback_rating is None else "open"
-    # A guest may have gone on by himself, on his page: then any agent waits for what comes next.
+    # The guest may have gone further on the page: any agent then expects what comes next.
     if order.stage is Stage.REVIEW:
         return "yes_no"
     if order.stage not in _AT_WORK:

@@ -192,7 +192,7 @@ async def show_transcript(store: SqlStore, order_id: str) -> list[Moment]:
 
 
 async def advance_order(store: SqlStore, order_id: str) -> OrderState:
-    """Execute the kitchen's next step on an order, whoever holds it; returns the order.
+    """Execute the kitchen's next step on an order, also while a call holds it; returns the order.
 
     Raises:
         OrderFaults: There is no such order, it cannot be read, or the database cannot be used.
@@ -209,7 +209,7 @@ async def advance_order(store: SqlStore, order_id: str) -> OrderState:
 
 
 async def flag_for_staff(store: SqlStore, order_id: str, reason: str) -> None:
-    """Flag an order so that staff see that its guest needs a person, whoever holds it.
+    """Flag an order for staff because its guest needs a person, also while a call holds it.
 
     Args:
         store: The store.

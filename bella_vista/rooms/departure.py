@@ -1,4 +1,4 @@
-"""How an agent leaves a room: who is told that the call is over, and where it continues."""
+"""How an agent leaves a room: it notifies clients that the call is over, or where it continues."""
 
 import asyncio
 import contextlib

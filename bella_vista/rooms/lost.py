@@ -1,4 +1,4 @@
-"""Finds calls whose worker died, and flags calls that nobody continues for the staff."""
+"""Finds calls whose worker died, and flags abandoned calls for staff."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Comments by an agent on what the guest changed on the page: once, and when nobody is speaking."""
+"""An agent's comments on what the guest changed on the page: once each, when neither is speaking."""
 
 from collections.abc import Callable, Sequence
 

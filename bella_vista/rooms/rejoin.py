@@ -14,7 +14,7 @@ class RejoinDetector:
     """Compares the guest's connection with the one they had when their last call ended.
 
     A page that only says hello again keeps its connection. After the agent's own connection was
-    lost, the others may have new connections too, and nobody has left.
+    lost, the others may have new connections too, without anyone having left.
 
     Args:
         presence: Knows the guest's connection.

@@ -36,7 +36,7 @@ class TranscriptRows:
 
     Args:
         state_id: The state.
-        fence: The fencing number it is held by; ``None`` writes whoever holds it.
+        fence: The fencing number it is held by; ``None`` writes under any holder.
         moments: The rows, at least one. Those withdrawn before they are written are left out.
     """
 
