@@ -287,7 +287,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         if not isinstance(error, InputError | MenuFaults):
             raise
         print_error(*map(str, error.faults))
-        sys.exit(WRONG)
+        _exit_now(WRONG)
     sys.exit(0)
 
 
