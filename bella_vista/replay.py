@@ -13,12 +13,14 @@ from pydantic import ValidationError
 
 from agents.app.clock import in_zone
 from agents.app.faults import InputError
+from agents.app.models.choice import language_model, reply_limit_of, scripted
 from agents.app.setting_values import LOCAL, SCRIPT, check_model
 from agents.app.terminal.logs import log_to_stderr
 from agents.app.terminal.streams import print_error, say
 from agents.handoff import Call
 from agents.roster import restaurant_call
 from agents.testing import Clock, Conversation, ConversationError, Ids, ScriptError, Turn
+from bella_vista.app import APP
 from bella_vista.conversations.beginning import commands_to, what_must_follow
 from bella_vista.conversations.form import Facts, OrderFields
 from bella_vista.conversations.holding import differences
@@ -28,7 +30,6 @@ from bella_vista.conversations.reading import (
     load_conversation,
 )
 from bella_vista.menus import menu_file
-from bella_vista.models import language_model, reply_limit_of, scripted
 from bella_vista.settings import Settings
 from state.context import OrderContext
 from state.menu import Menu, MenuFaults, load_menu
@@ -218,15 +219,20 @@ def _no_such_order(file: ConversationFile, why: str) -> ConversationFaults:
 def _model(file: ConversationFile, setting: Defaults, menu: Menu, clock: Clock) -> LLM[Any]:
     said = file.conversation
     if setting.model_wins:
-        return language_model(setting.model, menu, clock, setting.settings)
+        return _named(setting.model, menu, clock, setting.settings)
     if said.model is None:
         if said.script:
             return scripted(said.script)
-        return language_model(setting.model, menu, clock, setting.settings)
+        return _named(setting.model, menu, clock, setting.settings)
     try:
         name = check_model(said.model)
     except ValueError as error:
         raise ConversationFaults([file.fault("model", str(error))]) from None
     if name.startswith(SCRIPT):
         name = f"{SCRIPT}{file.path.parent / name.removeprefix(SCRIPT)}"
-    return language_model(name, menu, clock, setting.settings)
+    return _named(name, menu, clock, setting.settings)
+
+
+def _named(name: str, menu: Menu, clock: Clock, settings: Settings | None) -> LLM[Any]:
+    context = OrderContext(menu=menu, now=clock, new_id=Ids())
+    return language_model(APP, context, settings or Settings.read(), name=name)

@@ -44,9 +44,7 @@ def test_a_process_that_is_readied_imports_nothing_that_was_not_there_before() -
 
 
 def test_a_conversation_in_a_terminal_does_without_the_rpc() -> None:
-    loaded = told_by(
-        "import json, sys, bella_vista.console\nprint(json.dumps(sorted(sys.modules)))"
-    )
+    loaded = told_by("import json, sys, agents.app.console\nprint(json.dumps(sorted(sys.modules)))")
 
     assert [name for name in loaded if name.partition(".")[0] == "rpc"] == []
 

@@ -11,18 +11,18 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
+from bella_vista.doctor import database as database_module
 
+from agents.app.doctor.database import check_database_access
 from agents.app.doctor.findings import Finding, Mark
 from agents.app.doctor.models import check_models, check_speech
 from agents.app.doctor.ports import check_ports
 from agents.app.doctor.server import check_server
 from agents.app.settings import AppSettings
-from bella_vista.cli import main
-from bella_vista.doctor import database as database_module
-from bella_vista.doctor.database import check_database_access
-from bella_vista.orders import open_store
 from bella_vista.settings import Settings
+from tests.commands import main
 from tests.livekit import LiveKit
+from tests.stored_orders import open_store
 
 OTHER_SECRET = "another-servers-secret-which-this-one-does-not-know"
 KEY = "sk-a-key-that-must-not-be-shown"

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from bella_vista.cli import main
-from bella_vista.orders import open_store
 from state.commands import GiveFeedback, OrderCommand, SetCustomer
 from state.shared import Moment
 from state.view import view
 from tests.bella_vista.terminal.restaurant import MENU
 from tests.bella_vista.test_orders import PLACED, SHORT, begun
+from tests.commands import main
 from tests.state.house import House
+from tests.stored_orders import open_store
 
 
 @pytest.fixture(autouse=True)

@@ -10,11 +10,10 @@ from typing import Any, Literal, cast
 
 import pytest
 
+from agents.app.rooms.prior_call import PriorCall, read_prior_call
+from agents.app.transcript import CallRecord
 from agents.handoff import Call, Event, Heard
 from agents.testing import until
-from bella_vista.orders import open_store
-from bella_vista.rooms.prior_call import PriorCall, read_prior_call
-from bella_vista.transcript import CallRecord
 from rpc.gateway import GUEST, Caller
 from rpc.order_session import SAY_S, CallOver, OrderSession, Spoken
 from state.context import OrderContext
@@ -33,6 +32,7 @@ from state.shared import (
 from tests.agents.restaurant import restaurant
 from tests.bella_vista.terminal.restaurant import MENU
 from tests.rpc.gateway.virtual_time import played
+from tests.stored_orders import open_store
 
 ADA = Caller("ada", GUEST)
 Writing = asyncio.Future[None]

@@ -9,14 +9,14 @@ from typing import Any, cast
 
 import pytest
 
+from agents.app.transcript import CallRecord
 from agents.handoff import Ended, EndReason, Event, Heard, YourTurn
 from agents.testing import Ids, until
-from bella_vista.orders import new_order, open_store
-from bella_vista.transcript import CallRecord
 from state.context import OrderContext
 from state.menu import load_menu
 from state.shared import Moment, SqlStore
 from tests.bella_vista.terminal.restaurant import MENU
+from tests.stored_orders import new_order, open_store
 
 
 class Written:
@@ -121,7 +121,7 @@ class Days:
 
     async def call(self, day: float) -> None:
         """Have a call on a day."""
-        order = await new_order(self.store, self.context, "web_text", "greeter")
+        order = await new_order(self.store, self.context, "web_text")
         self.ids.append(order.state.order_id)
         call = Talking()
         call.state = SimpleNamespace(order_id=self.ids[-1], channel="web_text")

@@ -6,9 +6,11 @@ import json
 from collections.abc import Iterator
 from typing import Any, get_args
 
+from bella_vista.cli import app
 from typer.main import get_command
 
 from agents.app.settings import AppSettings
+from agents.app.terminal.events import EventLines, event_data
 from agents.handoff import (
     Action,
     Event,
@@ -25,9 +27,7 @@ from agents.handoff import (
     tool_name,
 )
 from agents.roster import restaurant_graph
-from bella_vista.cli import app
 from bella_vista.settings import Settings
-from bella_vista.terminal.events import EventLines, event_data
 from state.commands import GuestCommand, OrderCommand, Reprice, StaffCommand
 from state.shared import HandOver
 from tests.agents.restaurant import restaurant
@@ -184,7 +184,7 @@ def events_page() -> str:
     """Show every line of ``--events``, and say what a listener of a call is told."""
     call = restaurant()
     written = io.StringIO()
-    lines = EventLines(call, written)
+    lines = EventLines(APP, call, written)
     lines.opens()
     opened = written.getvalue()
     shown = [("The first line.", _short(json.loads(opened)))]

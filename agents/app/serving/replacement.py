@@ -50,7 +50,7 @@ class LostCall:
     Args:
         room: The room's name.
         job_id: The dead agent's job; empty when the agent has left.
-        order_id: The order it served.
+        state_id: The order it served.
         guest: The guest's identity, if known.
         tries: How many agents in a row were lost in this call.
         lived_s: How long the last one served it, in seconds.
@@ -59,7 +59,7 @@ class LostCall:
 
     room: str
     job_id: str
-    order_id: str | None = None
+    state_id: str | None = None
     guest: str | None = None
     tries: int = 0
     lived_s: float = 0.0
@@ -131,7 +131,7 @@ class JobMonitor:
 
     async def _lost(self, info: RunningJobInfo) -> None:
         try:
-            job = AgentJob.of(info)
+            job = AgentJob.of(info, self._dispatcher.noun)
             if await self._dispatcher.is_lost(job):
                 await self._dispatcher.replace(job)
         except MetadataFaults:
@@ -197,7 +197,9 @@ async def recover_lost_calls(
         if dispatcher.is_on_its_way(one.room):
             continue
         identity = default_identity(one.job_id)
-        metadata = JobMetadata(order_id=one.order_id, user=one.guest, tries=one.tries)
+        metadata = JobMetadata(
+            state_id=one.state_id, user=one.guest, tries=one.tries, noun=dispatcher.noun
+        )
         job = AgentJob(one.room, one.job_id, identity, agent_name, metadata, one.lived_s)
         try:
             there = await dispatcher.participants(one.room)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agents.app.join import client
-from bella_vista.guest.command import run_call
+from agents.app.join.command import run_call
 from bella_vista.settings import Settings
 from tests.bella_vista.guest.played_house import CODE, house
 from tests.livekit import LiveKit, new_identity, until

@@ -10,6 +10,8 @@ from itertools import count
 
 import pytest
 
+from agents.app.models.choice import language_model
+from agents.app.rooms.page import Page
 from agents.handoff import Call, Event, Said, YourTurn, start_text, stop
 from agents.roster import restaurant_call
 from agents.testing.conversation import until
@@ -17,8 +19,6 @@ from bella_vista.local.dialogue import Dialogue
 from bella_vista.local.policy import Move
 from bella_vista.local.scene import Scene
 from bella_vista.menus import menu_file
-from bella_vista.models import language_model
-from bella_vista.rooms.page import Page
 from rpc.gateway import GUEST
 from rpc.order_session import OrderSession
 from rpc.testing.agent import FakeAgent
@@ -115,7 +115,7 @@ class Talk:
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bella_vista.rooms.page.QUIET_S", 0)
+    monkeypatch.setattr("agents.app.rooms.page.QUIET_S", 0)
 
 
 @asynccontextmanager

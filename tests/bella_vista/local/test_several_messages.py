@@ -9,6 +9,7 @@ from itertools import count
 
 import pytest
 
+from agents.app.models.choice import language_model
 from agents.handoff import Call, Event, Said, start_text, stop
 from agents.roster import restaurant_call
 from bella_vista.local.dialogue import Dialogue
@@ -16,7 +17,6 @@ from bella_vista.local.phrases import NOT_DONE, NOT_UNDERSTOOD, STILL_HERE
 from bella_vista.local.policy import Move
 from bella_vista.local.scene import Outcome, Scene, Words
 from bella_vista.menus import menu_file
-from bella_vista.models import language_model
 from state.context import OrderContext
 from state.menu import load_menu
 from state.opening import open_order

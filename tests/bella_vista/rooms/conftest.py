@@ -13,17 +13,17 @@ import pytest
 from livekit import api, rtc
 
 from agents.app.job_metadata import JobMetadata
+from agents.app.models.choice import language_model
+from agents.app.rooms.media import Media
+from agents.app.rooms.process_context import ProcessContext, RoomOutcome
+from agents.app.rooms.room_job import RoomJob
 from bella_vista.menus import menu_file
-from bella_vista.models import language_model
-from bella_vista.orders import open_store
-from bella_vista.rooms.media import Media
-from bella_vista.rooms.process_context import ProcessContext, RoomOutcome
-from bella_vista.rooms.room_job import RoomJob
 from rpc.gateway import cap_incoming
 from state.context import OrderContext
 from state.menu import load_menu
 from tests.bella_vista.rooms.working import Restaurant, Worker
 from tests.livekit import LONG_S, ROLE, Client, LiveKit
+from tests.stored_orders import open_store
 
 NOW = datetime(2026, 11, 20, 18, tzinfo=UTC)
 
@@ -32,7 +32,7 @@ NOW = datetime(2026, 11, 20, 18, tzinfo=UTC)
 class Agent:
     """One call under way, and what serves it."""
 
-    call: RoomJob
+    call: RoomJob[OrderState, OrderContext]
     room: rtc.Room
     held: "asyncio.Task[RoomOutcome]"
 
@@ -47,11 +47,16 @@ class Calls:
     """Starts calls in rooms, as a job does."""
 
     livekit: LiveKit
-    house: ProcessContext
+    house: ProcessContext[OrderState, OrderContext]
 
     @asynccontextmanager
     async def agent(
-        self, room_name: str, *, job: str = "", house: ProcessContext | None = None, **metadata: Any
+        self,
+        room_name: str,
+        *,
+        job: str = "",
+        house: ProcessContext[OrderState, OrderContext] | None = None,
+        **metadata: Any,
     ) -> AsyncIterator[Agent]:
         """Have an agent in a room for a while."""
         job = job or f"AJ_{uuid4().hex[:12]}"
@@ -112,7 +117,7 @@ async def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
 
 
 @pytest.fixture
-def calls(livekit: LiveKit, house: ProcessContext) -> Calls:
+def calls(livekit: LiveKit, house: ProcessContext[OrderState, OrderContext]) -> Calls:
     """Calls of this house."""
     return Calls(livekit, house)
 
@@ -141,6 +146,6 @@ Changed = Callable[..., ProcessContext]
 
 
 @pytest.fixture
-def changed(house: ProcessContext) -> Changed:
+def changed(house: ProcessContext[OrderState, OrderContext]) -> Changed:
     """The house with something else about it."""
     return lambda **how: replace(house, **how)

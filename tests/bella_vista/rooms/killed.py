@@ -16,13 +16,12 @@ from typing import Any
 from uuid import uuid4
 
 from agents.app.job_metadata import JobMetadata
+from agents.app.models.choice import language_model
+from agents.app.rooms.opening import Opened, open_for
+from agents.app.transcript import CallRecord
 from agents.handoff import Call, Said, start_text, stop
 from agents.roster import restaurant_call, restaurant_graph
 from bella_vista.menus import menu_file
-from bella_vista.models import language_model
-from bella_vista.orders import open_store
-from bella_vista.rooms.opening import Opened, open_for
-from bella_vista.transcript import CallRecord
 from rpc.gateway import GUEST, Caller
 from rpc.order_session import OrderSession
 from state.commands import AddNote
@@ -30,6 +29,7 @@ from state.context import OrderContext
 from state.menu import load_menu
 from state.order import OrderState
 from state.shared import Lease, SqlStore
+from tests.stored_orders import open_store
 
 NOW = datetime(2026, 11, 20, 18, tzinfo=UTC)
 ADA = Caller(identity="ada", role=GUEST)
@@ -59,7 +59,7 @@ class Plan:
 class Talking:
     """One talk about an order, as a room holds it, in text."""
 
-    def __init__(self, store: SqlStore, opened: Opened) -> None:
+    def __init__(self, store: SqlStore, opened: Opened[OrderState, OrderContext]) -> None:
         self.call: Call[OrderState, OrderContext] = restaurant_call(
             opened.shared,
             resumed=opened.resumed,
@@ -104,7 +104,9 @@ def orders_of(address: str) -> tuple[SqlStore, OrderContext]:
     return open_store(address, menu.restaurant.id), context
 
 
-async def opened(store: SqlStore, context: OrderContext, order_id: str | None) -> Opened:
+async def opened(
+    store: SqlStore, context: OrderContext, order_id: str | None
+) -> Opened[OrderState, OrderContext]:
     """Open an order as a room does, for Ada."""
     return await open_for(
         store,

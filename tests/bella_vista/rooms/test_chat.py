@@ -4,9 +4,9 @@ from typing import Any, cast
 
 import pytest
 
+from agents.app.rooms.chat import BURST, Chat
 from agents.app.rooms.presence import Presence
-from bella_vista.rooms.chat import BURST, Chat
-from bella_vista.rooms.words import TOO_LONG, too_many
+from agents.app.rooms.sentences import TOO_LONG, too_many
 from rpc.wire import LONGEST_SAID
 from tests.bella_vista.rooms.checked import served
 from tests.bella_vista.rooms.conftest import Calls
@@ -79,8 +79,8 @@ async def test_what_holds_no_words_is_nothing_that_was_said(nothing: str) -> Non
 async def test_texts_that_come_too_fast_are_counted_and_their_writer_is_told(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("bella_vista.rooms.chat.TOLD_AFTER_S", 0.0)
-    monkeypatch.setattr("bella_vista.rooms.chat.PER_SECOND", 1e-9)
+    monkeypatch.setattr("agents.app.rooms.chat.TOLD_AFTER_S", 0.0)
+    monkeypatch.setattr("agents.app.rooms.chat.PER_SECOND", 1e-9)
     heard: list[str] = []
     told: list[str] = []
 

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from bella_vista.rooms.dtmf import DtmfDigits
-from bella_vista.rooms.words import A_PERSON
+from agents.app.rooms.dtmf import DtmfDigits
+from agents.app.rooms.sentences import A_PERSON
 
 
 async def pressed(keys: str) -> list[str]:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from livekit import api, rtc
 
+from agents.app.rooms.process_context import RoomOutcome
 from agents.testing import ScriptedLLM, says
-from bella_vista.rooms.process_context import RoomOutcome
 from tests.bella_vista.rooms.conftest import Calls, Changed
 from tests.livekit import LONG_S, Client, LiveKit, is_turn, new_identity, until
 
@@ -199,7 +199,7 @@ def _agents(client: Client) -> list[str]:
 async def test_who_goes_on_in_another_room_leaves_nobody_without_a_word(
     calls: Calls, livekit: LiveKit, room_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bella_vista.rooms.departure.GOODBYE_S", LONG_S)
+    monkeypatch.setattr("agents.app.rooms.departure.GOODBYE_S", LONG_S)
     other = f"{room_name}-other"
     async with livekit.joined(room_name) as tablet, calls.agent(room_name) as first:
         hello = await tablet.hello()

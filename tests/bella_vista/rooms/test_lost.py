@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from agents.app.rooms.lost import find_lost_calls
 from agents.app.rooms.room_lease import lease_name
-from bella_vista.orders import open_store
-from bella_vista.rooms.lost import find_lost_calls
 from bella_vista.settings import Settings
 from state.menu import load_menu
 from state.shared import JournalFault, SqlStore
 from tests.bella_vista.terminal.restaurant import MENU
+from tests.stored_orders import open_store
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ async def test_a_holder_who_renews_as_soon_as_he_can_is_not_lost(
         looked.set()
         await store.renew(lease_name("bella-vista", "hall"), "AJ_alive", seconds=60)
 
-    monkeypatch.setattr("bella_vista.rooms.lost.asyncio.sleep", renewed_meanwhile)
+    monkeypatch.setattr("agents.app.rooms.lost.asyncio.sleep", renewed_meanwhile)
     async with orders(settings) as store:
         await store.take_place(lease_name("bella-vista", "hall"), "AJ_alive", seconds=0)
         await store.take_place(lease_name("bella-vista", "bar"), "AJ_dead", seconds=0)

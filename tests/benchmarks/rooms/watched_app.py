@@ -13,11 +13,11 @@ from unittest.mock import patch
 from livekit import rtc
 from livekit.agents import JobContext
 
+from agents.app.rooms import conversation
 from agents.app.serving.worker import make_server
 from agents.handoff import Call, Event, YourTurn
 from agents.roster import restaurant_call
 from bella_vista import app
-from bella_vista.rooms import conversation
 from bella_vista.settings import Settings
 from tests.benchmarks.rooms.lateness import note, ticks
 
