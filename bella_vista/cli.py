@@ -158,9 +158,9 @@ def schema(
 
         found = menu_schema()
     elif what is Schema.RPC:
-        from rpc.contract import contract
+        from rpc.restaurant import order_contract
 
-        found = contract()
+        found = order_contract()
     else:
         from bella_vista.conversations import conversation_schema
 

@@ -11,7 +11,7 @@ from agents.app.rooms.presence import Presence
 from bella_vista.rooms.words import TOO_LONG, too_many
 from rpc.gateway import is_too_large
 from rpc.gateway.rates import Rates
-from rpc.wire import LONGEST_SAID
+from rpc.page import LONGEST_SAID
 from state.privacy.text import clean
 
 logger = logging.getLogger(__name__)

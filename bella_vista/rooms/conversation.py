@@ -17,7 +17,8 @@ from bella_vista.rooms.process_context import ProcessContext
 from bella_vista.rooms.silence import SilenceTimer
 from bella_vista.rooms.words import NOBODY_THERE, STILL_THERE
 from bella_vista.transcript import CallRecord
-from rpc.order_session import OrderSession
+from rpc.page import Session
+from rpc.restaurant import ORDER_PAGE
 from state.context import OrderContext
 from state.order import Channel, OrderState
 
@@ -75,9 +76,11 @@ class RoomConversation:
         self._finished = False
         self._silence = SilenceTimer(process.silence[channel], self._remind, self._end_silent_call)
         code = resume_code(self.call.state.order_id, process.secret)
-        self.order_session = OrderSession(
+        self.order_session = Session(
+            ORDER_PAGE,
             self.call.shared,
             self.call,
+            state_id=self.call.state.order_id,
             agent=process.agent,
             resume_code=code,
             spoken=opened.prior.spoken,

@@ -22,11 +22,8 @@ from agents.handoff import (
 from agents.telling import choices
 from bella_vista.rooms.page_comments import PageComments
 from bella_vista.rooms.words import your_turn
-from rpc.gateway import GUEST
-from rpc.gateway.attributes import Attributes
-from rpc.gateway.history import View, Views
-from rpc.gateway.notices import EndNotices, TurnNotices
-from rpc.gateway.push import Subscribers
+from rpc.gateway import Attributes, EndNotices, Subscribers, TurnNotices, View, Views
+from rpc.restaurant import GUEST, ORDER_PAGE
 from state.context import OrderContext
 from state.order import OrderState
 from state.shared import Applied
@@ -84,7 +81,7 @@ class Page:
         self._notices = TurnNotices(agent)
         self._notices.bind(guest, silent=silent)
         self._ends = EndNotices(agent)
-        self._subscribers = Subscribers(agent, views)
+        self._subscribers = Subscribers(agent, views, ORDER_PAGE.changed_method)
         self._unsubscribe = call.shared.subscribe(self._on_change)
         self._unlisten = call.subscribe(self._on_event)
         self.show()

@@ -34,8 +34,9 @@ from bella_vista.rooms.media import SpeechNotBuilt, channel_of
 from bella_vista.rooms.opening import keep_number, open_for
 from bella_vista.rooms.process_context import ProcessContext, RoomOutcome
 from bella_vista.rooms.rejection import send_transcription
-from rpc.gateway import STAFF, Caller, Forbidden, Gateway, Mutes, NotYet, RoomService
-from rpc.methods import OrderMethods
+from rpc.gateway import Caller, Forbidden, Gateway, Mutes, NotYet, RoomService
+from rpc.page import PageMethods
+from rpc.restaurant import GUEST, ORDER_PAGE, STAFF
 from state.shared import Lease, StateError
 
 logger = logging.getLogger(__name__)
@@ -92,13 +93,14 @@ class RoomJob:
             room,
             rooms,
             expected=metadata.user,
+            user_role=GUEST,
             left=self._on_guest_left,
             came_back=self._on_guest_back,
             joined=self._on_joined,
             gone=self._on_gone,
         )
         self._rejoin = RejoinDetector(self._presence, self._spawn)
-        self._methods = OrderMethods(self._on_hello, self._begin_for_words)
+        self._methods = PageMethods(ORDER_PAGE, self._on_hello, self._begin_for_words)
         self._mutes = Mutes(rooms, name) if rooms is not None else None
         self._gateway = Gateway(
             self._methods.methods(),

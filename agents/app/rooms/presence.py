@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from livekit import api, rtc
 
-from rpc.gateway import GUEST, STAFF
+from rpc.gateway import STAFF, USER
 
 logger = logging.getLogger(__name__)
 
@@ -69,6 +69,7 @@ class Presence:
         room: The room, before it is connected.
         rooms: The LiveKit server API; without it the server is not asked.
         expected: The guest's identity, if the dispatch names it.
+        user_role: The role of the guest.
         left: Called when the guest has left.
         came_back: Called when the guest is back.
         joined: Called when another participant joins, perhaps again.
@@ -82,6 +83,7 @@ class Presence:
         rooms: ParticipantApi | None,
         *,
         expected: str | None = None,
+        user_role: str = USER,
         left: Callable[[], None] = lambda: None,
         came_back: Callable[[Arrival], None] = lambda arrival: None,
         joined: Callable[[str], None] = lambda identity: None,
@@ -91,6 +93,7 @@ class Presence:
         self._room = room
         self._rooms = rooms
         self._expected = expected
+        self._user_role = user_role
         self._left = left
         self._came_back = came_back
         self._joined = joined
@@ -133,7 +136,7 @@ class Presence:
     def role_of(self, identity: str) -> str | None:
         """Return a participant's role: guest, staff, or ``None``."""
         if identity and identity == self._guest:
-            return GUEST
+            return self._user_role
         there = self._room.remote_participants.get(identity)
         return STAFF if there is not None and _is_staff(there) else None
 

@@ -23,8 +23,9 @@ from bella_vista.models import language_model
 from bella_vista.orders import open_store
 from bella_vista.rooms.opening import Opened, open_for
 from bella_vista.transcript import CallRecord
-from rpc.gateway import GUEST, Caller
-from rpc.order_session import OrderSession
+from rpc.gateway import Caller
+from rpc.page import Session
+from rpc.restaurant import GUEST, ORDER_PAGE
 from state.commands import AddNote
 from state.context import OrderContext
 from state.menu import load_menu
@@ -68,9 +69,11 @@ class Talking:
         )
         self.call.queued.extend(opened.prior.unanswered)
         self._record = CallRecord(self.call, store)
-        self.order_session = OrderSession(
+        self.order_session = Session(
+            ORDER_PAGE,
             self.call.shared,
             self.call,
+            state_id=self.call.state.order_id,
             agent="bella-vista",
             spoken=opened.prior.spoken,
             store=self._record.say,

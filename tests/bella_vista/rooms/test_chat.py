@@ -7,7 +7,7 @@ import pytest
 from agents.app.rooms.presence import Presence
 from bella_vista.rooms.chat import BURST, Chat
 from bella_vista.rooms.words import TOO_LONG, too_many
-from rpc.wire import LONGEST_SAID
+from rpc.page import LONGEST_SAID
 from tests.bella_vista.rooms.checked import served
 from tests.bella_vista.rooms.conftest import Calls
 from tests.livekit import LiveKit, until
