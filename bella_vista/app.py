@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from agents.app.serving.worker import Worker
     from agents.app.states import ListedState
     from agents.handoff import Call, CallPolicy, Graph
+    from rpc.page import PageSpec
     from state.shared import SharedState
 
 
@@ -86,6 +87,12 @@ def _choices(call: "Call[OrderState, OrderContext]") -> Sequence[str]:
     return choices(call.last_refusal) or call.shared.context.menu.restaurant.payment
 
 
+def _page() -> "PageSpec[OrderState, OrderContext]":
+    from rpc.restaurant import ORDER_PAGE
+
+    return ORDER_PAGE
+
+
 def _comments(context: OrderContext) -> "Comments":
     from bella_vista.page_comments import PageComments
 
@@ -143,9 +150,9 @@ def _menu_schema() -> Any:
 
 
 def _rpc_schema() -> Any:
-    from rpc.contract import contract
+    from rpc.restaurant import order_contract
 
-    return contract()
+    return order_contract()
 
 
 def _conversation_schema() -> Any:
@@ -160,7 +167,7 @@ def _listing(listed: "Sequence[ListedState[OrderState]]") -> str:
     return order_list(listed)
 
 
-def _page(order: OrderState) -> str:
+def _text(order: OrderState) -> str:
     from bella_vista.orders_pages import order_page
 
     return order_page(order)
@@ -232,6 +239,7 @@ APP: App[OrderState, OrderContext] = App(
     ),
     schemas={"menu": _menu_schema, "rpc": _rpc_schema, "conversation": _conversation_schema},
     listing=_listing,
+    text=_text,
     page=_page,
     state_commands=_order_commands,
     commands=_commands,

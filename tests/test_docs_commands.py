@@ -12,10 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from bella_vista.cli import app
 from typer.core import TyperGroup
 from typer.main import get_command
-
-from bella_vista.cli import app
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *ROOT.joinpath("docs").rglob("*.md")])

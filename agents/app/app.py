@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
@@ -27,12 +27,13 @@ if TYPE_CHECKING:
 
     from agents.app.states import ListedState
     from agents.handoff import Call, CallPolicy, Graph
-    from state.shared import SharedState
+    from rpc.page import ObjectType, PageMethod, PageSpec
+    from state.shared import Command, SharedState
 
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
 
-View = Mapping[str, JsonValue]
+View = dict[str, JsonValue]
 """A state as clients see it."""
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -103,6 +104,10 @@ class App(Generic[S, C]):
         policy: The decisions about calls, for a context.
         view: The state as clients see it; takes the state, its version and the active agent. By
             default the whole state and these two.
+        roles: The commands that each role may send from a client; the user's role comes first.
+        objects: The object types that ``agent.state`` serves, by name.
+        methods: Further RPC methods.
+        page: Makes all that clients can read and change, instead of the four above.
         model: Builds the language model that needs no key, named ``local``.
         summary: The view as a person in a terminal sees it; by default each field that is set.
         title: What the application calls itself, for a context.
@@ -130,7 +135,7 @@ class App(Generic[S, C]):
         options: Settings of its own that are command-line options: the metavar and the help of each.
         schemas: Further schemas that the command line writes, by name.
         listing: Formats a list of stored states; by default a line each.
-        page: Formats one stored state; by default its summary.
+        text: Formats one stored state; by default its summary.
         state_commands: Further commands beside ``list`` and ``show``, as ``forget``.
         commands: Further commands of the command line.
         replay: Replays conversations from files; takes the files, the settings and the model's name.
@@ -151,6 +156,10 @@ class App(Generic[S, C]):
     graph: "Graph[S] | Callable[[], Graph[S]]"
     policy: "Callable[[C], CallPolicy[S, C]] | None" = None
     view: Callable[[S, int, str | None], View] | None = None
+    roles: "Mapping[str, Collection[type[Command[S, C]]]]" = field(default_factory=dict)
+    objects: "Mapping[str, ObjectType[S, C]]" = field(default_factory=dict)
+    methods: "Sequence[PageMethod[S, C]]" = ()
+    page: "Callable[[], PageSpec[S, C]] | None" = None
     model: "Callable[[C, Any], LLM[Any]] | None" = None
     summary: Callable[[View], Summary] | None = None
     title: Callable[[C], str] | None = None
@@ -175,7 +184,7 @@ class App(Generic[S, C]):
     options: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     schemas: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
     listing: "Callable[[Sequence[ListedState[S]]], str] | None" = None
-    page: Callable[[S], str] | None = None
+    text: Callable[[S], str] | None = None
     state_commands: "Callable[[], typer.Typer] | None" = None
     commands: "Callable[[], typer.Typer] | None" = None
     replay: "Callable[[Sequence[Path], Any, str | None], int] | None" = None
@@ -218,6 +227,22 @@ class App(Generic[S, C]):
             yield f"settings: {self.settings.__name__} has to derive from AppSettings"
 
     # -- what the parts of the framework ask it ----------------------------------------------------
+
+    @cached_property
+    def page_spec(self) -> "PageSpec[S, C]":
+        """What clients in a room can read and change."""
+        from rpc.page import PageSpec
+
+        if self.page is not None:
+            return self.page()
+        return PageSpec(
+            noun=self.noun,
+            view=self.view_of,
+            roles=self.roles or {"user": ()},
+            user=next(iter(self.roles), "user"),
+            objects=self.objects,
+            methods=tuple(self.methods),
+        )
 
     @cached_property
     def agents(self) -> "Graph[S]":

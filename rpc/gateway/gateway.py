@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from livekit import rtc
@@ -48,9 +48,8 @@ class Gateway(rtc.RpcInterceptor):
     """Answers the RPC calls of a room's participants with the given methods and refuses all others.
 
     Checks run in this order, and the first failure is returned: the caller's role (4003), rate (4029), payload
-    size (4013), strict JSON (4000), the request's fields (4001, 4005); then the method runs. A caller who is
-    neither guest nor staff gets 4003 for every method that is not open to anybody, even above the rate limit, and
-    never sees a version.
+    size (4013), strict JSON (4000), the request's fields (4001, 4005); then the method runs. A caller without a
+    role gets 4003 for every method that is not open to anybody, even above the rate limit, and never sees a version.
 
     Args:
         methods: The methods.
@@ -160,7 +159,7 @@ class Gateway(rtc.RpcInterceptor):
         async def answer(identity: str) -> str:
             return await self._run_method(called, identity, payload, response_timeout)
 
-        return await self._checked(record, answer, anybody=called.anybody)
+        return await self._checked(record, answer, anybody=called.anybody, roles=called.roles)
 
     async def _registered(self, invocation: rtc.RpcInvocationData) -> str:
         return await self.handle(
@@ -172,7 +171,13 @@ class Gateway(rtc.RpcInterceptor):
         )
 
     async def _checked(
-        self, record: RequestRecord, work: Work, *, anybody: bool, unregistered: bool = False
+        self,
+        record: RequestRecord,
+        work: Work,
+        *,
+        anybody: bool,
+        roles: Collection[str] | None = None,
+        unregistered: bool = False,
     ) -> str:
         """Check a call, answer it, and convert every exception to an ``RpcError`` for the caller."""
         role: str | None = None
@@ -191,6 +196,8 @@ class Gateway(rtc.RpcInterceptor):
                 role = self._role(record.identity)
             if not anybody and role is None:
                 raise Forbidden(_NOT_ALLOWED)
+            if role is not None and roles is not None and role not in roles:
+                raise Forbidden(f"Only the {' and the '.join(roles)} can call this.")
             if wait_ms is not None:
                 raise self._rate_limited(wait_ms, role)
             if record.bytes_in > self._limits.payload_bytes:

@@ -9,19 +9,19 @@ server can set.
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from livekit import api, rtc
 
-from rpc.gateway import GUEST, STAFF
+from rpc.gateway import USER
 
 logger = logging.getLogger(__name__)
 
-ROLE, SEEN = "bella.role", "bella.seen"
-"""The attribute that marks staff, and one that is set only to make the server announce a
-participant."""
+ROLE, SEEN = "role", "seen"
+"""The attribute with the role of participants other than the user, and one that is set only to make
+the server announce a participant; both after the application's prefix."""
 
 ALONE_S = 3.0
 """How long a participant is alone with the agent before they are bound as the guest, in seconds."""
@@ -69,6 +69,9 @@ class Presence:
         room: The room, before it is connected.
         rooms: The LiveKit server API; without it the server is not asked.
         expected: The guest's identity, if the dispatch names it.
+        user_role: The role of the user.
+        roles: The roles of others, which a token gives by the attribute ``<prefix>.role``.
+        prefix: The prefix of the attributes.
         left: Called when the guest has left.
         came_back: Called when the guest is back.
         joined: Called when another participant joins, perhaps again.
@@ -82,6 +85,9 @@ class Presence:
         rooms: ParticipantApi | None,
         *,
         expected: str | None = None,
+        user_role: str = USER,
+        roles: Collection[str] = ("staff",),
+        prefix: str = "bella",
         left: Callable[[], None] = lambda: None,
         came_back: Callable[[Arrival], None] = lambda arrival: None,
         joined: Callable[[str], None] = lambda identity: None,
@@ -91,6 +97,9 @@ class Presence:
         self._room = room
         self._rooms = rooms
         self._expected = expected
+        self._user_role = user_role
+        self._roles = frozenset(roles) - {user_role}
+        self._prefix = prefix
         self._left = left
         self._came_back = came_back
         self._joined = joined
@@ -131,11 +140,18 @@ class Presence:
         return any(self._eligible(one) for one in self._room.remote_participants.values())
 
     def role_of(self, identity: str) -> str | None:
-        """Return a participant's role: guest, staff, or ``None``."""
+        """Return a participant's role, or ``None``."""
         if identity and identity == self._guest:
-            return GUEST
+            return self._user_role
         there = self._room.remote_participants.get(identity)
-        return STAFF if there is not None and _is_staff(there) else None
+        return self._role_in_token(there) if there is not None else None
+
+    def _role_in_token(self, participant: rtc.RemoteParticipant) -> str | None:
+        """Return the role that a participant's token gives; they cannot set it themselves."""
+        role = participant.attributes.get(f"{self._prefix}.{ROLE}")
+        if role not in self._roles or participant.permissions.can_update_metadata:
+            return None
+        return role
 
     def is_there(self, identity: str) -> bool:
         """Whether a person of this identity is in the room and visible to all."""
@@ -156,7 +172,9 @@ class Presence:
             return False
         self._announcements += 1
         update = api.UpdateParticipantRequest(
-            room=self._room.name, identity=identity, attributes={SEEN: str(self._announcements)}
+            room=self._room.name,
+            identity=identity,
+            attributes={f"{self._prefix}.{SEEN}": str(self._announcements)},
         )
         try:
             async with asyncio.timeout(PRESENCE_S):
@@ -294,7 +312,7 @@ class Presence:
     def _eligible(self, participant: rtc.RemoteParticipant) -> bool:
         if self._expected is not None:
             return participant.identity == self._expected and participant.kind in _PEOPLE
-        return participant.kind in _PEOPLE and not _is_staff(participant)
+        return participant.kind in _PEOPLE and self._role_in_token(participant) is None
 
     def _bind(self, participant: rtc.RemoteParticipant) -> None:
         self._guest, self._sid, self._present = participant.identity, participant.sid, True
@@ -316,11 +334,3 @@ class Presence:
         if self._alone is not None:
             self._alone.cancel()
             self._alone = None
-
-
-def _is_staff(participant: rtc.RemoteParticipant) -> bool:
-    """Whether the server marks a participant as staff, which they cannot do themselves."""
-    return (
-        participant.attributes.get(ROLE) == STAFF
-        and not participant.permissions.can_update_metadata
-    )

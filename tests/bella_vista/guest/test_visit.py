@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
+from bella_vista.guest import visit as visit_module
 from livekit import api, rtc
 
 from agents.app.join import client as client_module
@@ -16,7 +17,6 @@ from agents.app.join.room_access import RoomAccess
 from agents.app.join.visit import Visit
 from agents.app.settings import AppSettings
 from agents.app.terminal.lines import Lines
-from bella_vista.guest import visit as visit_module
 from tests.bella_vista.guest.played_house import CODE, House, house
 from tests.livekit import LiveKit, livekit_server, new_identity, until
 

@@ -19,8 +19,8 @@ from bella_vista.local.dialogue import Dialogue
 from bella_vista.local.policy import Move
 from bella_vista.local.scene import Scene
 from bella_vista.menus import menu_file
-from rpc.gateway import GUEST
-from rpc.order_session import OrderSession
+from rpc.page import Session
+from rpc.restaurant import GUEST, ORDER_PAGE
 from rpc.testing.agent import FakeAgent
 from state.commands import (
     AddItem,
@@ -124,7 +124,14 @@ async def talking() -> AsyncIterator[Talk]:
     context = OrderContext(menu=MENU, now=lambda: NOW, new_id=lambda: f"id-{next(ids)}")
     state = open_order(MENU, order_id="a", order_number="101", channel="web_text", now=NOW)
     call = restaurant_call(SharedState(state, context))
-    order_session = OrderSession(call.shared, call, agent="bella-vista", resume_code="a-code")
+    order_session = Session(
+        ORDER_PAGE,
+        call.shared,
+        call,
+        state_id="a",
+        agent="bella-vista",
+        resume_code="a-code",
+    )
 
     async def nowhere(_: object) -> str:
         return "{}"

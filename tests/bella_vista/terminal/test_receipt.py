@@ -1,6 +1,7 @@
 from decimal import Decimal
 
 from bella_vista.terminal.receipt import as_text, receipt
+
 from state.commands import (
     AddAllergy,
     AddItem,

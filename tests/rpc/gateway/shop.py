@@ -9,9 +9,10 @@ from typing import Any
 from livekit import rtc
 from pydantic import BaseModel, JsonValue
 
-from rpc.gateway import GUEST, STAFF, AnyMethod, Caller, Gateway, Limits, Method, Mutes, Request
+from rpc.gateway import AnyMethod, Caller, Gateway, Limits, Method, Mutes, Request
 from rpc.testing import FakeRoom
 
+GUEST, STAFF = "guest", "staff"
 GUESTS, HOUSE = ("ada",), ("sam",)
 
 
