@@ -161,7 +161,7 @@ class App(Generic[S, C]):
     methods: "Sequence[PageMethod[S, C]]" = ()
     page: "Callable[[], PageSpec[S, C]] | None" = None
     model: "Callable[[C, Any], LLM[Any]] | None" = None
-    summary: Callable[[View], Summary] | None = None
+    summary: Callable[[Mapping[str, Any]], Summary] | None = None
     title: Callable[[C], str] | None = None
     owner: Callable[[C], str] | None = None
     context_name: str = "context"
@@ -257,7 +257,7 @@ class App(Generic[S, C]):
             return self.view(state, version, agent)
         return {**state.model_dump(mode="json"), "version": version, "active_agent": agent}
 
-    def summary_of(self, view: View) -> Summary:
+    def summary_of(self, view: Mapping[str, Any]) -> Summary:
         """Return the summary of a view."""
         return summary_of_view(self.noun, view) if self.summary is None else self.summary(view)
 
