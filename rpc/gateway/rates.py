@@ -9,8 +9,8 @@ KEPT = 256
 """How many callers are kept before idle ones are removed."""
 
 REFUSAL_EVERY_S = 0.0025
-"""The minimum time between two refusals that are sent to the same caller, in seconds. Sending one costs as much
-processor time as receiving a call, and other callers' messages wait meanwhile."""
+"""The minimum time between two refusals that are sent to the same caller, in seconds. Livekit takes some 0.3 ms of
+processor time to send one, beside 0.45 ms to receive a call, and other callers' messages wait meanwhile."""
 
 REFUSAL_WITHIN_S = 5.0
 """The longest delay of a refusal, in seconds; clients of livekit wait ten or fifteen for an answer."""

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -572,7 +573,7 @@ async def test_a_stranger_who_does_not_stop_is_told_4003_each_time_and_muted() -
         assert not place.room.permission_of("zoe").can_publish_data
 
 
-async def answered_after(place: Shop, calls: list[asyncio.Future[Any]], seconds: float) -> int:
+async def answered_after(place: Shop, calls: Sequence[asyncio.Future[Any]], seconds: float) -> int:
     """Let time pass and count the answered calls."""
     await place.room.clock.advance(seconds)
     return sum(call.done() for call in calls)

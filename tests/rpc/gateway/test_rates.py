@@ -120,7 +120,8 @@ def test_refusals_have_time_slots_of_each_callers_own() -> None:
     called(rates, "ada", 4)
     called(rates, "bob", 4)
 
-    assert [rates.refusal_delay("ada") for _ in range(3)] == [0, REFUSAL_EVERY_S, 2 * REFUSAL_EVERY_S]
+    delays = [rates.refusal_delay("ada") for _ in range(3)]
+    assert delays == [0, REFUSAL_EVERY_S, 2 * REFUSAL_EVERY_S]
     assert rates.refusal_delay("bob") == 0
     clock.now = 60.0
     assert rates.refusal_delay("ada") == 0
