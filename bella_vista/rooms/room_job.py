@@ -364,7 +364,7 @@ class RoomJob:
     async def _on_hello(self, caller: Caller) -> None:
         """Answer a hello: only to the guest and to staff, and once they can be heard."""
         role = self._presence.role_of(caller.identity)
-        if role is None and not self._presence.claim(caller.identity):
+        if role != STAFF and not self._presence.claim(caller.identity):
             raise Forbidden("This call is another guest's. Join a room of your own.")
         if role != STAFF and self._over.is_set() and await self._rejoin.has_rejoined():
             self._request_next_call()
