@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 from livekit import rtc
 
-from bella_vista.rooms.presence import Arrival, Presence
+from agents.app.rooms.presence import Arrival, Presence
 from rpc.gateway import STAFF
 
 JOINED = rtc.ParticipantState.PARTICIPANT_STATE_JOINED
