@@ -4,6 +4,11 @@ A call belongs to one guest. If the dispatch names them, only that identity can 
 Otherwise it is the first participant to say hello, write, publish a microphone or join by phone, or
 a participant who is alone with the agent for some seconds. Staff have an attribute that only the
 server can set.
+
+livekit-server announces participants who have joined before anything can be sent to them: on a busy
+machine their data channel opens many seconds later, and of what was sent meanwhile they receive
+only the last two seconds. So a participant counts as here once they are active, or have called or
+written.
 """
 
 import asyncio
@@ -112,6 +117,7 @@ class Presence:
         self._changed = asyncio.Event()
         self._announcements = 0
         room.on("participant_connected", self._on_connected)
+        room.on("participant_active", self._on_connected)
         room.on("participant_disconnected", self._on_disconnected)
         room.on("track_published", self._on_track)
         room.on("participant_attributes_changed", self._on_attributes)
@@ -214,11 +220,18 @@ class Presence:
         return sid
 
     def claim(self, identity: str) -> bool:
-        """Bind a participant as the guest if none is bound; returns whether they are the guest."""
-        if self._guest is None:
-            there = self._room.remote_participants.get(identity)
-            if there is not None and self._eligible(there):
+        """Bind a participant as the guest if none is bound; returns whether they are the guest.
+
+        Args:
+            identity: A participant who has called, written or published a microphone, so that they
+                can receive although the server has not announced it yet.
+        """
+        there = self._room.remote_participants.get(identity)
+        if there is not None:
+            if self._guest is None and self._eligible(there):
                 self._bind(there)
+            elif identity == self._guest:
+                self._guest_is_here(there)
         return identity == self._guest
 
     async def bound(self) -> str:
@@ -241,6 +254,7 @@ class Presence:
         self._cancel_alone_timer()
         for event, callback in (
             ("participant_connected", self._on_connected),
+            ("participant_active", self._on_connected),
             ("participant_disconnected", self._on_disconnected),
             ("track_published", self._on_track),
             ("participant_attributes_changed", self._on_attributes),
@@ -288,12 +302,11 @@ class Presence:
         self._changed.set()
 
     def _on_seen(self, participant: rtc.RemoteParticipant) -> None:
+        if not _is_active(participant):  # ``participant_active`` follows
+            self._start_alone_timer()
+            return
         if participant.identity == self._guest:
-            reloaded = participant.sid != self._sid
-            back = reloaded or not self._present
-            self._sid, self._present = participant.sid, True
-            if back:
-                self._came_back(Arrival(reloaded))
+            self._guest_is_here(participant)
             return
         if self._guest is not None:
             self._joined(participant.identity)
@@ -306,6 +319,13 @@ class Presence:
             if self._expected is not None or telephone or speaks:
                 self._bind(participant)
         self._start_alone_timer()
+
+    def _guest_is_here(self, participant: rtc.RemoteParticipant) -> None:
+        reloaded = participant.sid != self._sid
+        back = reloaded or not self._present
+        self._sid, self._present = participant.sid, True
+        if back:
+            self._came_back(Arrival(reloaded))
 
     # -- binding -----------------------------------------------------------------------------------
 
@@ -323,14 +343,17 @@ class Presence:
         self._cancel_alone_timer()
         if self._guest is not None:
             return
-        candidates = [
-            one.identity for one in self._room.remote_participants.values() if self._eligible(one)
-        ]
-        if len(candidates) == 1:
+        candidates = [one for one in self._room.remote_participants.values() if self._eligible(one)]
+        if len(candidates) == 1 and _is_active(candidates[0]):
             loop = asyncio.get_running_loop()
-            self._alone = loop.call_later(self._alone_s, self.claim, candidates[0])
+            self._alone = loop.call_later(self._alone_s, self.claim, candidates[0].identity)
 
     def _cancel_alone_timer(self) -> None:
         if self._alone is not None:
             self._alone.cancel()
             self._alone = None
+
+
+def _is_active(participant: rtc.RemoteParticipant) -> bool:
+    """Whether what is sent to a participant reaches them."""
+    return participant.state == rtc.ParticipantState.PARTICIPANT_STATE_ACTIVE
