@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from urllib.parse import quote
 
 from platformdirs import user_data_path
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue
 
 from bella_vista.faults import InputError
 from state.commands import (
@@ -149,10 +149,12 @@ async def resume_order(
     """
     with as_order_faults():
         order_id = await _id_of(store, order_id)
-        # Checked before it is taken over: an order that has ended stays with its holder.
-        _refuse_another(_order(await store.read(order_id)), context)
-        shared = SharedState.restored(await store.take(order_id), OrderState, context)
-        _refuse_another(shared.state, context)
+
+        def check(stored: Stored) -> None:  # an order that has ended stays with its holder
+            _refuse_another(stored.read(OrderState), context)
+
+        stored = await store.take(order_id, check=check)
+        shared = SharedState.restored(stored, OrderState, context)
         order = shared.state
         if order.menu_version != context.menu.version and order.stage in (Stage.OPEN, Stage.REVIEW):
             await shared.apply(Reprice(), actor=SYSTEM)
@@ -177,7 +179,7 @@ async def show_order(store: SqlStore, order_id: str) -> tuple[OrderState, dict[s
     """
     with as_order_faults():
         stored = await store.read(await _id_of(store, order_id))
-        order = _order(stored)
+        order = stored.read(OrderState)
     return order, view(order, stored.version, stored.speaker)
 
 
@@ -200,7 +202,7 @@ async def advance_order(store: SqlStore, order_id: str) -> OrderState:
     """
     with as_order_faults():
         stored = await store.read(await _id_of(store, order_id))
-        order = _order(stored)
+        order = stored.read(OrderState)
     step = STEPS.get(order.stage)
     if step is None:
         raise wrong_stage(order, "There is no next step for the kitchen.")
@@ -221,7 +223,7 @@ async def flag_for_staff(store: SqlStore, order_id: str, reason: str) -> None:
     """
     with as_order_faults():
         stored = await store.read(await _id_of(store, order_id))
-        shared = SharedState.restored(stored, OrderState, kitchen_context(_order(stored)))
+        shared = SharedState.restored(stored, OrderState, kitchen_context(stored.read(OrderState)))
         await shared.apply(CallPerson(reason=reason), actor=SYSTEM)
 
 
@@ -268,24 +270,11 @@ async def _id_of(store: SqlStore, typed: str) -> str:
     return next(iter(newest.values()), typed)
 
 
-def _order(stored: Stored) -> OrderState:
-    try:
-        return OrderState.model_validate_json(stored.state)
-    except ValidationError:
-        raise JournalFault(f"Order {stored.state_id}", _OTHER_FORM) from None
-
-
 def _listed(one: Listed) -> ListedOrder:
-    if one.state is None:
-        return ListedOrder(one.state_id, one.version, None, one.fault.why if one.fault else None)
     try:
-        order = OrderState.model_validate_json(one.state)
-    except ValidationError:
-        return ListedOrder(one.state_id, one.version, None, _OTHER_FORM)
-    return ListedOrder(one.state_id, one.version, order)
-
-
-_OTHER_FORM = "it does not have the form of an order of this program"
+        return ListedOrder(one.state_id, one.version, one.read(OrderState))
+    except JournalFault as fault:
+        return ListedOrder(one.state_id, one.version, None, fault.why)
 
 
 def _refuse_another(order: OrderState, context: OrderContext) -> None:
