@@ -160,7 +160,7 @@ class SharedState(Generic[S, C]):
         return shared
 
     @staticmethod
-    async def kept(
+    async def open(
         store: "SqlStore", state_id: str, new: N, context: X, *, wait_s: float = WAIT_S
     ) -> "SharedState[N, X]":
         """Open the stored state with this id, or store a new one, and hold it.

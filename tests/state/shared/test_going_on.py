@@ -40,7 +40,7 @@ async def test_one_that_goes_on_keeps_its_rules_and_its_patience() -> None:
 
 async def test_one_that_is_kept_keeps_its_rules_and_its_patience(tmp_path: Path) -> None:
     async with SqlStore(f"sqlite:///{tmp_path}/boards.db", owner="club", schema=1) as store:
-        kept = await SharedState.kept(store, "final", Board(), RULES, wait_s=0.01)
+        kept = await SharedState.open(store, "final", Board(), RULES, wait_s=0.01)
 
         assert kept.context is RULES
         assert await refused_to_wait(kept) == 0.01

@@ -230,12 +230,12 @@ async def test_a_renamed_field_is_no_loss_when_a_state_is_opened(tmp_path: Path)
         return SqlStore(f"sqlite:///{tmp_path}/boards.db", owner="club", schema=1)
 
     async with store() as before, store() as since:
-        board = await SharedState.kept(before, "final", Board(title="Final"), None)
+        board = await SharedState.open(before, "final", Board(title="Final"), None)
         await board.apply(Score(name="ann"), actor="judge")
         kept = await before.read("final")
 
         with pytest.raises(JournalFault, match=r"\(title: unknown, name: missing\)"):
-            await SharedState.kept(since, "final", Renamed(), None)
+            await SharedState.open(since, "final", Renamed(), None)
         with pytest.raises(JournalFault, match=r"\(title: unknown, name: missing\)"):
             SharedState.restored(await since.read("final"), Renamed, None)
         (listed,) = await since.list()
@@ -276,7 +276,7 @@ async def test_taking_that_is_refused_leaves_the_state_to_its_holder(tmp_path: P
         return SqlStore(f"sqlite:///{tmp_path}/boards.db", owner="club", schema=1)
 
     async with store() as one, store() as other:
-        board = await SharedState.kept(one, "final", Board(), None)
+        board = await SharedState.open(one, "final", Board(), None)
 
         def refuse(stored: object) -> None:
             raise LookupError("not this one")

@@ -63,7 +63,7 @@ Opens = Callable[[], SqlStore]
 async def first(address: str) -> AsyncIterator[SqlStore]:
     """The first release, with one board of two changes in its hands."""
     async with SqlStore(address, owner="club", schema=1) as store:
-        board = await SharedState.kept(store, "final", Board(title="Final"), None)
+        board = await SharedState.open(store, "final", Board(title="Final"), None)
         await board.apply(Score(name="ann"), actor="judge", key="k")
         await board.apply(Score(name="bob"), actor="judge")
         yield store
@@ -87,7 +87,7 @@ async def test_an_old_state_is_opened_continued_and_then_stored_in_the_new_form(
 ) -> None:
     before = schemas(address)
     async with third() as store:
-        table = await SharedState.kept(store, "final", Table(name="new", place=None), None)
+        table = await SharedState.open(store, "final", Table(name="new", place=None), None)
         assert table.state == Table(name="Final", place=None, scores={"ann": 1, "bob": 1})
         assert schemas(address) == before == [(0, 1), (1, 1), (2, 1)]
 
@@ -130,7 +130,7 @@ async def test_the_older_release_refuses_what_the_newer_has_written_and_writes_n
             with pytest.raises(JournalFault, match="newer release"):
                 await refused("final")
         with pytest.raises(JournalFault, match="newer release"):
-            await SharedState.kept(first, "final", Board(), None)
+            await SharedState.open(first, "final", Board(), None)
         with pytest.raises(JournalFault, match="newer release"):
             await first.rewrite("final", lambda state, commands: (state, commands))
         (listed,) = await first.list()
@@ -266,7 +266,7 @@ async def test_a_migration_that_leads_to_another_form_is_refused_as_well(
     migrate: Mapping[int, Migration] = {1: forgets}
     async with SqlStore(address, owner="club", schema=2, migrate=migrate) as store:
         with pytest.raises(JournalFault, match=r"\(scores: missing\)\. .* schema=3 with") as fault:
-            await SharedState.kept(store, "final", Table(name="new", place=None), None)
+            await SharedState.open(store, "final", Table(name="new", place=None), None)
     assert "migrate={2: " in fault.value.message
 
 
