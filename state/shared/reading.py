@@ -182,6 +182,8 @@ def _unordered(value: Any) -> str:
     """Return a text that is the same for every order of a set's elements."""
     if isinstance(value, list):
         return json.dumps(sorted(map(_unordered, value)))
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     return json.dumps(value, sort_keys=True)
 
 
