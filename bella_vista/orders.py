@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 
-from agents.app.states import STAFF, SYSTEM, as_state_faults, id_of, read_state
+from agents.app.states import STAFF, SYSTEM, as_state_faults, id_of
 from bella_vista.app import APP
 from state.commands import (
     AcceptOrder,
@@ -45,7 +45,7 @@ async def advance_order(store: SqlStore, order_id: str) -> OrderState:
     """
     with as_state_faults(APP):
         stored = await store.read(await id_of(APP, store, order_id))
-        order = read_state(APP, stored)
+        order = stored.read(OrderState)
     step = STEPS.get(order.stage)
     if step is None:
         raise wrong_stage(order, "There is no next step for the kitchen.")

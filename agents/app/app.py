@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
@@ -200,7 +200,10 @@ class App(Generic[S, C]):
         if self.settings is AppSettings:
             object.__setattr__(self, "settings", settings_of(self.name))
 
-    def _faults(self) -> Any:
+    def _faults(self) -> Iterator[str]:
+        # Imported here, so that help and checks do not wait for it.
+        from state.shared.schema import schema_faults
+
         if not _NAME.fullmatch(self.name):
             yield f'name: "{self.name}" has to be words in lower case joined by hyphens, as bella-vista'
         for what in ("noun", "plural", "prefix"):
@@ -212,17 +215,7 @@ class App(Generic[S, C]):
             yield "state: has to be a pydantic model"
         elif not self.state.model_config.get("frozen"):
             yield f"state: {self.state.__name__} has to be frozen: set model_config = ConfigDict(frozen=True)"
-        if self.schema < 1:
-            yield f"schema: {self.schema} has to be at least 1"
-        missing = [
-            old
-            for old in range(min(self.migrate, default=self.schema), self.schema)
-            if old not in self.migrate
-        ]
-        if missing:
-            yield f"migrate: has no function for schema {', '.join(map(str, missing))}"
-        if unused := [old for old in self.migrate if not 1 <= old < self.schema]:
-            yield f"migrate: a function for schema {', '.join(map(str, unused))} is never used: raise schema"
+        yield from schema_faults(self.schema, self.migrate)
         if not issubclass(self.settings, AppSettings):
             yield f"settings: {self.settings.__name__} has to derive from AppSettings"
 

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from urllib.parse import quote
 
 from platformdirs import user_data_path
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from agents.app.app import AnyApp, App, NewState, View
 from agents.app.channel import Channel
@@ -82,7 +82,13 @@ def open_store(app: AnyApp, url: str | None, owner: str | None, *, create: bool 
         owner: The owner whose states it holds; ``None`` reads every owner's and starts none.
         create: Whether a missing database is created.
     """
-    return SqlStore(url or default_database(app), owner=owner, schema=app.schema, create=create)
+    return SqlStore(
+        url or default_database(app),
+        owner=owner,
+        schema=app.schema,
+        migrate=app.migrate,
+        create=create,
+    )
 
 
 async def new_state(
@@ -125,10 +131,12 @@ async def resume_state(
     """
     with as_state_faults(app):
         state_id = await id_of(app, store, state_id)
-        # Checked before it is taken over: a state that has ended stays with its holder.
-        _refuse(app, state_id, read_state(app, await store.read(state_id)))
-        shared = SharedState.restored(await store.take(state_id), app.state, context)
-        _refuse(app, state_id, shared.state)
+
+        def check(stored: Stored) -> None:  # a state that has ended stays with its holder
+            _refuse(app, state_id, stored.read(app.state))
+
+        stored = await store.take(state_id, check=check)
+        shared = SharedState.restored(stored, app.state, context)
         if app.resumed is not None:
             await app.resumed(shared)
     return shared
@@ -152,7 +160,7 @@ async def show_state(app: App[S, C], store: SqlStore, state_id: str) -> tuple[S,
     """
     with as_state_faults(app):
         stored = await store.read(await id_of(app, store, state_id))
-        state = read_state(app, stored)
+        state = stored.read(app.state)
     return state, app.view_of(state, stored.version, stored.speaker)
 
 
@@ -209,33 +217,13 @@ async def id_of(app: AnyApp, store: SqlStore, typed: str) -> str:
     return next(iter(newest.values()), typed)
 
 
-def read_state(app: App[S, C], stored: Stored) -> S:
-    """Return the state of a stored row.
-
-    Raises:
-        JournalFault: It does not have the form of a state of this program.
-    """
-    try:
-        return app.state.model_validate_json(stored.state)
-    except ValidationError:
-        what = f"{app.noun.capitalize()} {stored.state_id}"
-        raise JournalFault(what, _other_form(app)) from None
-
-
 def _listed(app: App[S, C], one: Listed) -> ListedState[S]:
     number = number_of(one.ordinal)
-    if one.state is None:
-        why = one.fault.why if one.fault else None
-        return ListedState(one.state_id, number, one.version, None, None, why)
     try:
-        state = app.state.model_validate_json(one.state)
-    except ValidationError:
-        return ListedState(one.state_id, number, one.version, None, None, _other_form(app))
+        state = one.read(app.state)
+    except JournalFault as fault:
+        return ListedState(one.state_id, number, one.version, None, None, fault.why)
     return ListedState(one.state_id, number, one.version, one.speaker, state)
-
-
-def _other_form(app: AnyApp) -> str:
-    return f"it does not have the form of {app.a_noun} of this program"
 
 
 def _refuse(app: App[S, C], state_id: str, state: S) -> None:

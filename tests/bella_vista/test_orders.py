@@ -359,8 +359,25 @@ class TestLooking:
         assert listed[0].order is None
         with pytest.raises(StateFaults) as fault:
             await show_order(kitchen, "strange")
-        assert "does not have the form" in str(fault.value)
+        assert "it does not fit this program (" in str(fault.value)
+        assert "declare schema=2 with migrate={1: " in str(fault.value)
         assert "4111" not in str(fault.value)
+
+    async def test_an_order_with_a_field_of_another_name_is_not_continued_without_it(
+        self, store: SqlStore, kitchen: SqlStore
+    ) -> None:
+        order = (await begun(store)).state
+        text = order.model_copy(update={"order_id": "strange"}).model_dump_json()
+        text = text.replace('"person_wanted"', '"wants_person"')
+        await store.create("strange", lambda ordinal: text)
+
+        why = r"it does not fit this program \(wants_person: unknown\)"
+        with pytest.raises(OrderFaults, match=why):
+            await resume_order(store, House().context, "strange")
+        with pytest.raises(OrderFaults, match=why):
+            await advance_order(kitchen, "strange")
+
+        assert (await store.read("strange")).entries == ()
 
     async def test_an_order_is_shown_as_everybody_outside_sees_it(
         self, store: SqlStore, kitchen: SqlStore

@@ -143,7 +143,7 @@ def test_a_list_with_a_damaged_order_names_it_and_exits_1(
 
     assert orders("list") == 1
     out = capsys.readouterr().out
-    assert "cannot be read: it does not have the form of an order" in out
+    assert "cannot be read: it does not fit this program (" in out
     assert whole in out
 
 

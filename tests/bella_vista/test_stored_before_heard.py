@@ -411,7 +411,7 @@ async def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
     file = tmp_path / "orders.db"
     call = restaurant()
     async with open_store(f"sqlite:///{file}", load_menu(MENU).restaurant.id) as store:
-        await SharedState.kept(store, call.state.order_id, call.state, call.shared.context)
+        await SharedState.open(store, call.state.order_id, call.state, call.shared.context)
         it = Desk(cast(Disk, store), call)
         await until(lambda: it.record.idle)
         monkeypatch.setattr("rpc.page.session.SAY_S", 0.05)
