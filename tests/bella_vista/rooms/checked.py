@@ -18,6 +18,8 @@ import pytest
 from livekit import rtc
 
 from agents.app.rooms.process_context import ProcessContext
+from state.context import OrderContext
+from state.order import OrderState
 from tests.bella_vista.rooms.conftest import Agent, Calls
 from tests.livekit import Client, LiveKit, until
 

@@ -1,6 +1,7 @@
 """A house whose calls run in this process, and a restaurant with a worker, in rooms of a real server."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -13,14 +14,16 @@ import pytest
 from livekit import api, rtc
 
 from agents.app.job_metadata import JobMetadata
-from agents.app.models.choice import language_model
 from agents.app.rooms.media import Media
 from agents.app.rooms.process_context import ProcessContext, RoomOutcome
 from agents.app.rooms.room_job import RoomJob
+from bella_vista.app import APP
+from bella_vista.local.model import LocalLLM
 from bella_vista.menus import menu_file
 from rpc.gateway import cap_incoming
 from state.context import OrderContext
 from state.menu import load_menu
+from state.order import OrderState
 from tests.bella_vista.rooms.working import Restaurant, Worker
 from tests.livekit import LONG_S, ROLE, Client, LiveKit
 from tests.stored_orders import open_store
@@ -72,7 +75,7 @@ class Calls:
                 server.room,
                 name=room_name,
                 job=job,
-                metadata=JobMetadata(**metadata),
+                metadata=JobMetadata.parse(json.dumps(metadata), "order"),
             )
             assert await call.acquire_lease()
             call.attach()
@@ -94,7 +97,9 @@ class Calls:
 
 
 @pytest.fixture
-async def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ProcessContext]:
+async def house(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[ProcessContext[OrderState, OrderContext]]:
     """Bella Vista with the local model, a database of its own, however slow the disk is, and no speech."""
     monkeypatch.setattr("state.shared.sql.thread.ANSWER_S", LONG_S)
     monkeypatch.setattr("rpc.order_session.SAY_S", LONG_S)
@@ -107,9 +112,11 @@ async def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
     context = OrderContext(menu=menu, now=now, new_id=lambda: str(uuid4()))
     async with open_store(f"sqlite:///{tmp_path}/orders.db", menu.restaurant.id) as store:
         yield ProcessContext(
+            app=APP,
+            agent="bella-vista",
             context=context,
             store=store,
-            model=lambda: language_model("local", menu, now),
+            model=lambda: LocalLLM(menu, now=now),
             media=Media(None),
             secret="a-secret-of-the-tests-that-is-long-enough",
             grace_s=30.0,
@@ -142,7 +149,7 @@ async def worker(running: Worker) -> Worker:
     return running
 
 
-Changed = Callable[..., ProcessContext]
+Changed = Callable[..., ProcessContext[OrderState, OrderContext]]
 
 
 @pytest.fixture

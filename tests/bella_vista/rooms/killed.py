@@ -16,11 +16,12 @@ from typing import Any
 from uuid import uuid4
 
 from agents.app.job_metadata import JobMetadata
-from agents.app.models.choice import language_model
 from agents.app.rooms.opening import Opened, open_for
 from agents.app.transcript import CallRecord
 from agents.handoff import Call, Said, start_text, stop
-from agents.roster import restaurant_call, restaurant_graph
+from agents.roster import restaurant_call
+from bella_vista.app import APP
+from bella_vista.local.model import LocalLLM
 from bella_vista.menus import menu_file
 from rpc.gateway import GUEST, Caller
 from rpc.order_session import OrderSession
@@ -67,7 +68,7 @@ class Talking:
             preamble=opened.preamble,
         )
         self.call.queued.extend(opened.prior.unanswered)
-        self._record = CallRecord(self.call, store)
+        self._record = CallRecord(self.call, store, channel="web_text")
         self.order_session = OrderSession(
             self.call.shared,
             self.call,
@@ -84,7 +85,7 @@ class Talking:
 
     async def start(self) -> None:
         """Let the first agent open."""
-        model = language_model("local", self.call.shared.context.menu, lambda: NOW)
+        model = LocalLLM(self.call.shared.context.menu, now=lambda: NOW)
         await start_text(self.call, model)
 
     async def say(self, text: str) -> int:
@@ -109,13 +110,13 @@ async def opened(
 ) -> Opened[OrderState, OrderContext]:
     """Open an order as a room does, for Ada."""
     return await open_for(
+        APP,
         store,
         context,
-        JobMetadata(order_id=order_id),
+        JobMetadata(state_id=order_id),
         NOBODYS,
         guest="ada",
         channel="web_text",
-        speaker=restaurant_graph().start,
         secret="a-secret-of-the-tests-that-is-long-enough",
     )
 

@@ -16,6 +16,8 @@ from agents.app.rooms.process_context import ProcessContext, RoomOutcome
 from agents.app.rooms.silence import SilencePolicy
 from agents.testing import ToneTTS
 from bella_vista.orders import advance_order
+from state.context import OrderContext
+from state.order import OrderState
 from state.shared import JournalFault
 from tests.bella_vista.rooms.checked import LARGE, TIRAMISU, Checked, placed, served
 from tests.bella_vista.rooms.conftest import Agent, Calls, Changed
@@ -355,7 +357,7 @@ async def test_a_lost_agents_successor_goes_on_with_the_second_call(
             assert second["order_id"] != first["order_id"]
             await until(lambda: guest.turns[-1]["your_turn"] and guest.turns[-1]["turn"] == 1)
             successor = agent.call.successor_metadata
-            assert (successor.order_id, successor.resume_code) == (second["order_id"], None)
+            assert (successor.state_id, successor.resume_code) == (second["order_id"], None)
             # A worker that finds a job dead knows only what it was sent with.
             async with calls.agent(
                 room_name, job="AJ_second", supersedes="AJ_first", resume_code=code

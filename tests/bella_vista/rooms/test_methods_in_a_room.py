@@ -10,7 +10,9 @@ import yaml
 
 from agents.app.rooms.process_context import ProcessContext
 from bella_vista.menus import menu_file
+from state.context import OrderContext
 from state.menu import load_menu
+from state.order import OrderState
 from tests.bella_vista.rooms.checked import (
     CONTRACT,
     LARGE,

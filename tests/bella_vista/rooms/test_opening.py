@@ -14,8 +14,10 @@ import pytest
 from agents.app.job_metadata import JobMetadata
 from agents.app.rooms.opening import Opened, open_for
 from agents.app.rooms.room_lease import DATABASE_WAIT_S, RoomLease
+from bella_vista.app import APP
 from state.context import OrderContext
 from state.menu import load_menu
+from state.order import OrderState
 from state.shared import Lease, SqlStore
 from tests.bella_vista.terminal.restaurant import MENU
 from tests.stored_orders import StateFaults, new_order, open_store
@@ -69,13 +71,13 @@ async def opened(
     store: SqlStore, context: OrderContext, lease: Lease = FREE, **metadata: str
 ) -> Opened[OrderState, OrderContext]:
     return await open_for(
+        APP,
         store,
         context,
         JobMetadata(**metadata),  # type: ignore[arg-type]  # texts all
         lease,
         guest="ada",
         channel="web_text",
-        speaker="greeter",
         secret="a-secret-of-the-tests-that-is-long-enough",
     )
 
@@ -160,7 +162,7 @@ async def test_the_room_is_settled_when_the_database_is_free(
         other.execute("BEGIN IMMEDIATE")
         with monkeypatch.context() as waiting:
             lets_go_after(2, other, waiting)
-            await seat.record_order(order, "ada")
+            await seat.record_state(order, "ada")
 
     lease = await store.lease_of(order)
     await seat.release(done=True)

@@ -17,6 +17,8 @@ from agents.app.rooms.phone import RECORDING, end_line
 from agents.app.rooms.process_context import ProcessContext, RoomOutcome
 from agents.testing import ToneTTS
 from bella_vista.menus import menu_file
+from state.context import OrderContext
+from state.order import OrderState
 from tests.bella_vista.rooms.conftest import Agent, Calls, Changed
 from tests.bella_vista.rooms.test_speech import speech
 from tests.bella_vista.rooms.working import Restaurant

@@ -11,6 +11,8 @@ from livekit import rtc
 from agents.app.rooms.process_context import ProcessContext
 from bella_vista.local.phrases import NOT_UNDERSTOOD
 from state.commands import AddItem
+from state.context import OrderContext
+from state.order import OrderState
 from state.shared import Moment
 from tests.agents.handoff.test_clock_steps import clock_steps
 from tests.bella_vista.rooms.conftest import Calls
