@@ -106,7 +106,7 @@ async def new_state(
 
     with as_state_faults(app):
         stored = await store.create(state_id, begin, speaker=app.agents.start)
-        return SharedState.restored(stored, app.state, context)
+        return SharedState.restored(stored, app.state_type, context)
 
 
 async def resume_state(
@@ -127,7 +127,7 @@ async def resume_state(
         state_id = await id_of(app, store, state_id)
         # Checked before it is taken over: a state that has ended stays with its holder.
         _refuse(app, state_id, read_state(app, await store.read(state_id)))
-        shared = SharedState.restored(await store.take(state_id), app.state, context)
+        shared = SharedState.restored(await store.take(state_id), app.state_type, context)
         _refuse(app, state_id, shared.state)
         if app.resumed is not None:
             await app.resumed(shared)
@@ -216,7 +216,7 @@ def read_state(app: App[S, C], stored: Stored) -> S:
         JournalFault: It does not have the form of a state of this program.
     """
     try:
-        return app.state.model_validate_json(stored.state)
+        return app.state_type.model_validate_json(stored.state)
     except ValidationError:
         what = f"{app.noun.capitalize()} {stored.state_id}"
         raise JournalFault(what, _other_form(app)) from None
@@ -228,7 +228,7 @@ def _listed(app: App[S, C], one: Listed) -> ListedState[S]:
         why = one.fault.why if one.fault else None
         return ListedState(one.state_id, number, one.version, None, None, why)
     try:
-        state = app.state.model_validate_json(one.state)
+        state = app.state_type.model_validate_json(one.state)
     except ValidationError:
         return ListedState(one.state_id, number, one.version, None, None, _other_form(app))
     return ListedState(one.state_id, number, one.version, one.speaker, state)
