@@ -1,7 +1,7 @@
 """The restaurant's declaration, named ``APP``, and its worker's server, named ``server``.
 
 Jobs run in processes of their own, which import this module by name. It imports neither livekit
-nor the menu's reader: a command that needs neither should not wait for them.
+nor the state: a command that needs neither should not wait for them.
 """
 
 from collections.abc import Sequence
@@ -12,11 +12,8 @@ from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from agents.app.app import App, Environment, NewState
-from agents.app.terminal.summary import Summary
 from agents.app.words import Words
 from bella_vista.settings import Settings
-from state.context import OrderContext
-from state.order import OrderState
 
 if TYPE_CHECKING:
     import typer
@@ -25,9 +22,18 @@ if TYPE_CHECKING:
     from agents.app.rooms.page import Comments
     from agents.app.serving.worker import Worker
     from agents.app.states import ListedState
+    from agents.app.terminal.summary import Summary
     from agents.handoff import Call, CallPolicy, Graph
     from rpc.page import PageSpec
+    from state.context import OrderContext
+    from state.order import OrderState
     from state.shared import SharedState
+
+
+def _state() -> "type[OrderState]":
+    from state.order import OrderState
+
+    return OrderState
 
 
 def _graph() -> "Graph[OrderState]":
@@ -36,13 +42,13 @@ def _graph() -> "Graph[OrderState]":
     return restaurant_graph()
 
 
-def _policy(context: OrderContext) -> "CallPolicy[OrderState, OrderContext]":
+def _policy(context: "OrderContext") -> "CallPolicy[OrderState, OrderContext]":
     from agents.roster import restaurant_policy
 
     return restaurant_policy(context)
 
 
-def _context(environment: Environment) -> OrderContext:
+def _context(environment: Environment) -> "OrderContext":
     from bella_vista.menus import served_menu
 
     menu = served_menu(environment.settings.menu)
@@ -50,7 +56,7 @@ def _context(environment: Environment) -> OrderContext:
     return OrderContext(menu=menu, now=now, new_id=environment.new_id)
 
 
-def _new(context: OrderContext, new: NewState) -> OrderState:
+def _new(context: "OrderContext", new: NewState) -> "OrderState":
     from state.opening import open_order
 
     return open_order(
@@ -62,19 +68,19 @@ def _new(context: OrderContext, new: NewState) -> OrderState:
     )
 
 
-def _view(order: OrderState, version: int, agent: str | None) -> dict[str, Any]:
+def _view(order: "OrderState", version: int, agent: str | None) -> dict[str, Any]:
     from state.view import view
 
     return view(order, version, agent)
 
 
-def _summary(view: Any) -> Summary:
+def _summary(view: Any) -> "Summary":
     from bella_vista.receipt import summary
 
     return summary(view)
 
 
-def _local_model(context: OrderContext, settings: Settings) -> "LLM[Any]":
+def _local_model(context: "OrderContext", settings: Settings) -> "LLM[Any]":
     # It loads the words of the menu and the language, so only this model imports them.
     from bella_vista.local.model import LocalLLM
 
@@ -93,13 +99,13 @@ def _page() -> "PageSpec[OrderState, OrderContext]":
     return ORDER_PAGE
 
 
-def _comments(context: OrderContext) -> "Comments":
+def _comments(context: "OrderContext") -> "Comments":
     from bella_vista.page_comments import PageComments
 
     return PageComments(context)
 
 
-def _refuse_resume(order: OrderState) -> str | None:
+def _refuse_resume(order: "OrderState") -> str | None:
     from state.stages import ENDED
 
     return f"is {order.stage.value}" if order.stage in ENDED else None
@@ -123,17 +129,17 @@ async def _given_up(shared: "SharedState[OrderState, OrderContext]", reason: str
     await flag_for_staff(shared, reason)
 
 
-def _zone(order: OrderState) -> tzinfo | None:
+def _zone(order: "OrderState") -> tzinfo | None:
     return order.opened_at.tzinfo
 
 
-def _describe(context: OrderContext) -> str:
+def _describe(context: "OrderContext") -> str:
     menu = context.menu
     dishes = sum(len(section.dishes) for section in menu.sections)
     return f"{menu.restaurant.name}, {dishes} dishes"
 
 
-def _terms(context: OrderContext) -> list[str]:
+def _terms(context: "OrderContext") -> list[str]:
     return [dish.name for section in context.menu.sections for dish in section.dishes]
 
 
@@ -167,7 +173,7 @@ def _listing(listed: "Sequence[ListedState[OrderState]]") -> str:
     return order_list(listed)
 
 
-def _text(order: OrderState) -> str:
+def _text(order: "OrderState") -> str:
     from bella_vista.orders_pages import order_page
 
     return order_page(order)
@@ -191,7 +197,7 @@ def _replay(files: "Sequence[Path]", settings: Settings, model: str | None) -> i
     return replay(files, settings, model=model)
 
 
-APP: App[OrderState, OrderContext] = App(
+APP: "App[OrderState, OrderContext]" = App(
     name="bella-vista",
     noun="order",
     plural="orders",
@@ -199,7 +205,7 @@ APP: App[OrderState, OrderContext] = App(
     help="Bella Vista: a restaurant whose four agents take one order.",
     settings=Settings,
     options={"menu": ("FILE", "The menu; Bella Vista's own by default.")},
-    state=OrderState,
+    state=_state,
     schema=1,
     context=_context,
     context_name="menu",

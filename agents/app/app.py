@@ -16,7 +16,6 @@ from agents.app.channel import Channel
 from agents.app.clock import running_clock
 from agents.app.faults import InputError
 from agents.app.settings import AppSettings, settings_of
-from agents.app.terminal.summary import Summary, summary_of_view
 from agents.app.words import Words
 
 if TYPE_CHECKING:
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from livekit.agents.llm import LLM
 
     from agents.app.states import ListedState
+    from agents.app.terminal.summary import Summary
     from agents.handoff import Call, CallPolicy, Graph
     from rpc.page import ObjectType, PageMethod, PageSpec
     from state.shared import Command, SharedState
@@ -95,7 +95,8 @@ class App(Generic[S, C]):
         noun: What one state is called: it gives ``--order``, ``order_id`` and ``order.apply``.
         plural: The noun's plural: it gives ``orders list``.
         prefix: The prefix of the LiveKit attributes, as in ``bella.version``.
-        state: The model of the state, frozen.
+        state: The model of the state, frozen; or a function that imports it, for commands that do
+            not need it.
         schema: The version of the state's form.
         migrate: Functions that carry a stored state from a version of its form to the next one.
         context: Makes what the rules may use, once per process.
@@ -148,7 +149,7 @@ class App(Generic[S, C]):
     noun: str
     plural: str
     prefix: str
-    state: type[S]
+    state: type[S] | Callable[[], type[S]]
     schema: int = 1
     migrate: Mapping[int, Callable[[Any], Any]] = field(default_factory=dict)
     context: Callable[[Environment], C]
@@ -161,7 +162,7 @@ class App(Generic[S, C]):
     methods: "Sequence[PageMethod[S, C]]" = ()
     page: "Callable[[], PageSpec[S, C]] | None" = None
     model: "Callable[[C, Any], LLM[Any]] | None" = None
-    summary: Callable[[Mapping[str, Any]], Summary] | None = None
+    summary: "Callable[[Mapping[str, Any]], Summary] | None" = None
     title: Callable[[C], str] | None = None
     owner: Callable[[C], str] | None = None
     context_name: str = "context"
@@ -211,10 +212,8 @@ class App(Generic[S, C]):
                 yield f'{what}: "{getattr(self, what)}" has to be one word in lower case, as order'
         if self.noun == self.plural:
             yield f'plural: has to differ from the noun "{self.noun}"'
-        if not (isinstance(self.state, type) and issubclass(self.state, BaseModel)):
-            yield "state: has to be a pydantic model"
-        elif not self.state.model_config.get("frozen"):
-            yield f"state: {self.state.__name__} has to be frozen: set model_config = ConfigDict(frozen=True)"
+        if isinstance(self.state, type) or not callable(self.state):
+            yield from _model_faults(self.state)
         yield from schema_faults(self.schema, self.migrate)
         if not issubclass(self.settings, AppSettings):
             yield f"settings: {self.settings.__name__} has to derive from AppSettings"
@@ -238,6 +237,20 @@ class App(Generic[S, C]):
         )
 
     @cached_property
+    def state_type(self) -> type[S]:
+        """The model of the state.
+
+        Raises:
+            AppFaults: It cannot be one.
+        """
+        if isinstance(self.state, type):
+            return self.state
+        made = self.state()
+        if faults := list(_model_faults(made)):
+            raise AppFaults(faults)
+        return made
+
+    @cached_property
     def agents(self) -> "Graph[S]":
         """The graph."""
         from agents.handoff import Graph
@@ -250,8 +263,10 @@ class App(Generic[S, C]):
             return self.view(state, version, agent)
         return {**state.model_dump(mode="json"), "version": version, "active_agent": agent}
 
-    def summary_of(self, view: Mapping[str, Any]) -> Summary:
+    def summary_of(self, view: Mapping[str, Any]) -> "Summary":
         """Return the summary of a view."""
+        from agents.app.terminal.summary import summary_of_view
+
         return summary_of_view(self.noun, view) if self.summary is None else self.summary(view)
 
     def title_of(self, context: C) -> str:
@@ -332,6 +347,13 @@ class App(Generic[S, C]):
 
 
 AnyApp = App[Any, Any]
+
+
+def _model_faults(state: object) -> Iterator[str]:
+    if not (isinstance(state, type) and issubclass(state, BaseModel)):
+        yield "state: has to be a pydantic model"
+    elif not state.model_config.get("frozen"):
+        yield f"state: {state.__name__} has to be frozen: set model_config = ConfigDict(frozen=True)"
 
 
 def load_app(path: str) -> AnyApp:

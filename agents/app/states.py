@@ -112,7 +112,7 @@ async def new_state(
 
     with as_state_faults(app):
         stored = await store.create(state_id, begin, speaker=app.agents.start)
-        return SharedState.restored(stored, app.state, context)
+        return SharedState.restored(stored, app.state_type, context)
 
 
 async def resume_state(
@@ -133,10 +133,10 @@ async def resume_state(
         state_id = await id_of(app, store, state_id)
 
         def check(stored: Stored) -> None:  # a state that has ended stays with its holder
-            _refuse(app, state_id, stored.read(app.state))
+            _refuse(app, state_id, stored.read(app.state_type))
 
         stored = await store.take(state_id, check=check)
-        shared = SharedState.restored(stored, app.state, context)
+        shared = SharedState.restored(stored, app.state_type, context)
         if app.resumed is not None:
             await app.resumed(shared)
     return shared
@@ -160,7 +160,7 @@ async def show_state(app: App[S, C], store: SqlStore, state_id: str) -> tuple[S,
     """
     with as_state_faults(app):
         stored = await store.read(await id_of(app, store, state_id))
-        state = stored.read(app.state)
+        state = stored.read(app.state_type)
     return state, app.view_of(state, stored.version, stored.speaker)
 
 
@@ -220,7 +220,7 @@ async def id_of(app: AnyApp, store: SqlStore, typed: str) -> str:
 def _listed(app: App[S, C], one: Listed) -> ListedState[S]:
     number = number_of(one.ordinal)
     try:
-        state = one.read(app.state)
+        state = one.read(app.state_type)
     except JournalFault as fault:
         return ListedState(one.state_id, number, one.version, None, None, fault.why)
     return ListedState(one.state_id, number, one.version, one.speaker, state)

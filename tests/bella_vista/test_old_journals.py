@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from bella_vista.forgetting import forget_guest
-from bella_vista.menus import OWN
 from agents.app.states import StateFaults, show_transcript
 from bella_vista.app import APP
+from bella_vista.forgetting import forget_guest
+from bella_vista.menus import OWN
 from bella_vista.orders import advance_order
 from bella_vista.traces import contact_of
 from state.commands import AddItem
@@ -109,7 +109,7 @@ async def test_the_kitchen_takes_it_to_its_end_and_its_guest_is_erased(
         await resume_order(store, context(), PLACED)
 
     async with open_store(f"sqlite:///{tmp_path}/orders.db", None) as office:
-        report = await forget_guest(office, contact_of("ada@example.com", "US"), [])
+        report = await forget_guest(office, contact_of("ada@example.com", load_menu(OWN).restaurant), [])
 
     assert (report.orders, report.left) == ({PLACED: Stage.COMPLETED}, [])
     assert b"ada@example.com" not in (tmp_path / "orders.db").read_bytes()
@@ -117,7 +117,7 @@ async def test_the_kitchen_takes_it_to_its_end_and_its_guest_is_erased(
 
 
 async def test_the_next_order_has_the_next_number(store: SqlStore) -> None:
-    order = await new_order(store, context(), "terminal", "greeter")
+    order = await new_order(store, context(), "terminal")
 
     assert order.state.order_number == "103"
 

@@ -90,7 +90,7 @@ class Desk:
 
     def __post_init__(self) -> None:
         self.call.subscribe(self._listen)
-        self.record = CallRecord(self.call, cast(SqlStore, self.disk))
+        self.record = CallRecord(self.call, cast(SqlStore, self.disk), channel="web_text")
         self.order_session = Session(
             ORDER_PAGE,
             self.call.shared,

@@ -80,7 +80,7 @@ async def _flag(app: AnyApp, settings: AppSettings, store: SqlStore, state_id: s
     with as_state_faults(app):
         stored = await store.read(state_id)
         context = app.context(Environment.of(settings))
-        shared: SharedState[Any, Any] = SharedState.restored(stored, app.state, context)
+        shared: SharedState[Any, Any] = SharedState.restored(stored, app.state_type, context)
         if app.given_up is not None:
             await app.given_up(shared, "The call broke off and could not be continued.")
 

@@ -374,7 +374,7 @@ class RoomJob(Generic[S, C]):
     async def _on_hello(self, caller: Caller) -> None:
         """Answer a hello: only to the guest and to staff, and once they can be heard."""
         role = self._presence.role_of(caller.identity)
-        if role != STAFF and not self._presence.claim(caller.identity):
+        if role in (None, self._spec.user) and not self._presence.claim(caller.identity):
             raise Forbidden("This call is another guest's. Join a room of your own.")
         if (
             role in (None, self._spec.user)
