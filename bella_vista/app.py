@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from agents.app.app import App, Environment, NewState
 from agents.app.words import Words
-from bella_vista.settings import Settings
+from bella_vista.settings import NOUN, ORDER_SCHEMA, Settings
 
 if TYPE_CHECKING:
     import typer
@@ -179,34 +179,39 @@ def _text(order: "OrderState") -> str:
     return order_page(order)
 
 
-def _commands() -> "typer.Typer":
-    from bella_vista.commands import commands
+def _commands(app: "App[OrderState, OrderContext]") -> "typer.Typer":
+    from bella_vista.commands import commands_of
 
-    return commands
-
-
-def _order_commands() -> "typer.Typer":
-    from bella_vista.commands import order_commands
-
-    return order_commands
+    return commands_of(app)
 
 
-def _replay(files: "Sequence[Path]", settings: Settings, model: str | None) -> int:
+def _order_commands(app: "App[OrderState, OrderContext]") -> "typer.Typer":
+    from bella_vista.commands import order_commands_of
+
+    return order_commands_of(app)
+
+
+def _replay(
+    app: "App[OrderState, OrderContext]",
+    files: "Sequence[Path]",
+    settings: Settings,
+    model: str | None,
+) -> int:
     from bella_vista.replay import replay
 
-    return replay(files, settings, model=model)
+    return replay(app, files, settings, model=model)
 
 
 APP: "App[OrderState, OrderContext]" = App(
     name="bella-vista",
-    noun="order",
+    noun=NOUN,
     plural="orders",
     prefix="bella",
     help="Bella Vista: a restaurant whose four agents take one order.",
     settings=Settings,
     options={"menu": ("FILE", "The menu; Bella Vista's own by default.")},
     state=_state,
-    schema=1,
+    schema=ORDER_SCHEMA,
     context=_context,
     context_name="menu",
     describe=_describe,

@@ -14,8 +14,8 @@ from typing import TypeAlias
 from pydantic import JsonValue
 
 from agents.app.states import STAFF, as_state_faults
-from bella_vista.app import APP
 from bella_vista.orders import kitchen_context
+from bella_vista.settings import NOUN, ORDER_SCHEMA
 from bella_vista.traces import Contact, Trace, found_in_files, overwritten
 from state.commands import CancelOrder
 from state.errors import WrongStage
@@ -103,7 +103,7 @@ class _Erasure:
         done = self._done
         own: list[tuple[Stored, OrderState]] = []
         mentioning: list[Stored] = []
-        with as_state_faults(APP):
+        with as_state_faults(NOUN):
             found = await self._store.search(self._contact.stored_in)
             await self._store.drop_leases(self._contact.stored_in)
         for order_id in found:
@@ -253,7 +253,7 @@ def _versions(stored: Stored) -> Iterator[OrderState]:
 
 
 def _order(state: str, what: str = "An order") -> OrderState:
-    return read_state(OrderState, state, what, schema=APP.schema)
+    return read_state(OrderState, state, what, schema=ORDER_SCHEMA)
 
 
 def _is_clean(stored: Stored) -> bool:

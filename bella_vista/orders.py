@@ -6,7 +6,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 
 from agents.app.states import STAFF, SYSTEM, as_state_faults, id_of
-from bella_vista.app import APP
+from bella_vista.settings import NOUN
 from state.commands import (
     AcceptOrder,
     CallPerson,
@@ -43,8 +43,8 @@ async def advance_order(store: SqlStore, order_id: str) -> OrderState:
         StateFaults: There is no such order, it cannot be read, or the database cannot be used.
         StateError: The order is not in the kitchen, or the step could not be stored.
     """
-    with as_state_faults(APP):
-        stored = await store.read(await id_of(APP, store, order_id))
+    with as_state_faults(NOUN):
+        stored = await store.read(await id_of(NOUN, store, order_id))
         order = stored.read(OrderState)
     step = STEPS.get(order.stage)
     if step is None:

@@ -186,9 +186,9 @@ class App(Generic[S, C]):
     schemas: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
     listing: "Callable[[Sequence[ListedState[S]]], str] | None" = None
     text: Callable[[S], str] | None = None
-    state_commands: "Callable[[], typer.Typer] | None" = None
-    commands: "Callable[[], typer.Typer] | None" = None
-    replay: "Callable[[Sequence[Path], Any, str | None], int] | None" = None
+    state_commands: "Callable[[App[S, C]], typer.Typer] | None" = None
+    commands: "Callable[[App[S, C]], typer.Typer] | None" = None
+    replay: "Callable[[App[S, C], Sequence[Path], Any, str | None], int] | None" = None
     module: str = field(default="", repr=False)
     """The module that declares it, which other processes import; found by itself."""
 

@@ -77,7 +77,7 @@ async def tell_staff(app: AnyApp, settings: AppSettings, room: str, metadata: Jo
 
 async def _flag(app: AnyApp, settings: AppSettings, store: SqlStore, state_id: str) -> None:
     """Have the application flag a state, also while a call holds it."""
-    with as_state_faults(app):
+    with as_state_faults(app.noun):
         stored = await store.read(state_id)
         context = app.context(Environment.of(settings))
         shared: SharedState[Any, Any] = SharedState.restored(stored, app.state_type, context)
