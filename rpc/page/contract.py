@@ -104,7 +104,10 @@ def contract(spec: PageSpec[Any, Any], title: str) -> dict[str, Any]:
         [
             *((form, "validation", TypeAdapter[Any](form)) for form in requests),
             *((form, "serialization", TypeAdapter[Any](form)) for form in shown),
-            *((name, "serialization", form) for name, form in _filled_in(spec).items()),
+            *(
+                (name, "validation" if name == "command" else "serialization", form)
+                for name, form in _filled_in(spec).items()
+            ),
         ],
         schema_generator=_NoFieldTitles,
     )
