@@ -64,6 +64,7 @@ def test_nothing_starts_on_somebody_elses_packages(tmp_path: Path) -> None:
 
 
 FRAMEWORK = (
+    "state.privacy",
     "state.shared",
     "agents.handoff",
     "rpc.gateway",
