@@ -9,7 +9,7 @@ server can set.
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -18,10 +18,6 @@ from livekit import api, rtc
 from rpc.gateway import STAFF, USER
 
 logger = logging.getLogger(__name__)
-
-ROLE, SEEN = "bella.role", "bella.seen"
-"""The attribute that marks staff, and one that is set only to make the server announce a
-participant."""
 
 ALONE_S = 3.0
 """How long a participant is alone with the agent before they are bound as the guest, in seconds."""
@@ -69,7 +65,10 @@ class Presence:
         room: The room, before it is connected.
         rooms: The LiveKit server API; without it the server is not asked.
         expected: The guest's identity, if the dispatch names it.
+        prefix: The application's prefix: the attribute ``<prefix>.role`` holds a participant's role, and
+            ``<prefix>.seen`` is set only to make the server announce a participant.
         user_role: The role of the guest.
+        other_roles: The roles that an attribute can give.
         left: Called when the guest has left.
         came_back: Called when the guest is back.
         joined: Called when another participant joins, perhaps again.
@@ -83,7 +82,9 @@ class Presence:
         rooms: ParticipantApi | None,
         *,
         expected: str | None = None,
+        prefix: str,
         user_role: str = USER,
+        other_roles: Collection[str] = (STAFF,),
         left: Callable[[], None] = lambda: None,
         came_back: Callable[[Arrival], None] = lambda arrival: None,
         joined: Callable[[str], None] = lambda identity: None,
@@ -93,7 +94,9 @@ class Presence:
         self._room = room
         self._rooms = rooms
         self._expected = expected
+        self._role_attribute, self._seen_attribute = f"{prefix}.role", f"{prefix}.seen"
         self._user_role = user_role
+        self._other_roles = frozenset(other_roles) - {user_role}
         self._left = left
         self._came_back = came_back
         self._joined = joined
@@ -134,11 +137,11 @@ class Presence:
         return any(self._eligible(one) for one in self._room.remote_participants.values())
 
     def role_of(self, identity: str) -> str | None:
-        """Return a participant's role: guest, staff, or ``None``."""
+        """Return a participant's role, or ``None``."""
         if identity and identity == self._guest:
             return self._user_role
         there = self._room.remote_participants.get(identity)
-        return STAFF if there is not None and _is_staff(there) else None
+        return self._given_role(there) if there is not None else None
 
     def is_there(self, identity: str) -> bool:
         """Whether a person of this identity is in the room and visible to all."""
@@ -159,7 +162,9 @@ class Presence:
             return False
         self._announcements += 1
         update = api.UpdateParticipantRequest(
-            room=self._room.name, identity=identity, attributes={SEEN: str(self._announcements)}
+            room=self._room.name,
+            identity=identity,
+            attributes={self._seen_attribute: str(self._announcements)},
         )
         try:
             async with asyncio.timeout(PRESENCE_S):
@@ -297,7 +302,7 @@ class Presence:
     def _eligible(self, participant: rtc.RemoteParticipant) -> bool:
         if self._expected is not None:
             return participant.identity == self._expected and participant.kind in _PEOPLE
-        return participant.kind in _PEOPLE and not _is_staff(participant)
+        return participant.kind in _PEOPLE and self._given_role(participant) is None
 
     def _bind(self, participant: rtc.RemoteParticipant) -> None:
         self._guest, self._sid, self._present = participant.identity, participant.sid, True
@@ -320,10 +325,9 @@ class Presence:
             self._alone.cancel()
             self._alone = None
 
-
-def _is_staff(participant: rtc.RemoteParticipant) -> bool:
-    """Whether the server marks a participant as staff, which they cannot do themselves."""
-    return (
-        participant.attributes.get(ROLE) == STAFF
-        and not participant.permissions.can_update_metadata
-    )
+    def _given_role(self, participant: rtc.RemoteParticipant) -> str | None:
+        """Return the role that the server gives a participant, which they cannot do themselves."""
+        if participant.permissions.can_update_metadata:
+            return None
+        role = participant.attributes.get(self._role_attribute)
+        return role if role in self._other_roles else None
