@@ -61,6 +61,7 @@ class Gateway(rtc.RpcInterceptor):
         find: Waits for a caller who is not in the room yet: livekit announces a participant up to three seconds
             late, so their first call may come before. Returns whether they are in the room now.
         clock: The present time in seconds; only differences count.
+        sleep: Used to wait.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class Gateway(rtc.RpcInterceptor):
         mutes: Mutes | None = None,
         find: Callable[[str], Awaitable[bool]] | None = None,
         clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._methods = {method.name: method for method in methods}
         if len(self._methods) != len(methods):
@@ -84,6 +86,7 @@ class Gateway(rtc.RpcInterceptor):
         self._limits = limits or Limits()
         self._mutes = mutes
         self._find = find
+        self._sleep = sleep
         self._start_limiter = StartLimiter()
         self._log = RequestLog()
         self._rates = Rates(
@@ -189,7 +192,8 @@ class Gateway(rtc.RpcInterceptor):
             wait_ms = self._rates.take(record.identity)
             admitted = wait_ms is None
             if wait_ms is not None:
-                await self._mute_if_flooding(record.identity)
+                self._mute_if_flooding(record.identity)
+                await self._sleep(self._rates.refusal_delay(record.identity))
             if role is None and admitted and self._role_of(record.identity) is not None:
                 # A known identity that is not visible: after a lost connection the server announces it later.
                 await self._ensure_present(record.identity)
@@ -258,13 +262,9 @@ class Gateway(rtc.RpcInterceptor):
             return True
         return self._find is not None and await self._find(identity) and self._is_there(identity)
 
-    async def _mute_if_flooding(self, identity: str) -> None:
-        if self._mutes is None:
-            return
-        if self._rates.refused(identity) > self._limits.refusals:
+    def _mute_if_flooding(self, identity: str) -> None:
+        if self._mutes is not None and self._rates.refused(identity) > self._limits.refusals:
             self._mutes.mute(identity, lambda: self._rates.reset_refusals(identity))
-            await self._mutes.until_requested(identity)
-            await self._start_limiter.wait_to_start(identity)  # all of them resume at once
 
     def _rate_limited(self, wait_ms: int, role: str | None) -> "_PreparedError":
         """Return the rate-limit error; serialized once for all identical ones, since a flood gets thousands."""

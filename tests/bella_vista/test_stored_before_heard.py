@@ -10,11 +10,10 @@ from typing import Any, Literal, cast
 
 import pytest
 
+from agents.app.rooms.prior_call import PriorCall, read_prior_call
+from agents.app.transcript import CallRecord
 from agents.handoff import Call, Event, Heard
 from agents.testing import until
-from bella_vista.orders import open_store
-from bella_vista.rooms.prior_call import PriorCall, read_prior_call
-from bella_vista.transcript import CallRecord
 from rpc.gateway import Caller
 from rpc.page import CallOver, Session, Spoken
 from rpc.page.session import SAY_S
@@ -35,6 +34,7 @@ from state.shared import (
 from tests.agents.restaurant import restaurant
 from tests.bella_vista.terminal.restaurant import MENU
 from tests.rpc.gateway.virtual_time import played
+from tests.stored_orders import open_store
 
 ADA = Caller("ada", GUEST)
 Writing = asyncio.Future[None]
@@ -90,7 +90,7 @@ class Desk:
 
     def __post_init__(self) -> None:
         self.call.subscribe(self._listen)
-        self.record = CallRecord(self.call, cast(SqlStore, self.disk))
+        self.record = CallRecord(self.call, cast(SqlStore, self.disk), channel="web_text")
         self.order_session = Session(
             ORDER_PAGE,
             self.call.shared,
@@ -411,7 +411,7 @@ async def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
     file = tmp_path / "orders.db"
     call = restaurant()
     async with open_store(f"sqlite:///{file}", load_menu(MENU).restaurant.id) as store:
-        await SharedState.kept(store, call.state.order_id, call.state, call.shared.context)
+        await SharedState.open(store, call.state.order_id, call.state, call.shared.context)
         it = Desk(cast(Disk, store), call)
         await until(lambda: it.record.idle)
         monkeypatch.setattr("rpc.page.session.SAY_S", 0.05)
