@@ -6,7 +6,7 @@ from typing import Any, Literal
 import pytest
 
 from rpc.gateway import Request
-from rpc.page import ObjectType, PageFaults, PageMethod, PageSpec, Shown
+from rpc.page import ObjectType, PageFaults, PageMethod, PageSpec, Shown, method_forms
 from state.shared import Command
 from tests.rpc.page.workshop import (
     DRIVER,
@@ -139,6 +139,17 @@ class Ask(Request):
 
 class Yes(Shown):
     """A reply."""
+
+
+def test_roles_and_commands_of_a_set_have_an_order_all_the_same() -> None:
+    sets = {role: frozenset(kinds) for role, kinds in SPEC.roles.items()}
+    method = replace(SPEC.methods[0], roles=frozenset(("manager", "mechanic")))
+
+    spec = replace(SPEC, roles=sets, methods=(method,))
+
+    assert [*spec.ops] == ["add_job", "change_job", "remove_job", "set_car", "finish", "cancel"]
+    assert spec.ops_of == SPEC.ops_of
+    assert method_forms(spec)["get_hours"].callers == ("mechanic", "manager")
 
 
 def test_one_command_class_may_stand_in_several_roles() -> None:
