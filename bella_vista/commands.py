@@ -40,8 +40,9 @@ def understand(
     from bella_vista.settings import Settings
     from bella_vista.understand import understand_lines
 
-    read_settings(APP)  # warns of unknown ones
-    understand_lines(Settings.read(menu=menu, at=at))
+    settings = read_settings(APP, menu=menu, at=at)
+    assert isinstance(settings, Settings)
+    understand_lines(settings)
 
 
 @menu_commands.command("check")
