@@ -1,13 +1,16 @@
 """The restaurant's own commands: ``menu check``, ``understand``, ``orders advance`` and ``orders forget``."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from agents.app.cli import FAILED, read_settings, with_store
 from agents.app.terminal.streams import printable, say
 from bella_vista.app import APP
+
+if TYPE_CHECKING:
+    from bella_vista.settings import Settings
 
 commands = typer.Typer()
 menu_commands = typer.Typer(help="Check a menu.", no_args_is_help=True)
@@ -37,12 +40,9 @@ def understand(
     ] = None,
 ) -> None:
     """Show how the local model understands each line of the input, as JSON."""
-    from bella_vista.settings import Settings
     from bella_vista.understand import understand_lines
 
-    settings = read_settings(APP, menu=menu, at=at)
-    assert isinstance(settings, Settings)
-    understand_lines(settings)
+    understand_lines(cast("Settings", read_settings(APP, menu=menu, at=at)))
 
 
 @menu_commands.command("check")

@@ -126,9 +126,9 @@ async def resume_state(
     with as_state_faults(app):
         state_id = await id_of(app, store, state_id)
         # Checked before it is taken over: a state that has ended stays with its holder.
-        _refuse(app, state_id, read_state(app, await store.read(state_id)))
+        _refuse(app, context, state_id, read_state(app, await store.read(state_id)))
         shared = SharedState.restored(await store.take(state_id), app.state_type, context)
-        _refuse(app, state_id, shared.state)
+        _refuse(app, context, state_id, shared.state)
         if app.resumed is not None:
             await app.resumed(shared)
     return shared
@@ -238,8 +238,8 @@ def _other_form(app: AnyApp) -> str:
     return f"it does not have the form of {app.a_noun} of this program"
 
 
-def _refuse(app: App[S, C], state_id: str, state: S) -> None:
-    if (why := app.refuse_resume(state)) is not None:
+def _refuse(app: App[S, C], context: C, state_id: str, state: S) -> None:
+    if (why := app.refuse_resume(state, context)) is not None:
         raise StateFaults([f"{app.noun.capitalize()} {state_id} {why}: it cannot be continued."])
 
 
