@@ -116,7 +116,9 @@ async def test_the_kitchen_takes_it_to_its_end_and_its_guest_is_erased(
         await resume_order(store, context(), PLACED)
 
     async with open_store(f"sqlite:///{tmp_path}/orders.db", None) as office:
-        report = await forget_guest(office, contact_of("ada@example.com", "US"), [])
+        report = await forget_guest(
+            office, contact_of("ada@example.com", load_menu(OWN).restaurant), []
+        )
 
     assert (report.orders, report.left) == ({PLACED: Stage.COMPLETED}, [])
     assert b"ada@example.com" not in (tmp_path / "orders.db").read_bytes()
