@@ -13,7 +13,9 @@ from typing import TypeAlias
 
 from pydantic import JsonValue
 
-from bella_vista.orders import ORDER_SCHEMA, STAFF, as_order_faults, kitchen_context
+from agents.app.states import STAFF, as_state_faults
+from bella_vista.orders import kitchen_context
+from bella_vista.settings import NOUN, ORDER_SCHEMA
 from bella_vista.traces import Contact, Trace, found_in_files, overwritten
 from state.commands import CancelOrder
 from state.errors import WrongStage
@@ -101,7 +103,7 @@ class _Erasure:
         done = self._done
         own: list[tuple[Stored, OrderState]] = []
         mentioning: list[Stored] = []
-        with as_order_faults():
+        with as_state_faults(NOUN):
             found = await self._store.search(self._contact.stored_in)
             await self._store.drop_leases(self._contact.stored_in)
         for order_id in found:

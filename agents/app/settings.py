@@ -396,3 +396,21 @@ def _is_remote(info: ValidationInfo) -> bool:
     """Whether the server is on another machine; an invalid address is reported by itself."""
     url = info.data.get("livekit_url")
     return url is not None and not is_local_address(url)
+
+
+def settings_of(name: str) -> type[AppSettings]:
+    """Derive the settings of an application that has none of its own.
+
+    Args:
+        name: The application's name: the agent name, and in capitals the prefix of the variables.
+
+    >>> settings_of("front-desk").variable("database")
+    'FRONT_DESK_DATABASE'
+    """
+
+    class Settings(AppSettings):
+        model_config = SettingsConfigDict(env_prefix=f"{name.replace('-', '_').upper()}_")
+
+        agent_name: AgentName = name
+
+    return Settings

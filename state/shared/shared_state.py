@@ -97,6 +97,7 @@ class SharedState(Generic[S, C]):
         journal: Where changes are stored before they count; ``None`` keeps them in memory only.
         past: The entries that led here, oldest first, for their keys and the parts they touched.
         wait_s: How long a writer waits for earlier ones, in seconds.
+        state_id: Its id where it is stored.
 
     Raises:
         TypeError: A model is not frozen.
@@ -107,6 +108,7 @@ class SharedState(Generic[S, C]):
         state: S,
         context: C,
         *,
+        state_id: str = "",
         version: int = 0,
         speaker: str | None = None,
         journal: Journal | None = None,
@@ -136,6 +138,7 @@ class SharedState(Generic[S, C]):
         self._changed: dict[str, int] = {WHOLE: unknown} if unknown else {}
         self._changed.update({part: entry.version for entry in past for part in entry.touched})
         self.context = context
+        self.state_id = state_id
 
     @staticmethod
     def restored(
@@ -155,6 +158,7 @@ class SharedState(Generic[S, C]):
         shared = SharedState(
             stored.read(kind),
             context,
+            state_id=stored.state_id,
             version=stored.version,
             speaker=stored.speaker,
             journal=stored.journal,

@@ -14,25 +14,18 @@ from pathlib import Path
 
 import pytest
 
+from agents.app.states import StateFaults, show_transcript
+from bella_vista.app import APP
 from bella_vista.forgetting import forget_guest
 from bella_vista.menus import OWN
-from bella_vista.orders import (
-    ORDER_SCHEMA,
-    OrderFaults,
-    advance_order,
-    list_orders,
-    new_order,
-    open_store,
-    resume_order,
-    show_order,
-    show_transcript,
-)
+from bella_vista.orders import advance_order
 from bella_vista.traces import contact_of
 from state.commands import AddItem
 from state.context import OrderContext
 from state.menu import load_menu
 from state.order import OrderState, Stage
 from state.shared import SqlStore, read_state
+from tests.stored_orders import list_orders, new_order, open_store, resume_order, show_order
 
 JOURNALS = Path(__file__).parent / "journals"
 PLACED, OPEN = "3pz8-4jcv-2ge2", "ca4r-92ab-ap3f"
@@ -67,7 +60,7 @@ async def test_every_version_of_every_order_is_read_as_it_was_written(
 ) -> None:
     async with open_store(restored(name, tmp_path), "bella-vista") as store:
         listed = await list_orders(store, 10)
-        stored = [await store.read(one.order_id) for one in listed]
+        stored = [await store.read(one.id) for one in listed]
 
     assert listed
     assert [one.fault for one in listed] == [None] * len(listed)
@@ -75,7 +68,7 @@ async def test_every_version_of_every_order_is_read_as_it_was_written(
         states = [one.initial, *(entry.state for entry in one.entries)]
         assert len(states) > 3
         for state in states:
-            read_state(OrderState, state, one.state_id, schema=ORDER_SCHEMA)
+            read_state(OrderState, state, one.state_id, schema=APP.schema)
 
 
 @pytest.mark.parametrize("name", [file.stem for file in sorted(JOURNALS.iterdir())])
@@ -83,13 +76,13 @@ async def test_an_open_order_is_continued(name: str, tmp_path: Path) -> None:
     url = restored(name, tmp_path)
     async with open_store(url, "bella-vista") as store:
         (open_one,) = [one for one in await list_orders(store, 10) if one.version == 4]
-        order = await resume_order(store, context(), open_one.order_id)
+        order = await resume_order(store, context(), open_one.id)
         before = order.state
         assert [line.name for line in before.order_items] == ["Family pizza night", "Tiramisu"]
         await order.apply(AddItem(name="Arancini", quantity=3), actor="order_taker")
 
     async with open_store(url, "bella-vista") as store:
-        again, _ = await show_order(store, open_one.order_id)
+        again, _ = await show_order(store, open_one.id)
     assert again == order.state
     assert (again.order_items[:2], again.allergies) == (before.order_items, ("walnuts",))
     assert [line.name for line in again.order_items[2:]] == ["Arancini"]
@@ -102,7 +95,7 @@ async def test_a_placed_order_is_shown_as_it_was_said(store: SqlStore) -> None:
     assert (view["version"], view["total"], view["tip"]) == (12, 2833, 215)
     assert order.tip is not None
     assert (order.tip.percentage, order.coupons[0].percent) == (Decimal(10), Decimal(5))
-    assert [said.text for said in await show_transcript(store, "101") if said.kind == "heard"][
+    assert [said.text for said in await show_transcript(APP, store, "101") if said.kind == "heard"][
         2:
     ] == ["coupon NEIGHBOR5", "that is all", "yes", "card, 10 percent tip", "yes"]
 
@@ -112,7 +105,7 @@ async def test_the_kitchen_takes_it_to_its_end_and_its_guest_is_erased(
 ) -> None:
     stages = [(await advance_order(store, PLACED)).stage for _ in range(4)]
     assert stages[-1] is Stage.COMPLETED
-    with pytest.raises(OrderFaults, match="cannot be continued"):
+    with pytest.raises(StateFaults, match="cannot be continued"):
         await resume_order(store, context(), PLACED)
 
     async with open_store(f"sqlite:///{tmp_path}/orders.db", None) as office:
@@ -126,7 +119,7 @@ async def test_the_kitchen_takes_it_to_its_end_and_its_guest_is_erased(
 
 
 async def test_the_next_order_has_the_next_number(store: SqlStore) -> None:
-    order = await new_order(store, context(), "terminal", "greeter")
+    order = await new_order(store, context(), "terminal")
 
     assert order.state.order_number == "103"
 

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from rpc.gateway import GUEST, STAFF, Caller
-from rpc.order_session import own_key
-from rpc.reading import GUEST_OPS, STAFF_OPS
+from rpc.gateway import Caller
+from rpc.restaurant import GUEST, ORDER_PAGE, STAFF
 from state.commands import AddItem, ChangeItem
 from state.context import OrderContext
 from state.order import OrderState, Stage
@@ -17,6 +16,8 @@ from state.view import view
 from tests.rpc.counter import ADA, COOK, Counter, Refusal
 from tests.state.house import CARD, House, card
 
+GUEST_OPS = ORDER_PAGE.ops_of[GUEST]
+STAFF_OPS = {op: kind for op, kind in ORDER_PAGE.ops.items() if op not in GUEST_OPS}
 WATER = {"op": "add_item", "name": "Water"}
 
 
@@ -164,7 +165,7 @@ DEMANDING: dict[str, dict[str, Any]] = {
 
 
 def test_a_version_is_demanded_where_a_write_could_undo_another() -> None:
-    demanding = {op for op, kind in (GUEST_OPS | STAFF_OPS).items() if kind.demands_version}
+    demanding = {op for op, kind in ORDER_PAGE.ops.items() if kind.demands_version}
 
     assert demanding == set(DEMANDING)
 
@@ -306,6 +307,7 @@ async def test_no_caller_can_take_a_voices_key_or_anothers() -> None:
     await counter.call("order.apply", {"command": WATER, "key": "k"})
 
     assert counter.order.item_count == 2
+    own_key = counter.order_session.own_key
     keys = {
         own_key(ada, "k"),
         own_key(cook, "k"),
