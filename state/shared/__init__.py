@@ -20,6 +20,7 @@ from state.shared.errors import (
     TakenOver,
     UnknownState,
 )
+from state.shared.forms import write_state
 from state.shared.journal import (
     Entry,
     Gate,
@@ -72,5 +73,6 @@ __all__ = [
     "overlap",
     "read_state",
     "schema_faults",
+    "write_state",
     "to_the_end",
 ]

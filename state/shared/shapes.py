@@ -105,25 +105,27 @@ def _same_objects(one: _Container, known: _Container) -> bool:
 
 
 def _find_containers(value: Any, found: list[_Container]) -> None:
-    if isinstance(value, BaseModel):
-        model: type[BaseModel] = type(value)
-        for name in shape_of(model).containers:
+    kind: Any = type(value)
+    if issubclass(kind, (list, set, dict)):
+        found.append(value)
+    elif not issubclass(kind, tuple):
+        for name in _containers(kind):
             _find_containers(value.__dict__[name], found)
         return
-    if isinstance(value, list | set | dict):
-        found.append(value)
-    if isinstance(value, list | tuple | dict):
-        inside = value.values() if isinstance(value, dict) else value
-        if any(map(_may_hold_containers, set(map(type, inside)))):
-            for one in inside:
-                _find_containers(one, found)
+    inside = value.values() if issubclass(kind, dict) else value
+    if any(map(_may_hold_containers, set(map(type, inside)))):
+        for one in inside:
+            _find_containers(one, found)
 
 
 @cache
-def _may_hold_containers(kind: type) -> bool:
-    if issubclass(kind, BaseModel):
-        return bool(shape_of(kind).containers)
-    return issubclass(kind, list | tuple | dict | set)
+def _containers(kind: Any) -> tuple[str, ...]:
+    return shape_of(kind).containers if issubclass(kind, BaseModel) else ()
+
+
+@cache
+def _may_hold_containers(kind: Any) -> bool:
+    return issubclass(kind, (list, set, dict, tuple)) or bool(_containers(kind))
 
 
 def _model(kind: type[BaseModel], above: frozenset[type]) -> Shape:

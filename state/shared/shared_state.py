@@ -23,7 +23,7 @@ from state.shared.errors import (
     TakenOver,
     UnknownState,
 )
-from state.shared.forms import as_json, as_stored, fingerprint, validated, written
+from state.shared.forms import as_json, as_stored, fingerprint, validated, write_state
 from state.shared.journal import Entry, Journal, Stored, VersionTaken, to_the_end
 from state.shared.reading import read_state
 from state.shared.shapes import Guard, model_faults, shape_of
@@ -197,7 +197,7 @@ class SharedState(Generic[S, C]):
             stored = await store.take(state_id, check=check)
         except UnknownState:
             try:
-                stored = await store.create(state_id, lambda ordinal: written(new))
+                stored = await store.create(state_id, lambda ordinal: write_state(new))
             except JournalFault as fault:  # another process may have created it meanwhile
                 try:
                     stored = await store.take(state_id, check=check)

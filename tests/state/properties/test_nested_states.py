@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
-from typing import Annotated, Any, Generic, Literal, TypeVar, Union
+from typing import Annotated, Any, Generic, Literal, TypeVar, Union, cast
 from uuid import UUID
 
 from hypothesis import given
@@ -33,8 +33,7 @@ from pydantic import (
     model_validator,
 )
 
-from state.shared import Command, JournalFault, NotStored, SharedState, read_state
-from state.shared.forms import written
+from state.shared import Command, JournalFault, NotStored, SharedState, read_state, write_state
 from state.shared.journal import Stored
 from tests.state.properties.effort import tried
 from tests.state.shared.board import Paper
@@ -186,7 +185,7 @@ def kinds(draw: st.DrawFn, plain: bool, depth: int) -> Kind:
         case "mapping":
             return Kind(of(Mapping, str, one.annotation), named(one))
         case "root":
-            root: Any = create_model("Root", __base__=of(FrozenRoot, one.annotation))
+            root = cast(Any, create_model("Root", __base__=of(FrozenRoot, one.annotation)))
             return Kind(root, one.values.map(root))
         case "none":
             return Kind(one.annotation | None, one.values | one.values | st.none())
@@ -407,7 +406,7 @@ def test_a_careless_command_is_refused_and_changes_nothing_or_can_be_resumed(
     edit = data.draw(edits(state))
 
     try:
-        initial = written(state)
+        initial = write_state(state)
     except Exception:  # such a state cannot even begin
         return
     asyncio.run(_try(kind.annotation, state, initial, edit))
@@ -440,7 +439,7 @@ async def _try(kind: type[BaseModel], state: BaseModel, initial: str, edit: Edit
             again = SharedState.restored(stored, kind, None)
             assert (again.version, exact(again.state)) == (1, exact(shared.state))
             # What can be resumed can be resumed again: the second time nothing may be different.
-            assert written(again.state) == paper.entries[-1].state
+            assert write_state(again.state) == paper.entries[-1].state
     assert outcomes[0] == outcomes[1], "a journal decides what is refused"
 
 
@@ -475,7 +474,7 @@ def test_what_another_release_has_stored_is_read_as_it_is_or_refused(data: st.Da
     kind = data.draw(models(True, 2))
     state = data.draw(kind.values)
     try:
-        form = json.loads(written(state))
+        form = json.loads(write_state(state))
     except NotStored:
         return
     other = data.draw(other_forms(form))
@@ -486,7 +485,7 @@ def test_what_another_release_has_stored_is_read_as_it_is_or_refused(data: st.Da
         assert json_of(other) != json_of(form), "what was written is read"
         return
 
-    assert json_of(json.loads(written(value))) == json_of(other)
+    assert json_of(json.loads(write_state(value))) == json_of(other)
 
 
 def json_of(form: Any) -> Any:

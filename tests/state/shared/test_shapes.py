@@ -26,8 +26,15 @@ from pydantic import (
     model_validator,
 )
 
-from state.shared import Command, NotStored, Refused, SharedState, SqlStore, model_faults
-from state.shared.forms import written
+from state.shared import (
+    Command,
+    NotStored,
+    Refused,
+    SharedState,
+    SqlStore,
+    model_faults,
+    write_state,
+)
 from state.shared.shapes import Shape, shape_of
 from tests.state.shared.board import Paper
 
@@ -359,7 +366,7 @@ async def test_what_only_equals_a_number_becomes_the_number(
 
     # Equal is too little: what is written must be the same when it was read and is written again.
     assert repr(shared.state) == repr(before)
-    assert [entry.state for entry in paper.entries] == [written(before)] * journal
+    assert [entry.state for entry in paper.entries] == [write_state(before)] * journal
 
 
 class Rows(Frozen):
