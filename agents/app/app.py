@@ -352,8 +352,10 @@ AnyApp = App[Any, Any]
 def _model_faults(state: object) -> Iterator[str]:
     if not (isinstance(state, type) and issubclass(state, BaseModel)):
         yield "state: has to be a pydantic model"
-    elif not state.model_config.get("frozen"):
-        yield f"state: {state.__name__} has to be frozen: set model_config = ConfigDict(frozen=True)"
+    else:
+        from state.shared.shapes import model_faults
+
+        yield from (f"state: {fault}" for fault in model_faults(state))
 
 
 def load_app(path: str) -> AnyApp:
