@@ -10,8 +10,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Literal
 
 from state.errors import NotPossible, NotValid
-from state.menu.model import Restaurant, Span, Weekday
-from state.menu.model import WEEKDAYS
+from state.menu.model import WEEKDAYS, Restaurant, Span, Weekday
 from state.menu.serving import interval, weekday
 
 Kind = Literal["pickup", "delivery"]

@@ -45,7 +45,7 @@ from state.menu.values import (
 )
 from state.menu.words import plural
 from state.money import Cents
-from state.text import clean
+from state.privacy.text import clean
 
 Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 Portion = Literal["half", "other half"]

@@ -24,7 +24,7 @@ from state.menu.document import Entries, Items, Text
 from state.menu.faults import did_you_mean
 from state.menu.form import KEY, Faulty, Named, Reading, Steps, refused
 from state.money import Cents
-from state.text import clean
+from state.privacy.text import clean
 
 _VALUES = str | Items | Entries | None
 _LONGEST_NAME = 200
