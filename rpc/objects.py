@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterator, Mapping
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from pydantic import JsonValue
 
@@ -254,7 +254,7 @@ def _all(order_session: OrderSession, kind: ObjectType | None) -> Iterator[Objec
 
 
 def _item(order: OrderState, line: OrderLine) -> ObjectView:
-    shown = line_view(line)
+    shown: Mapping[str, Any] = line_view(line)
     data = {name: shown[name] for name in ("name", "quantity", "size", "modifications")}
     data |= {name: shown[name] for name in ("parts", "note") if shown[name]}
     return _object(order, line.id, "item", f"lines/{line.id}", data)
@@ -291,7 +291,9 @@ def _part(order: OrderState, kind: ObjectType) -> ObjectView:
         case "customer":
             data = {"name": order.customer_name, "phone": order.phone, "email": order.email}
         case "fulfilment":
-            there = fulfilment_view(order.fulfilment) if order.fulfilment is not None else {}
+            there: Mapping[str, Any] = {}
+            if order.fulfilment is not None:
+                there = fulfilment_view(order.fulfilment)
             data = {name: there.get(name) for name in ("kind", "when", "address")}
         case "tip":
             tip = SetTip(**order.tip.model_dump()).written() if order.tip is not None else {}

@@ -10,8 +10,9 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Literal
 
 from state.errors import NotPossible, NotValid
-from state.menu.model import WEEKDAYS, Restaurant, Span, Weekday
+from state.menu.model import WEEKDAYS, Restaurant, Weekday
 from state.menu.serving import interval, weekday
+from state.menu.values import Span
 
 Kind = Literal["pickup", "delivery"]
 Opening = tuple[datetime, datetime]

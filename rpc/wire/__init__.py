@@ -48,7 +48,9 @@ from rpc.wire.order import (
     Unchanged,
     WholeOrder,
 )
-from rpc.wire.order_view import (
+from rpc.wire.pushes import CallEnded, OrderStateChanged, TurnTakenBack, YourTurnToSpeak
+from rpc.wire.values import Shown
+from state.view import (
     ChargeView,
     Display,
     FulfilmentView,
@@ -58,8 +60,6 @@ from rpc.wire.order_view import (
     OrderView,
     PartView,
 )
-from rpc.wire.pushes import CallEnded, OrderStateChanged, TurnTakenBack, YourTurnToSpeak
-from rpc.wire.values import Shown
 
 __all__ = [
     "Add",

@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 from pydantic import Field, WithJsonSchema
 
 from rpc.gateway import ErrorObject, Request
-from rpc.wire.values import Ask, Fields, Iso, Key, Now, Shown, Version, WrittenAs
+from rpc.wire.values import Ask, Fields, Key, Now, Shown, Version, WrittenAs
 from state.privacy.text import Words
+from state.view import Iso
 
 Operation = Literal["create", "read", "update", "delete", "list"]
 ObjectType = Literal[

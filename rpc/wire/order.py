@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue
 
 from rpc.gateway import JsonText, Request
-from rpc.wire.order_view import OrderView
 from rpc.wire.values import Fields, Key, Now, Shown, Version, WrittenAs
 from state.commands import GuestCommand, StaffCommand
+from state.view import OrderView
 
 Order = Annotated[dict[str, JsonValue] | JsonText, WrittenAs(OrderView, made_here=True)]
 """An order's view as rendered by ``state.view``."""

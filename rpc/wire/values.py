@@ -15,8 +15,6 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-Amount = Annotated[int, Field(description="Money in the currency's smallest unit.")]
-Iso = Annotated[str, Field(description="ISO 8601 with its offset.")]
 Key = Annotated[
     str,
     Field(

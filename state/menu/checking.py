@@ -19,19 +19,19 @@ def check(menu: "Menu", place: Place) -> None:
     _check_names("section", menu.sections, place)
     _check_sizes(menu.sizes, place)
     for dish in dishes:
-        at = place.reading.place(dish)
+        at = place.reading.places[id(dish)]
         groups = [menu.options[name] for name in dish.options]
         _check_dish_sizes(dish, at, groups)
         _check_said_alike(dish, at, groups)
     for group in menu.options.values():
         users = [dish for dish in dishes if group.name in dish.options]
-        _check_group_sizes(group, place.reading.place(group), users)
+        _check_group_sizes(group, place.reading.places[id(group)], users)
 
 
 def _check_names(kind: str, parts: Sequence[Dish | Combo | Section], menu: Place) -> None:
     seen: dict[str, Place] = {}
     for part in parts:
-        at, name = menu.reading.place(part), part.name
+        at, name = menu.reading.places[id(part)], part.name
         if name.casefold() in seen:
             line = seen[name.casefold()].line("name")
             at.fault(f'there is another {kind} "{name}" in line {line}', "name")

@@ -5,7 +5,7 @@ what stands there, so nothing is converted here. The tree is built from the pars
 composer recurses in C and a few thousand open brackets would end the process.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -23,12 +23,7 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class Text(str):
-    """A text as it was written.
-
-    Args:
-        line: Where it begins, from 1.
-        quoted: Whether it is in quotes or in a block, so that it can be nothing but a text.
-    """
+    """A text as it was written, with its line; in quotes or a block it can be nothing but a text."""
 
     __slots__ = ("line", "quoted")
 
@@ -43,45 +38,27 @@ class Text(str):
 
 
 class Items(list["Value"]):
-    """A list.
+    """A list with its line, and how many values are in it with its aliases put in."""
 
-    Args:
-        line: Where it begins, from 1.
-        lines: The line of each item.
-        size: The number of values in it, aliases put in.
-    """
+    __slots__ = ("line", "size")
 
-    __slots__ = ("line", "lines", "size")
-
-    def __init__(self, items: Iterable["Value"] = (), *, line: int, lines: Sequence[int]) -> None:
+    def __init__(self, items: Iterable["Value"], line: int) -> None:
         super().__init__(items)
-        self.line = line
-        self.lines = lines
-        self.size = 1
+        self.line, self.size = line, 1
 
 
 class Entries(dict[str, "Value"]):
-    """A mapping from keys to values.
-
-    Args:
-        line: Where it begins, from 1.
-        lines: The line of each key.
-        size: The number of values in it, aliases put in.
-    """
+    """A mapping with its line and those of its keys, and how many values are in it as in ``Items``."""
 
     __slots__ = ("line", "lines", "size")
 
-    def __init__(
-        self, entries: Mapping[str, "Value"], *, line: int, lines: Mapping[str, int]
-    ) -> None:
+    def __init__(self, entries: Mapping[str, "Value"], line: int, lines: dict[str, int]) -> None:
         super().__init__(entries)
-        self.line = line
-        self.lines = lines
-        self.size = 1
+        self.line, self.lines, self.size = line, lines, 1
 
 
 Value: TypeAlias = Text | Items | Entries | None
-"""A value of a document; ``None`` where nothing is written."""
+"""A value of a document, its line counted from 1; ``None`` where nothing is written."""
 
 
 def line_at(value: Value, steps: Iterable[int | str]) -> int:
@@ -96,7 +73,7 @@ def line_at(value: Value, steps: Iterable[int | str]) -> int:
         if step == "[key]":
             return key_line
         if isinstance(value, Items) and isinstance(step, int) and step < len(value):
-            line, value = value.lines[step], value[step]
+            value = value[step]
         elif isinstance(value, Entries) and (key := str(step)) in value:
             line = key_line = value.lines.get(key, line)
             value = value[key]
@@ -230,18 +207,16 @@ class _Builder:
         return self._anchors[anchor]
 
     def _items(self, line: int, events: Iterator[Any], depth: int) -> Items:
-        lines: list[int] = []
-        items = Items(line=line, lines=lines)
+        items = Items((), line)
         while type(event := next(events)) is not yaml.SequenceEndEvent:
             value = self._value(event, events, depth + 1)
             items.append(value)
-            lines.append(_line(event) if value is None else value.line)
             items.size += _size(value)
         return items
 
     def _entries(self, line: int, events: Iterator[Any], depth: int) -> Entries:
         lines: dict[str, int] = {}
-        entries = Entries({}, line=line, lines=lines)
+        entries = Entries({}, line, lines)
         merged: list[tuple[Value, int]] = []
         while type(event := next(events)) is not yaml.MappingEndEvent:
             key = self._value(event, events, depth + 1)

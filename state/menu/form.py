@@ -16,10 +16,10 @@ from pydantic import (
     ModelWrapValidatorHandler,
     ValidationError,
     ValidationInfo,
+    WithJsonSchema,
     model_validator,
 )
 from pydantic.fields import FieldInfo
-from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from state.menu.document import Entries, Items, Text, line_at
@@ -32,7 +32,7 @@ KEY = "[key]"
 """The last step of a path that leads to a key and not to its value."""
 
 _NEEDED = object()
-_NOT_WRITTEN = SkipJsonSchema()
+_NOT_WRITTEN = WithJsonSchema(None)
 
 Needed = Annotated[T, _NEEDED]
 """A key that has to be written; the field's default only stands in for it after a fault."""
@@ -76,32 +76,47 @@ class Named(Entries):
 
     __slots__ = ("given",)
 
-    def __init__(self, entries: Entries, line: int | None = None, **given: str) -> None:
-        super().__init__(entries, line=line or entries.line, lines=entries.lines)
+    def __init__(self, entries: Entries, line: int | None = None, **given: Any) -> None:
+        super().__init__(entries, line or entries.line, entries.lines)
         self.given = given
 
 
 @dataclass
 class Reading:
-    """A document that is being read.
+    """A menu that is being read, with what later parts need of earlier ones.
 
     Args:
         source: Its file, for faults.
         faults: Those noted so far.
         places: Where each part is written, by its ``id``.
+        currency: The restaurant's currency.
+        decimals: How many decimals its amounts may have; ``None`` until a currency is known.
+        rates: The names of the tax rates.
+        groups: The names of the groups of choices.
+        section: The section that is being read.
+        sections: The names of the dishes of each section.
+        combos: The names of the combos.
     """
 
     source: str
-    faults: list[Fault] = field(default_factory=list)
+    faults: list[Fault]
     places: "dict[int, Place]" = field(default_factory=dict)
+    currency: str = "the currency"
+    decimals: int | None = None
+    rates: tuple[str, ...] = ()
+    groups: list[str] = field(default_factory=list)
+    section: str = ""
+    sections: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    combos: list[str] = field(default_factory=list)
+
+    @property
+    def dishes(self) -> list[str]:
+        """The names of the dishes."""
+        return [dish for dishes in self.sections.values() for dish in dishes]
 
     def fault(self, line: int, message: str) -> None:
         """Note that something is wrong in this line."""
         self.faults.append(Fault(self.source, line, message))
-
-    def place(self, part: "Part") -> "Place":
-        """Return where a part is written."""
-        return self.places[id(part)]
 
 
 @dataclass
@@ -116,7 +131,7 @@ class Place:
         sound: Whether all could be read.
     """
 
-    reading: Any
+    reading: Reading
     what: str
     written: Entries
     entries: Entries
@@ -179,7 +194,7 @@ class Part(BaseModel):
         json_schema_extra=_for_editors,
     )
 
-    called: ClassVar[str]
+    called: ClassVar[str] = ""
     """How a person would call it: ``a dish``, and one with a name ``the dish "Latte"``."""
     keys: ClassVar[dict[str, FieldInfo]]
     """The keys that may be written, each with its field."""
@@ -189,6 +204,7 @@ class Part(BaseModel):
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
         """Find the keys."""
+        cls.called = cls.__dict__.get("called") or cls.__name__.lower()
         cls.keys = {
             about.alias or name: about
             for name, about in cls.model_fields.items()
@@ -197,13 +213,13 @@ class Part(BaseModel):
         cls.needed = tuple(key for key, about in cls.keys.items() if _NEEDED in about.metadata)
 
     @classmethod
-    def written(cls, value: object, reading: Any) -> Entries:
-        """Return the mapping; a part that may be written in a shorter way overrides this."""
+    def _written(cls, value: object, reading: Reading) -> Entries:
+        """Return the mapping, with what is known beside it."""
         if not isinstance(value, Entries):
             raise refused(f"{cls.called} has to be a mapping of keys to values")
         return value
 
-    def checked(self, place: Place) -> Self:
+    def _checked(self, place: Place) -> Self:
         """Note what is wrong between the fields; return the part with every name as it is defined."""
         return self
 
@@ -215,8 +231,8 @@ class Part(BaseModel):
         reading = info.context
         if not isinstance(reading, Reading) or isinstance(value, cls):
             return handler(value)
-        entries = cls.written(value, reading)
-        given = Entries({}, line=entries.line, lines=entries.lines)
+        entries = cls._written(value, reading)
+        given = Entries({}, entries.line, entries.lines)
         if isinstance(entries, Named):
             given.update(entries.given)
         what = cls._what(given.get("name") or given.get("code") or entries.get("name"))
@@ -247,7 +263,7 @@ class Part(BaseModel):
                 given = left if left != given else _without(given, [s[:1] for s, *_ in found])
         sound = len(reading.faults) == faults
         place = Place(reading, what, entries, given, sound)
-        part = part.checked(place)
+        part = part._checked(place)
         reading.places[id(part)] = place
         return part
 
@@ -270,8 +286,9 @@ class Part(BaseModel):
         if kind == "too_short":
             message = f"{what} has no {key}"
         elif kind.startswith(("int_", "greater_", "less_")):
-            limits = [one for one in cls.keys[key].metadata if isinstance(one, Ge | Le)]
-            bounds = f"from {limits[0].ge} to {limits[1].le}"
+            about = cls.keys[key].metadata
+            least = next(one.ge for one in about if isinstance(one, Ge))
+            bounds = f"from {least} to {next(one.le for one in about if isinstance(one, Le))}"
             outside = f"{bounds}, not {error['input']}" if "than" in kind else ""
             message = f"{key} has to be {outside or f'a whole number {bounds}'}"
         elif kind == "literal_error":
@@ -309,7 +326,7 @@ def _expected(error: ErrorDetails) -> str:
 
 def _without(entries: Entries, faulty: Iterable[Steps]) -> Entries:
     """Take out what is faulty; an amount by name counts as 0, so that its name still stands for something."""
-    kept = Entries(entries, line=entries.line, lines=entries.lines)
+    kept = Entries(entries, entries.line, entries.lines)
     below: dict[str, list[Steps]] = {}
     for first, *rest in faulty:
         if rest and rest != [KEY]:
@@ -320,18 +337,15 @@ def _without(entries: Entries, faulty: Iterable[Steps]) -> Entries:
         inner = kept.get(key)
         if isinstance(inner, Items):
             gone = {path[0] for path in paths}
-            left = [at for at in range(len(inner)) if at not in gone]
-            lines = [inner.lines[at] for at in left]
-            kept[key] = Items([inner[at] for at in left], line=inner.line, lines=lines)
+            left = (one for at, one in enumerate(inner) if at not in gone)
+            kept[key] = Items(left, inner.line)
         elif isinstance(inner, Entries):
             amounts = {
                 str(path[0]): Text("0", inner.line)
                 for path in paths
                 if len(path) == 1 and inner.get(str(path[0])) not in (None, "0")
             }
-            kept[key] = Entries(
-                {**_without(inner, paths), **amounts}, line=inner.line, lines=inner.lines
-            )
+            kept[key] = Entries(_without(inner, paths) | amounts, inner.line, inner.lines)
         else:
             kept.pop(key, None)
     return kept

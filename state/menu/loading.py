@@ -8,8 +8,8 @@ from pydantic.json_schema import models_json_schema
 
 from state.menu.document import Entries, line_at, read_document, read_text
 from state.menu.faults import Fault, MenuFaults
+from state.menu.form import Reading
 from state.menu.menu import Menu
-from state.menu.values import MenuReading
 
 
 def load_menu(path: Path) -> Menu:
@@ -31,7 +31,7 @@ def read_menu(text: str, source: str) -> Menu:
     if not isinstance(value, Entries):
         message = "a menu has to be a mapping of keys to values"
         raise MenuFaults([*faults, Fault(source, line_at(value, ()), message)])
-    menu = Menu.model_validate(value, context=MenuReading(source, faults))
+    menu = Menu.model_validate(value, context=Reading(source, faults))
     if faults:
         raise MenuFaults(faults)
     version = hashlib.sha256(menu.model_dump_json(exclude={"version"}).encode()).hexdigest()[:12]

@@ -54,8 +54,7 @@ class Menu(Part):
         (), description="What is offered once, after something else."
     )
 
-    def checked(self, place: Place) -> Self:
-        """Compare its parts."""
+    def _checked(self, place: Place) -> Self:
         check(self, place)
         return self
 

@@ -6,12 +6,11 @@ of a dish that has only one price.
 """
 
 from decimal import Decimal
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Literal, Self, get_args
 from zoneinfo import ZoneInfo
 
 from pydantic import (
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     ValidationInfo,
@@ -19,7 +18,7 @@ from pydantic import (
 )
 
 from state.menu.document import Entries, Text
-from state.menu.form import KEY, Faulty, Named, Needed, NotWritten, Part, Place
+from state.menu.form import KEY, Faulty, Named, Needed, NotWritten, Part, Place, Reading
 from state.menu.values import (
     ALL_DAY,
     ANY_CASE,
@@ -27,6 +26,7 @@ from state.menu.values import (
     ONCE,
     Currency,
     Day,
+    DayHours,
     Factor,
     Id,
     Money,
@@ -64,26 +64,18 @@ _RESERVED = frozenset({NO, "half", "other half", "other", ON_THE_SIDE})
 """Words that cannot be amounts."""
 
 
-def _unless_closed(value: object) -> object:
-    closed = isinstance(value, Text) and value.strip().casefold() == "closed"
-    return () if closed else value
-
-
 Aliases = Annotated[Names, Field(description="What people also say for it.")]
 Allergens = Annotated[Names, Field(description="The allergens in it.")]
 Diets = Annotated[Names, Field(description="The diets it fits: vegetarian, vegan, gluten free.")]
 Available = Annotated[bool, Field(description="false when it is sold out.")]
-DayHours = Annotated[
-    Spans,
-    BeforeValidator(_unless_closed, json_schema_input_type=Literal["closed"] | Spans),
+HoursOfDay = Annotated[
+    DayHours,
     Field(description='Its hours, or "closed". An end not after the start is on the next day.'),
 ]
 
 
 class Served(Part):
     """Days and hours."""
-
-    called = "served"
 
     days: Annotated[tuple[Annotated[Weekday, ANY_CASE], ...], OneOrSeveral(), ONCE] = Field(
         WEEKDAYS, description="The days; every day if nothing is said."
@@ -92,8 +84,7 @@ class Served(Part):
         (ALL_DAY,), alias="hours", description="The hours; all day if nothing is said."
     )
 
-    def checked(self, place: Place) -> Self:
-        """Take an empty list for nothing said."""
+    def _checked(self, place: Place) -> Self:
         return self.model_copy(
             update={"days": self.days or WEEKDAYS, "spans": self.spans or (ALL_DAY,)}
         )
@@ -101,10 +92,7 @@ class Served(Part):
 
 ServedWhen = Annotated[
     tuple[Served, ...],
-    BeforeValidator(
-        lambda value: [value] if isinstance(value, Entries) else value,
-        json_schema_input_type=Served | list[Served],
-    ),
+    OneOrSeveral(Entries),
     Field(description="When it is served; always while the house is open, if nothing is said."),
 ]
 
@@ -112,23 +100,20 @@ ServedWhen = Annotated[
 class Hours(Part):
     """Opening hours by day; a day that is not named is closed."""
 
-    called = "hours"
-
-    monday: DayHours = ()
-    tuesday: DayHours = ()
-    wednesday: DayHours = ()
-    thursday: DayHours = ()
-    friday: DayHours = ()
-    saturday: DayHours = ()
-    sunday: DayHours = ()
+    monday: HoursOfDay = ()
+    tuesday: HoursOfDay = ()
+    wednesday: HoursOfDay = ()
+    thursday: HoursOfDay = ()
+    friday: HoursOfDay = ()
+    saturday: HoursOfDay = ()
+    sunday: HoursOfDay = ()
 
     def __getitem__(self, day: Weekday) -> tuple[Span, ...]:
         """Return the hours that begin on this day."""
         hours: tuple[Span, ...] = getattr(self, day)
         return hours
 
-    def checked(self, place: Place) -> Self:
-        """Compare what runs past midnight with the opening of the day after."""
+    def _checked(self, place: Place) -> Self:
         for day, following in zip(WEEKDAYS, (*WEEKDAYS[1:], WEEKDAYS[0]), strict=True):
             last, first = self[day][-1:], self[following][:1]
             if last and first and first[0].start < last[0].end <= last[0].start:
@@ -145,15 +130,11 @@ class Hours(Part):
 class Pickup(Part):
     """How guests fetch their food."""
 
-    called = "pickup"
-
     lead_minutes: int = Field(20, ge=0, le=1440, description="Minutes from order to handover.")
 
 
 class Delivery(Part):
     """How food is brought to guests; no postcodes means anywhere."""
-
-    called = "delivery"
 
     lead_minutes: int = Field(
         45, ge=0, le=1440, description="Minutes from order to the guest's door."
@@ -166,23 +147,19 @@ class Delivery(Part):
 class Service(Part):
     """How guests get their food."""
 
-    called = "service"
-
     pickup: Pickup | None = Field(None, description="Guests fetch it.")
     delivery: Delivery | None = Field(None, description="It is brought to them.")
 
     @classmethod
-    def written(cls, value: object, reading: Any) -> Entries:
-        """Let a service be named and nothing be said about it."""
-        entries = super().written(value, reading)
+    def _written(cls, value: object, reading: Reading) -> Entries:
+        entries = super()._written(value, reading)
         named = {
-            key: Entries({}, line=entries.lines[key], lines={}) if one is None else one
+            key: Entries({}, entries.lines[key], {}) if one is None else one
             for key, one in entries.items()
         }
-        return Entries(named, line=entries.line, lines=entries.lines)
+        return Entries(named, entries.line, entries.lines)
 
-    def checked(self, place: Place) -> Self:
-        """Demand one."""
+    def _checked(self, place: Place) -> Self:
         if not place.has("pickup") and not place.has("delivery"):
             place.fault("service has to name pickup, delivery or both")
         return self
@@ -190,8 +167,6 @@ class Service(Part):
 
 class Tax(Part):
     """How tax is reckoned; rates are percent, the first one is the default."""
-
-    called = "tax"
 
     mode: Annotated[Literal["added", "included"], ANY_CASE] = Field(
         "added", description="Whether prices include it."
@@ -234,14 +209,11 @@ class TipRule(Part):
 class Limits(Part):
     """Beyond these a person is called."""
 
-    called = "limits"
-
     quantity: int = Field(50, ge=1, le=10_000, description="The most of one line.")
     lines: int = Field(40, ge=1, le=1_000, description="The most lines.")
     total: Money | None = Field(None, description="The highest total.")
 
-    def checked(self, place: Place) -> Self:
-        """Demand a total that lets anybody order."""
+    def _checked(self, place: Place) -> Self:
         if self.total == 0 and place.reading.decimals is not None:
             place.fault("a total of 0 would allow no order at all", "total")
         return self
@@ -249,8 +221,6 @@ class Limits(Part):
 
 class Restaurant(Part):
     """The house: its name, hours, services and rules of money."""
-
-    called = "restaurant"
 
     id: Needed[Id] = Field("", description="A short name for machines; it stands in every order.")
     name: Needed[Name] = Field("", description="The name as guests know it.")
@@ -296,8 +266,7 @@ class Restaurant(Part):
         """How food is brought to guests, if it is."""
         return self.service.delivery
 
-    def checked(self, place: Place) -> Self:
-        """Note the tax rates for dishes."""
+    def _checked(self, place: Place) -> Self:
         place.reading.rates = tuple(self.tax.rates)
         return self
 
@@ -317,8 +286,7 @@ class CouponRule(Part):
         description="Whether it goes with others that say the same; false if nothing is said.",
     )
 
-    def checked(self, place: Place) -> Self:
-        """Demand that it takes something off in one way."""
+    def _checked(self, place: Place) -> Self:
         if place.has("percent") == place.has("amount"):
             place.fault(f'{place.what} needs either "percent" or "amount"')
         if self.percent == 0:
@@ -449,8 +417,7 @@ class OptionGroup(Part):
             return 1, 1
         return 0, _MOST_COUNTED if self.counted else max(len(self.choices), 1)
 
-    def checked(self, place: Place) -> Self:
-        """Compare the numbers and names with the choices."""
+    def _checked(self, place: Place) -> Self:
         choices = len(self.choices)
         if self.choose is not None and not self.counted and self.least > choices > 0:
             place.fault(f"choose asks for {self.least} of only {choices} choices", "choose")
@@ -525,12 +492,10 @@ class Dish(Part):
         return len(self.sizes) > 1 and self.default_size is None
 
     @classmethod
-    def written(cls, value: object, reading: Any) -> Entries:
-        """Add the section."""
-        return Named(super().written(value, reading), section=reading.section)
+    def _written(cls, value: object, reading: Reading) -> Entries:
+        return Named(super()._written(value, reading), section=reading.section)
 
-    def checked(self, place: Place) -> Self:
-        """Look up what its names refer to."""
+    def _checked(self, place: Place) -> Self:
         name, card = f'"{self.name}"', place.reading
         options = (
             place.refer(group, "option group", card.groups, "options", at)
@@ -565,15 +530,13 @@ class Section(Part):
     served: ServedWhen = ()
 
     @classmethod
-    def written(cls, value: object, reading: Any) -> Entries:
-        """Note its name for its dishes."""
-        entries = super().written(value, reading)
+    def _written(cls, value: object, reading: Reading) -> Entries:
+        entries = super()._written(value, reading)
         name = entries.get("name")
         reading.section = clean(name) if isinstance(name, Text) else ""
         return entries
 
-    def checked(self, place: Place) -> Self:
-        """Note its dishes for what refers to them."""
+    def _checked(self, place: Place) -> Self:
         place.reading.sections[self.name] = tuple(dish.name for dish in self.dishes)
         return self
 
@@ -588,9 +551,8 @@ class ComboPart(Part):
         (), alias="from", description="Dishes, or sections: all their dishes."
     )
 
-    def checked(self, place: Place) -> Self:
-        """Look up the dishes; a section is all of its dishes."""
-        sections: dict[str, tuple[str, ...]] = place.reading.sections
+    def _checked(self, place: Place) -> Self:
+        sections = place.reading.sections
         meant = {name.casefold(): dishes for name, dishes in sections.items()}
         meant |= {dish.casefold(): (dish,) for dishes in sections.values() for dish in dishes}
         known = place.reading.dishes + [*sections]
@@ -618,8 +580,7 @@ class Combo(Part):
     available: Available = True
     served: ServedWhen = ()
 
-    def checked(self, place: Place) -> Self:
-        """Note its name for suggestions."""
+    def _checked(self, place: Place) -> Self:
         place.reading.combos.append(self.name)
         return self
 
@@ -632,8 +593,7 @@ class Suggestion(Part):
     after: Needed[Phrase] = Field("", description="A section, a dish or a combo.")
     offer: Needed[Phrase] = Field("", description="A dish or a combo.")
 
-    def checked(self, place: Place) -> Self:
-        """Look up both."""
+    def _checked(self, place: Place) -> Self:
         offered = place.reading.dishes + place.reading.combos
         ordered = offered + [*place.reading.sections]
         return self.model_copy(

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import date, time
 from decimal import Decimal
 from functools import partial
@@ -17,6 +16,7 @@ from pydantic import (
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     ValidationInfo,
+    WithJsonSchema,
 )
 from pydantic_core import CoreSchema, PydanticUndefined, core_schema
 
@@ -38,34 +38,6 @@ _IN_A_NUMBER = re.compile(r"[ ().-]")
 _SIP = re.compile(r"sips?:([^\s@]+@)?[A-Za-z0-9][^\s@]*")
 
 
-@dataclass
-class MenuReading(Reading):
-    """A menu that is being read, with what later parts need of earlier ones.
-
-    Args:
-        currency: The restaurant's currency.
-        decimals: How many decimals its amounts may have; ``None`` until a currency is known.
-        rates: The names of the tax rates.
-        groups: The names of the groups of choices.
-        sections: The names of the dishes of each section.
-        combos: The names of the combos.
-        section: The section that is being read.
-    """
-
-    currency: str = "the currency"
-    decimals: int | None = None
-    rates: tuple[str, ...] = ()
-    groups: list[str] = field(default_factory=list)
-    sections: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    combos: list[str] = field(default_factory=list)
-    section: str = ""
-
-    @property
-    def dishes(self) -> list[str]:
-        """The names of the dishes."""
-        return [dish for dishes in self.sections.values() for dish in dishes]
-
-
 # -- in one text -----------------------------------------------------------------------------------
 
 
@@ -80,7 +52,7 @@ class Written:
     """
 
     def __init__(self, form: str, read: Callable[[str, Any], object], **schema: Any) -> None:
-        self._form, self._read, self._schema = form, read, schema
+        self._form, self._read, self.schema = form, read, schema
 
     def read(self, value: object, info: ValidationInfo) -> object:
         """Read a value of a document; any other is left as it is."""
@@ -99,7 +71,7 @@ class Written:
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        return dict(self._schema)
+        return dict(self.schema)
 
 
 def _text(value: str, reading: object) -> str:
@@ -116,7 +88,7 @@ def _name(value: str, reading: object) -> str:
     return text
 
 
-def _currency(code: str, reading: MenuReading) -> str:
+def _currency(code: str, reading: Reading) -> str:
     # Babel costs some milliseconds to import, and only reading a menu needs it here.
     from babel.core import get_global
     from babel.numbers import get_currency_precision
@@ -159,7 +131,7 @@ def _number(value: str, reading: object) -> Decimal | None:
     return None if number is None or number > 100 else number
 
 
-def _amount(text: str, reading: MenuReading) -> int | None:
+def _amount(text: str, reading: Reading) -> int | None:
     if not _NUMBER.fullmatch(text):
         if text.startswith("-") and _NUMBER.fullmatch(text[1:]):
             raise ValueError(f"cannot be negative: {text}")
@@ -250,14 +222,24 @@ Money = Annotated[Cents, _MONEY]
 
 
 class OneOrSeveral:
-    """Lets one value be written in place of a list of one."""
+    """Lets one value be written in place of a list of one.
+
+    Args:
+        one: What kind of value.
+        none: A word for an empty list.
+    """
+
+    def __init__(self, one: type[Text] | type[Entries] = Text, none: str = "") -> None:
+        self._one, self._none = one, none
 
     def _read(self, value: object) -> object:
+        if value is None or (isinstance(value, Text) and value.strip().casefold() == self._none):
+            return ()
+        if isinstance(value, self._one):
+            return Items([value], value.line)
         if isinstance(value, Entries):
             raise ValueError("has to be a text or a list of texts")
-        if isinstance(value, Text):
-            return Items([value], line=value.line, lines=[value.line])
-        return () if value is None else value
+        return value
 
     def __get_pydantic_core_schema__(self, of: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_before_validator_function(self._read, handler(of))
@@ -266,7 +248,8 @@ class OneOrSeveral:
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
         listed = handler(schema)
-        return {"anyOf": [listed["items"], listed]} if "items" in listed else listed
+        none = [{"const": self._none}] if self._none else []
+        return {"anyOf": [*none, listed["items"], listed]}
 
 
 def _unlike(value: object) -> object:
@@ -294,9 +277,9 @@ def _named(by: str, short: str, value: object) -> object:
     for key, part in value.items():
         line = value.lines[key]
         if short and isinstance(part, Text):
-            part = Entries({short: part}, line=line, lines={short: line})
+            part = Entries({short: part}, line, {short: line})
         if isinstance(part, Entries | None):
-            parts[key] = Named(part or Entries({}, line=line, lines={}), line, **{by: clean(key)})
+            parts[key] = Named(part or Entries({}, line, {}), line, **{by: clean(key)})
         else:
             form = f"a {short} or a mapping" if short else "a mapping"
             faults.append(((key,), f"has to be {form} of keys to values"))
@@ -344,7 +327,15 @@ Names = Annotated[tuple[Phrase, ...], BeforeValidator(_unlike), OneOrSeveral()]
 
 Prices = Annotated[
     dict[Phrase | None, Money],
-    BeforeValidator(_by_size, json_schema_input_type=Money | dict[Phrase, Money]),
+    BeforeValidator(_by_size),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                _MONEY.schema,
+                {"type": "object", "minProperties": 1, "additionalProperties": _MONEY.schema},
+            ]
+        }
+    ),
 ]
 """Amounts by size; the one key is ``None`` where there are no sizes."""
 
@@ -392,15 +383,18 @@ def _apart(spans: tuple[Span, ...]) -> tuple[Span, ...]:
     return tuple(sorted(spans, key=lambda span: span.start))
 
 
-_HOURS = r"^\d{1,2}:\d\d\s*[-\u2013]\s*\d{1,2}:\d\d$"
-Spans = Annotated[
-    tuple[
-        Annotated[Span, Written('hours like "11:30-14:30"', _span, type="string", pattern=_HOURS)],
-        ...,
-    ],
-    OneOrSeveral(),
-    AfterValidator(_apart),
-]
+_ONE = Written(
+    'hours like "11:30-14:30"',
+    _span,
+    type="string",
+    pattern=r"^\d{1,2}:\d\d\s*[-\u2013]\s*\d{1,2}:\d\d$",
+)
+Spans = Annotated[tuple[Annotated[Span, _ONE], ...], OneOrSeveral(), AfterValidator(_apart)]
 """Hours, one or several, in the order of the day."""
+
+DayHours = Annotated[
+    tuple[Annotated[Span, _ONE], ...], OneOrSeveral(none="closed"), AfterValidator(_apart)
+]
+"""The hours of a day, or ``closed``."""
 
 ALL_DAY = Span(start=time(0), end=time(0))

@@ -5,7 +5,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from state.menu.model import Served, Span
+from state.menu.model import Served
+from state.menu.values import Span
 from state.menu.serving import within
 
 NEW_YORK = ZoneInfo("America/New_York")
