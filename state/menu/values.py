@@ -233,7 +233,7 @@ class OneOrSeveral:
         self._one, self._none = one, none
 
     def _read(self, value: object) -> object:
-        if value is None or (isinstance(value, Text) and value.strip().casefold() == self._none):
+        if value is None or (self._none and str(value).strip().casefold() == self._none):
             return ()
         if isinstance(value, self._one):
             return Items([value], value.line)
