@@ -70,7 +70,7 @@ def _items(order: OrderState) -> Iterable[StateObject]:
 
 
 def _item(order: OrderState, line: OrderLine) -> StateObject:
-    shown = line_view(line)
+    shown: Mapping[str, Any] = line_view(line)
     data = {name: shown[name] for name in ("name", "quantity", "size", "modifications")}
     data |= {name: shown[name] for name in ("parts", "note") if shown[name]}
     return _object(order, line.id, f"lines/{line.id}", data)
@@ -96,7 +96,9 @@ def _customer(order: OrderState) -> Data:
 
 
 def _fulfilment(order: OrderState) -> Data:
-    there = fulfilment_view(order.fulfilment) if order.fulfilment is not None else {}
+    there: Mapping[str, Any] = {}
+    if order.fulfilment is not None:
+        there = fulfilment_view(order.fulfilment)
     return {name: there.get(name) for name in ("kind", "when", "address")}
 
 

@@ -130,7 +130,7 @@ class PageSpec(Generic[S, C]):
         methods: The application's further methods.
         features: Further features that ``hello`` reports.
         resolve: Translates a command from the terms of a page before it is applied.
-        view_form: The model of the view, for the contract.
+        view_form: The form of the view, a model or a ``TypedDict``, for the contract.
 
     Raises:
         PageFaults: The declaration has faults; the error lists all of them.
@@ -144,7 +144,7 @@ class PageSpec(Generic[S, C]):
     methods: tuple[PageMethod[S, C], ...] = ()
     features: tuple[str, ...] = ()
     resolve: Callable[[C, Command[S, C]], Command[S, C]] = _as_sent
-    view_form: type[BaseModel] | None = None
+    view_form: type[Any] | None = None
 
     def __post_init__(self) -> None:
         if faults := tuple(self._faults()):
