@@ -16,6 +16,7 @@ from agents.handoff.faults import (
     named_tools,
     offers_of,
 )
+from agents.handoff.schema import parameters
 from agents.handoff.tools import Tool, raw_tool, tool_name
 from state.shared import Refused
 
@@ -47,6 +48,8 @@ class Handoff(Generic[S]):
         condition: What has to hold in the state; otherwise the handoff is refused with its reason.
         satisfied_by: Commands that can satisfy the condition; the source must offer one of them.
         carry: The context policy: which part of the conversation the target starts with.
+        arguments: A pydantic model of what the source's model tells the target when it hands over.
+            Its fields are the arguments of the transfer tool; the target is shown them once.
     """
 
     source: str
@@ -55,6 +58,7 @@ class Handoff(Generic[S]):
     condition: Condition[S] | None = None
     satisfied_by: tuple[Tool, ...] = ()
     carry: Carry = field(default_factory=digest)
+    arguments: type[BaseModel] | None = None
 
     @property
     def tool_name(self) -> str:
@@ -151,6 +155,10 @@ class Graph(Generic[S]):
                     faults.append(
                         f"{edge}: {handoff.source} offers none of the commands in satisfied_by ({ops})"
                     )
+            if not _is_model(handoff.arguments):
+                faults.append(
+                    f"{edge}: its arguments are not a pydantic model: {handoff.arguments!r}"
+                )
             if handoff.condition is not None and not handoff.satisfied_by:
                 faults.append(f"{edge}: it has a condition and no satisfied_by")
         faults += [f"{name} is unreachable" for name in self.agents if name not in self._reached()]
@@ -167,6 +175,10 @@ class Graph(Generic[S]):
         return reached
 
 
+def _is_model(given: object) -> bool:
+    return given is None or (isinstance(given, type) and issubclass(given, BaseModel))
+
+
 def _double_names(agents: Sequence["type[Agent[Any, Any]]"]) -> list[str]:
     names = [agent.name for agent in agents]
     return [
@@ -177,9 +189,12 @@ def _double_names(agents: Sequence["type[Agent[Any, Any]]"]) -> list[str]:
 def _transfer_tool(handoff: Handoff[Any]) -> RawFunctionTool[Any, Any]:
     async def transfer(raw_arguments: dict[str, object], context: RunContext[Any]) -> Any:
         call: Call[Any, Any] = context.userdata
-        return await call.transfers.decide(handoff, context)
+        return await call.transfers.decide(handoff, raw_arguments, context)
 
-    return raw_tool(handoff.tool_name, handoff.when, _NO_ARGUMENTS, transfer)
+    schema, strict = _NO_ARGUMENTS, True
+    if handoff.arguments is not None:
+        schema, strict = parameters(handoff.arguments)
+    return raw_tool(handoff.tool_name, handoff.when, schema, transfer, strict=strict)
 
 
 def mermaid(graph: Graph[Any]) -> str:

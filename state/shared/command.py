@@ -65,6 +65,8 @@ class HandOver(Command[Any, Any]):
     op: Literal["hand_over"] = "hand_over"
     source: str | None = None
     target: str
+    arguments: dict[str, JsonValue] | None = None
+    """What the source tells the target, as JSON."""
 
     def apply(self, state: Any, context: Any) -> Any:
         """Return the state unchanged."""
