@@ -94,6 +94,7 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
         self._transfers: frozenset[str] = frozenset(
             tool.info.name for tool in graph.transfers(self.name)
         )
+        self._ways_back = graph.ways_back(self.name)
         self._final_tools = self._transfers | {
             tool_name(tool) for tool in self.offers if issubclass(tool, Action) and tool.goes_last
         }
@@ -105,7 +106,7 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
         # Cache: a request's tools depend only on the tools offered and on whether transfers are.
         self._known_tools: list[LivekitTool] = []
         self._grouped: dict[
-            tuple[tuple[Tool, ...] | None, bool], tuple[list[LivekitTool], ToolGroups]
+            tuple[tuple[Tool, ...] | None, frozenset[str]], tuple[list[LivekitTool], ToolGroups]
         ] = {}
         self._digest_message: tuple[str, ChatMessage] | None = None
         prompt: Any = cast(Any, type(self)).prompt  # a function is not bound to the agent
@@ -369,23 +370,28 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
         # With tool_choice "none" livekit still sends the tools, and silently drops any call.
         none = settings is not None and settings.tool_choice == "none"
         offers = None if none else tuple(self.offers_now(call.state))
-        transfers = not self._is_opening and call.transfers.hops < call.policy.handoffs_per_turn
+        transfers = self._transfers
+        if self._is_opening or call.transfers.hops >= call.policy.handoffs_per_turn:
+            transfers = frozenset()
+        elif not call.transfers.trail:
+            transfers -= self._ways_back
         if tools != self._known_tools:
             self._known_tools, self._grouped = tools.copy(), {}
         if (found := self._grouped.get((offers, transfers))) is None:
-            found = self._grouped[offers, transfers] = self._group_tools(
-                tools, offers, transfers=transfers
-            )
+            found = self._grouped[offers, transfers] = self._group_tools(tools, offers, transfers)
         offered, groups = found
         return offered.copy(), groups
 
     def _group_tools(
-        self, tools: list[LivekitTool], offers: tuple[Tool, ...] | None, *, transfers: bool
+        self,
+        tools: list[LivekitTool],
+        offers: tuple[Tool, ...] | None,
+        transfers: frozenset[str],
     ) -> tuple[list[LivekitTool], ToolGroups]:
         known = {tool.id: tool for tool in tools}
         offered = {}
         if offers is not None:
-            shown = {tool_name(tool) for tool in offers} | (self._transfers if transfers else set())
+            shown = {tool_name(tool) for tool in offers} | transfers
             hidden = self._own_tools - shown
             offered = {name: tool for name, tool in known.items() if name not in hidden}
         return list(offered.values()), ToolGroups(

@@ -34,6 +34,8 @@ def faults_of_agent(agent: "type[Agent[Any, Any]]", transfers: Sequence[str]) ->
             f"{agent.__name__} is called {name!r}: an agent's name is in lower snake case, and no"
             " longer than 52 characters"
         )
+    if name == "back":
+        yield f"{agent.__name__} is called 'back', which is where a way back leads"
     offered = offers_of(agent)
     if not isinstance(offered, Sequence):
         yield f"{agent.__name__}: offers is not a tuple of tools: {describe_tool(offered)}"

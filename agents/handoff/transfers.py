@@ -16,9 +16,11 @@ from agents.handoff.failures import (
     CallEnding,
     HandoffTaken,
     Interrupted,
+    NoWayBack,
     TooManyHandoffs,
     code_of,
 )
+from agents.handoff.graph import BACK
 from agents.handoff.livekit_workarounds import allow_interruptions, is_cancelled
 from agents.handoff.tools import drop_nulls
 from state.shared import HandOver, Refused, StateError
@@ -32,6 +34,9 @@ logger = logging.getLogger(__name__)
 
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
+
+MAX_TRAIL = 16
+"""How many handoffs can be undone by ways back."""
 
 
 @dataclass(eq=False)
@@ -85,6 +90,16 @@ class Transfers(Generic[S, C]):
         return arrived if arrived is not None and arrived.target == self._call.speaker else None
 
     @property
+    def trail(self) -> tuple[str, ...]:
+        """Where ways back lead from the active agent: who handed over, the last one last."""
+        call = self._call
+        known = (self.arrival.trail if self.arrival is not None else None) or ()
+        trail = [name for name in known if name in call.graph.agents]
+        while trail and trail[-1] == call.speaker:  # an agent between has left the graph
+            del trail[-1]
+        return tuple(trail)
+
+    @property
     def committing(self) -> bool:
         """Whether a handoff is between its conditions and pending: no reply should start now."""
         return not self._commit_ended.is_set()
@@ -116,7 +131,10 @@ class Transfers(Generic[S, C]):
                     raise
                 failure = call.describe_failure(error, NOT_HANDED_OVER, handoff.tool_name)
                 reason = error.reason if isinstance(error, Refused) else code_of(error)
-                call.emit(HandoffRefused(call.turn, handoff.source, handoff.target, reason))
+                target = handoff.target
+                if target == BACK and self.trail:
+                    target = self.trail[-1]
+                call.emit(HandoffRefused(call.turn, handoff.source, target, reason))
                 raise ToolError(failure) from error
 
     async def _decide(
@@ -129,6 +147,7 @@ class Transfers(Generic[S, C]):
             raise CallEnding("The call is about to end.")
         if handoff.source != call.speaker:
             raise HandoffTaken(f"The guest is with {call.speaker} now.")
+        target, trail = self._destination(handoff)
         arguments = _validated(raw, handoff.arguments)
         if handoff.condition is not None:
             # Checked now without waiting, and again when it is committed.
@@ -139,8 +158,11 @@ class Transfers(Generic[S, C]):
             raise TooManyHandoffs("The guest has been handed around enough. Answer yourself.")
         history = list(call.session.current_agent.chat_ctx.items)
         carried = with_arguments(handoff.carry(history), arguments)
-        agent = call.make_agent(handoff.target, carried)
-        handover = HandOver(source=handoff.source, target=handoff.target, arguments=arguments)
+        agent = call.make_agent(target, carried)
+        more: dict[str, object] = {} if arguments is None else {"arguments": arguments}
+        if call.graph.has_ways_back:
+            more["trail"] = trail
+        handover = HandOver(source=handoff.source, target=target).model_copy(update=more)
         if speech.interrupted:  # livekit may ignore a handoff of this reply
             raise Interrupted("The guest spoke on before that.")
         self._commit_ended.clear()
@@ -148,6 +170,19 @@ class Transfers(Generic[S, C]):
             return await self._commit(agent, handover, handoff.condition, call_id, speech)
         finally:
             self._commit_ended.set()
+
+    def _destination(self, handoff: "Handoff[S]") -> tuple[str, tuple[str, ...]]:
+        """Return the agent that a handoff leads to, and where ways back lead from there.
+
+        Raises:
+            NoWayBack: It leads back, and nobody has handed the user over.
+        """
+        trail = self.trail
+        if handoff.target != BACK:
+            return handoff.target, (*trail, handoff.source)[-MAX_TRAIL:]
+        if not trail:
+            raise NoWayBack("Nobody has handed the user over to you. Go on yourself.")
+        return trail[-1], trail[:-1]
 
     async def _commit(
         self,
