@@ -81,6 +81,9 @@ class Call(Generic[S, C]):
         turn: The number of user messages before this call.
         preamble: Spoken once before anything else, and repeated with the next reply if it was
             interrupted; empty for nothing.
+
+    Raises:
+        ValueError: The policy's digest names a field that the state does not have.
     """
 
     def __init__(
@@ -96,6 +99,11 @@ class Call(Generic[S, C]):
         self.shared = shared
         self.graph = graph
         self.policy: CallPolicy[S, C] = policy or CallPolicy()
+        if unknown := self.policy.unknown_fields(shared.state):
+            raise ValueError(
+                f"digest names fields that {type(shared.state).__name__} does not have:"
+                f" {', '.join(unknown)}"
+            )
         self.replies = Replies()
         self.spending = Spending()
         """Token usage of this call's models, as far as they report it."""
@@ -192,7 +200,7 @@ class Call(Generic[S, C]):
                 self.shared.version,
                 replace_lone_surrogates(
                     without_instruction_tags(
-                        one_line(self.policy.digest(self.shared.state, self.shared.version))
+                        one_line(self.policy.render_digest(self.shared.state, self.shared.version))
                     )
                 ),
             )
