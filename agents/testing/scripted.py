@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from livekit.agents import DEFAULT_API_CONNECT_OPTIONS, NOT_GIVEN, APIConnectOptions, NotGivenOr
@@ -79,10 +79,12 @@ class Request:
     Args:
         texts: Role and text of each message, in order; tool traffic as ``call`` and ``output``.
         tools: The names of the tools it was offered.
+        settings: The agent's ``model_settings``.
     """
 
     texts: tuple[tuple[str, str], ...]
     tools: tuple[str, ...]
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def characters(self) -> int:
@@ -127,7 +129,11 @@ class ScriptedLLM(LLM[Any]):
         extra_kwargs: NotGivenOr[dict[str, Any]] = NOT_GIVEN,
     ) -> LLMStream:
         """Answer with the next step."""
-        request = Request(tuple(_texts(chat_ctx)), tuple(tool.id for tool in tools or ()))
+        request = Request(
+            tuple(_texts(chat_ctx)),
+            tuple(tool.id for tool in tools or ()),
+            extra_kwargs or {},
+        )
         number = len(self.requests)
         self.requests.append(request)
         if number < len(self.script):
