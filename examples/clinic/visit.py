@@ -1,0 +1,162 @@
+"""A visit: the one state that the agents, the patient's page and the staff share."""
+
+import re
+from datetime import date, datetime
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, Field
+
+from state.shared import Refused
+
+
+def _compact(value: object) -> object:
+    return re.sub(r"[\s()-]", "", value).upper() if isinstance(value, str) else value
+
+
+Phone = Annotated[str, BeforeValidator(_compact), Field(pattern=r"^\+?[0-9]{7,15}$")]
+"""A telephone number, stored as its digits."""
+
+MemberId = Annotated[str, BeforeValidator(_compact), Field(pattern=r"^[A-Z0-9]{4,16}$")]
+"""The number on an insurance card."""
+
+Reason = Literal["check_up", "cleaning", "toothache", "other"]
+"""What brings a patient to the clinic."""
+
+
+class Stage(StrEnum):
+    """How far a visit has come."""
+
+    OPEN = "open"
+    BOOKED = "booked"
+    ARRIVED = "arrived"
+
+
+class Patient(BaseModel, frozen=True, extra="forbid"):
+    """A patient.
+
+    Args:
+        name: As they say it, or as the clinic's records have it.
+        birth_date: Tells patients of the same name apart.
+        phone: Where they can be reached.
+        returning: Whether the clinic's records have them.
+    """
+
+    name: str
+    birth_date: date
+    phone: Phone | None = None
+    returning: bool = False
+
+
+class Insurance(BaseModel, frozen=True, extra="forbid"):
+    """What the insurer has said."""
+
+    member_id: MemberId
+    covered: bool
+    plan: str | None = None
+
+
+class ClinicState(BaseModel, frozen=True, extra="forbid"):
+    """A visit. ``None`` means that it is not known yet.
+
+    Args:
+        visit_id: Its id; also the key under which the clinic's partners know it.
+        wanted: The slot the patient has chosen; not booked yet.
+        slot: The slot that the calendar holds for this visit.
+        text_consent: Whether the patient has agreed to a text message.
+        text_sent: The slot that they have been sent a message about.
+        rating: How they found this call, from 1 to 5.
+        arrived: Whether they have come.
+    """
+
+    visit_id: str
+    patient: Patient | None = None
+    reason: Reason | None = None
+    wanted: AwareDatetime | None = None
+    slot: AwareDatetime | None = None
+    insurance: Insurance | None = None
+    text_consent: bool | None = None
+    text_sent: AwareDatetime | None = None
+    rating: int | None = Field(default=None, ge=1, le=5)
+    arrived: bool = False
+
+    @property
+    def stage(self) -> Stage:
+        """How far it has come; computed, so that it cannot contradict the rest."""
+        if self.arrived:
+            return Stage.ARRIVED
+        return Stage.OPEN if self.slot is None else Stage.BOOKED
+
+
+class NotReady(Refused):
+    """Something has to be known first; the facts name it."""
+
+    code = "not_ready"
+
+
+class Arrived(Refused):
+    """The patient is in the clinic: the front desk's staff takes over."""
+
+    code = "arrived"
+
+
+class NoSuchSlot(Refused):
+    """The clinic offers no such slot."""
+
+    code = "no_such_slot"
+
+
+class SlotTaken(Refused):
+    """Another visit has the slot."""
+
+    code = "slot_taken"
+
+
+class NoConsent(Refused):
+    """The patient has not agreed to a text message."""
+
+    code = "no_consent"
+
+
+def can_schedule(visit: ClinicState) -> Refused | None:
+    """Whether there is enough to look for a slot."""
+    missing = []
+    if visit.patient is None:
+        missing.append("name and birth date")
+    elif visit.patient.phone is None:
+        missing.append("phone")
+    if visit.reason is None:
+        missing.append("reason")
+    if missing:
+        return NotReady(f"Ask for this first: {', '.join(missing)}.", missing=[*missing])
+    return None
+
+
+def can_book(visit: ClinicState) -> Refused | None:
+    """Whether a slot can be booked."""
+    if visit.arrived:
+        return Arrived("The patient has arrived. Changes are made at the desk.")
+    return can_schedule(visit)
+
+
+def can_check_insurance(visit: ClinicState) -> Refused | None:
+    """Whether the insurer can be asked."""
+    if visit.patient is None:
+        return NotReady("Ask for name and birth date first.", missing=["name and birth date"])
+    return None
+
+
+def can_rate(visit: ClinicState) -> Refused | None:
+    """Whether the call has come to its end."""
+    if visit.slot is None:
+        return NotReady("Book a slot first.", missing=["slot"])
+    return None
+
+
+def spoken(slot: datetime) -> str:
+    """Say a slot.
+
+    >>> spoken(datetime.fromisoformat("2026-11-24T09:30-05:00"))
+    'Tuesday, November 24 at 9:30'
+    """
+    return f"{slot:%A, %B} {slot.day} at {slot.hour}:{slot:%M}"
