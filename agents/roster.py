@@ -13,10 +13,10 @@ from state.contact import region_of
 from state.context import OrderContext
 from state.digest import digest
 from state.order import OrderState
-from state.redaction import Redactor, in_passing, redact_whole, settled
+from state.privacy.redaction import Redactor, in_passing, redact_whole, settled
+from state.privacy.text import clean
 from state.shared import SharedState
 from state.stages import can_give_feedback, can_pay
-from state.text import clean
 
 AGENTS = (Greeter, OrderTaker, Payment, Feedback)
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from livekit.agents import JobContext, JobProcess
 
-from bella_vista.serving.worker import make_server
-from bella_vista.settings import read_settings
-from bella_vista.speech_models import missing_for_speech
+from agents.app.models.speech import missing_for_speech
+from agents.app.serving.worker import make_server
+from bella_vista.settings import Settings
 
 if TYPE_CHECKING:
-    from bella_vista.job import JobMetadata
-    from bella_vista.serving.replacement import LostCall
+    from agents.app.job_metadata import JobMetadata
+    from agents.app.serving.replacement import LostCall
 
 PRELOAD = (
     "bella_vista.rooms.job",
@@ -29,7 +29,7 @@ PRELOAD = (
 )
 """The modules that every call needs."""
 
-_settings = read_settings()
+_settings = Settings.read()
 
 
 def prepare(process: JobProcess) -> None:

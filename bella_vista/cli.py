@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from bella_vista.faults import InputError
-from bella_vista.importing import gc_paused
+from agents.app.faults import InputError
+from agents.app.importing import gc_paused
+from agents.app.terminal.streams import make_streams_safe, print_error, say
 from bella_vista.layout import foreign_packages
 from bella_vista.orders_cli import orders_app
-from bella_vista.terminal.streams import make_streams_safe, print_error, say
 
 if TYPE_CHECKING:
     from bella_vista.settings import Settings
@@ -243,9 +243,9 @@ def join(
     ] = False,
 ) -> None:
     """Join a room of the LiveKit server as a user: type, or pipe one user turn per line."""
-    from bella_vista.settings import serving_settings
+    from bella_vista.settings import Settings
 
-    settings = serving_settings()
+    settings = Settings.read_for_rooms()
     from bella_vista.guest.command import run_call, run_guest
 
     if rpc is not None:
@@ -260,7 +260,7 @@ def join(
             events=events,
             again=_command("join"),
         )
-    _exit_now(code)
+    raise typer.Exit(code)
 
 
 @app.command()
@@ -287,39 +287,31 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         if not isinstance(error, InputError | MenuFaults):
             raise
         print_error(*map(str, error.faults))
-        _exit_now(WRONG)
+        sys.exit(WRONG)
     sys.exit(0)
 
 
 def _settings(**options: object) -> "Settings":
-    from bella_vista.settings import read_settings, unknown_settings
+    from bella_vista.settings import Settings
 
-    print_error(*(f"warning: there is no setting {name}" for name in unknown_settings()))
-    return read_settings(**options)
-
-
-def _exit_now(code: int) -> NoReturn:
-    """Exit without cleanup: livekit 1.1.21 has threads that can abort a process that ends slowly."""
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):
-            stream.flush()
-    os._exit(code)
+    print_error(*(f"warning: there is no setting {name}" for name in Settings.unknown()))
+    return Settings.read(**options)
 
 
 def _export_options(*, serving: bool, **options: str | None) -> None:
     """Validate options and put them into the environment, where a worker's processes read them."""
-    from bella_vista.settings import read_settings, unknown_settings, variable
+    from bella_vista.settings import Settings
 
-    print_error(*(f"warning: there is no setting {name}" for name in unknown_settings()))
+    print_error(*(f"warning: there is no setting {name}" for name in Settings.unknown()))
     if serving:
         from bella_vista.serving.worker_process import checked_settings
 
         checked_settings(**options)
     else:
-        read_settings(**options)
+        Settings.read(**options)
     for option, value in options.items():
         if value is not None:
-            os.environ[variable(option)] = value
+            os.environ[Settings.variable(option)] = value
 
 
 def _command(name: str, **options: str | None) -> str:

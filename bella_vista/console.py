@@ -11,21 +11,21 @@ from zoneinfo import ZoneInfo
 
 from livekit.agents.llm import LLM
 
+from agents.app.clock import running_clock
+from agents.app.terminal.input import is_dumb, piped, typed
+from agents.app.terminal.lines import Lines
+from agents.app.terminal.logs import log_to_file, log_to_stderr
+from agents.app.terminal.signals import on_signals
+from agents.app.terminal.streams import discard_stdout, print_error
 from agents.handoff import Call, Ended, EndReason, Event, start_text, stop
 from agents.roster import restaurant_call, restaurant_graph
 from agents.testing import ScriptedLLM
-from bella_vista.clock import running_clock
 from bella_vista.menus import menu_file
 from bella_vista.models import language_model, reply_limit_of
 from bella_vista.orders import default_database, new_order, open_store, resume_order
 from bella_vista.settings import Settings
 from bella_vista.terminal.events import EventLines
-from bella_vista.terminal.input import is_dumb, piped, typed
-from bella_vista.terminal.lines import Lines
-from bella_vista.terminal.logs import log_to_file, log_to_stderr
 from bella_vista.terminal.plain import Transcript
-from bella_vista.terminal.signals import on_signals
-from bella_vista.terminal.streams import discard_stdout, print_error
 from bella_vista.terminal.words import closing_lines
 from bella_vista.transcript import CallRecord
 from state.context import OrderContext

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from livekit.agents.llm import LLM
 
-from bella_vista.setting_values import OPENAI, SCRIPT
-from bella_vista.settings import Settings, read_settings
+from agents.app.setting_values import OPENAI, SCRIPT
+from bella_vista.settings import Settings
 from state.menu import Menu
 
 if TYPE_CHECKING:
@@ -37,10 +37,10 @@ def language_model(
         return scripted(load_script(Path(name.removeprefix(SCRIPT)).expanduser()))
     if name == OPENAI:
         # The plugin and its client take half a second to import, so only this model loads them.
-        from bella_vista.openai_model import openai_model
+        from agents.app.models.openai import openai_model
 
         if settings is None or settings.model != OPENAI:  # not validated for this model
-            settings = read_settings(model=OPENAI)
+            settings = Settings.read(model=OPENAI)
         return openai_model(settings, _local(menu, now) if settings.openai_local_last else None)
     return _local(menu, now)
 

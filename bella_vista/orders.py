@@ -10,7 +10,7 @@ from urllib.parse import quote
 from platformdirs import user_data_path
 from pydantic import JsonValue, ValidationError
 
-from bella_vista.faults import InputError
+from agents.app.faults import InputError
 from state.commands import (
     AcceptOrder,
     CallPerson,

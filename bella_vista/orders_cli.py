@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from bella_vista.terminal.streams import print_error, printable
+from agents.app.terminal.streams import print_error, printable
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -122,15 +122,15 @@ def forget_command(
     guest; an order that was not placed is cancelled. An order in the kitchen is left unchanged and
     named.
     """
+    from agents.app.terminal.logs import log_files
     from bella_vista.forgetting import forget_guest
     from bella_vista.menus import menu_file
-    from bella_vista.settings import read_settings
+    from bella_vista.settings import Settings
     from bella_vista.terminal.erasure_report import failures, report
-    from bella_vista.terminal.logs import log_files
     from bella_vista.traces import contact_of
     from state.menu import load_menu
 
-    restaurant = load_menu(menu_file(read_settings(menu=menu).menu)).restaurant
+    restaurant = load_menu(menu_file(Settings.read(menu=menu).menu)).restaurant
     wanted = contact_of(contact, restaurant)
     done = _with_store(database, lambda store: forget_guest(store, wanted, log_files()))
     for line in report(done):
@@ -143,10 +143,10 @@ def forget_command(
 
 def _with_store(database: str | None, ask: "Callable[[SqlStore], Awaitable[T]]") -> T:
     from bella_vista.orders import default_database, open_store
-    from bella_vista.settings import read_settings, unknown_settings
+    from bella_vista.settings import Settings
 
-    print_error(*(f"warning: there is no setting {name}" for name in unknown_settings()))
-    named = read_settings(database=database).database
+    print_error(*(f"warning: there is no setting {name}" for name in Settings.unknown()))
+    named = Settings.read(database=database).database
 
     async def asked() -> T:
         # The default database may not exist yet; a database that is named has to exist.

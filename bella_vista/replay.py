@@ -11,10 +11,14 @@ from zoneinfo import ZoneInfo
 from livekit.agents.llm import LLM
 from pydantic import ValidationError
 
+from agents.app.clock import in_zone
+from agents.app.faults import InputError
+from agents.app.setting_values import LOCAL, SCRIPT, check_model
+from agents.app.terminal.logs import log_to_stderr
+from agents.app.terminal.streams import print_error, say
 from agents.handoff import Call
 from agents.roster import restaurant_call
 from agents.testing import Clock, Conversation, ConversationError, Ids, ScriptError, Turn
-from bella_vista.clock import in_zone
 from bella_vista.conversations.beginning import commands_to, what_must_follow
 from bella_vista.conversations.form import Facts, OrderFields
 from bella_vista.conversations.holding import differences
@@ -23,13 +27,9 @@ from bella_vista.conversations.reading import (
     ConversationFile,
     load_conversation,
 )
-from bella_vista.faults import InputError
 from bella_vista.menus import menu_file
 from bella_vista.models import language_model, reply_limit_of, scripted
-from bella_vista.setting_values import LOCAL, SCRIPT, check_model
 from bella_vista.settings import Settings
-from bella_vista.terminal.logs import log_to_stderr
-from bella_vista.terminal.streams import print_error, say
 from state.context import OrderContext
 from state.menu import Menu, MenuFaults, load_menu
 from state.menu.faults import Fault

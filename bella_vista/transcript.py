@@ -23,6 +23,7 @@ from pydantic import JsonValue
 from agents.handoff import Call, Cost, Ended, Event, Heard, Said, Spent, YourTurn
 from state.context import OrderContext
 from state.order import OrderState
+from state.privacy.text import clean
 from state.shared import (
     Gate,
     JournalFault,
@@ -33,7 +34,6 @@ from state.shared import (
     StateError,
     TakenOver,
 )
-from state.text import clean
 
 logger = logging.getLogger(__name__)
 

@@ -3,16 +3,16 @@
 import sys
 from zoneinfo import ZoneInfo
 
-from bella_vista.clock import running_clock
+from agents.app.clock import running_clock
+from agents.app.terminal.json_lines import json_line
+from agents.app.terminal.lines import LONGEST, PipedLines
+from agents.app.terminal.streams import say
 from bella_vista.local.understanding.understander import Understander, as_json
 from bella_vista.menus import menu_file
 from bella_vista.settings import Settings
-from bella_vista.terminal.json_lines import json_line
-from bella_vista.terminal.lines import LONGEST, PipedLines
-from bella_vista.terminal.streams import say
 from state.contact import region_of
 from state.menu import load_menu
-from state.redaction import Redactor
+from state.privacy.redaction import Redactor
 
 
 def understand_lines(settings: Settings) -> None:

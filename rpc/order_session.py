@@ -13,7 +13,7 @@ from rpc.menu_pages import MenuPages
 from state.commands import OrderCommand
 from state.context import OrderContext
 from state.order import OrderState
-from state.redaction import redact
+from state.privacy.redaction import redact
 from state.shared import (
     Applied,
     KeyReused,

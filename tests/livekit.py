@@ -20,7 +20,7 @@ from typing import Any, Literal
 import pytest
 from livekit import api, rtc
 
-from bella_vista.livekit_server import BUILD_COMMAND, LocalServer, find_program
+from agents.app.livekit_server import BUILD_COMMAND, LocalServer, find_program
 
 Kind = Literal["standard", "sip", "agent", "ingress", "egress"]
 

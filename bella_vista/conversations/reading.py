@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
+from agents.app.faults import InputError
 from bella_vista.conversations.form import Conversation, ScriptStep
-from bella_vista.faults import InputError
 from state.menu.document import Node, read_document, read_text
 from state.menu.faults import Fault, MenuFaults, did_you_mean
 

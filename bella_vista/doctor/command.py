@@ -3,23 +3,16 @@
 import asyncio
 from collections.abc import AsyncIterator, Collection
 
+from agents.app.doctor.findings import Finding, Mark, fault, ok, warning
+from agents.app.doctor.models import check_models, check_speech
+from agents.app.doctor.ports import check_ports
+from agents.app.doctor.server import check_server
+from agents.app.settings import SettingsFaults, has_livekit_settings
+from agents.app.terminal.logs import log_to_stderr
+from agents.app.terminal.streams import say
 from bella_vista.doctor.database import check_database_access
-from bella_vista.doctor.findings import Finding, Mark, fault, ok, warning
-from bella_vista.doctor.models import check_models, check_speech
-from bella_vista.doctor.ports import check_ports
-from bella_vista.doctor.server import check_server
 from bella_vista.menus import menu_file
-from bella_vista.settings import (
-    Settings,
-    SettingsFaults,
-    has_livekit_settings,
-    read_settings,
-    serving_settings,
-    unknown_settings,
-    usable_settings,
-)
-from bella_vista.terminal.logs import log_to_stderr
-from bella_vista.terminal.streams import say
+from bella_vista.settings import Settings
 from state.menu import Menu, MenuFaults, load_menu
 
 FAILED = 1
@@ -56,7 +49,7 @@ def check_settings(
     """Check the settings; returns findings, usable settings, and the names of invalid ones."""
     findings = [
         warning("settings", f"unknown setting {name}; see .env.example")
-        for name in unknown_settings()
+        for name in Settings.unknown()
     ]
     if not has_livekit_settings():
         findings.append(
@@ -66,16 +59,16 @@ def check_settings(
                 " LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET",
             )
         )
-        wanted = read_settings
+        wanted = Settings.read
     else:
-        wanted = serving_settings
+        wanted = Settings.read_for_rooms
     try:
         settings = wanted(**options)
     except SettingsFaults as error:
         findings += [fault("settings", told) for told in error.faults]
     else:
         return [*findings, ok("settings", "all valid")], settings, frozenset()
-    rest, wrong = usable_settings(**options) or (None, frozenset())
+    rest, wrong = Settings.usable(**options) or (None, frozenset())
     return findings, rest, wrong
 
 

@@ -7,7 +7,7 @@ from tempfile import TemporaryFile
 
 from sqlalchemy.engine import make_url
 
-from bella_vista.doctor.findings import Finding, fault, ok, warning
+from agents.app.doctor.findings import Finding, fault, ok, warning
 from bella_vista.orders import default_database, open_store
 from bella_vista.settings import Settings
 from state.menu import Menu

@@ -8,21 +8,21 @@ from typing import Any
 
 from livekit import rtc
 
-from bella_vista.guest.client import AGENT_LIMIT_S, LINK_BROKEN, NoAgent, RoomClient
+from agents.app.join.client import AGENT_LIMIT_S, LINK_BROKEN, NoAgent, RoomClient
+from agents.app.join.room_access import RoomAccess, Unreachable, new_identity, new_room
+from agents.app.settings import AppSettings
+from agents.app.terminal.input import piped, typed
+from agents.app.terminal.lines import Lines
+from agents.app.terminal.logs import log_to_file, log_to_stderr
+from agents.app.terminal.streams import discard_stdout, print_error, say
 from bella_vista.guest.displays import Display, JsonDisplay, PlainDisplay
-from bella_vista.guest.room_access import RoomAccess, Unreachable, new_identity, new_room
 from bella_vista.guest.visit import Visit
-from bella_vista.settings import ServingSettings
-from bella_vista.terminal.input import piped, typed
-from bella_vista.terminal.lines import Lines
-from bella_vista.terminal.logs import log_to_file, log_to_stderr
-from bella_vista.terminal.streams import discard_stdout, print_error, say
 
 FAILED = 1
 
 
 def run_guest(
-    settings: ServingSettings,
+    settings: AppSettings,
     *,
     room: str | None,
     identity: str | None,
@@ -71,7 +71,7 @@ def run_guest(
 
 
 def run_call(
-    settings: ServingSettings,
+    settings: AppSettings,
     method: str,
     payload: str,
     *,
@@ -118,7 +118,7 @@ def run_call(
     return _in_plain_words(settings, calling())
 
 
-def _in_plain_words(settings: ServingSettings, doing: Coroutine[Any, Any, int]) -> int:
+def _in_plain_words(settings: AppSettings, doing: Coroutine[Any, Any, int]) -> int:
     try:
         return asyncio.run(doing)
     except Unreachable as error:

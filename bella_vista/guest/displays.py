@@ -8,11 +8,11 @@ from typing import Any, Literal, Protocol, TextIO
 
 from pydantic import JsonValue
 
+from agents.app.terminal.input import PROMPT
+from agents.app.terminal.json_lines import json_line
 from bella_vista.guest.receipt import rows, stage_of
-from bella_vista.terminal.input import PROMPT
-from bella_vista.terminal.json_lines import json_line
 from bella_vista.terminal.receipt import as_text
-from state.text import clean
+from state.privacy.text import clean
 
 Reason = Literal["input_ended", "user_left", "agent_ended", "failed"]
 

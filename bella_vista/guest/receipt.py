@@ -6,7 +6,7 @@ from typing import Any
 
 from bella_vista.terminal.receipt import STAGES, Row
 from state.order import Stage
-from state.text import clean
+from state.privacy.text import clean
 
 
 def rows(view: Mapping[str, Any]) -> tuple[Row, ...]:

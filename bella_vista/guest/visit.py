@@ -12,7 +12,7 @@ from typing import Any
 
 from livekit import rtc
 
-from bella_vista.guest.client import (
+from agents.app.join.client import (
     LINK_BROKEN,
     NOT_YET,
     AgentJoined,
@@ -26,10 +26,10 @@ from bella_vista.guest.client import (
     Said,
     TurnNotice,
 )
+from agents.app.join.room_access import RoomAccess
+from agents.app.terminal.lines import Lines
+from agents.app.terminal.signals import on_signals
 from bella_vista.guest.displays import Display, JoinedRoom, Reason
-from bella_vista.guest.room_access import RoomAccess
-from bella_vista.terminal.lines import Lines
-from bella_vista.terminal.signals import on_signals
 from state.stages import ENDED
 
 logger = logging.getLogger(__name__)

@@ -7,12 +7,12 @@ from typing import Any
 
 from livekit import rtc
 
-from bella_vista.rooms.presence import Presence
+from agents.app.rooms.presence import Presence
 from bella_vista.rooms.words import TOO_LONG, too_many
 from rpc.gateway import is_too_large
 from rpc.gateway.rates import Rates
 from rpc.wire import LONGEST_SAID
-from state.text import clean
+from state.privacy.text import clean
 
 logger = logging.getLogger(__name__)
 

@@ -8,12 +8,12 @@ from typing import Any
 from livekit import rtc
 from livekit.agents.llm import LLM
 
+from agents.app.rooms.resume_codes import resume_code
 from agents.handoff import Call, Ended, Event, Heard, TurnWithdrawn, YourTurn, stop
 from agents.roster import restaurant_call
 from bella_vista.rooms.opening import Opened
 from bella_vista.rooms.page import Page
 from bella_vista.rooms.process_context import ProcessContext
-from bella_vista.rooms.resume_codes import resume_code
 from bella_vista.rooms.silence import SilenceTimer
 from bella_vista.rooms.words import NOBODY_THERE, STILL_THERE
 from bella_vista.transcript import CallRecord

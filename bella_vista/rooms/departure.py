@@ -6,11 +6,11 @@ import logging
 
 from livekit import rtc
 
+from agents.app.rooms.phone import play_recording
+from agents.app.rooms.presence import Presence
+from agents.app.rooms.room_lease import RoomLease
 from bella_vista.rooms.conversation import RoomConversation
-from bella_vista.rooms.phone import play_recording
-from bella_vista.rooms.presence import Presence
 from bella_vista.rooms.rejection import send_transcription
-from bella_vista.rooms.room_lease import RoomLease
 from bella_vista.rooms.words import MOVED_ON
 from state.shared import SqlStore
 

@@ -15,25 +15,26 @@ from zoneinfo import ZoneInfo
 from livekit.agents import JobContext, JobProcess
 from livekit.agents.llm import LLM
 
+from agents.app.clock import running_clock
+from agents.app.faults import InputError
+from agents.app.job_metadata import JobMetadata, MetadataFaults
+from agents.app.models.speech import Speech, missing_for_speech, speech_models
+from agents.app.rooms.phone import end_line, is_telephone
+from agents.app.serving.dispatching import MAX_TRIES
+from agents.app.serving.replacement import replace_this_job
+from agents.app.serving.worker import LEAVE_WHEN_OVER
+from agents.app.setting_values import LOCAL
+from agents.app.settings import SettingsFaults
 from agents.roster import restaurant_graph
-from bella_vista.clock import running_clock
-from bella_vista.faults import InputError
-from bella_vista.job import JobMetadata, MetadataFaults
 from bella_vista.menus import served_menu
 from bella_vista.models import language_model, reply_limit_of
 from bella_vista.orders import default_database, open_store
 from bella_vista.rooms.lost import tell_staff
 from bella_vista.rooms.media import Media
-from bella_vista.rooms.phone import end_line, is_telephone
 from bella_vista.rooms.process_context import ProcessContext, RoomOutcome
 from bella_vista.rooms.rejection import RejectReason, reject_call
 from bella_vista.rooms.room_job import RoomJob
-from bella_vista.serving.dispatching import MAX_TRIES
-from bella_vista.serving.replacement import replace_this_job
-from bella_vista.serving.worker import LEAVE_WHEN_OVER
-from bella_vista.setting_values import LOCAL
-from bella_vista.settings import Settings, SettingsFaults, read_settings
-from bella_vista.speech_models import Speech, missing_for_speech, speech_models
+from bella_vista.settings import Settings
 from rpc.gateway import cap_incoming
 from state.context import OrderContext
 from state.menu import Menu
@@ -63,7 +64,7 @@ class Prepared:
 
 def prepare_process(process: JobProcess) -> None:
     """Prepare a process, so that its call does not wait for the menu to load."""
-    settings = read_settings()
+    settings = Settings.read()
     menu = served_menu(settings.menu)
     now = running_clock(ZoneInfo(menu.restaurant.timezone), settings.at)
     local = language_model(LOCAL, menu, now) if settings.model == LOCAL else None

@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 
-from bella_vista.job import JobMetadata
+from agents.app.job_metadata import JobMetadata
+from agents.app.rooms.room_lease import RENEW_EVERY_S, lease_name, leased_room
+from agents.app.serving.replacement import LostCall
 from bella_vista.menus import served_menu
 from bella_vista.orders import default_database, flag_for_staff, open_store
-from bella_vista.rooms.room_lease import RENEW_EVERY_S, lease_name, leased_room
-from bella_vista.serving.replacement import LostCall
 from bella_vista.settings import Settings
 from state.shared import Lease, SqlStore
 

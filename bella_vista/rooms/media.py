@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from livekit import rtc
 from livekit.agents.llm import LLM
 
+from agents.app.rooms.presence import Presence
 from agents.handoff import Call, start_text
-from bella_vista.rooms.presence import Presence
 
 if TYPE_CHECKING:
-    from bella_vista.speech_models import Speech
+    from agents.app.models.speech import Speech
 from state.context import OrderContext
 from state.order import Channel, OrderState
 

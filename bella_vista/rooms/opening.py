@@ -5,11 +5,11 @@ import logging
 from contextlib import suppress
 from dataclasses import dataclass
 
-from bella_vista.job import JobMetadata
+from agents.app.job_metadata import JobMetadata
+from agents.app.rooms.resume_codes import order_of
+from agents.app.rooms.room_lease import DATABASE_WAIT_S, RENEW_EVERY_S
 from bella_vista.orders import SYSTEM, OrderFaults, new_order, resume_order
 from bella_vista.rooms.prior_call import PriorCall, read_prior_call
-from bella_vista.rooms.resume_codes import order_of
-from bella_vista.rooms.room_lease import DATABASE_WAIT_S, RENEW_EVERY_S
 from bella_vista.rooms.words import ORDER_NOT_FOUND, may_be_missing
 from state.commands import SetCustomer
 from state.context import OrderContext

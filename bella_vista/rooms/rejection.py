@@ -6,7 +6,7 @@ from enum import Enum
 from livekit import rtc
 from livekit.agents import JobContext
 
-from bella_vista.rooms.phone import end_line, is_telephone, play_recording
+from agents.app.rooms.phone import end_line, is_telephone, play_recording
 from bella_vista.rooms.words import BROKEN_OFF, NOT_SET_UP
 from rpc.gateway import BadParams, Caller, EndNotices, Forbidden, Gateway, Method, Rejected, Request
 

@@ -14,9 +14,13 @@ from typing import Any
 
 from livekit import rtc
 
+from agents.app.job_metadata import JobMetadata
+from agents.app.rooms.phone import is_telephone
+from agents.app.rooms.presence import Arrival, Presence
+from agents.app.rooms.rejoin import RejoinDetector
+from agents.app.rooms.room_lease import RoomLease, lease_name
 from agents.handoff import Ended
 from agents.roster import restaurant_graph
-from bella_vista.job import JobMetadata
 from bella_vista.rooms.chat import Chat
 from bella_vista.rooms.conversation import RoomConversation
 from bella_vista.rooms.departure import (
@@ -28,12 +32,8 @@ from bella_vista.rooms.departure import (
 from bella_vista.rooms.dtmf import DtmfDigits
 from bella_vista.rooms.media import SpeechNotBuilt, channel_of
 from bella_vista.rooms.opening import keep_number, open_for
-from bella_vista.rooms.phone import is_telephone
-from bella_vista.rooms.presence import Arrival, Presence
 from bella_vista.rooms.process_context import ProcessContext, RoomOutcome
 from bella_vista.rooms.rejection import send_transcription
-from bella_vista.rooms.rejoin import RejoinDetector
-from bella_vista.rooms.room_lease import RoomLease, lease_name
 from rpc.gateway import STAFF, Caller, Forbidden, Gateway, Mutes, NotYet, RoomService
 from rpc.methods import OrderMethods
 from state.shared import Lease, StateError

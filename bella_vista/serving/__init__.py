@@ -1,1 +1,1 @@
-"""Workers: serve calls from a LiveKit server, replace lost agents, and reload without cutting calls off."""
+"""A worker of the restaurant, as a process of its own."""

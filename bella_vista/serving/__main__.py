@@ -3,9 +3,9 @@
 import os
 import sys
 
-from bella_vista.faults import InputError
+from agents.app.faults import InputError
+from agents.app.terminal.streams import print_error
 from bella_vista.serving.worker_process import run_worker
-from bella_vista.terminal.streams import print_error
 
 _WRONG = 2
 

@@ -18,10 +18,10 @@ from typing import NoReturn, TypeVar
 
 from watchfiles import Change, awatch
 
-from bella_vista.livekit_server import USUAL_PORT, LocalServer
+from agents.app.livekit_server import USUAL_PORT, LocalServer
+from agents.app.terminal.streams import print_error
 from bella_vista.serving.worker_process import APP, MOVE
-from bella_vista.settings import serving_settings
-from bella_vista.terminal.streams import print_error
+from bella_vista.settings import Settings
 
 _HOME = Path(__file__).resolve().parents[2]
 SOURCES = tuple(_HOME / name for name in ("agents", "bella_vista", "rpc", "state"))
@@ -272,7 +272,7 @@ async def _run_dev(module: str, server: Path | None, watched: Watched | None) ->
                 f"A LiveKit server runs at {local.url}, on this machine only. To join as a guest:",
                 f"  {words} {_python()} -m bella_vista join",
             )
-        settings = serving_settings()
+        settings = Settings.read_for_rooms()
         if watched is None:
             menu = [settings.menu] if settings.menu else []
             watched = Watched(SOURCES, [Path(".env"), *menu])

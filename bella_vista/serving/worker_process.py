@@ -7,10 +7,11 @@ import threading
 from collections.abc import Collection, Iterable
 from importlib import import_module
 
-from bella_vista.importing import gc_paused
+from agents.app.importing import gc_paused
+from agents.app.serving.logs import log_as_worker
+from agents.app.settings import SettingsFaults
 from bella_vista.menus import keep_menu_copy, menu_file
-from bella_vista.serving.logs import log_as_worker
-from bella_vista.settings import ServingSettings, Settings, SettingsFaults, usable_settings
+from bella_vista.settings import Settings
 
 APP = "bella_vista.app"
 """The module whose ``server`` serves the calls."""
@@ -37,8 +38,8 @@ def run_worker(module: str = APP, *, ready: int | None = None) -> int:
     log_as_worker(settings.secrets, plain=ready is not None)
     # Imported late: an import takes a second, which reporting faults should not need.
     with gc_paused():
-        from bella_vista.serving.lifecycle import serve
-        from bella_vista.serving.worker import Worker
+        from agents.app.serving.lifecycle import serve
+        from agents.app.serving.worker import Worker
 
         worker = import_module(module).server
     if not isinstance(worker, Worker):
@@ -47,7 +48,7 @@ def run_worker(module: str = APP, *, ready: int | None = None) -> int:
         return asyncio.run(serve(worker) if ready is None else _serve_supervised(worker, ready))
 
 
-def checked_settings(**options: object) -> ServingSettings:
+def checked_settings(**options: object) -> Settings:
     """Read the settings and check everything that each call will need, the menu and the database included.
 
     Args:
@@ -56,14 +57,14 @@ def checked_settings(**options: object) -> ServingSettings:
     Raises:
         SettingsFaults: Everything that is wrong with them, with the menu and with the database.
     """
-    from bella_vista.speech_models import worker_settings
+    from agents.app.models.speech import worker_settings
 
     faults: list[str] = []
     settings = None
-    found = usable_settings(**options)
+    found = Settings.usable(**options)
     agents = _agent_names() if found is not None and found[0].tts_voices else ()
     try:
-        settings = worker_settings(agents=agents, **options)
+        settings = worker_settings(Settings, agents=agents, **options)
     except SettingsFaults as wrong:
         faults += wrong.faults
     if found is not None:
@@ -105,8 +106,8 @@ def _faults_of_calls(settings: Settings, wrong: Collection[str]) -> list[str]:
 
 
 async def _serve_supervised(worker: object, ready: int) -> int:
-    from bella_vista.serving.lifecycle import ShutdownMode, serve
-    from bella_vista.serving.worker import Worker
+    from agents.app.serving.lifecycle import ShutdownMode, serve
+    from agents.app.serving.worker import Worker
 
     if not isinstance(worker, Worker):
         raise TypeError("a worker is made by make_server")

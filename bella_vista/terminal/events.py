@@ -5,6 +5,7 @@ from typing import Any, TextIO, assert_never
 
 from pydantic import JsonValue
 
+from agents.app.terminal.json_lines import json_line
 from agents.handoff import (
     Call,
     Ended,
@@ -20,7 +21,6 @@ from agents.handoff import (
     TurnWithdrawn,
     YourTurn,
 )
-from bella_vista.terminal.json_lines import json_line
 from state.context import OrderContext
 from state.order import OrderState
 from state.view import view

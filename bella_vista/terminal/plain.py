@@ -15,7 +15,7 @@ from bella_vista.terminal.words import (
 )
 from state.context import OrderContext
 from state.order import OrderState
-from state.text import clean
+from state.privacy.text import clean
 
 _RECEIPT = 46
 _NARROWEST = 24

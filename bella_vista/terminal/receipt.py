@@ -9,7 +9,7 @@ from typing import Literal
 from state.money import shown
 from state.order import Fulfilment, OrderLine, OrderState, Stage
 from state.pricing import price
-from state.text import clean
+from state.privacy.text import clean
 
 STAGES = {
     Stage.OPEN: "open",

@@ -35,7 +35,7 @@ from bella_vista.terminal.words import (
 )
 from state.context import OrderContext
 from state.order import OrderState, Stage
-from state.text import clean
+from state.privacy.text import clean
 
 _WIDE = 76
 """From this many columns on the order is shown beside the conversation, else below it."""

@@ -6,8 +6,8 @@ from agents.handoff import Call, Cost, EndReason, YourTurn
 from bella_vista.terminal.receipt import STAGES
 from state.context import OrderContext
 from state.order import OrderState
+from state.privacy.text import clean
 from state.stages import ENDED, ORDERING
-from state.text import clean
 
 _SHOWN = 200
 

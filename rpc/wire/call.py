@@ -6,7 +6,7 @@ from pydantic import BeforeValidator, Field
 
 from rpc.gateway import Request
 from rpc.wire.values import Key, Now, Shown
-from state.text import clean
+from state.privacy.text import clean
 
 PROTOCOL: Final = 1
 """The protocol version; raised when an old client would misread a reply."""

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from rpc.gateway import Request
 from rpc.wire.values import Amount, Ask, Shown
-from state.text import Words
+from state.privacy.text import Words
 
 
 class GetMenuRequest(Request):

@@ -7,7 +7,7 @@ from pydantic import Field, WithJsonSchema
 
 from rpc.gateway import ErrorObject, Request
 from rpc.wire.values import Ask, Fields, Iso, Key, Now, Shown, Version, WrittenAs
-from state.text import Words
+from state.privacy.text import Words
 
 Operation = Literal["create", "read", "update", "delete", "list"]
 ObjectType = Literal[

@@ -16,7 +16,7 @@ from state.menu.faults import Fault, did_you_mean
 from state.menu.model import Span
 from state.menu.schema import keys_of, required_keys
 from state.money import Cents
-from state.text import clean
+from state.privacy.text import clean
 
 Word = TypeVar("Word", bound=str)
 

@@ -24,7 +24,7 @@ def test_a_server_is_made_without_what_only_its_calls_need() -> None:
         "print(json.dumps(sorted(set(sys.modules) - before)))"
     )
 
-    assert "bella_vista.serving.worker" in loaded
+    assert "agents.app.serving.worker" in loaded
     calls = tuple(f"{name}." for name in (*OURS, *LIBRARIES))
     assert [name for name in loaded if f"{name}.".startswith(calls)] == []
 

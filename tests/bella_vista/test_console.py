@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from agents.app.terminal.lines import Lines
 from agents.handoff import Event
 from agents.testing import ScriptedLLM, Step, calls, says
 from bella_vista.console import ConsoleConversation
 from bella_vista.terminal.events import EventLines
-from bella_vista.terminal.lines import Lines
 from tests.bella_vista.terminal.restaurant import restaurant
 
 EVENING = (

@@ -12,15 +12,16 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
+from agents.app.doctor.findings import Finding, Mark
+from agents.app.doctor.models import check_models, check_speech
+from agents.app.doctor.ports import check_ports
+from agents.app.doctor.server import check_server
+from agents.app.settings import AppSettings
 from bella_vista.cli import main
 from bella_vista.doctor import database as database_module
 from bella_vista.doctor.database import check_database_access
-from bella_vista.doctor.findings import Finding, Mark
-from bella_vista.doctor.models import check_models, check_speech
-from bella_vista.doctor.ports import check_ports
-from bella_vista.doctor.server import check_server
 from bella_vista.orders import open_store
-from bella_vista.settings import ServingSettings, Settings
+from bella_vista.settings import Settings
 from tests.livekit import LiveKit
 
 OTHER_SECRET = "another-servers-secret-which-this-one-does-not-know"
@@ -366,8 +367,8 @@ def test_a_finding_is_one_line() -> None:
 Answer = Callable[[web.Request], Awaitable[web.Response]]
 
 
-def serving(livekit: LiveKit, **other: str) -> ServingSettings:
-    return ServingSettings.model_validate({**livekit.environment, **other})
+def serving(livekit: LiveKit, **other: str) -> AppSettings:
+    return AppSettings.model_validate({**livekit.environment, **other})
 
 
 def ports(url: str) -> Settings:

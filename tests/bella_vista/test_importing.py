@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from bella_vista.importing import gc_paused
+from agents.app.importing import gc_paused
 
 
 @pytest.fixture(autouse=True)

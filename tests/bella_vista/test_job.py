@@ -1,6 +1,6 @@
 import pytest
 
-from bella_vista.job import JobMetadata, MetadataFaults
+from agents.app.job_metadata import JobMetadata, MetadataFaults
 
 
 def faults(text: str) -> tuple[str, ...]:

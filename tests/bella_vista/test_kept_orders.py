@@ -15,9 +15,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from agents.app.clock import running_clock
 from agents.testing import Ids
 from bella_vista.cli import main
-from bella_vista.clock import running_clock
 from bella_vista.orders import new_order, open_store
 from state.commands import CancelOrder
 from state.context import OrderContext

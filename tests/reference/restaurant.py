@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 from typer.main import get_command
 
+from agents.app.settings import AppSettings
 from agents.handoff import (
     Action,
     Event,
@@ -25,7 +26,7 @@ from agents.handoff import (
 )
 from agents.roster import restaurant_graph
 from bella_vista.cli import app
-from bella_vista.settings import Settings, variable
+from bella_vista.settings import Settings
 from bella_vista.terminal.events import EventLines, event_data
 from state.commands import GuestCommand, OrderCommand, Reprice, StaffCommand
 from state.shared import HandOver
@@ -124,7 +125,7 @@ def _transfers(agent: str) -> Iterator[str]:
 
 def settings_page() -> str:
     """List every setting: its variable, its option, its default and its meaning."""
-    said = arguments(Settings.__doc__ or "")
+    said = arguments(AppSettings.__doc__ or "") | arguments(Settings.__doc__ or "")
     options = _options()
     rows = []
     for name, field in Settings.model_fields.items():
@@ -132,7 +133,7 @@ def settings_page() -> str:
         option = f"`--{name}`" if name in options else ""
         used = ", ".join(f"`{command}`" for command in options.get(name, ()))
         rows.append(
-            f"| `{variable(name)}` | {option} | {default} | {said.get(name, '')} | {used} |"
+            f"| `{Settings.variable(name)}` | {option} | {default} | {said.get(name, '')} | {used} |"
         )
     head = ["| Variable | Option | Default | Meaning | Commands |", "|---|---|---|---|---|"]
     return "\n".join([*head, *rows])

@@ -15,11 +15,11 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from agents.app.terminal.streams import print_error, say
 from agents.handoff import Event, Heard, Said
 from agents.testing import Conversation, calls, says
 from bella_vista.terminal.events import EventLines
 from bella_vista.terminal.plain import Transcript
-from bella_vista.terminal.streams import print_error, say
 from tests.agents.handoff.raw_model import RawModel
 from tests.security.cards import forms, found
 from tests.security.obeying import FIELDS, Made, ObeyingLLM, filled

@@ -12,7 +12,7 @@ from uuid import uuid4
 import pytest
 from livekit import api, rtc
 
-from bella_vista.job import JobMetadata
+from agents.app.job_metadata import JobMetadata
 from bella_vista.menus import menu_file
 from bella_vista.models import language_model
 from bella_vista.orders import open_store

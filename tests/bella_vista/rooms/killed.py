@@ -15,9 +15,9 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
+from agents.app.job_metadata import JobMetadata
 from agents.handoff import Call, Said, start_text, stop
 from agents.roster import restaurant_call, restaurant_graph
-from bella_vista.job import JobMetadata
 from bella_vista.menus import menu_file
 from bella_vista.models import language_model
 from bella_vista.orders import open_store

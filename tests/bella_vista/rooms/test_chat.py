@@ -4,8 +4,8 @@ from typing import Any, cast
 
 import pytest
 
+from agents.app.rooms.presence import Presence
 from bella_vista.rooms.chat import BURST, Chat
-from bella_vista.rooms.presence import Presence
 from bella_vista.rooms.words import TOO_LONG, too_many
 from rpc.wire import LONGEST_SAID
 from tests.bella_vista.rooms.checked import served

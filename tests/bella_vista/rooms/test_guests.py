@@ -233,7 +233,7 @@ async def test_an_order_that_is_not_this_guests_is_not_there_for_him(
 async def test_two_agents_in_one_room_are_one_too_many(
     calls: Calls, livekit: LiveKit, room_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bella_vista.rooms.room_lease.LEASE_S", LONG_S)
+    monkeypatch.setattr("agents.app.rooms.room_lease.LEASE_S", LONG_S)
     async with livekit.joined(room_name) as guest, calls.agent(room_name):
         await guest.hello()
         with pytest.raises(AssertionError):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from agents.app.rooms.room_lease import lease_name
 from bella_vista.orders import open_store
 from bella_vista.rooms.lost import find_lost_calls
-from bella_vista.rooms.room_lease import lease_name
 from bella_vista.settings import Settings
 from state.menu import load_menu
 from state.shared import JournalFault, SqlStore

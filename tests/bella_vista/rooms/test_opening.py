@@ -11,10 +11,10 @@ from uuid import uuid4
 
 import pytest
 
-from bella_vista.job import JobMetadata
+from agents.app.job_metadata import JobMetadata
+from agents.app.rooms.room_lease import DATABASE_WAIT_S, RoomLease
 from bella_vista.orders import OrderFaults, new_order, open_store
 from bella_vista.rooms.opening import Opened, open_for
-from bella_vista.rooms.room_lease import DATABASE_WAIT_S, RoomLease
 from state.context import OrderContext
 from state.menu import load_menu
 from state.shared import Lease, SqlStore

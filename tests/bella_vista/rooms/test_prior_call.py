@@ -6,8 +6,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from agents.app.clock import running_clock
 from agents.testing import Ids
-from bella_vista.clock import running_clock
 from bella_vista.orders import new_order, open_store
 from bella_vista.rooms.prior_call import PriorCall, read_prior_call
 from state.commands import AddItem, AddNote

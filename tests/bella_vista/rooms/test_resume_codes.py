@@ -2,7 +2,7 @@
 
 import pytest
 
-from bella_vista.rooms.resume_codes import order_of, resume_code
+from agents.app.rooms.resume_codes import order_of, resume_code
 
 ORDER, SECRET = "abcd-efgh-jkmn", "a secret"
 CODE = resume_code(ORDER, SECRET)

@@ -229,7 +229,7 @@ async def test_an_impostor_who_has_just_come_is_refused_at_once(
     calls: Calls, livekit: LiveKit, room_name: str, kind: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # As long as it was waited for a person to be announced.
-    monkeypatch.setattr("bella_vista.rooms.presence.PRESENCE_S", LONG_S)
+    monkeypatch.setattr("agents.app.rooms.presence.PRESENCE_S", LONG_S)
     async with served(calls, livekit, room_name) as (ada, agent):
         to = agent.room.local_participant.identity
         for method in ("hello", "get_order_state"):

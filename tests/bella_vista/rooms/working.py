@@ -17,8 +17,8 @@ from typing import Any
 
 from livekit import api, rtc
 
+from agents.app.rooms.room_lease import lease_name
 from bella_vista.orders import list_orders, open_store, show_order
-from bella_vista.rooms.room_lease import lease_name
 from state.shared import Lease, SqlStore
 from tests.bella_vista.serving.processes import (
     LONG_S,

@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil  # type: ignore[import-untyped]
 import pytest
 
-from bella_vista.livekit_server import find_program
+from agents.app.livekit_server import find_program
 from tests.bella_vista.serving.processes import (
     LONG_S,
     ROOT,

@@ -7,8 +7,8 @@ import pytest
 from livekit import api
 from livekit.protocol.models import ParticipantInfo, Room
 
-from bella_vista.serving.dispatching import STARTS_S, Dispatcher
-from bella_vista.serving.replacement import LostCall, recover_lost_calls
+from agents.app.serving.dispatching import STARTS_S, Dispatcher
+from agents.app.serving.replacement import LostCall, recover_lost_calls
 
 AGENT = "bella-vista"
 LOST = [LostCall("hall", "AJ_dead", guest="ada"), LostCall("bar", "AJ_gone", guest="bob")]
@@ -53,7 +53,7 @@ def sending(server: Server) -> Dispatcher:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     now = [1000.0]
-    monkeypatch.setattr("bella_vista.serving.dispatching.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("agents.app.serving.dispatching.time.monotonic", lambda: now[0])
     return now
 
 
@@ -82,8 +82,8 @@ async def test_one_that_was_sent_and_died_is_replaced_at_once(
     server: Server, sending: Dispatcher, clock: list[float]
 ) -> None:
     """The worker sees its own processes die, and waits for nothing then."""
-    from bella_vista.job import JobMetadata
-    from bella_vista.serving.dispatching import AgentJob
+    from agents.app.job_metadata import JobMetadata
+    from agents.app.serving.dispatching import AgentJob
 
     await recover_lost_calls(sending, LOST[:1], agent_name=AGENT)
 

@@ -6,7 +6,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from bella_vista.serving.worker import FULL
+from agents.app.serving.worker import FULL
 from tests.bella_vista.serving.processes import LONG_S, House, Running, answer
 
 pytestmark = pytest.mark.timeout(300)

@@ -1,6 +1,7 @@
 import io
 import json
 
+from agents.app.terminal.json_lines import json_line
 from agents.handoff import (
     Ended,
     HandedOver,
@@ -13,7 +14,6 @@ from agents.handoff import (
     YourTurn,
 )
 from bella_vista.terminal.events import EventLines
-from bella_vista.terminal.json_lines import json_line
 from state.commands import AddItem
 from tests.bella_vista.terminal.restaurant import restaurant
 

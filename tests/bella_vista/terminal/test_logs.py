@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from bella_vista.terminal.logs import log_files, log_to_file, log_to_stderr
+from agents.app.terminal.logs import log_files, log_to_file, log_to_stderr
 
 pytestmark = pytest.mark.usefixtures("clean_folder", "logs_as_before")
 

@@ -13,17 +13,17 @@ from unittest.mock import patch
 from livekit import rtc
 from livekit.agents import JobContext
 
+from agents.app.serving.worker import make_server
 from agents.handoff import Call, Event, YourTurn
 from agents.roster import restaurant_call
 from bella_vista import app
 from bella_vista.rooms import conversation
-from bella_vista.serving.worker import make_server
-from bella_vista.settings import read_settings
+from bella_vista.settings import Settings
 from tests.benchmarks.rooms.lateness import note, ticks
 
 WATCH = "BENCH_WATCH"
 
-_settings = read_settings()
+_settings = Settings.read()
 
 server = make_server(
     _settings,

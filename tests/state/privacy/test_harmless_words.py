@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from state.redaction import _harmless, _runs, _secrets, _without, redact_whole
+from state.privacy.redaction import _harmless, _runs, _secrets, _without, redact_whole
 
 PIECES = st.sampled_from(
     """4242 42 4 2 123 12/28 7:20 $51.17 four two forty fortytwo seventeen double triple thousand hundred

@@ -6,16 +6,16 @@ from typing import Any
 import aiohttp
 from pydantic import SecretStr
 
-from bella_vista.doctor.asking import time_limit
-from bella_vista.doctor.findings import Finding, fault, ok, warning
-from bella_vista.setting_values import LOCAL, OPENAI, SCRIPT, needs_key
-from bella_vista.settings import Settings
-from bella_vista.speech_models import missing_for_speech, speech_faults, stt_provider, tts_provider
+from agents.app.doctor.findings import Finding, fault, ok, warning
+from agents.app.doctor.time_limit import time_limit
+from agents.app.models.speech import missing_for_speech, speech_faults, stt_provider, tts_provider
+from agents.app.setting_values import LOCAL, OPENAI, SCRIPT, needs_key
+from agents.app.settings import AppSettings
 
 _OPENAI_URL = "https://api.openai.com/v1"
 
 
-async def check_models(settings: Settings) -> list[Finding]:
+async def check_models(settings: AppSettings) -> list[Finding]:
     """Check each language model with a request to its server."""
     if settings.model == LOCAL:
         return [ok("language model", "the local model needs nothing")]
@@ -78,7 +78,7 @@ def _names(listed: Any) -> set[str]:
     return {str(one.get("id")) for one in models if isinstance(one, dict)}
 
 
-def check_speech(settings: Settings) -> list[Finding]:
+def check_speech(settings: AppSettings) -> list[Finding]:
     """Check the speech settings; whether a provider accepts its key only shows in a call."""
     if missing := missing_for_speech(settings):
         return [ok("speech", f"rooms are text only; not set: {', '.join(missing)}")]

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-from bella_vista.faults import InputError
+from agents.app.faults import InputError
 
 API_KEY = "bella-vista-development"
 API_SECRET = "everybody-knows-this-one-so-it-guards-nothing"
@@ -31,7 +31,7 @@ BUILD_COMMAND = "make .tools/livekit-server"
 
 USUAL_PORT = 7880
 
-_BUILT = Path(__file__).parent.parent / ".tools" / "livekit-server"
+_BUILT = Path(__file__).parents[2] / ".tools" / "livekit-server"
 _PROGRAM = "livekit-server"
 _HOST = "127.0.0.1"
 

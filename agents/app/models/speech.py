@@ -9,19 +9,12 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import SecretStr
 
-from bella_vista.setting_values import check_key, needs_key
-from bella_vista.settings import (
-    ServingSettings,
-    Settings,
-    SettingsFaults,
-    serving_settings,
-    usable_settings,
-    variable,
-)
+from agents.app.setting_values import check_key, needs_key
+from agents.app.settings import AppSettings, SettingsFaults
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
@@ -31,6 +24,8 @@ if TYPE_CHECKING:
     from livekit.agents.voice.turn import TurnHandlingOptions
 
 logger = logging.getLogger(__name__)
+
+_Settings = TypeVar("_Settings", bound=AppSettings)
 
 DEEPGRAM, CARTESIA, OPENAI, NONE = "deepgram", "cartesia", "openai", "none"
 
@@ -72,12 +67,12 @@ class Speech:
                 logger.warning("speech model not closed: %s", type(end).__name__)
 
 
-def stt_provider(settings: Settings) -> str | None:
+def stt_provider(settings: AppSettings) -> str | None:
     """Return the speech-to-text provider; ``None`` if none is named and Deepgram's key is not set."""
     return _chosen(settings.stt, DEEPGRAM, settings.deepgram_api_key)
 
 
-def tts_provider(settings: Settings) -> str | None:
+def tts_provider(settings: AppSettings) -> str | None:
     """Return the text-to-speech provider; ``None`` if none is named and Cartesia's key is not set."""
     return _chosen(settings.tts, CARTESIA, settings.cartesia_api_key)
 
@@ -88,10 +83,10 @@ def _chosen(named: str | None, usual: str, key: SecretStr | None) -> str | None:
     return None if named == NONE else named
 
 
-def missing_for_speech(settings: Settings) -> tuple[str, ...]:
+def missing_for_speech(settings: AppSettings) -> tuple[str, ...]:
     """List the settings whose absence makes rooms text only; empty if speech is configured.
 
-    >>> missing_for_speech(Settings(stt="openai", tts="none"))
+    >>> missing_for_speech(AppSettings(stt="openai", tts="none"))
     ('BELLA_VISTA_TTS',)
     """
     missing = []
@@ -99,10 +94,10 @@ def missing_for_speech(settings: Settings) -> tuple[str, ...]:
         missing.append("stt" if settings.stt == NONE else "deepgram_api_key")
     if tts_provider(settings) is None:
         missing.append("tts" if settings.tts == NONE else "cartesia_api_key")
-    return tuple(variable(name) for name in missing)
+    return tuple(settings.variable(name) for name in missing)
 
 
-def speech_faults(settings: Settings, agents: Iterable[str] = ()) -> tuple[str, ...]:
+def speech_faults(settings: AppSettings, agents: Iterable[str] = ()) -> tuple[str, ...]:
     """List everything that is wrong with the speech settings, by variable.
 
     Args:
@@ -121,7 +116,9 @@ def speech_faults(settings: Settings, agents: Iterable[str] = ()) -> tuple[str, 
         if fallback is not None:
             asked[fallback].append(None)
             if fallback == provider:
-                faults.append(f"{variable(f'{kind}_fallback')}: is the first provider already")
+                faults.append(
+                    f"{settings.variable(f'{kind}_fallback')}: is the first provider already"
+                )
     faults += [
         fault
         for provider, urls in asked.items()
@@ -131,13 +128,13 @@ def speech_faults(settings: Settings, agents: Iterable[str] = ()) -> tuple[str, 
     unknown = [name for name in agent_voices(settings) if known and name not in known]
     if unknown:
         faults.append(
-            f"{variable('tts_voices')}: there is no agent {', '.join(unknown)}:"
+            f"{settings.variable('tts_voices')}: there is no agent {', '.join(unknown)}:"
             f" there are {', '.join(known)}"
         )
     return tuple(faults)
 
 
-def _key_fault(settings: Settings, provider: str, urls: Sequence[str | None]) -> str | None:
+def _key_fault(settings: AppSettings, provider: str, urls: Sequence[str | None]) -> str | None:
     name = f"{provider}_api_key"
     key: SecretStr | None = getattr(settings, name)
     if key is None or not key.get_secret_value().strip():
@@ -145,28 +142,35 @@ def _key_fault(settings: Settings, provider: str, urls: Sequence[str | None]) ->
             wanted = any(needs_key(url or settings.openai_base_url) for url in urls)
         else:
             wanted = None in urls
-        return f"{variable(name)}: is not set, but {provider} is configured" if wanted else None
+        return (
+            f"{settings.variable(name)}: is not set, but {provider} is configured"
+            if wanted
+            else None
+        )
     try:
         check_key(key)
     except ValueError as error:
-        return f"{variable(name)}: {error}"
+        return f"{settings.variable(name)}: {error}"
     return None
 
 
-def agent_voices(settings: Settings) -> dict[str, str]:
+def agent_voices(settings: AppSettings) -> dict[str, str]:
     """Return the provider's voice of each agent with a voice of its own.
 
-    >>> agent_voices(Settings(tts_voices="payment=calm, feedback = warm"))
+    >>> agent_voices(AppSettings(tts_voices="payment=calm, feedback = warm"))
     {'payment': 'calm', 'feedback': 'warm'}
     """
     pairs = (pair.partition("=") for pair in settings.tts_voices.split(",") if pair.strip())
     return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
 
 
-def worker_settings(*, agents: Iterable[str] = (), **options: object) -> ServingSettings:
+def worker_settings(
+    form: type[_Settings], *, agents: Iterable[str] = (), **options: object
+) -> _Settings:
     """Read the settings of a worker, with the speech settings checked.
 
     Args:
+        form: The application's settings.
         agents: The agents' names.
         options: Command-line options by name; ``None`` means not given.
 
@@ -174,10 +178,10 @@ def worker_settings(*, agents: Iterable[str] = (), **options: object) -> Serving
         SettingsFaults: Everything that is wrong, each naming what to change.
     """
     try:
-        settings = serving_settings(**options)
+        settings = form.read_for_rooms(**options)
     except SettingsFaults as wrong:
         faults = wrong.faults
-        usable = usable_settings(**options)
+        usable = form.usable(**options)
         if usable is not None and not any(map(_of_speech, usable[1])):
             faults += speech_faults(usable[0], agents)
         raise SettingsFaults(faults) from None
@@ -199,7 +203,7 @@ def load_vad() -> "VAD":
 
 
 def speech_models(
-    settings: Settings,
+    settings: AppSettings,
     *,
     agents: Iterable[str] = (),
     terms: Sequence[str] = (),
@@ -232,7 +236,7 @@ def speech_models(
 
 @dataclass
 class _Builder:  # ``Any`` because the plugins' models have type parameters that do not matter here
-    settings: Settings
+    settings: AppSettings
     vad: "VAD"
     terms: list[str]
     http: "ClientSession | None"

@@ -13,7 +13,7 @@ from livekit import api
 from livekit.agents.job import RunningJobInfo
 from livekit.protocol.models import ParticipantInfo
 
-from bella_vista.job import JobMetadata
+from agents.app.job_metadata import JobMetadata
 
 logger = logging.getLogger(__name__)
 

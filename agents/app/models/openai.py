@@ -16,9 +16,9 @@ from livekit.agents.llm import LLM, ChatChunk, FallbackAdapter, LLMError
 from livekit.plugins import openai
 from pydantic import SecretStr
 
+from agents.app.setting_values import needs_key
+from agents.app.settings import AppSettings, SettingsFaults
 from agents.handoff import ModelFailure, why_model_failed
-from bella_vista.setting_values import needs_key
-from bella_vista.settings import Settings, SettingsFaults, variable
 
 logger = logging.getLogger(__name__)
 
@@ -110,7 +110,7 @@ def _log_failure(model: LLM[Any], error: LLMError) -> None:
         logger.warning("the model %s at %s failed: %s", model.model, model.provider, why)
 
 
-def openai_model(settings: Settings, local: LLM[Any] | None) -> LLM[Any]:
+def openai_model(settings: AppSettings, local: LLM[Any] | None) -> LLM[Any]:
     """Build the model or models that the settings name.
 
     Args:
@@ -133,7 +133,7 @@ def openai_model(settings: Settings, local: LLM[Any] | None) -> LLM[Any]:
         ) from error
 
 
-def _models(settings: Settings, local: LLM[Any] | None) -> LLM[Any]:
+def _models(settings: AppSettings, local: LLM[Any] | None) -> LLM[Any]:
     chosen = _chosen(settings)
     if len(chosen) == 1 and local is None:
         return OpenAIModel(**chosen[0], attempt_s=settings.openai_patience, retries=RETRIES)
@@ -148,7 +148,7 @@ def _models(settings: Settings, local: LLM[Any] | None) -> LLM[Any]:
     )
 
 
-def _chosen(settings: Settings) -> list[dict[str, Any]]:
+def _chosen(settings: AppSettings) -> list[dict[str, Any]]:
     first = {
         "model": settings.openai_model,
         "base_url": settings.openai_base_url,
@@ -168,7 +168,7 @@ def _chosen(settings: Settings) -> list[dict[str, Any]]:
             }
         )
         if elsewhere is not None and key is None and needs_key(elsewhere):
-            name = variable("openai_fallback_api_key")
+            name = settings.variable("openai_fallback_api_key")
             raise SettingsFaults([f"{name}: is not set: this server requires a key"])
     return chosen
 

@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Callable
 
-from bella_vista.terminal.lines import Lines, PipedLines
+from agents.app.terminal.lines import Lines, PipedLines
 
 PROMPT = "You: "
 

@@ -10,8 +10,8 @@ import aiohttp
 from google.protobuf.message import DecodeError
 from livekit import api, rtc
 
-from bella_vista.faults import InputError
-from bella_vista.settings import ServingSettings
+from agents.app.faults import InputError
+from agents.app.settings import AppSettings
 
 _ROOM_MARGIN_S = 30
 """How much longer than the grace time the server keeps a room whose guest has left, in seconds."""
@@ -57,7 +57,7 @@ class RoomAccess:
         settings: The server, the keys, and the agent name.
     """
 
-    settings: ServingSettings
+    settings: AppSettings
 
     @property
     def url(self) -> str:

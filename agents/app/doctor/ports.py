@@ -5,12 +5,12 @@ from contextlib import closing, suppress
 
 import aiohttp
 
-from bella_vista.doctor.asking import time_limit
-from bella_vista.doctor.findings import Finding, fault, ok
-from bella_vista.settings import Settings
+from agents.app.doctor.findings import Finding, fault, ok
+from agents.app.doctor.time_limit import time_limit
+from agents.app.settings import AppSettings
 
 
-async def check_ports(settings: Settings) -> list[Finding]:
+async def check_ports(settings: AppSettings) -> list[Finding]:
     """Check a worker's ports; a running worker of ours may have them."""
     findings = [
         await _check_port(settings, "health port", settings.health_port, "BELLA_VISTA_HEALTH_PORT")
@@ -24,7 +24,7 @@ async def check_ports(settings: Settings) -> list[Finding]:
     return findings
 
 
-async def _check_port(settings: Settings, about: str, port: int, variable: str) -> Finding:
+async def _check_port(settings: AppSettings, about: str, port: int, variable: str) -> Finding:
     host = settings.health_host
     if port == 0:
         return ok(about, "any free port")
@@ -40,7 +40,7 @@ async def _check_port(settings: Settings, about: str, port: int, variable: str) 
     return ok(about, f"{port} is free")
 
 
-async def _is_a_worker(settings: Settings) -> bool:
+async def _is_a_worker(settings: AppSettings) -> bool:
     """Whether a worker of ours answers on the health port."""
     host = "127.0.0.1" if settings.health_host == "0.0.0.0" else settings.health_host
     with suppress(aiohttp.ClientError, TimeoutError, OSError, ValueError):

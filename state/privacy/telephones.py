@@ -3,7 +3,7 @@
 import re
 from functools import cache
 
-from state.digits import Run
+from state.privacy.digits import Run
 
 LONGEST = 12
 """More digits than this are a telephone number only with the code of a country."""

@@ -10,9 +10,9 @@ import aiohttp
 from google.protobuf.message import DecodeError
 from livekit import api
 
-from bella_vista.doctor.asking import time_limit
-from bella_vista.doctor.findings import Finding, fault, ok, warning
-from bella_vista.settings import Settings
+from agents.app.doctor.findings import Finding, fault, ok, warning
+from agents.app.doctor.time_limit import time_limit
+from agents.app.settings import AppSettings
 
 SKEW_S = 5.0
 """How far the clocks may differ without a warning, in seconds."""
@@ -21,7 +21,7 @@ REFUSED_SKEW_S = 55.0
 """The clock difference at which a server rejects tokens, in seconds (livekit-server 1.13.5: 60)."""
 
 
-async def check_server(settings: Settings) -> list[Finding]:
+async def check_server(settings: AppSettings) -> list[Finding]:
     """Check the LiveKit server: whether it answers, its clock, and our keys."""
     url = settings.livekit_url
     if url is None or urlsplit(url).scheme not in ("ws", "wss"):
@@ -62,7 +62,7 @@ def _check_clocks(date: str | None, before: datetime, after: datetime) -> Iterab
     return [warning("clock", f"{said}: synchronize it (NTP)")]
 
 
-async def _check_keys(settings: Settings) -> Finding:
+async def _check_keys(settings: AppSettings) -> Finding:
     key, secret = settings.livekit_api_key, settings.livekit_api_secret
     if key is None or secret is None:
         return fault("LiveKit keys", "not set: put them into LIVEKIT_API_KEY, LIVEKIT_API_SECRET")

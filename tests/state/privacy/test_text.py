@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from state.text import clean
+from state.privacy.text import clean
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from livekit.agents import AgentServer, JobExecutorType, JobProcess
 
-from bella_vista.serving.logs import log_as_job
-from bella_vista.settings import Settings
+from agents.app.serving.logs import log_as_job
+from agents.app.settings import AppSettings
 
 if TYPE_CHECKING:
-    from bella_vista.serving.dispatching import GivenUp
-    from bella_vista.serving.replacement import LostCall
+    from agents.app.serving.dispatching import GivenUp
+    from agents.app.serving.replacement import LostCall
 
 FindLost = Callable[[], Awaitable[Sequence["LostCall"]]]
 """Finds the calls that dead workers have left."""
@@ -50,7 +50,7 @@ class Worker(AgentServer):
 
     def __init__(
         self,
-        settings: Settings,
+        settings: AppSettings,
         *,
         audio: bool,
         lost: FindLost | None,
@@ -106,7 +106,7 @@ class Worker(AgentServer):
 
 
 def make_server(
-    settings: Settings,
+    settings: AppSettings,
     *,
     audio: bool = False,
     lost: FindLost | None = None,

@@ -18,8 +18,8 @@ from livekit.agents import JobContext
 from livekit.agents.job import RunningJobInfo
 from livekit.protocol.models import ParticipantInfo
 
-from bella_vista.job import JobMetadata, MetadataFaults
-from bella_vista.serving.dispatching import (
+from agents.app.job_metadata import JobMetadata, MetadataFaults
+from agents.app.serving.dispatching import (
     UNANSWERED,
     AgentJob,
     Dispatcher,
@@ -28,7 +28,7 @@ from bella_vista.serving.dispatching import (
     has_agent,
     has_guest,
 )
-from bella_vista.serving.worker import LEAVE_WHEN_OVER
+from agents.app.serving.worker import LEAVE_WHEN_OVER
 
 logger = logging.getLogger(__name__)
 

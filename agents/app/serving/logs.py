@@ -18,7 +18,7 @@ from types import TracebackType
 
 from pydantic import JsonValue
 
-from bella_vista.terminal.json_lines import json_line
+from agents.app.terminal.json_lines import json_line
 
 _OURS = frozenset({"agents", "bella_vista", "rpc", "state"})
 _HARMLESS = frozenset({"exit_code", "job_id", "max_retry", "pid", "retry_count", "room"})

@@ -14,13 +14,13 @@ from typing import Any
 import aiohttp
 from livekit import api
 
-from bella_vista.serving.dispatching import AgentJob, Dispatcher
-from bella_vista.serving.replacement import (
+from agents.app.serving.dispatching import AgentJob, Dispatcher
+from agents.app.serving.replacement import (
     JobMonitor,
     recover_lost_calls,
     serve_waiting_participants,
 )
-from bella_vista.serving.worker import Worker
+from agents.app.serving.worker import Worker
 
 logger = logging.getLogger(__name__)
 

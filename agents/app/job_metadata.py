@@ -5,10 +5,10 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from bella_vista.faults import InputError
+from agents.app.channel import Channel
+from agents.app.faults import InputError
 from rpc.gateway.errors import BadJson
 from rpc.gateway.strict_json import read
-from state.order import Channel
 
 _SHOWN = 40
 """How many characters of an unknown field's name are repeated."""

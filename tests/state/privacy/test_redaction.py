@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from state import redaction
-from state.digits import digits_said
-from state.redaction import Redactor, is_card, redact, redact_whole
+from state.privacy import redaction
+from state.privacy.digits import digits_said
+from state.privacy.redaction import Redactor, is_card, redact, redact_whole
 
 SECRETS = [
     "4242 4242 4242 4242",

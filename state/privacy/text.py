@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from state.redaction import redact
+from state.privacy.redaction import redact
 
 _JOINER = "\u200d"
 _BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")

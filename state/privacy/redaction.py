@@ -10,8 +10,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from state.digits import DIGIT_FILLERS, DIGIT_TIMES, NUMBER_WORDS, Run, plain_digits, runs_in
-from state.telephones import (
+from state.privacy.digits import (
+    DIGIT_FILLERS,
+    DIGIT_TIMES,
+    NUMBER_WORDS,
+    Run,
+    plain_digits,
+    runs_in,
+)
+from state.privacy.telephones import (
     CALL_WORDS,
     NEAR,
     begins_no_card,

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from bella_vista.rooms.presence import Presence
+from agents.app.rooms.presence import Presence
 
 SETTLED_S = 10.0
 """How long after the agent's own reconnect new connections of others are ignored, in seconds."""

@@ -1,0 +1,1 @@
+"""What a terminal needs: lines of input, streams, logs, signals."""
