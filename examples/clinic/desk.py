@@ -1,9 +1,8 @@
 """The four agents of the front desk, and who hands the patient over to whom."""
 
 import json
-from collections.abc import Sequence
 
-from agents.handoff import Agent, Call, CallPolicy, EndCall, Graph, Handoff, Opening, Tool
+from agents.handoff import Agent, Call, CallPolicy, EndCall, Graph, Handoff, Opening
 from examples.clinic.actions import (
     AskClinic,
     BookVisit,
@@ -15,7 +14,7 @@ from examples.clinic.actions import (
 from examples.clinic.clinic import Clinic
 from examples.clinic.commands import AllowText, ChooseSlot, Identify, Rate, SetPhone, SetReason
 from examples.clinic.visit import ClinicState, Stage, can_check_insurance, can_rate, can_schedule
-from state.redaction import Redactor, in_passing, redact_whole, settled
+from state.privacy import Redactor, in_passing, redact_whole, settled
 from state.shared import Refused
 
 MANNERS = "Ask for one thing at a time, in one or two short sentences. Give no medical advice."
@@ -88,10 +87,6 @@ class Survey(Agent[ClinicState, Clinic]):
         come_back="Ask how the patient found this call, from one to five.",
         canned="May I send you a text message with your appointment?",
     )
-
-    def offers_now(self, state: ClinicState) -> Sequence[Tool]:
-        """Offer the message only after the patient has agreed to it."""
-        return [tool for tool in self.offers if tool is not SendText or state.text_consent]
 
 
 DESK = Graph(
