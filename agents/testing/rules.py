@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -113,7 +113,7 @@ class RulesLLM(PlayedLLM):
         super().__init__()
         self._rules = rules
         self._numbers = count(1)
-        self._asked: dict[str, Sequence[_Choice]] = {}
+        self._asked: dict[str, tuple[int, Sequence[_Choice]]] = {}
 
     @property
     def model(self) -> str:
@@ -121,19 +121,23 @@ class RulesLLM(PlayedLLM):
         return "rules"
 
     def step(self, chat_ctx: ChatContext, offered: Sequence[str]) -> tuple[str, Step]:
-        """Choose the calls, or what is said when there are none or when they are done."""
+        """Say what became of the calls before; then call, or say, what the other messages ask for."""
         name = f"rules_{next(self._numbers)}"
         seen = _Seen(chat_ctx)
         rules = self._rules_of(seen.instructions)
-        if seen.outputs:
-            asked = self._asked.get(next(reversed(seen.outputs)).rpartition("_")[0], ())
-            return name, _said(_told(rules, choice, seen.outputs) for choice in asked)
-        choices = _choose(name, rules, seen, frozenset(offered))
+        last = next(reversed(seen.outputs), "").rpartition("_")[0]
+        answered, asked = self._asked.get(last, (0, ()))
+        said = [_told(rules, choice, seen.outputs) for choice in asked]
+        choices: Sequence[_Choice] = ()
+        if not seen.outputs or len(seen.words) > answered:
+            choices = _choose(name, rules, seen, seen.words[answered:], frozenset(offered))
         calls = tuple(call for choice in choices for call in choice.calls.values())
-        if not calls:
-            return name, _said(_format(one.rule.say or "", one.groups) for one in choices)
-        self._asked[name] = choices
-        return name, Step(calls=calls)
+        if calls:
+            self._asked[name] = len(seen.words), choices
+        else:
+            said += [_format(one.rule.say or "", one.groups) for one in choices]
+        words = " ".join(filter(None, said))
+        return name, Step(say=words or (None if calls else LOST), calls=calls)
 
     def _rules_of(self, instructions: str) -> Sequence[Rule]:
         def place(agent: str) -> int:
@@ -177,31 +181,29 @@ class _Seen:
 
 
 def _choose(
-    name: str, rules: Sequence[Rule], seen: _Seen, offered: frozenset[str]
+    name: str,
+    rules: Sequence[Rule],
+    seen: _Seen,
+    words: Sequence[str],
+    offered: frozenset[str],
 ) -> Sequence[_Choice]:
-    """Choose a rule for each message. An opening answers one only by calls, else as it opens."""
+    """Choose a rule for each message; without any, the one the agent opens with."""
     choices: list[_Choice] = []
     numbers = count()
-    for text in seen.words:
+    for text in words:
         for rule in rules:
             groups = rule.groups(text)
             if groups is None or not offered.issuperset(call.name for call in rule.calls):
                 continue
-            if rule.calls or not seen.opening:
-                made = {
-                    f"{name}_{next(numbers)}": (call.name, call.filled(groups))
-                    for call in rule.calls
-                }
-                choices.append(_Choice(rule, groups, made))
-                break
-    if not choices and (seen.opening or not seen.words):
+            made = {
+                f"{name}_{next(numbers)}": (call.name, call.filled(groups)) for call in rule.calls
+            }
+            choices.append(_Choice(rule, groups, made))
+            break
+    if not choices and (seen.opening or not words):
         opens = (rule for rule in rules if rule.pattern is None and rule.refused is None)
         choices += [_Choice(rule, {}, {}) for rule in opens][:1]
     return choices
-
-
-def _said(texts: Iterable[str]) -> Step:
-    return Step(say=" ".join(filter(None, texts)) or LOST)
 
 
 def _told(rules: Sequence[Rule], choice: _Choice, outputs: Mapping[str, FunctionCallOutput]) -> str:

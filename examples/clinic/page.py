@@ -9,17 +9,17 @@ from rpc.gateway import AnyMethod, Caller, Method, Request
 
 def view(visit: ClinicState, version: int, agent: str) -> dict[str, JsonValue]:
     """Return a visit as clients see it; the telephone number only in part."""
-    patient = visit.patient
+    patient, insurance = visit.patient, visit.insurance
     return {
         "visit_id": visit.visit_id,
         "version": version,
         "active_agent": agent,
         "stage": visit.stage,
-        "patient": patient and {"name": patient.name, "phone": masked(patient.phone)},
+        "patient": {"name": patient.name, "phone": masked(patient.phone)} if patient else None,
         "reason": visit.reason,
-        "wanted": visit.wanted and visit.wanted.isoformat(),
-        "slot": visit.slot and visit.slot.isoformat(),
-        "insurance": visit.insurance and visit.insurance.model_dump(exclude={"member_id"}),
+        "wanted": visit.wanted.isoformat() if visit.wanted else None,
+        "slot": visit.slot.isoformat() if visit.slot else None,
+        "insurance": {"covered": insurance.covered, "plan": insurance.plan} if insurance else None,
         "text_sent": visit.text_sent is not None,
         "rating": visit.rating,
         "display": {"slot": spoken(visit.slot)} if visit.slot else {},

@@ -6,8 +6,15 @@ from pathlib import Path
 import pytest
 
 from agents.handoff import Event, Said, YourTurn, parameters_of, tool_name
-from agents.testing import Conversation, ScriptedLLM, calls, says, until
-from agents.testing.rules import RulesLLM, load_rules
+from agents.testing import (
+    Conversation,
+    RulesLLM,
+    ScriptedLLM,
+    calls,
+    load_rules,
+    says,
+    until,
+)
 from examples.clinic.commands import AllowText, Identify, RecordBooking, SetReason
 from examples.clinic.desk import DESK, digest
 from examples.clinic.partners import Cover

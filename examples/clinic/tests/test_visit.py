@@ -1,5 +1,7 @@
 """The rules of a visit."""
 
+from datetime import date
+
 import pytest
 from pydantic import ValidationError
 
@@ -36,7 +38,7 @@ def test_a_returning_patient_is_known_by_name_and_birth_date(front: Front) -> No
 
 
 def test_the_name_alone_makes_nobody_a_returning_patient(front: Front) -> None:
-    patient = front.after(Identify(name="Ada Lovelace", birth_date="1991-12-10")).patient  # type: ignore[arg-type]
+    patient = front.after(Identify(name="Ada Lovelace", birth_date=date(1991, 12, 10))).patient
 
     assert patient is not None
     assert (patient.phone, patient.returning) == (None, False)
@@ -54,7 +56,7 @@ def test_who_corrects_a_birth_date_keeps_the_phone_they_gave_and_nobody_elses(fr
 
 def test_nobody_is_born_tomorrow() -> None:
     with pytest.raises(ValidationError):
-        Identify(name="Ada Lovelace", birth_date="2990-12-10")  # type: ignore[arg-type]
+        Identify(name="Ada Lovelace", birth_date=date(2990, 12, 10))
 
 
 def test_a_phone_number_needs_a_patient(front: Front) -> None:
