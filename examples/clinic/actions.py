@@ -15,11 +15,11 @@ from examples.clinic.clinic import Clinic
 from examples.clinic.commands import RecordBooking, RecordInsurance, RecordText
 from examples.clinic.visit import (
     ClinicState,
+    Insurance,
     MemberId,
-    NoConsent,
     NotReady,
-    can_book,
     can_check_insurance,
+    can_schedule,
     spoken,
 )
 from state.shared import Applied, NotStored, Refused, SharedState, Stale
@@ -27,6 +27,12 @@ from state.shared import Applied, NotStored, Refused, SharedState, Stale
 logger = logging.getLogger(__name__)
 
 Visit = SharedState[ClinicState, Clinic]
+
+
+class NoConsent(Refused):
+    """The patient has not agreed to a text message."""
+
+    code = "no_consent"
 
 
 class PartnerDown(Refused):
@@ -53,20 +59,19 @@ async def book(
         StateError: It could not be recorded.
     """
     calendar, visit_id = visit.context.calendar, visit.state.visit_id
-    if key is None or not visit.knows(key):
-        await calendar.take(slot, visit_id)
-    try:
-        record = RecordBooking(slot=slot)
-        applied = await visit.apply(record, actor=actor, key=key, seen=seen, provided=can_book)
-    except (
-        Refused,
-        Stale,
-        NotStored,
-    ):  # after any other error it may be booked: the slot stays held
+    record = RecordBooking(slot=slot)
+    async with calendar.booking:
+        if key is None or not visit.knows(key):
+            await calendar.take(slot, visit_id)
+        try:
+            applied = await visit.apply(
+                record, actor=actor, key=key, seen=seen, provided=can_schedule
+            )
+        except (Refused, Stale, NotStored):
+            await calendar.keep_only(visit.state.slot, visit_id)
+            raise  # after any other error it may have been booked: the slot stays held
         await calendar.keep_only(visit.state.slot, visit_id)
-        raise
-    await calendar.keep_only(visit.state.slot, visit_id)
-    return applied
+        return applied
 
 
 class FindSlots(Action):
@@ -75,7 +80,6 @@ class FindSlots(Action):
     op: Literal["find_slots"] = "find_slots"
 
     async def run(self, call: Call[ClinicState, Clinic]) -> str:
-        """Read the calendar."""
         calendar = call.shared.context.calendar
         await calendar.refresh()
         return "Free: " + ", ".join(map(str, calendar.offer()))
@@ -87,10 +91,9 @@ class BookVisit(Action):
     op: Literal["book_visit"] = "book_visit"
 
     async def run(self, call: Call[ClinicState, Clinic]) -> str:
-        """Book it."""
         slot = call.state.wanted
         if slot is None:
-            raise NotReady("Have the patient choose a slot first.", missing=["slot"])
+            raise NotReady("slot")
         await book(call.shared, slot, actor=call.speaker)
         return f"Booked: {spoken(slot)}."
 
@@ -102,7 +105,6 @@ class CheckInsurance(Action):
     member_id: MemberId = Field(description="The number on the insurance card.")
 
     async def run(self, call: Call[ClinicState, Clinic]) -> str:
-        """Have the insurer asked in the background: it takes longer than a tool may."""
         if (missing := can_check_insurance(call.state)) is not None:
             raise missing
         call.spawn(self._ask(call))
@@ -113,17 +115,17 @@ class CheckInsurance(Action):
         assert patient is not None  # noqa: S101
         key = f"{call.state.visit_id}:{self.member_id}"
         try:
-            cover = await insurer.check(self.member_id, patient.birth_date, key=key)
+            plan = await insurer.plan(self.member_id, patient.birth_date, key=key)
         except Exception:
             logger.exception("insurer failed")
             call.speak("I am sorry, I cannot reach your insurer just now.")
             return
-        record = RecordInsurance(member_id=self.member_id, plan=cover.plan)
+        record = RecordInsurance(insurance=Insurance(member_id=self.member_id, plan=plan))
         await call.shared.apply(record, actor="insurer", key=f"insurer:{key}")
-        if cover.plan is None:
+        if plan is None:
             call.speak("Your insurer does not know that member number.")
         else:
-            call.speak(f"Your insurer covers this visit, under the plan {cover.plan}.")
+            call.speak(f"Your insurer covers this visit, under the plan {plan}.")
 
 
 class SendText(Action):
@@ -132,21 +134,20 @@ class SendText(Action):
     op: Literal["send_text"] = "send_text"
 
     async def run(self, call: Call[ClinicState, Clinic]) -> str:
-        """Send it, then record that it was sent."""
         visit, clinic = call.state, call.shared.context
         if not visit.text_consent:
             raise NoConsent("The patient has not agreed to a text message. Ask first.")
         if visit.slot is None or visit.patient is None or visit.patient.phone is None:
-            raise NotReady("There is no booking to send.", missing=["slot"])
+            raise NotReady("slot", "phone")
         if visit.text_sent == visit.slot:
             return "It has been sent already."
-        text = f"{clinic.name}: your appointment is on {spoken(visit.slot)}."
+        text = f"{clinic.facts.name}: your appointment is on {spoken(visit.slot)}."
         key = f"{visit.visit_id}:{visit.slot.isoformat()}"
         try:
             await clinic.messages.send(visit.patient.phone, text, key=key)
         except Exception as error:
             raise PartnerDown("The message could not be sent. Say so.") from error
-        await call.shared.apply(RecordText(slot=visit.slot), actor=call.speaker)
+        await call.shared.apply(RecordText(text_sent=visit.slot), actor=call.speaker)
         return "The text message is on its way."
 
 
@@ -156,6 +157,5 @@ class AskClinic(Read[ClinicState, Clinic]):
     op: Literal["ask_clinic"] = "ask_clinic"
 
     def answer(self, state: ClinicState, context: Clinic) -> str:
-        """Return address and booking."""
         booked = f"Booked: {spoken(state.slot)}." if state.slot else "Nothing is booked yet."
-        return f"{context.name} is at {context.address}. {booked}"
+        return f"{context.facts.name} is at {context.facts.address}. {booked}"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
+from datetime import date, datetime, time, tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -13,8 +13,19 @@ from examples.clinic.calendar import Calendar
 from examples.clinic.partners import DemoInsurer, DemoMessages, Insurer, Messages
 from examples.clinic.visit import Patient
 
-CLINIC = Path(__file__).with_name("clinic.yaml")
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+
+class ClinicFile(BaseModel, frozen=True, extra="forbid"):
+    """What ``clinic.yaml`` holds; ``insurer_s`` is how long the insurer takes, in seconds."""
+
+    name: str
+    address: str
+    timezone: str
+    hours: dict[str, tuple[time, time]]
+    patients: tuple[Patient, ...]
+    members: dict[str, str]
+    insurer_s: float = Field(ge=0, le=60)
 
 
 @dataclass(frozen=True)
@@ -22,82 +33,54 @@ class Clinic:
     """The context of every command.
 
     Args:
-        name: The clinic's name.
-        address: Where it is.
-        zone: Its time zone.
-        now: The present time, aware.
+        facts: What the clinic's file says.
+        now: The present time at the clinic.
         calendar: Its slots.
-        patients: Its records.
         insurer: Says who is insured.
         messages: Sends text messages.
     """
 
-    name: str
-    address: str
-    zone: ZoneInfo
+    facts: ClinicFile
     now: Callable[[], datetime]
     calendar: Calendar
-    patients: tuple[Patient, ...]
     insurer: Insurer
     messages: Messages
 
-    def today(self) -> str:
-        """Return today's date as people say it."""
-        now = self.now().astimezone(self.zone)
-        return f"{now:%A, %B} {now.day}, {now.year}"
-
     def known(self, name: str, birth_date: date) -> Patient | None:
-        """Look a patient up."""
-        for patient in self.patients:
+        """Look a returning patient up."""
+        for patient in self.facts.patients:
             if (patient.name.casefold(), patient.birth_date) == (name.casefold(), birth_date):
-                return patient
+                return patient.model_copy(update={"returning": True})
         return None
-
-
-class _Insurer(BaseModel, extra="forbid"):
-    seconds: float = Field(ge=0, le=60)
-    members: dict[str, str]
-
-
-class _File(BaseModel, extra="forbid"):
-    name: str
-    address: str
-    timezone: str
-    hours: dict[str, tuple[time, time]]
-    patients: tuple[Patient, ...]
-    insurer: _Insurer
 
 
 def load_clinic(
     taken: Path,
-    file: Path = CLINIC,
+    clock: Callable[[tzinfo], Callable[[], datetime]] = lambda zone: lambda: datetime.now(zone),
     *,
-    now: Callable[[], datetime] = lambda: datetime.now(UTC),
     insurer: Insurer | None = None,
     messages: Messages | None = None,
 ) -> Clinic:
-    """Read a clinic.
+    """Read the clinic's file.
 
     Args:
-        taken: The calendar's table.
-        file: The clinic's file.
-        now: The present time, aware.
-        insurer: Stands in for the one in the file.
-        messages: Stands in for the one that only logs.
+        taken: The file of the calendar's table.
+        clock: Returns a clock of a time zone.
+        insurer: The insurer, instead of the file's.
+        messages: The message service, instead of the one that only logs.
 
     Raises:
         ValidationError: The file is faulty.
     """
-    read = _File.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
-    zone = ZoneInfo(read.timezone)
-    hours = {WEEKDAYS.index(day): between for day, between in read.hours.items()}
+    text = Path(__file__).with_name("clinic.yaml").read_text(encoding="utf-8")
+    facts = ClinicFile.model_validate(yaml.safe_load(text))
+    zone = ZoneInfo(facts.timezone)
+    now = clock(zone)
+    hours = {WEEKDAYS.index(day): between for day, between in facts.hours.items()}
     return Clinic(
-        name=read.name,
-        address=read.address,
-        zone=zone,
-        now=now,
-        calendar=Calendar(taken, hours, zone, now),
-        patients=read.patients,
-        insurer=insurer or DemoInsurer(read.insurer.members, read.insurer.seconds),
-        messages=messages or DemoMessages(),
+        facts,
+        now,
+        Calendar(taken, hours, zone, now),
+        insurer or DemoInsurer(facts.members, facts.insurer_s),
+        messages or DemoMessages(),
     )

@@ -152,9 +152,9 @@ def expects(visit: ClinicState, agent: str, refusal: Refused | None) -> str:
     return "open"
 
 
-def front_desk(visit: Visit) -> Call[ClinicState, Clinic]:
-    """Make a call about a visit, new or continued."""
-    policy = CallPolicy[ClinicState, Clinic](
+def policy(clinic: Clinic) -> CallPolicy[ClinicState, Clinic]:
+    """Decide what models are shown and what nobody is; made anew for each call."""
+    return CallPolicy(
         digest=digest,
         expects=expects,
         redact_input=Redactor(lambda: "US"),
@@ -162,4 +162,8 @@ def front_desk(visit: Visit) -> Call[ClinicState, Clinic]:
         redact_output=redact_whole,
         safe_prefix=settled,
     )
-    return Call(visit, DESK, policy)
+
+
+def front_desk(visit: Visit) -> Call[ClinicState, Clinic]:
+    """Make a call about a visit, new or continued."""
+    return Call(visit, DESK, policy(visit.context))

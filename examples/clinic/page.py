@@ -7,9 +7,9 @@ from examples.clinic.visit import ClinicState, spoken
 from rpc.gateway import AnyMethod, Caller, Method, Request
 
 
-def view(visit: ClinicState, version: int, agent: str) -> dict[str, JsonValue]:
+def view(visit: ClinicState, version: int, agent: str | None) -> dict[str, JsonValue]:
     """Return a visit as clients see it; the telephone number only in part."""
-    patient, insurance = visit.patient, visit.insurance
+    patient = visit.patient
     return {
         "visit_id": visit.visit_id,
         "version": version,
@@ -19,7 +19,7 @@ def view(visit: ClinicState, version: int, agent: str) -> dict[str, JsonValue]:
         "reason": visit.reason,
         "wanted": visit.wanted.isoformat() if visit.wanted else None,
         "slot": visit.slot.isoformat() if visit.slot else None,
-        "insurance": {"covered": insurance.covered, "plan": insurance.plan} if insurance else None,
+        "plan": visit.insurance.plan if visit.insurance else None,
         "text_sent": visit.text_sent is not None,
         "rating": visit.rating,
         "display": {"slot": spoken(visit.slot)} if visit.slot else {},

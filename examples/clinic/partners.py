@@ -1,7 +1,7 @@
 """The clinic's partners: an insurer that takes its time, and a service that sends text messages.
 
-Both are protocols; the classes beside them stand in for the real ones, so that the clinic runs without
-an account. Every request has a key: a partner that gets the same key twice acts once.
+The classes beside the protocols stand in for real partners, so that the clinic runs without an account.
+Every request has a key: a partner that gets the same key twice acts once.
 """
 
 import asyncio
@@ -14,18 +14,11 @@ from typing import Protocol
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Cover:
-    """What an insurer says of a member: the plan, or ``None`` for nobody it knows."""
-
-    plan: str | None
-
-
 class Insurer(Protocol):
-    """Checks who is insured. Takes ten to thirty seconds."""
+    """Knows who is insured."""
 
-    async def check(self, member_id: str, birth_date: date, *, key: str) -> Cover:
-        """Ask about a member; raises any exception if the insurer cannot be reached."""
+    async def plan(self, member_id: str, birth_date: date, *, key: str) -> str | None:
+        """Return a member's plan, ``None`` if there is no such member; takes 10 to 30 seconds."""
         ...
 
 
@@ -33,36 +26,26 @@ class Messages(Protocol):
     """Sends text messages."""
 
     async def send(self, phone: str, text: str, *, key: str) -> None:
-        """Send a message once; raises any exception if it was not accepted."""
+        """Send a message; any exception means that it was not accepted."""
         ...
 
 
+@dataclass(frozen=True)
 class DemoInsurer:
-    """Knows a few members and answers slowly.
+    """Knows a few members and answers after so many seconds."""
 
-    Args:
-        members: Plans by member number.
-        seconds: How long it takes to answer.
-    """
+    members: Mapping[str, str]
+    seconds: float
 
-    def __init__(self, members: Mapping[str, str], seconds: float) -> None:
-        self._members = members
-        self._seconds = seconds
-
-    async def check(self, member_id: str, birth_date: date, *, key: str) -> Cover:
-        """Answer after a while."""
-        await asyncio.sleep(self._seconds)
-        return Cover(self._members.get(member_id))
+    async def plan(self, member_id: str, birth_date: date, *, key: str) -> str | None:
+        """Look the member up."""
+        await asyncio.sleep(self.seconds)
+        return self.members.get(member_id)
 
 
 class DemoMessages:
     """Sends nothing; logs that it would have, without number and text."""
 
-    def __init__(self) -> None:
-        self._sent: set[str] = set()
-
     async def send(self, phone: str, text: str, *, key: str) -> None:
-        """Note the key."""
-        if key not in self._sent:
-            self._sent.add(key)
-            logger.info("text message sent", extra={"key": key})
+        """Log the key."""
+        logger.info("text message sent", extra={"key": key})

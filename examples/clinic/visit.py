@@ -33,14 +33,7 @@ class Stage(StrEnum):
 
 
 class Patient(BaseModel, frozen=True, extra="forbid"):
-    """A patient.
-
-    Args:
-        name: As they say it, or as the clinic's records have it.
-        birth_date: Tells patients of the same name apart.
-        phone: Where they can be reached.
-        returning: Whether the clinic's records have them.
-    """
+    """A patient; ``returning`` if the clinic's records have them."""
 
     name: str
     birth_date: date
@@ -49,10 +42,9 @@ class Patient(BaseModel, frozen=True, extra="forbid"):
 
 
 class Insurance(BaseModel, frozen=True, extra="forbid"):
-    """What the insurer has said."""
+    """What the insurer has said; without a plan the patient is not covered."""
 
     member_id: MemberId
-    covered: bool
     plan: str | None = None
 
 
@@ -60,8 +52,8 @@ class ClinicState(BaseModel, frozen=True, extra="forbid"):
     """A visit. ``None`` means that it is not known yet.
 
     Args:
-        visit_id: Its id; also the key under which the clinic's partners know it.
-        wanted: The slot the patient has chosen; not booked yet.
+        visit_id: Its id; the clinic's partners get it as part of their keys.
+        wanted: The slot that the patient has chosen and that is not booked yet.
         slot: The slot that the calendar holds for this visit.
         text_consent: Whether the patient has agreed to a text message.
         text_sent: The slot that they have been sent a message about.
@@ -89,21 +81,12 @@ class ClinicState(BaseModel, frozen=True, extra="forbid"):
 
 
 class NotReady(Refused):
-    """Something has to be known first; the facts name it."""
+    """Something has to be known first."""
 
     code = "not_ready"
 
-
-class Arrived(Refused):
-    """The patient is in the clinic: the front desk's staff takes over."""
-
-    code = "arrived"
-
-
-class NoSuchSlot(Refused):
-    """The clinic offers no such slot."""
-
-    code = "no_such_slot"
+    def __init__(self, *missing: str) -> None:
+        super().__init__(f"This is needed first: {', '.join(missing)}.", missing=[*missing])
 
 
 class SlotTaken(Refused):
@@ -112,45 +95,34 @@ class SlotTaken(Refused):
     code = "slot_taken"
 
 
-class NoConsent(Refused):
-    """The patient has not agreed to a text message."""
+class Arrived(Refused):
+    """The patient is in the clinic."""
 
-    code = "no_consent"
+    code = "arrived"
 
-
-def can_schedule(visit: ClinicState) -> Refused | None:
-    """Whether there is enough to look for a slot."""
-    missing = []
-    if visit.patient is None:
-        missing.append("name and birth date")
-    elif visit.patient.phone is None:
-        missing.append("phone")
-    if visit.reason is None:
-        missing.append("reason")
-    if missing:
-        return NotReady(f"Ask for this first: {', '.join(missing)}.", missing=[*missing])
-    return None
-
-
-def can_book(visit: ClinicState) -> Refused | None:
-    """Whether a slot can be booked."""
-    if visit.arrived:
-        return Arrived("The patient has arrived. Changes are made at the desk.")
-    return can_schedule(visit)
+    def __init__(self) -> None:
+        super().__init__("The patient has arrived. Changes are made at the desk.")
 
 
 def can_check_insurance(visit: ClinicState) -> Refused | None:
     """Whether the insurer can be asked."""
-    if visit.patient is None:
-        return NotReady("Ask for name and birth date first.", missing=["name and birth date"])
-    return None
+    return NotReady("name and birth date") if visit.patient is None else None
+
+
+def can_schedule(visit: ClinicState) -> Refused | None:
+    """Whether enough is known to book a slot."""
+    patient = visit.patient
+    missing = ["name and birth date"] if patient is None else [] if patient.phone else ["phone"]
+    if visit.reason is None:
+        missing.append("reason")
+    if visit.arrived:
+        return Arrived()
+    return NotReady(*missing) if missing else None
 
 
 def can_rate(visit: ClinicState) -> Refused | None:
-    """Whether the call has come to its end."""
-    if visit.slot is None:
-        return NotReady("Book a slot first.", missing=["slot"])
-    return None
+    """Whether there is a booking."""
+    return NotReady("slot") if visit.slot is None else None
 
 
 def spoken(slot: datetime) -> str:

@@ -63,7 +63,7 @@ async def main(folder: Path, moment: str) -> None:
             calls("book_visit"),
             calls("transfer_to_survey"),
             says("May I?"),
-            calls(("allow_text", {"allowed": True})),
+            calls(("allow_text", {"text_consent": True})),
             calls("send_text"),
             says("Sent."),
         ]

@@ -10,7 +10,6 @@ from agents.testing import Clock
 from examples.clinic.clinic import Clinic, load_clinic
 from examples.clinic.commands import Identify, SetPhone, SetReason
 from examples.clinic.desk import front_desk
-from examples.clinic.partners import Cover
 from examples.clinic.visit import ClinicState
 from state.shared import Command, SharedState
 
@@ -29,15 +28,15 @@ class Insurer:
     def __init__(self) -> None:
         self.keys: list[str] = []
         self.answers = asyncio.Event()
-        self.cover = Cover("Dental Basic")
+        self.answer: str | None = "Dental Basic"
         self.fault: Exception | None = None
 
-    async def check(self, member_id: str, birth_date: date, *, key: str) -> Cover:
+    async def plan(self, member_id: str, birth_date: date, *, key: str) -> str | None:
         self.keys.append(key)
         await self.answers.wait()
         if self.fault is not None:
             raise self.fault
-        return self.cover
+        return self.answer
 
 
 class Messages:
@@ -69,7 +68,7 @@ class Front:
         """Return the clinic as another process sees it: with a calendar of its own over the table."""
         return load_clinic(
             self.folder / "calendar.db",
-            now=self.clock,
+            lambda zone: self.clock,
             insurer=self.insurer,
             messages=self.messages,
         )

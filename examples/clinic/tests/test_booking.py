@@ -3,6 +3,7 @@
 import asyncio
 import sqlite3
 from contextlib import closing
+from datetime import UTC, datetime
 
 import pytest
 
@@ -77,6 +78,22 @@ async def test_another_slot_replaces_the_first(front: Front) -> None:
 
     assert visit.state.slot == WEDNESDAY
     assert held(front) == {WEDNESDAY_KEY: "visit-1"}
+
+
+@pytest.mark.parametrize("other", [TUESDAY, WEDNESDAY])
+async def test_whatever_is_booked_at_once_the_booked_slot_is_held(
+    front: Front, other: datetime
+) -> None:
+    visit = front.visit(front.ready())
+
+    await asyncio.gather(
+        *(book(visit, slot, actor="page") for slot in (TUESDAY, other, TUESDAY, other)),
+        book(visit, TUESDAY, actor="page", seen=-1),
+        return_exceptions=True,
+    )
+
+    assert visit.state.slot is not None
+    assert held(front) == {visit.state.slot.astimezone(UTC).isoformat(): "visit-1"}
 
 
 async def test_who_cannot_have_another_slot_keeps_the_first(front: Front) -> None:

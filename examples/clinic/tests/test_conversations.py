@@ -17,7 +17,6 @@ from agents.testing import (
 )
 from examples.clinic.commands import AllowText, Identify, RecordBooking, SetReason
 from examples.clinic.desk import DESK, digest
-from examples.clinic.partners import Cover
 from examples.clinic.tests.kit import ADA, MARY, TUESDAY, WEDNESDAY, Front
 from examples.clinic.visit import Stage
 from state.shared import SharedState, SqlStore
@@ -46,7 +45,7 @@ async def test_a_patient_books_through_all_four_agents(front: Front) -> None:
             says("Anything else?"),
             calls("transfer_to_survey"),
             says("May I send you a text message?"),
-            calls(("allow_text", {"allowed": True})),
+            calls(("allow_text", {"text_consent": True})),
             calls("send_text"),
             says("It is on its way. From one to five, how was this call?"),
             calls(("rate", {"rating": 5}), "end_call"),
@@ -216,16 +215,16 @@ async def test_the_talk_goes_on_while_the_insurer_takes_its_time(front: Front) -
 
 
 @pytest.mark.parametrize(
-    ("cover", "fault", "words"),
+    ("answer", "fault", "words"),
     [
-        (Cover(None), None, "does not know"),
-        (Cover("Dental Basic"), ConnectionError("secret"), "cannot reach"),
+        (None, None, "does not know"),
+        ("Dental Basic", ConnectionError("secret"), "cannot reach"),
     ],
 )
 async def test_an_insurer_that_knows_nobody_or_fails_is_told(
-    front: Front, cover: Cover, fault: Exception | None, words: str
+    front: Front, answer: str | None, fault: Exception | None, words: str
 ) -> None:
-    front.insurer.cover, front.insurer.fault = cover, fault
+    front.insurer.answer, front.insurer.fault = answer, fault
     state = front.after(Identify(**ADA))
     model = ScriptedLLM(
         [
@@ -251,7 +250,7 @@ async def test_no_message_is_sent_without_consent(front: Front) -> None:
         [
             says("May I?"),
             calls("send_text"),
-            calls(("allow_text", {"allowed": False}), "send_text"),
+            calls(("allow_text", {"text_consent": False}), "send_text"),
             says("No message, then."),
         ]
     )
@@ -405,7 +404,7 @@ async def test_the_page_is_told_what_kind_of_answer_is_expected(front: Front) ->
         (front.ready(), "reception"),
         (front.ready().model_copy(update={"wanted": TUESDAY}), "scheduling"),
         (front.after(RecordBooking(slot=TUESDAY)), "survey"),
-        (front.after(RecordBooking(slot=TUESDAY), AllowText(allowed=True)), "survey"),
+        (front.after(RecordBooking(slot=TUESDAY), AllowText(text_consent=True)), "survey"),
     ]
     expected: list[str] = []
     for state, agent in asked:

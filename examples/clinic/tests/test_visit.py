@@ -5,6 +5,7 @@ from datetime import date
 import pytest
 from pydantic import ValidationError
 
+from examples.clinic.calendar import NoSuchSlot
 from examples.clinic.commands import (
     CheckIn,
     ChooseSlot,
@@ -18,7 +19,6 @@ from examples.clinic.tests.kit import ADA, MARY, TUESDAY, Front
 from examples.clinic.visit import (
     Arrived,
     ClinicState,
-    NoSuchSlot,
     NotReady,
     SlotTaken,
     Stage,
