@@ -18,8 +18,9 @@ from examples.clinic.visit import (
     Insurance,
     MemberId,
     NotReady,
-    can_check_insurance,
-    can_schedule,
+    Unavailable,
+    patient_known,
+    ready_to_book,
     spoken,
 )
 from state.shared import Applied, NotStored, Refused, SharedState, Stale
@@ -29,33 +30,13 @@ logger = logging.getLogger(__name__)
 Visit = SharedState[ClinicState, Clinic]
 
 
-class NoConsent(Refused):
-    """The patient has not agreed to a text message."""
-
-    code = "no_consent"
-
-
-class PartnerDown(Refused):
-    """A partner of the clinic cannot be reached."""
-
-    code = "partner_down"
-    retryable = True
-
-
 async def book(
     visit: Visit, slot: datetime, *, actor: str, key: str | None = None, seen: int | None = None
 ) -> Applied[ClinicState]:
     """Book a slot for a visit, instead of the one it may have.
 
-    Args:
-        visit: The visit.
-        slot: One of the calendar's slots.
-        actor: Who books.
-        key: The idempotency key.
-        seen: The version the writer has seen.
-
     Raises:
-        SlotTaken: Another visit has it; this one is as it was.
+        SlotTaken: Another visit has it; this one stays as it was.
         StateError: It could not be recorded.
     """
     calendar, visit_id = visit.context.calendar, visit.state.visit_id
@@ -65,7 +46,7 @@ async def book(
             await calendar.take(slot, visit_id)
         try:
             applied = await visit.apply(
-                record, actor=actor, key=key, seen=seen, provided=can_schedule
+                record, actor=actor, key=key, seen=seen, provided=ready_to_book
             )
         except (Refused, Stale, NotStored):
             await calendar.keep_only(visit.state.slot, visit_id)
@@ -105,7 +86,7 @@ class CheckInsurance(Action):
     member_id: MemberId = Field(description="The number on the insurance card.")
 
     async def run(self, call: Call[ClinicState, Clinic]) -> str:
-        if (missing := can_check_insurance(call.state)) is not None:
+        if (missing := patient_known(call.state)) is not None:
             raise missing
         call.spawn(self._ask(call))
         return "The insurer takes up to half a minute. Say so; the answer will be announced."
@@ -136,7 +117,7 @@ class SendText(Action):
     async def run(self, call: Call[ClinicState, Clinic]) -> str:
         visit, clinic = call.state, call.shared.context
         if not visit.text_consent:
-            raise NoConsent("The patient has not agreed to a text message. Ask first.")
+            raise NotReady("consent to a text message")
         if visit.slot is None or visit.patient is None or visit.patient.phone is None:
             raise NotReady("slot", "phone")
         if visit.text_sent == visit.slot:
@@ -146,7 +127,7 @@ class SendText(Action):
         try:
             await clinic.messages.send(visit.patient.phone, text, key=key)
         except Exception as error:
-            raise PartnerDown("The message could not be sent. Say so.") from error
+            raise Unavailable("The message could not be sent. Say so.") from error
         await call.shared.apply(RecordText(text_sent=visit.slot), actor=call.speaker)
         return "The text message is on its way."
 

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import JsonValue
 
-from examples.clinic.visit import SlotTaken, spoken
+from examples.clinic.visit import SlotTaken, Unavailable, spoken
 from state.shared import Refused
 
 SLOT = timedelta(minutes=30)
@@ -26,13 +26,6 @@ class NoSuchSlot(Refused):
     """The clinic offers no such slot."""
 
     code = "no_such_slot"
-
-
-class CalendarDown(Refused):
-    """The calendar cannot be read or written just now."""
-
-    code = "calendar_down"
-    retryable = True
 
 
 class Calendar:
@@ -119,7 +112,7 @@ class Calendar:
         try:
             rows = await asyncio.to_thread(self._in_transaction, statement, texts)
         except sqlite3.Error as error:
-            raise CalendarDown("The calendar does not answer. Try again in a moment.") from error
+            raise Unavailable("The calendar does not answer. Try again in a moment.") from error
         self._taken = {datetime.fromisoformat(slot): visit_id for slot, visit_id in rows}
 
     def _in_transaction(self, statement: str, values: list[str | None]) -> list[tuple[str, str]]:

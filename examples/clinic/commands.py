@@ -1,12 +1,11 @@
 """What may happen to a visit. Agents, pages and staff use the same commands."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import AwareDatetime, Field, PastDate
 
 from examples.clinic.clinic import Clinic
 from examples.clinic.visit import (
-    Arrived,
     ClinicState,
     Insurance,
     NotReady,
@@ -14,20 +13,21 @@ from examples.clinic.visit import (
     Phone,
     Reason,
     SlotTaken,
-    can_rate,
+    is_booked,
 )
-from state.shared import Command
+from state.shared import Command, Refused
 
 
 class VisitCommand(Command[ClinicState, Clinic]):
-    """Sets those fields of the visit that it has itself, and conflicts with others that do."""
+    """Sets those fields of the visit that it has itself, unless ``parts`` names others."""
+
+    parts: ClassVar[tuple[str, ...]] = ()
 
     def apply(self, state: ClinicState, context: Clinic) -> ClinicState:
-        own = {name: getattr(self, name) for name in type(self).model_fields if name != "op"}
-        return state.model_copy(update=own)
+        return state.model_copy(update={name: getattr(self, name) for name in self.touches(state)})
 
     def touches(self, state: ClinicState) -> tuple[str, ...]:
-        return tuple(name for name in type(self).model_fields if name != "op")
+        return self.parts or tuple(name for name in type(self).model_fields if name != "op")
 
 
 class Identify(VisitCommand):
@@ -36,6 +36,7 @@ class Identify(VisitCommand):
     op: Literal["identify"] = "identify"
     name: str = Field(description="Full name, as the patient says it.", min_length=2, max_length=80)
     birth_date: PastDate = Field(description="Year, month and day: 1990-12-10.")
+    parts = ("patient",)
 
     def apply(self, state: ClinicState, context: Clinic) -> ClinicState:
         patient = context.known(self.name, self.birth_date)
@@ -44,24 +45,19 @@ class Identify(VisitCommand):
             patient = Patient(name=self.name, birth_date=self.birth_date, phone=phone)
         return state.model_copy(update={"patient": patient})
 
-    def touches(self, state: ClinicState) -> tuple[str, ...]:
-        return ("patient",)
-
 
 class SetPhone(VisitCommand):
     """Store the telephone number of the patient."""
 
     op: Literal["set_phone"] = "set_phone"
     phone: Phone = Field(description="Digits, with the country's code if the patient says it.")
+    parts = ("patient",)
 
     def apply(self, state: ClinicState, context: Clinic) -> ClinicState:
         if state.patient is None:
             raise NotReady("name and birth date")
         patient = state.patient.model_copy(update={"phone": self.phone})
         return state.model_copy(update={"patient": patient})
-
-    def touches(self, state: ClinicState) -> tuple[str, ...]:
-        return ("patient",)
 
 
 class SetReason(VisitCommand):
@@ -76,17 +72,15 @@ class ChooseSlot(VisitCommand):
 
     op: Literal["choose_slot"] = "choose_slot"
     slot: str = Field(description="As find_slots lists it, or weekday and time: 'tuesday 9:30'.")
+    parts = ("wanted",)
 
     def apply(self, state: ClinicState, context: Clinic) -> ClinicState:
         if state.arrived:
-            raise Arrived
+            raise Refused("The patient has arrived. Changes are made at the desk.")
         slot = context.calendar.named(self.slot)
         if not context.calendar.is_free(slot, state.visit_id):
             raise SlotTaken("That slot is taken. Offer another.", free=context.calendar.offer())
         return state.model_copy(update={"wanted": slot})
-
-    def touches(self, state: ClinicState) -> tuple[str, ...]:
-        return ("wanted",)
 
 
 class RecordBooking(VisitCommand):
@@ -94,15 +88,10 @@ class RecordBooking(VisitCommand):
 
     op: Literal["record_booking"] = "record_booking"
     slot: AwareDatetime
+    parts = ("slot", "wanted")
 
     def apply(self, state: ClinicState, context: Clinic) -> ClinicState:
         return state.model_copy(update={"slot": self.slot, "wanted": None})
-
-    def touches(self, state: ClinicState) -> tuple[str, ...]:
-        return ("slot", "wanted", "patient", "reason")
-
-    def changes(self, before: ClinicState, after: ClinicState) -> tuple[str, ...]:
-        return ("slot", "wanted")
 
 
 class RecordInsurance(VisitCommand):
@@ -133,7 +122,7 @@ class Rate(VisitCommand):
     rating: int = Field(ge=1, le=5)
 
     def apply(self, state: ClinicState, context: Clinic) -> ClinicState:
-        if (missing := can_rate(state)) is not None:
+        if (missing := is_booked(state)) is not None:
             raise missing
         return super().apply(state, context)
 
@@ -145,6 +134,6 @@ class CheckIn(VisitCommand):
     arrived: Literal[True] = True
 
     def apply(self, state: ClinicState, context: Clinic) -> ClinicState:
-        if (missing := can_rate(state)) is not None:
+        if (missing := is_booked(state)) is not None:
             raise missing
         return super().apply(state, context)

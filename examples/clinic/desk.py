@@ -13,7 +13,7 @@ from examples.clinic.actions import (
 )
 from examples.clinic.clinic import Clinic
 from examples.clinic.commands import AllowText, ChooseSlot, Identify, Rate, SetPhone, SetReason
-from examples.clinic.visit import ClinicState, Stage, can_check_insurance, can_rate, can_schedule
+from examples.clinic.visit import ClinicState, Stage, is_booked, patient_known, ready_to_book
 from state.privacy import Redactor, in_passing, redact_whole, settled
 from state.shared import Refused
 
@@ -96,14 +96,14 @@ DESK = Graph(
             "reception",
             "scheduling",
             when="Hand over as soon as name, birth date, phone and reason are known.",
-            condition=can_schedule,
+            condition=ready_to_book,
             satisfied_by=(Identify, SetPhone, SetReason),
         ),
         Handoff(
             "reception",
             "insurance",
             when="Hand over when the patient asks about insurance.",
-            condition=can_check_insurance,
+            condition=patient_known,
             satisfied_by=(Identify,),
         ),
         Handoff("scheduling", "insurance", when="Hand over when the patient asks about insurance."),
@@ -111,7 +111,7 @@ DESK = Graph(
             "scheduling",
             "survey",
             when="Hand over when the visit is booked and the patient wants nothing else.",
-            condition=can_rate,
+            condition=is_booked,
             satisfied_by=(BookVisit,),
         ),
         Handoff("scheduling", "reception", when="Hand over to correct name, birth date or phone."),

@@ -3,36 +3,21 @@
 from pydantic import BaseModel, Field, JsonValue
 
 from examples.clinic.actions import Visit, book
-from examples.clinic.visit import ClinicState, spoken
+from examples.clinic.visit import ClinicState
 from rpc.gateway import AnyMethod, Caller, Method, Request
 
 
 def view(visit: ClinicState, version: int, agent: str | None) -> dict[str, JsonValue]:
-    """Return a visit as clients see it; the telephone number only in part."""
-    patient = visit.patient
+    """Return a visit as clients see it: of the telephone number only the last digits."""
+    patient, known = visit.patient, visit.model_dump(mode="json", exclude={"patient", "insurance"})
     return {
-        "visit_id": visit.visit_id,
+        **known,
         "version": version,
         "active_agent": agent,
         "stage": visit.stage,
-        "patient": {"name": patient.name, "phone": masked(patient.phone)} if patient else None,
-        "reason": visit.reason,
-        "wanted": visit.wanted.isoformat() if visit.wanted else None,
-        "slot": visit.slot.isoformat() if visit.slot else None,
-        "plan": visit.insurance.plan if visit.insurance else None,
-        "text_sent": visit.text_sent is not None,
-        "rating": visit.rating,
-        "display": {"slot": spoken(visit.slot)} if visit.slot else {},
+        "patient": patient and {"name": patient.name, "phone": f"...{(patient.phone or '')[-4:]}"},
+        "plan": visit.insurance and visit.insurance.plan,
     }
-
-
-def masked(phone: str | None) -> str | None:
-    """Leave the last four digits of a telephone number.
-
-    >>> masked("+13125550142")
-    '...0142'
-    """
-    return phone and f"...{phone[-4:]}"
 
 
 class BookRequest(Request):

@@ -95,32 +95,28 @@ class SlotTaken(Refused):
     code = "slot_taken"
 
 
-class Arrived(Refused):
-    """The patient is in the clinic."""
+class Unavailable(Refused):
+    """A partner or the calendar does not answer just now."""
 
-    code = "arrived"
-
-    def __init__(self) -> None:
-        super().__init__("The patient has arrived. Changes are made at the desk.")
+    code = "unavailable"
+    retryable = True
 
 
-def can_check_insurance(visit: ClinicState) -> Refused | None:
+def patient_known(visit: ClinicState) -> Refused | None:
     """Whether the insurer can be asked."""
     return NotReady("name and birth date") if visit.patient is None else None
 
 
-def can_schedule(visit: ClinicState) -> Refused | None:
+def ready_to_book(visit: ClinicState) -> Refused | None:
     """Whether enough is known to book a slot."""
     patient = visit.patient
     missing = ["name and birth date"] if patient is None else [] if patient.phone else ["phone"]
     if visit.reason is None:
         missing.append("reason")
-    if visit.arrived:
-        return Arrived()
     return NotReady(*missing) if missing else None
 
 
-def can_rate(visit: ClinicState) -> Refused | None:
+def is_booked(visit: ClinicState) -> Refused | None:
     """Whether there is a booking."""
     return NotReady("slot") if visit.slot is None else None
 

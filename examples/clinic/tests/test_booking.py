@@ -9,10 +9,9 @@ import pytest
 
 from examples.clinic import calendar
 from examples.clinic.actions import book
-from examples.clinic.calendar import CalendarDown
-from examples.clinic.commands import SetReason
+from examples.clinic.commands import ChooseSlot
 from examples.clinic.tests.kit import TUESDAY, WEDNESDAY, Front
-from examples.clinic.visit import NotReady, SlotTaken
+from examples.clinic.visit import NotReady, SlotTaken, Unavailable
 from state.shared import (
     Entry,
     NotStored,
@@ -110,7 +109,7 @@ async def test_who_cannot_have_another_slot_keeps_the_first(front: Front) -> Non
 
 async def test_a_stale_booking_holds_no_slot(front: Front) -> None:
     visit = front.visit(front.ready())
-    await visit.apply(SetReason(reason="toothache"), actor="reception")
+    await visit.apply(ChooseSlot(slot="wednesday 10:00"), actor="scheduling")
 
     with pytest.raises(Stale):
         await book(visit, TUESDAY, actor="page", seen=0)
@@ -149,7 +148,7 @@ async def test_a_calendar_that_is_locked_is_told_and_changes_nothing(
 
     with closing(sqlite3.connect(front.folder / "calendar.db")) as other:
         other.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(CalendarDown):
+        with pytest.raises(Unavailable):
             await book(visit, TUESDAY, actor="page")
 
     assert visit.version == 0

@@ -260,7 +260,7 @@ async def test_no_message_is_sent_without_consent(front: Front) -> None:
 
     outputs = [one.output for one in turn.tools if one.name == "send_text"]
     assert len(outputs) == 2
-    assert all("no_consent" in output for output in outputs)
+    assert all("not_ready" in output for output in outputs)
     assert front.messages.asked == 0
     assert talk.state.text_consent is False
 
@@ -296,7 +296,7 @@ async def test_a_message_that_cannot_be_sent_is_told_and_can_be_tried_again(fron
         await talk.user_says("Try again")
 
     assert failed.tools[0].output == (
-        "Nothing was changed. partner_down: The message could not be sent. Say so."
+        "Nothing was changed. unavailable: The message could not be sent. Say so."
     )
     assert len(front.messages.sent) == 1
     assert talk.state.text_sent == TUESDAY

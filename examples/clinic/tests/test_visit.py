@@ -17,13 +17,13 @@ from examples.clinic.commands import (
 )
 from examples.clinic.tests.kit import ADA, MARY, TUESDAY, Front
 from examples.clinic.visit import (
-    Arrived,
     ClinicState,
     NotReady,
     SlotTaken,
     Stage,
-    can_schedule,
+    ready_to_book,
 )
+from state.shared import Refused
 
 
 def test_a_returning_patient_is_known_by_name_and_birth_date(front: Front) -> None:
@@ -72,11 +72,11 @@ def test_scheduling_needs_patient_phone_and_reason(front: Front) -> None:
             front.after(Identify(**MARY)),
             front.after(Identify(**ADA)),
         )
-        if (refusal := can_schedule(state)) is not None
+        if (refusal := ready_to_book(state)) is not None
     ]
 
     assert missing == [["name and birth date", "reason"], ["phone", "reason"], ["reason"]]
-    assert can_schedule(front.after(Identify(**ADA), SetReason(reason="check_up"))) is None
+    assert ready_to_book(front.after(Identify(**ADA), SetReason(reason="check_up"))) is None
 
 
 @pytest.mark.parametrize("words", ["tuesday 9:30", "Tuesday 09:30", "2026-11-24T09:30"])
@@ -124,7 +124,7 @@ def test_nothing_is_rated_and_nobody_arrives_before_a_booking(front: Front) -> N
 
 
 def test_a_patient_who_has_come_chooses_no_other_slot(front: Front) -> None:
-    with pytest.raises(Arrived):
+    with pytest.raises(Refused, match="has arrived"):
         front.after(RecordBooking(slot=TUESDAY), CheckIn(), ChooseSlot(slot="tuesday 10:00"))
 
 
