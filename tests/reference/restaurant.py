@@ -28,7 +28,7 @@ from bella_vista.cli import app
 from bella_vista.settings import Settings, variable
 from bella_vista.terminal.events import EventLines, event_data
 from state.commands import GuestCommand, OrderCommand, Reprice, StaffCommand
-from state.shared import HandOver
+from state.shared import FRAMEWORK_COMMANDS
 from tests.agents.restaurant import restaurant
 from tests.reference.docstrings import arguments, markdown, summary
 from tests.reference.refusals import refusals
@@ -45,7 +45,8 @@ def commands_page() -> str:
     """Describe every command: what a model reads of it, its fields, who offers it, what it answers."""
     ours = (f"{_commands('The guest', _GUEST)}\n\n{_commands('The house', _STAFF)}").strip()
     own = "\n\n".join(
-        f"### `{tool_name(kind)}`\n\n{markdown(kind.__doc__ or '')}" for kind in (Reprice, HandOver)
+        f"### `{tool_name(kind)}`\n\n{markdown(kind.__doc__ or '')}"
+        for kind in (Reprice, *FRAMEWORK_COMMANDS)
     )
     return f"{ours}\n\n## The program itself\n\n{own}"
 
