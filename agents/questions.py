@@ -13,7 +13,7 @@ from state.menu import Combo, Dish, Menu, Section
 from state.money import Cents, shown
 from state.order import OrderState
 from state.pricing import price
-from state.text import Asked, Name
+from state.privacy.text import Asked, Name
 
 
 class FindOnMenu(Read[OrderState, OrderContext]):

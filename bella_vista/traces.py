@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from bella_vista.faults import InputError
+from agents.app.faults import InputError
 from state.contact import email_of, phone_of
 from state.errors import NotValid
 from state.forgetting import FORGOTTEN

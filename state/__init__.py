@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from state.pricing import Bill as Bill
     from state.pricing import Charge as Charge
     from state.pricing import price as price
-    from state.redaction import redact as redact
+    from state.privacy.redaction import redact as redact
     from state.stages import needs as needs
     from state.view import summary as summary
 
@@ -152,7 +152,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "Charge",
         "price",
     ),
-    "state.redaction": ("redact",),
+    "state.privacy.redaction": ("redact",),
     "state.stages": ("needs",),
     "state.view": ("summary",),
 }

@@ -7,11 +7,11 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from state.digits import digits_said
 from state.errors import NotValid
 from state.menu import Restaurant
-from state.redaction import CARD, is_card
-from state.text import clean, empty_or_visible
+from state.privacy.digits import digits_said
+from state.privacy.redaction import CARD, is_card
+from state.privacy.text import clean, empty_or_visible
 
 _LONGEST = 254
 _SAID = {" at ": "@", " dot ": ".", " underscore ": "_", " dash ": "-", " hyphen ": "-"}

@@ -15,7 +15,7 @@ from pydantic import (
     model_validator,
 )
 
-from bella_vista.setting_values import parse_time
+from agents.app.setting_values import parse_time
 from state.order import Stage
 
 

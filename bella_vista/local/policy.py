@@ -26,7 +26,7 @@ from bella_vista.local.reports import Reports
 from bella_vista.local.scene import Outcome, Scene
 from bella_vista.local.understanding.meaning import Draft, Understanding
 from state.menu import Menu
-from state.redaction import CARD as CARD_MARK
+from state.privacy.redaction import CARD as CARD_MARK
 
 ORDERING = frozenset({"open", "review", "confirmed"})
 """The stages in which the guest may change the order."""

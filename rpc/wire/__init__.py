@@ -1,14 +1,5 @@
-"""What goes over the wire: the form of every request, reply and push of the restaurant."""
+"""What goes over the wire of an order and its menu; every application's forms are in ``rpc.page``."""
 
-from rpc.wire.call import (
-    FEATURES,
-    LONGEST_SAID,
-    PROTOCOL,
-    HelloReply,
-    HelloRequest,
-    SayReply,
-    SayRequest,
-)
 from rpc.wire.menu import (
     ChoiceView,
     DishView,
@@ -21,34 +12,7 @@ from rpc.wire.menu import (
     SectionView,
     ServedView,
 )
-from rpc.wire.objects import (
-    AgentStateRequest,
-    Created,
-    Failed,
-    Listed,
-    ObjectType,
-    ObjectView,
-    Operation,
-    ReadOne,
-    Written,
-)
-from rpc.wire.order import (
-    Add,
-    CommandJson,
-    Done,
-    GetOrderStateRequest,
-    Order,
-    OrderApplyRequest,
-    OrderPatch,
-    OrderSubscribeRequest,
-    OrderUnsubscribeRequest,
-    Patch,
-    Remove,
-    Replace,
-    Unchanged,
-    WholeOrder,
-)
-from rpc.wire.order_view import (
+from state.view import (
     ChargeView,
     Display,
     FulfilmentView,
@@ -58,61 +22,24 @@ from rpc.wire.order_view import (
     OrderView,
     PartView,
 )
-from rpc.wire.pushes import CallEnded, OrderStateChanged, TurnTakenBack, YourTurnToSpeak
-from rpc.wire.values import Shown
 
 __all__ = [
-    "Add",
-    "AgentStateRequest",
-    "CallEnded",
     "ChargeView",
     "ChoiceView",
-    "CommandJson",
-    "Created",
     "DishView",
     "Display",
-    "Done",
-    "FEATURES",
-    "Failed",
     "FulfilmentView",
     "GetMenuRequest",
-    "GetOrderStateRequest",
-    "HelloReply",
-    "HelloRequest",
-    "LONGEST_SAID",
     "LineAmounts",
     "LineView",
-    "Listed",
     "MenuSection",
     "MenuSections",
     "MenuUnchanged",
     "NoteView",
-    "ObjectType",
-    "ObjectView",
-    "Operation",
     "OptionView",
-    "Order",
-    "OrderApplyRequest",
-    "OrderPatch",
-    "OrderStateChanged",
-    "OrderSubscribeRequest",
-    "OrderUnsubscribeRequest",
     "OrderView",
-    "PROTOCOL",
     "PartChoice",
     "PartView",
-    "Patch",
-    "ReadOne",
-    "Remove",
-    "Replace",
-    "SayReply",
-    "SayRequest",
     "SectionView",
     "ServedView",
-    "Shown",
-    "TurnTakenBack",
-    "Unchanged",
-    "WholeOrder",
-    "Written",
-    "YourTurnToSpeak",
 ]

@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from rpc.gateway import Request
-from rpc.wire.values import Amount, Ask, Shown
-from state.text import Words
+from rpc.page.forms import Ask, Shown
+from state.privacy.text import Words
+from state.view import Amount
 
 
 class GetMenuRequest(Request):

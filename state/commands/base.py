@@ -11,8 +11,8 @@ from state.money import shown
 from state.order import OrderLine, OrderState, Stage
 from state.parts import STAGE, changed_parts, note_parts, read_back_again, times_after
 from state.pricing import price
+from state.privacy.text import Words
 from state.shared import Command
-from state.text import Words
 from state.view import fits_in_a_reply
 
 Count = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]

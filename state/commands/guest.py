@@ -8,8 +8,8 @@ from state.commands.base import OrderCommand, ensure, not_found
 from state.contact import ContactText, email_of, phone_of
 from state.context import OrderContext
 from state.order import Note, OrderState
+from state.privacy.text import COMMENT, Comment, Line, Name, Paragraph, Words
 from state.stages import can_annotate, can_give_feedback, can_order
-from state.text import COMMENT, Comment, Line, Name, Paragraph, Words
 
 NoteId = Annotated[Words, Field(description="The note's id.")]
 

@@ -10,9 +10,9 @@ from state.context import OrderContext
 from state.errors import NotValid, OverLimit
 from state.kitchen import Kitchen
 from state.order import OrderLine, OrderState
+from state.privacy.text import Line, Words
 from state.ready import order_time
 from state.stages import can_order
-from state.text import Line, Words
 
 Modifications = Annotated[
     tuple[Words, ...],

@@ -8,6 +8,7 @@ from state.commands.base import OrderCommand, ensure
 from state.context import OrderContext
 from state.errors import NotValid
 from state.order import OrderState, Stage
+from state.privacy.text import Line, Words
 from state.ready import moment_of, placed_in_time, read_in_time
 from state.stages import (
     can_cancel,
@@ -17,7 +18,6 @@ from state.stages import (
     can_reopen,
     may_follow,
 )
-from state.text import Line, Words
 from state.tips import acceptable_tip
 
 

@@ -11,9 +11,9 @@ from state.coupons import acceptable, coupon_of, same_code
 from state.errors import NotPossible
 from state.money import Cents
 from state.order import OrderState, Tip
+from state.privacy.text import Line, Words
 from state.ready import arranged
 from state.stages import can_order
-from state.text import Line, Words
 from state.tips import acceptable_tip
 
 

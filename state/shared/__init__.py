@@ -28,6 +28,7 @@ from state.shared.errors import (
     TakenOver,
     UnknownState,
 )
+from state.shared.forms import write_state
 from state.shared.journal import (
     Entry,
     Gate,
@@ -39,6 +40,9 @@ from state.shared.journal import (
     to_the_end,
 )
 from state.shared.lease import Lease
+from state.shared.reading import read_state
+from state.shared.schema import Migration, schema_faults
+from state.shared.shapes import model_faults
 from state.shared.shared_state import Applied, SharedState, Subscriber
 from state.shared.sql import SqlStore
 
@@ -61,6 +65,7 @@ __all__ = [
     "LeaseHeld",
     "LeaseLost",
     "Listed",
+    "Migration",
     "Moment",
     "NotStored",
     "OtherOwner",
@@ -75,6 +80,10 @@ __all__ = [
     "TakenOver",
     "UnknownState",
     "VersionTaken",
+    "model_faults",
     "overlap",
+    "read_state",
+    "schema_faults",
+    "write_state",
     "to_the_end",
 ]

@@ -1,6 +1,7 @@
 """A shared state with many readers and one writer at a time."""
 
 import asyncio
+import copy
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -32,9 +33,10 @@ from state.shared.errors import (
     TakenOver,
     UnknownState,
 )
-from state.shared.forms import as_json, as_stored, fingerprint, read, validated, written
+from state.shared.forms import as_json, as_stored, fingerprint, validated, write_state
 from state.shared.journal import Entry, Journal, Stored, VersionTaken, to_the_end
-from state.shared.shapes import Guard, separate, shape_of
+from state.shared.reading import read_state
+from state.shared.shapes import Guard, model_faults, shape_of
 
 if TYPE_CHECKING:
     from state.shared.sql import SqlStore
@@ -102,13 +104,17 @@ class SharedState(Generic[S, C]):
     """The present state, its version, and the only way to change it.
 
     Args:
-        state: The initial state. Frozen; it is replaced, never edited.
+        state: The initial state. Its model and those in it are frozen: it is replaced, never edited.
         context: What the rules may use: a menu, a clock, limits. The same for the whole call.
         version: 0 for a new state, the last entry's for a stored one.
         speaker: The active agent.
         journal: Where changes are stored before they count; ``None`` keeps them in memory only.
         past: The entries that led here, oldest first, for their keys and the parts they touched.
         wait_s: How long a writer waits for earlier ones, in seconds.
+        state_id: Its id where it is stored.
+
+    Raises:
+        TypeError: A model is not frozen.
     """
 
     def __init__(
@@ -116,16 +122,19 @@ class SharedState(Generic[S, C]):
         state: S,
         context: C,
         *,
+        state_id: str = "",
         version: int = 0,
         speaker: str | None = None,
         journal: Journal | None = None,
         past: Iterable[Entry] = (),
         wait_s: float = WAIT_S,
     ) -> None:
+        _demand_frozen(type(state))
         self._state = state
         self._guard = Guard(state)
         self._version = version
         self._speaker = speaker
+        self._schema = 1
         self._taken_over = False
         self._writing = False
         self._outcome_unknown = False
@@ -147,6 +156,7 @@ class SharedState(Generic[S, C]):
         self._changed: dict[str, int] = {WHOLE: unknown} if unknown else {}
         self._changed.update({part: entry.version for entry in past for part in entry.touched})
         self.context = context
+        self.state_id = state_id
 
     @staticmethod
     def restored(
@@ -161,20 +171,23 @@ class SharedState(Generic[S, C]):
             wait_s: How long a writer waits for earlier ones, in seconds.
 
         Raises:
-            JournalFault: What was stored does not fit the model.
+            JournalFault: What was stored does not read back as it was written.
         """
-        return SharedState(
-            read(kind, stored.state, f"Version {stored.version} of {stored.state_id}"),
+        shared = SharedState(
+            stored.read(kind),
             context,
+            state_id=stored.state_id,
             version=stored.version,
             speaker=stored.speaker,
             journal=stored.journal,
             past=stored.entries,
             wait_s=wait_s,
         )
+        shared._schema = stored.schema
+        return shared
 
     @staticmethod
-    async def kept(
+    async def open(
         store: "SqlStore", state_id: str, new: N, context: X, *, wait_s: float = WAIT_S
     ) -> "SharedState[N, X]":
         """Open the stored state with this id, or store a new one, and hold it.
@@ -188,17 +201,24 @@ class SharedState(Generic[S, C]):
 
         Raises:
             OtherOwner: The id belongs to another owner.
-            JournalFault: The database cannot be used, or what was stored does not fit the model.
+            JournalFault: The database cannot be used, or what was stored does not read back as it was written. The
+                state stays with its holder then.
             NotStored: The new state does not read back from its JSON.
+            TypeError: A model is not frozen; nothing is stored.
         """
+        _demand_frozen(type(new))
+
+        def check(stored: Stored) -> None:
+            stored.read(type(new))
+
         try:
-            stored = await store.take(state_id)
+            stored = await store.take(state_id, check=check)
         except UnknownState:
             try:
-                stored = await store.create(state_id, lambda ordinal: written(new))
+                stored = await store.create(state_id, lambda ordinal: write_state(new))
             except JournalFault as fault:  # another process may have created it meanwhile
                 try:
-                    stored = await store.take(state_id)
+                    stored = await store.take(state_id, check=check)
                 except UnknownState:
                     raise fault from None
         return SharedState.restored(stored, type(new), context, wait_s=wait_s)
@@ -438,7 +458,10 @@ class SharedState(Generic[S, C]):
 
     def _fold(self, change: "_Change[S]") -> tuple[S, str | None, set[str]]:
         """Return the state after a change, the active agent, and the parts that changed."""
-        state: Any = separate(self._state)
+        # What cannot be guarded is copied: objects of unknown types, private attributes, fields without a name.
+        state: Any = self._state
+        if not shape_of(type(self._state)).known:
+            state = copy.deepcopy(state)
         speaker = self._speaker
         touched: set[str] = set()
         try:
@@ -521,7 +544,8 @@ class SharedState(Generic[S, C]):
         self._outcome_unknown = False
 
     def _restored(self, entry: Entry, before: S | None = None) -> Applied[S]:
-        state = read(type(self._state), entry.state, f"Version {entry.version}")
+        kind, what = type(self._state), f"Version {entry.version}"
+        state = read_state(kind, entry.state, what, schema=self._schema)
         return Applied(
             before=state if before is None else before,
             state=state,
@@ -536,6 +560,11 @@ class SharedState(Generic[S, C]):
             answer = self._restored(answer)
             self._keys[key] = (self._keys[key][0], answer)
         return answer
+
+
+def _demand_frozen(kind: type[BaseModel]) -> None:
+    if faults := model_faults(kind):
+        raise TypeError("; ".join(faults))
 
 
 def _framework_commands(entry: Entry) -> Iterator[Command[Any, Any]]:

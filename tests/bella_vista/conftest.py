@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bella_vista.settings import Settings, variable
+from bella_vista.settings import Settings
 from tests.postgres import Server
 
 
@@ -15,7 +15,7 @@ def clean_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty working directory and home, with nothing set in the environment."""
     monkeypatch.chdir(tmp_path)
     for field in Settings.model_fields:
-        monkeypatch.delenv(variable(field), raising=False)
+        monkeypatch.delenv(Settings.variable(field), raising=False)
     for name in ("XDG_DATA_HOME", "XDG_STATE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))

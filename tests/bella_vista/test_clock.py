@@ -4,7 +4,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bella_vista.clock import running_clock
+from agents.app.clock import running_clock
 
 NEW_YORK = ZoneInfo("America/New_York")
 

@@ -12,16 +12,18 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from bella_vista.cli import main
-from bella_vista.doctor import database as database_module
-from bella_vista.doctor.database import check_database_access
-from bella_vista.doctor.findings import Finding, Mark
-from bella_vista.doctor.models import check_models, check_speech
-from bella_vista.doctor.ports import check_ports
-from bella_vista.doctor.server import check_server
-from bella_vista.orders import open_store
-from bella_vista.settings import ServingSettings, Settings
+from agents.app.doctor import database as database_module
+from agents.app.doctor.database import check_database_access
+from agents.app.doctor.findings import Finding, Mark
+from agents.app.doctor.models import check_models, check_speech
+from agents.app.doctor.ports import check_ports
+from agents.app.doctor.server import check_server
+from agents.app.settings import AppSettings
+from bella_vista.app import APP
+from bella_vista.settings import Settings
+from tests.commands import main
 from tests.livekit import LiveKit
+from tests.stored_orders import open_store
 
 OTHER_SECRET = "another-servers-secret-which-this-one-does-not-know"
 KEY = "sk-a-key-that-must-not-be-shown"
@@ -193,7 +195,12 @@ async def test_a_clock_that_is_wrong_is_told_before_tokens_are_refused(
     ("status", "body", "mark", "says"),
     [
         (200, {"data": [{"id": "gpt-4.1"}]}, Mark.OK, "key accepted"),
-        (200, {"data": [{"id": "another"}]}, Mark.FAULT, "has no model gpt-4.1"),
+        (
+            200,
+            {"data": [{"id": "another"}]},
+            Mark.FAULT,
+            "has no model gpt-4.1: set BELLA_VISTA_OPENAI_MODEL",
+        ),
         (401, {"error": KEY}, Mark.FAULT, "rejects the key"),
         (404, {}, Mark.WARNING, "does not list"),
         (200, None, Mark.FAULT, "does not answer"),
@@ -272,7 +279,7 @@ async def test_a_database_that_can_be_used_is_left_as_it_was(database: str) -> N
     async with open_store(database, "somebody") as store:
         await store.list(1)
 
-    found = await check_database_access(Settings(database=database), None)
+    found = await check_database_access(APP, Settings(database=database), None)
 
     assert found.mark is Mark.OK
     async with open_store(database, "doctor") as store:
@@ -288,7 +295,7 @@ async def test_a_database_that_cannot_be_written_to_is_a_fault(
         await store.list(1)
 
     with read_only(tmp_path):
-        found = await check_database_access(Settings(database=url), None)
+        found = await check_database_access(APP, Settings(database=url), None)
 
     assert found.mark is Mark.FAULT
 
@@ -299,12 +306,12 @@ async def test_leases_that_cannot_be_written_are_a_fault(tmp_path: Path) -> None
         await store.list(1)
     in_their_place(tmp_path).mkdir()
 
-    found = await check_database_access(Settings(database=url), None)
+    found = await check_database_access(APP, Settings(database=url), None)
     in_their_place(tmp_path).rmdir()
 
     assert found.mark is Mark.FAULT
     assert "orders.db.leases" in found.found
-    assert (await check_database_access(Settings(database=url), None)).mark is Mark.OK
+    assert (await check_database_access(APP, Settings(database=url), None)).mark is Mark.OK
 
 
 def in_their_place(folder: Path) -> Path:
@@ -315,13 +322,13 @@ async def test_a_folder_in_which_no_database_can_be_made_is_a_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = f"sqlite:///{tmp_path}/away/orders.db"
-    assert (await check_database_access(Settings(database=url), None)).mark is Mark.OK
+    assert (await check_database_access(APP, Settings(database=url), None)).mark is Mark.OK
 
     def refuses(dir: Path) -> None:
         raise PermissionError(f"{dir} is of a kind that keeps no files, whatever its rights say")
 
     monkeypatch.setattr(database_module, "TemporaryFile", refuses)
-    found = await check_database_access(Settings(database=url), None)
+    found = await check_database_access(APP, Settings(database=url), None)
 
     assert found.mark is Mark.FAULT
     assert str(tmp_path) in found.found
@@ -335,7 +342,7 @@ async def test_a_disk_that_is_nearly_full_is_warned_of(
         await store.list(1)
     monkeypatch.setattr(database_module, "LITTLE_ROOM", 1 << 62)
 
-    assert (await check_database_access(Settings(database=url), None)).mark is Mark.WARNING
+    assert (await check_database_access(APP, Settings(database=url), None)).mark is Mark.WARNING
 
 
 async def test_a_port_that_somebody_else_has_is_a_fault() -> None:
@@ -366,8 +373,8 @@ def test_a_finding_is_one_line() -> None:
 Answer = Callable[[web.Request], Awaitable[web.Response]]
 
 
-def serving(livekit: LiveKit, **other: str) -> ServingSettings:
-    return ServingSettings.model_validate({**livekit.environment, **other})
+def serving(livekit: LiveKit, **other: str) -> AppSettings:
+    return AppSettings.model_validate({**livekit.environment, **other})
 
 
 def ports(url: str) -> Settings:

@@ -12,8 +12,8 @@ import psutil  # type: ignore[import-untyped]
 import pytest
 from livekit import api, rtc
 
-from bella_vista import livekit_server as module
-from bella_vista.livekit_server import API_SECRET, LocalServer, ServerFaults
+from agents.app import livekit_server as module
+from agents.app.livekit_server import API_SECRET, LocalServer, ServerFaults
 from tests.livekit import LiveKit, livekit_server, until
 
 ROOT = Path(__file__).parents[2]
@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 OWNER = """
 import sys, time
 from pathlib import Path
-from bella_vista.livekit_server import LocalServer
+from agents.app.livekit_server import LocalServer
 
 server = LocalServer(Path(sys.argv[1]))
 server.start()

@@ -1,7 +1,8 @@
 import pytest
 
-from bella_vista.livekit_server import API_KEY, API_SECRET
-from bella_vista.settings import SettingsFaults, read_settings, serving_settings
+from agents.app.livekit_server import API_KEY, API_SECRET
+from agents.app.settings import SettingsFaults
+from bella_vista.settings import Settings
 
 SECRET = "0123456789abcdef0123456789abcdef"
 
@@ -16,7 +17,7 @@ def given(monkeypatch: pytest.MonkeyPatch, url: str, key: str, secret: str) -> N
 
 def faults(**options: object) -> list[str]:
     with pytest.raises(SettingsFaults) as caught:
-        serving_settings(**options)
+        Settings.read_for_rooms(**options)
     return list(caught.value.faults)
 
 
@@ -27,7 +28,7 @@ def names(said: list[str]) -> list[str]:
 def test_a_talk_in_a_terminal_needs_no_livekit(monkeypatch: pytest.MonkeyPatch) -> None:
     given(monkeypatch, "nonsense", "devkey", "short")
 
-    assert read_settings().model == "local"
+    assert Settings.read().model == "local"
 
 
 def test_what_is_missing_is_said_together_with_all_else_that_is_wrong(
@@ -94,13 +95,13 @@ def test_keys_that_everybody_knows_are_for_this_machine_only(
     assert not any(secret in line for line in said)
     for here in ("ws://localhost:7880", "ws://127.0.0.1:7880", "ws://[::1]:7880"):
         given(monkeypatch, here, key, secret)
-        assert serving_settings().livekit_url == here
+        assert Settings.read_for_rooms().livekit_url == here
 
 
 def test_the_key_to_the_server_is_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     given(monkeypatch, "wss://rooms.example/", "a-key", f" {SECRET} ")
 
-    settings = serving_settings()
+    settings = Settings.read_for_rooms()
 
     assert settings.secrets == (SECRET,)
     assert SECRET not in repr(settings)

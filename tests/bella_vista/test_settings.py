@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bella_vista.settings import Settings, SettingsFaults, read_settings, unknown_settings, variable
+from agents.app.settings import SettingsFaults
+from bella_vista.settings import Settings
 
 KEY = "sk-test-0123456789"
 
@@ -12,7 +13,7 @@ pytestmark = pytest.mark.usefixtures("clean_folder")
 
 
 def test_without_any_setting_everything_has_a_default() -> None:
-    settings = read_settings()
+    settings = Settings.read()
 
     assert settings.model == "local"
     assert (settings.menu, settings.at, settings.database) == (None, None, None)
@@ -28,7 +29,7 @@ def test_an_option_wins_over_the_environment_and_that_over_the_file(
     monkeypatch.setenv("BELLA_VISTA_MENU", "environment.yaml")
     monkeypatch.setenv("BELLA_VISTA_MODEL", "script:environment.yaml")
 
-    settings = read_settings(menu="option.yaml")
+    settings = Settings.read(menu="option.yaml")
 
     assert settings.menu == Path("option.yaml")
     assert settings.model == "script:environment.yaml"
@@ -38,12 +39,12 @@ def test_an_option_wins_over_the_environment_and_that_over_the_file(
 def test_an_empty_variable_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BELLA_VISTA_AT", "")
 
-    assert read_settings().at is None
+    assert Settings.read().at is None
 
 
 def test_a_time_is_read_as_people_write_it() -> None:
-    assert read_settings(at="2026-11-20T19:00").at == datetime.fromisoformat("2026-11-20T19:00")
-    assert read_settings(at="2026-11-20 19:00:30Z").at == datetime(
+    assert Settings.read(at="2026-11-20T19:00").at == datetime.fromisoformat("2026-11-20T19:00")
+    assert Settings.read(at="2026-11-20 19:00:30Z").at == datetime(
         2026, 11, 20, 19, 0, 30, tzinfo=UTC
     )
 
@@ -52,7 +53,7 @@ def test_everything_that_is_wrong_is_listed_at_once(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("BELLA_VISTA_MODEL", "oracle")
 
     with pytest.raises(SettingsFaults) as caught:
-        read_settings(at="supper time")
+        Settings.read(at="supper time")
 
     assert caught.value.faults == (
         'BELLA_VISTA_MODEL: there is no model "oracle": use local, openai, or script:FILE',
@@ -65,26 +66,26 @@ def test_everything_that_is_wrong_is_listed_at_once(monkeypatch: pytest.MonkeyPa
 )
 def test_what_is_no_time_is_refused(time: str) -> None:
     with pytest.raises(SettingsFaults, match="--at"):
-        read_settings(at=time)
+        Settings.read(at=time)
 
 
 @pytest.mark.parametrize("model", ["OpenAI", "", "script:", "Local", "gpt"])
 def test_a_model_that_is_not_there_is_refused(model: str) -> None:
     with pytest.raises(SettingsFaults, match="--model"):
-        read_settings(model=model)
+        Settings.read(model=model)
 
 
 def test_a_file_that_is_no_text_is_one_fault(tmp_path: Path) -> None:
     (tmp_path / ".env").write_bytes(b"BELLA_VISTA_MENU=\xff\xfe\n")
 
     with pytest.raises(SettingsFaults, match="^.env: cannot be read"):
-        read_settings()
+        Settings.read()
 
 
 def test_a_misspelt_setting_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BELLA_VISTA_MODLE", "local")
 
-    assert unknown_settings() == ("BELLA_VISTA_MODLE",)
+    assert Settings.unknown() == ("BELLA_VISTA_MODLE",)
 
 
 def test_the_example_names_every_setting() -> None:
@@ -92,7 +93,7 @@ def test_the_example_names_every_setting() -> None:
 
     named = re.findall(r"^#([A-Z_]+)=", text, re.MULTILINE)
 
-    assert sorted(named) == sorted(variable(field) for field in Settings.model_fields)
+    assert sorted(named) == sorted(Settings.variable(field) for field in Settings.model_fields)
 
 
 def test_a_providers_settings_keep_its_own_names(
@@ -101,7 +102,7 @@ def test_a_providers_settings_keep_its_own_names(
     (tmp_path / ".env").write_text(f"OPENAI_API_KEY={KEY}\n")
     monkeypatch.setenv("OPENAI_BASE_URL", "https://models.example/v1/")
 
-    settings = read_settings(model="openai")
+    settings = Settings.read(model="openai")
 
     assert settings.openai_api_key is not None
     assert settings.openai_api_key.get_secret_value() == KEY
@@ -112,17 +113,17 @@ def test_openai_itself_takes_nobody_without_a_key(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("OPENAI_BASE_URL", "https://api.openai.com/v1")
 
     with pytest.raises(SettingsFaults, match="^OPENAI_API_KEY: is not set"):
-        read_settings(model="openai")
+        Settings.read(model="openai")
 
 
 def test_a_server_of_ones_own_may_need_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:11434/v1")
 
-    assert read_settings(model="openai").openai_api_key is None
+    assert Settings.read(model="openai").openai_api_key is None
 
 
 def test_no_key_is_needed_where_nobody_is_asked() -> None:
-    assert read_settings(model="local").openai_api_key is None
+    assert Settings.read(model="local").openai_api_key is None
 
 
 def test_what_other_programs_are_told_does_not_stop_the_local_model(
@@ -131,7 +132,7 @@ def test_what_other_programs_are_told_does_not_stop_the_local_model(
     monkeypatch.setenv("OPENAI_BASE_URL", "localhost:8000/v1")
     monkeypatch.setenv("OPENAI_API_KEY", "not a key")
 
-    assert read_settings(model="local").model == "local"
+    assert Settings.read(model="local").model == "local"
 
 
 def test_everything_wrong_with_a_provider_is_told_at_once_and_no_secret(
@@ -149,7 +150,7 @@ def test_everything_wrong_with_a_provider_is_told_at_once_and_no_secret(
         monkeypatch.setenv(name, value)
 
     with pytest.raises(SettingsFaults) as caught:
-        read_settings(model="openai")
+        Settings.read(model="openai")
 
     assert sorted(fault.split(":")[0] for fault in caught.value.faults) == sorted(wrong)
     assert KEY not in str(caught.value)
@@ -159,7 +160,7 @@ def test_a_missing_key_is_told_along_with_the_rest(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("BELLA_VISTA_OPENAI_PATIENCE", "0")
 
     with pytest.raises(SettingsFaults) as caught:
-        read_settings(model="openai", at="supper time")
+        Settings.read(model="openai", at="supper time")
 
     assert [fault.split(":")[0] for fault in caught.value.faults] == [
         "--at",
@@ -173,14 +174,14 @@ def test_what_is_no_address_is_refused(address: str, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("BELLA_VISTA_OPENAI_FALLBACK_BASE_URL", address or " ")
 
     with pytest.raises(SettingsFaults, match="^BELLA_VISTA_OPENAI_FALLBACK_BASE_URL"):
-        read_settings()
+        Settings.read()
 
 
 def test_settings_show_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("BELLA_VISTA_OPENAI_FALLBACK_API_KEY", f"{KEY}-2")
 
-    settings = read_settings(model="openai")
+    settings = Settings.read(model="openai")
 
     assert KEY not in f"{settings!r} {settings} {settings.model_dump_json()}"
     assert settings.secrets == (KEY, f"{KEY}-2")
@@ -192,27 +193,27 @@ def test_the_transcript_can_be_switched_off(
 ) -> None:
     monkeypatch.setenv("BELLA_VISTA_TRANSCRIPT", written)
 
-    assert read_settings().transcript is kept
+    assert Settings.read().transcript is kept
 
 
 @pytest.mark.parametrize("days", ["0", "-1", "thirty", "1.5", "99999"])
 def test_how_long_it_is_kept_is_a_number_of_days(
     days: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert read_settings().transcript_days == 30
+    assert Settings.read().transcript_days == 30
     monkeypatch.setenv("BELLA_VISTA_TRANSCRIPT_DAYS", days)
 
     with pytest.raises(SettingsFaults, match="^BELLA_VISTA_TRANSCRIPT_DAYS"):
-        read_settings()
+        Settings.read()
 
 
 def test_a_misspelt_setting_in_the_file_is_noticed_too(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("BELLA_VISTA_DATABSE=sqlite:///orders.db\nOPENAI_MODEL=x\n")
 
-    assert unknown_settings() == ("BELLA_VISTA_DATABSE",)
+    assert Settings.unknown() == ("BELLA_VISTA_DATABSE",)
 
 
 @pytest.mark.parametrize("address", ["sqlite:///", "sqlite://", "sqlite:///:memory:", " "])
 def test_a_database_that_does_not_outlive_the_call_is_refused(address: str) -> None:
     with pytest.raises(SettingsFaults, match="--database: .* names no database"):
-        read_settings(database=address)
+        Settings.read(database=address)

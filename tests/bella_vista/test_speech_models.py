@@ -13,15 +13,16 @@ import pytest
 from livekit import rtc
 from livekit.agents.voice.io import AudioInput
 
-from agents.handoff import Event, Heard, Said, YourTurn, start_speech, stop
-from agents.testing import Loudspeaker, ScriptedLLM, line, says, silence
-from bella_vista.settings import Settings, SettingsFaults, read_settings
-from bella_vista.speech_models import (
+from agents.app.models.speech import (
     Speech,
     missing_for_speech,
     speech_models,
     worker_settings,
 )
+from agents.app.settings import SettingsFaults
+from agents.handoff import Event, Heard, Said, YourTurn, start_speech, stop
+from agents.testing import Loudspeaker, ScriptedLLM, line, says, silence
+from bella_vista.settings import Settings
 from tests.agents.hotel import hotel
 from tests.bella_vista.speech_servers import KEY, SpeechServer
 
@@ -33,7 +34,7 @@ AGENTS = ("greeter", "order_taker", "payment", "feedback")
 def setting(monkeypatch: pytest.MonkeyPatch, **variables: str) -> Settings:
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    return read_settings()
+    return Settings.read()
 
 
 @asynccontextmanager
@@ -48,7 +49,7 @@ async def built(settings: Settings, **how: Any) -> AsyncIterator[Speech]:
 
 
 def test_without_providers_there_is_no_speech_and_it_is_said_what_is_missing() -> None:
-    settings = read_settings()
+    settings = Settings.read()
 
     assert speech_models(settings) is None
     assert missing_for_speech(settings) == ("DEEPGRAM_API_KEY", "CARTESIA_API_KEY")
@@ -167,7 +168,7 @@ def test_what_is_wrong_with_rooms_and_with_speech_is_listed_together(
     monkeypatch.setenv("BELLA_VISTA_STT", "deepgram")
 
     with pytest.raises(SettingsFaults) as caught:
-        worker_settings(agents=AGENTS)
+        worker_settings(Settings, agents=AGENTS)
 
     assert [fault.partition(":")[0] for fault in caught.value.faults] == [
         "LIVEKIT_URL",
@@ -206,9 +207,9 @@ def test_no_key_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_nothing_of_it_is_imported_before_it_is_needed() -> None:
     program = (
-        "import sys, bella_vista.speech_models, agents.handoff;"
+        "import sys, agents.app.models.speech, agents.handoff;"
         "from bella_vista.settings import Settings;"
-        "assert bella_vista.speech_models.speech_models(Settings()) is None;"
+        "assert agents.app.models.speech.speech_models(Settings()) is None;"
         "print([name for name in sys.modules if 'livekit.plugins' in name or 'onnx' in name])"
     )
 

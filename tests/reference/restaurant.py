@@ -8,6 +8,9 @@ from typing import Any, get_args
 
 from typer.main import get_command
 
+from agents.app.cli import command_line
+from agents.app.settings import AppSettings
+from agents.app.terminal.events import EventLines, event_data
 from agents.handoff import (
     Action,
     Event,
@@ -24,9 +27,8 @@ from agents.handoff import (
     tool_name,
 )
 from agents.roster import restaurant_graph
-from bella_vista.cli import app
-from bella_vista.settings import Settings, variable
-from bella_vista.terminal.events import EventLines, event_data
+from bella_vista.app import APP
+from bella_vista.settings import Settings
 from state.commands import GuestCommand, OrderCommand, Reprice, StaffCommand
 from state.shared import FRAMEWORK_COMMANDS
 from tests.agents.restaurant import restaurant
@@ -125,7 +127,7 @@ def _transfers(agent: str) -> Iterator[str]:
 
 def settings_page() -> str:
     """List every setting: its variable, its option, its default and its meaning."""
-    said = arguments(Settings.__doc__ or "")
+    said = arguments(AppSettings.__doc__ or "") | arguments(Settings.__doc__ or "")
     options = _options()
     rows = []
     for name, field in Settings.model_fields.items():
@@ -133,7 +135,7 @@ def settings_page() -> str:
         option = f"`--{name}`" if name in options else ""
         used = ", ".join(f"`{command}`" for command in options.get(name, ()))
         rows.append(
-            f"| `{variable(name)}` | {option} | {default} | {said.get(name, '')} | {used} |"
+            f"| `{Settings.variable(name)}` | {option} | {default} | {said.get(name, '')} | {used} |"
         )
     head = ["| Variable | Option | Default | Meaning | Commands |", "|---|---|---|---|---|"]
     return "\n".join([*head, *rows])
@@ -163,7 +165,7 @@ def _options() -> dict[str, list[str]]:
                 if option.startswith("--"):
                     found.setdefault(option[2:].replace("-", "_"), []).append(" ".join(words))
 
-    visit(get_command(app), ())
+    visit(get_command(command_line(APP)), ())
     return found
 
 
@@ -184,13 +186,13 @@ def events_page() -> str:
     """Show every line of ``--events``, and say what a listener of a call is told."""
     call = restaurant()
     written = io.StringIO()
-    lines = EventLines(call, written)
+    lines = EventLines(APP, call, written)
     lines.opens()
     opened = written.getvalue()
     shown = [("The first line.", _short(json.loads(opened)))]
     changed = StateChanged(1, 3, ("add_item",), call.state)
     for event in (*_EXAMPLES[:5], changed, *_EXAMPLES[5:]):
-        data = event_data(event, call.speaker)
+        data = event_data(APP, event, call.speaker)
         if data is None:
             raise LookupError(f"{type(event).__name__} has no line")
         shown.append((summary(type(event).__doc__ or ""), _short(data)))

@@ -18,8 +18,8 @@ from state.commands import (
     SetCustomer,
     SetFulfilment,
 )
-from state.redaction import Redactor, redact_whole, settled
-from state.text import COMMENT, clean
+from state.privacy.redaction import Redactor, redact_whole, settled
+from state.privacy.text import COMMENT, clean
 from tests.security.cards import FRAMES, NUMBERS, WORDS, forms, found, grouped
 
 NAMES = [name for name, _ in forms(NUMBERS[0])]

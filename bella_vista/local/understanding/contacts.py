@@ -8,9 +8,9 @@ from bella_vista.local.understanding.heard import Heard, asks_before
 from bella_vista.local.understanding.meaning import Question
 from bella_vista.local.understanding.tokens import Words
 from state.contact import email_of, phone_of
-from state.digits import digits_said
 from state.errors import NotValid
 from state.menu import Menu
+from state.privacy.digits import digits_said
 
 
 class Contacts:

@@ -110,7 +110,6 @@ BOOKINGS = Graph[Booking]((Desk,), (), start="desk")
 
 async def shown(policy: CallPolicy[Booking, None], booking: Booking | None = None) -> str:
     """What a model request shows of a state at version 3."""
-    desk = type("Desk", (Bar,), {"offers": ()})
     shared = SharedState(booking or Booking(), None, version=3)
     model = ScriptedLLM([says("Good evening.")])
     async with Conversation(Call(shared, BOOKINGS, policy), model):

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from agents.handoff.output_redactor import BATCH_CHARS, RETRY_CHARS, OutputRedactor
-from state.redaction import redact_whole, settled
+from state.privacy.redaction import redact_whole, settled
 
 CHAT = "We bake all day, and the terrace is open until late. "
 CARD = "4242 4242 4242 4242"

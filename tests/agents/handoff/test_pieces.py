@@ -12,7 +12,7 @@ from livekit.agents.llm import ChatChunk, ChatContext, CompletionUsage, LLMStrea
 
 from agents.handoff import Graph
 from agents.testing import Conversation
-from state.redaction import redact_whole, settled
+from state.privacy.redaction import redact_whole, settled
 from tests.agents.handoff.raw_model import Part, RawModel
 from tests.agents.hotel import Bar, Concierge, Reception, hotel, hotel_graph
 

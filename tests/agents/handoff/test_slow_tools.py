@@ -481,7 +481,7 @@ async def resumed(
 ) -> list[tuple[str, str]]:
     """One process: it opens the stored state, talks, and is gone."""
     async with SqlStore(f"sqlite:///{path}/stays.db", owner="hotel", schema=1) as store:
-        shared = await SharedState.kept(store, "room-12", Stay(), None)
+        shared = await SharedState.open(store, "room-12", Stay(), None)
         async with Conversation(Call(shared, agents, CallPolicy()), model) as it:
             if not answer:
                 await it.user_says("Seats for Tosca?")

@@ -35,7 +35,7 @@ from livekit.agents.llm import (
 
 from agents.handoff import Graph, stop
 from agents.testing import Conversation, Turn, until
-from state.redaction import redact_whole, settled
+from state.privacy.redaction import redact_whole, settled
 from tests.agents.handoff.raw_model import Part, RawModel
 from tests.agents.hotel import Bar, Concierge, Reception, Stay, hotel, hotel_graph
 from tests.agents.matrix.stage import CANNED, TROUBLE

@@ -9,22 +9,23 @@ from typing import Any
 import pytest
 from livekit import api, rtc
 
-from bella_vista.guest import client as client_module
-from bella_vista.guest import visit as visit_module
-from bella_vista.guest.client import NoAgent
-from bella_vista.guest.displays import Display, JsonDisplay, PlainDisplay, Reason
-from bella_vista.guest.room_access import RoomAccess
-from bella_vista.guest.visit import Visit
-from bella_vista.settings import ServingSettings
-from bella_vista.terminal.lines import Lines
+from agents.app.join import client as client_module
+from agents.app.join import visit as visit_module
+from agents.app.join.client import NoAgent
+from agents.app.join.displays import Display, JsonDisplay, PlainDisplay, Reason
+from agents.app.join.room_access import RoomAccess
+from agents.app.join.visit import Visit
+from agents.app.settings import AppSettings
+from agents.app.terminal.lines import Lines
+from bella_vista.app import APP
 from tests.bella_vista.guest.played_house import CODE, House, house
 from tests.livekit import LiveKit, livekit_server, new_identity, until
 
 AGAIN = "python -m bella_vista join"
 
 
-def settings_of(livekit: LiveKit) -> ServingSettings:
-    return ServingSettings.model_validate({**livekit.environment, "agent_name": "played"})
+def settings_of(livekit: LiveKit) -> AppSettings:
+    return AppSettings.model_validate({**livekit.environment, "agent_name": "played"})
 
 
 class Played:
@@ -36,9 +37,10 @@ class Played:
         self.out = io.StringIO()
         self._lines = iter(lines)
         self.front: Display = (
-            PlainDisplay(self.out, answers_here=False) if plain else JsonDisplay(self.out)
+            PlainDisplay(APP, self.out, answers_here=False) if plain else JsonDisplay(APP, self.out)
         )
         self.visit = Visit(
+            APP,
             RoomAccess(settings_of(livekit)),
             self.front,
             Lines(lambda: next(self._lines, None)),
@@ -379,7 +381,7 @@ async def test_no_second_agent_is_sent_for_where_one_is(livekit: LiveKit, room_n
 
 
 async def test_nobody_guesses_a_guests_identity() -> None:
-    from bella_vista.guest.room_access import new_identity as new
+    from agents.app.join.room_access import new_identity as new
 
     first, second = new(), new()
 

@@ -7,8 +7,8 @@ from typing import Any
 from livekit.agents.llm import LLM
 from pydantic import SecretStr
 
+from agents.app.models.openai import OpenAIModel
 from agents.testing import Conversation
-from bella_vista.openai_model import OpenAIModel
 from state import OrderContext, OrderState
 from tests.agents.restaurant import restaurant
 from tests.bella_vista.openai.server import Answer, ChatServer, calls, says

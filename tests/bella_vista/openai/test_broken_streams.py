@@ -10,9 +10,9 @@ from livekit.agents.llm import LLM, FallbackAdapter
 from livekit.plugins import openai
 from pydantic import SecretStr
 
+from agents.app.models.openai import OpenAIModel
 from agents.handoff import CallPolicy
 from agents.testing import Conversation, Turn
-from bella_vista.openai_model import OpenAIModel
 from tests.agents.hotel import Stay, hotel
 from tests.bella_vista.openai.breaking import AFTER, LISTENS, WANTED, Break, BreakingProvider, Piece
 from tests.bella_vista.openai.talking import KEY

@@ -7,10 +7,10 @@ from livekit.agents.llm import ChatContext
 from livekit.plugins import openai
 from pydantic import SecretStr
 
+from agents.app.models.openai import OpenAIModel
 from agents.greeter import Greeter
 from agents.handoff import CallPolicy, Said
 from agents.testing import Conversation
-from bella_vista.openai_model import OpenAIModel
 from tests.agents.hotel import hotel
 from tests.bella_vista.openai.server import Answer, ChatServer, calls, refuses, says
 from tests.bella_vista.openai.talking import GREETING, KEY, model_at, talking, talking_on

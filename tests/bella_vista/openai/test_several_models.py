@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 from livekit.agents.llm import LLM
 
+from agents.app.models.choice import reply_limit_of
+from agents.app.models.openai import OpenAIModel, OpenAIModels, openai_model
+from agents.app.settings import SettingsFaults
 from agents.roster import restaurant_call
 from agents.testing import Conversation, until
 from bella_vista.local.model import LocalLLM
-from bella_vista.models import reply_limit_of
-from bella_vista.openai_model import OpenAIModel, OpenAIModels, openai_model
-from bella_vista.settings import SettingsFaults, read_settings
+from bella_vista.settings import Settings
 from state import OrderContext, OrderState
 from tests.agents.restaurant import FRIDAY_AT_SEVEN, bella_vista, restaurant
 from tests.bella_vista.openai.server import Answer, ChatServer, calls, refuses, says
@@ -50,7 +51,7 @@ async def two(
         }
         for name, value in given.items():
             monkeypatch.setenv(name, value)
-        model = openai_model(read_settings(model="openai"), None)
+        model = openai_model(Settings.read(model="openai"), None)
         assert isinstance(model, OpenAIModels)
         async with talking_on(model) as talk:
             yield talk, one, other, model
@@ -137,7 +138,7 @@ async def test_a_second_model_at_the_same_server_uses_the_same_key(
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("BELLA_VISTA_OPENAI_FALLBACK_MODEL", "second")
-        async with talking_on(openai_model(read_settings(model="openai"), None)):
+        async with talking_on(openai_model(Settings.read(model="openai"), None)):
             pass
 
         assert server.keys[:2] == [f"Bearer {KEY}"] * 2
@@ -156,7 +157,7 @@ async def test_the_local_model_takes_the_order_when_no_other_does(
     async with ChatServer([*begun, *[refuses(503)] * 40]).running() as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         local = LocalLLM(bella_vista(), now=lambda: FRIDAY_AT_SEVEN)
-        model: Any = openai_model(read_settings(model="openai"), local)
+        model: Any = openai_model(Settings.read(model="openai"), local)
         async with talking_on(model) as talk:
             for words in (
                 "Hi, I am Ada",
@@ -180,9 +181,9 @@ def test_one_model_may_take_all_of_the_patience_and_several_share_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    one = openai_model(read_settings(model="openai"), None)
+    one = openai_model(Settings.read(model="openai"), None)
     monkeypatch.setenv("BELLA_VISTA_OPENAI_FALLBACK_MODEL", "second")
-    several = openai_model(read_settings(model="openai"), None)
+    several = openai_model(Settings.read(model="openai"), None)
 
     assert isinstance(one, OpenAIModel)
     assert isinstance(several, OpenAIModels)
@@ -198,7 +199,7 @@ def restaurant_call_with(model: LLM[Any]) -> float:
 
 def test_who_asks_no_provider_imports_no_providers_client() -> None:
     code = (
-        "import sys, bella_vista.console, bella_vista.replay, bella_vista.models\n"
+        "import sys, agents.app.console, bella_vista.replay, agents.app.models.choice\n"
         "sys.exit('livekit.plugins.openai' in sys.modules)"
     )
 
@@ -210,4 +211,4 @@ def test_a_second_server_that_wants_a_key_is_told_of(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("BELLA_VISTA_OPENAI_FALLBACK_BASE_URL", "https://api.openai.com/v1")
 
     with pytest.raises(SettingsFaults, match="^BELLA_VISTA_OPENAI_FALLBACK_API_KEY: is not set"):
-        openai_model(read_settings(model="openai"), None)
+        openai_model(Settings.read(model="openai"), None)

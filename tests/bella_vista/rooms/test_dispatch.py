@@ -6,7 +6,7 @@ import json
 import pytest
 from livekit import api, rtc
 
-from bella_vista.serving.dispatching import MAX_TRIES
+from agents.app.serving.dispatching import MAX_TRIES
 from tests.bella_vista.rooms.working import (
     GREETING,
     WELCOME_BACK,

@@ -10,13 +10,15 @@ from typing import Any, cast
 import pytest
 from livekit import api
 
+from agents.app.models.speech import Speech
+from agents.app.rooms import phone
+from agents.app.rooms.media import Media
+from agents.app.rooms.phone import RECORDING, end_line
+from agents.app.rooms.process_context import ProcessContext, RoomOutcome
 from agents.testing import ToneTTS
 from bella_vista.menus import menu_file
-from bella_vista.rooms import phone
-from bella_vista.rooms.media import Media
-from bella_vista.rooms.phone import RECORDING, end_line
-from bella_vista.rooms.process_context import ProcessContext, RoomOutcome
-from bella_vista.speech_models import Speech
+from state.context import OrderContext
+from state.order import OrderState
 from tests.bella_vista.rooms.conftest import Agent, Calls, Changed
 from tests.bella_vista.rooms.test_speech import speech
 from tests.bella_vista.rooms.working import Restaurant
@@ -45,12 +47,16 @@ def short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with wave.open(str(tmp_path / "short.wav"), "wb") as part:
         part.setparams(form)
         part.writeframes(data)
-    monkeypatch.setattr("bella_vista.rooms.phone.RECORDING", tmp_path / "short.wav")
+    monkeypatch.setattr("agents.app.rooms.phone.RECORDING", tmp_path / "short.wav")
 
 
 @asynccontextmanager
 async def called(
-    calls: Calls, livekit: LiveKit, room_name: str, house: ProcessContext, kind: Any = "sip"
+    calls: Calls,
+    livekit: LiveKit,
+    room_name: str,
+    house: ProcessContext[OrderState, OrderContext],
+    kind: Any = "sip",
 ) -> AsyncIterator[tuple[Speaking, Agent]]:
     """Have somebody on the phone, and an agent."""
     async with (
@@ -225,8 +231,8 @@ STATUS = api.SIPTransferStatus
 async def test_a_line_is_transferred_or_ended(
     monkeypatch: pytest.MonkeyPatch, transfer: Callable[[], Any], to: str | None, removed: bool
 ) -> None:
-    monkeypatch.setattr("bella_vista.rooms.phone.TRANSFER_S", 0.05)
-    monkeypatch.setattr("bella_vista.rooms.phone.MOVED_S", 0.0)
+    monkeypatch.setattr("agents.app.rooms.phone.TRANSFER_S", 0.05)
+    monkeypatch.setattr("agents.app.rooms.phone.MOVED_S", 0.0)
     server = Server(transfer)
 
     await end_line(cast(Any, server), "table-7", "phone-1", transfer_to=to)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bella_vista.rooms.room_lease import DATABASE_WAIT_S, LEASE_S, RENEW_EVERY_S, WATCH_S, RoomLease
+from agents.app.rooms.room_lease import DATABASE_WAIT_S, LEASE_S, RENEW_EVERY_S, WATCH_S, RoomLease
 from state.shared import JournalFault, SqlStore
 
 PLACE = "bella-vista/hall"
@@ -33,7 +33,7 @@ class Time:
                 await seat.renew()
             await asleep(0)
 
-        monkeypatch.setattr("bella_vista.rooms.room_lease.asyncio.sleep", sleep)
+        monkeypatch.setattr("agents.app.rooms.room_lease.asyncio.sleep", sleep)
         monkeypatch.setattr(loop, "time", lambda: real() + self.slept)
 
 

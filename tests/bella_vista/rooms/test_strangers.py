@@ -68,7 +68,7 @@ async def nothing_for(stranger: Client, ada: Checked) -> None:
 async def test_another_guest_is_nobody(
     calls: Calls, livekit: LiveKit, room_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bella_vista.rooms.page.QUIET_S", LONG_S)  # no agent remarks in between
+    monkeypatch.setattr("agents.app.rooms.page.QUIET_S", LONG_S)  # no agent remarks in between
     async with (
         served(calls, livekit, room_name) as (ada, agent),
         livekit.joined(room_name, grants={"can_update_own_metadata": True}) as cheat,
@@ -229,7 +229,7 @@ async def test_an_impostor_who_has_just_come_is_refused_at_once(
     calls: Calls, livekit: LiveKit, room_name: str, kind: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # As long as it was waited for a person to be announced.
-    monkeypatch.setattr("bella_vista.rooms.presence.PRESENCE_S", LONG_S)
+    monkeypatch.setattr("agents.app.rooms.presence.PRESENCE_S", LONG_S)
     async with served(calls, livekit, room_name) as (ada, agent):
         to = agent.room.local_participant.identity
         for method in ("hello", "get_order_state"):

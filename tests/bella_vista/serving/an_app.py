@@ -13,10 +13,10 @@ from pathlib import Path
 from livekit import rtc
 from livekit.agents import JobContext
 
-from bella_vista.job import JobMetadata
-from bella_vista.serving.replacement import LostCall, replace_this_job
-from bella_vista.serving.worker import make_server
-from bella_vista.settings import read_settings
+from agents.app.job_metadata import JobMetadata
+from agents.app.serving.replacement import LostCall, replace_this_job
+from agents.app.serving.worker import make_server
+from bella_vista.settings import Settings
 
 CODE = "first"
 """What this module is at present, for tests that change it."""
@@ -35,11 +35,11 @@ async def given_up(room: str, metadata: JobMetadata) -> None:
     await asyncio.to_thread(Path(os.environ["TEST_GIVEN_UP"]).write_text, text)
 
 
-server = make_server(read_settings(), lost=lost, given_up=given_up)
+server = make_server(Settings.read(), lost=lost, given_up=given_up, noun="order")
 
 
 async def entrypoint(ctx: JobContext) -> None:
-    metadata = JobMetadata.parse(ctx.job.metadata)
+    metadata = JobMetadata.parse(ctx.job.metadata, "order")
     if metadata.locale == POISON:
         os._exit(3)
     await ctx.connect()
@@ -99,4 +99,4 @@ def _raise(words: str) -> None:
     raise RuntimeError(words)
 
 
-server.rtc_session(entrypoint, agent_name=read_settings().agent_name)
+server.rtc_session(entrypoint, agent_name=Settings.read().agent_name)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bella_vista.serving.logs import JsonLines, PlainLines, RedactingFilter
+from agents.app.serving.logs import JsonLines, PlainLines, RedactingFilter
 
 WORDS = "Baker Street"
 SECRET = 'a-"secret"-key'

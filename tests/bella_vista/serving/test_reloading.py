@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil  # type: ignore[import-untyped]
 import pytest
 
-from bella_vista.livekit_server import find_program
+from agents.app.livekit_server import find_program
 from tests.bella_vista.serving.processes import (
     LONG_S,
     ROOT,
@@ -29,10 +29,13 @@ READY, AGAIN = "The worker is ready", "The new worker is ready"
 CHANGING = """
 import sys
 from pathlib import Path
-from bella_vista.serving.reloading import Watched, run_dev
+from types import SimpleNamespace
+from agents.app.serving import reloading
+from bella_vista.settings import Settings
 
 here = Path.cwd()
-sys.exit(run_dev("changing", watched=Watched([here / "code"], [here / ".env"])))
+reloading.watched_files = lambda *_: reloading.Watched([here / "code"], [here / ".env"])
+sys.exit(reloading.run_dev(SimpleNamespace(path="changing", settings=Settings)))
 """
 
 

@@ -7,8 +7,8 @@ import pytest
 from livekit import api
 from livekit.protocol.models import ParticipantInfo, Room
 
-from bella_vista.serving.dispatching import STARTS_S, Dispatcher
-from bella_vista.serving.replacement import LostCall, recover_lost_calls
+from agents.app.serving.dispatching import STARTS_S, Dispatcher
+from agents.app.serving.replacement import LostCall, recover_lost_calls
 
 AGENT = "bella-vista"
 LOST = [LostCall("hall", "AJ_dead", guest="ada"), LostCall("bar", "AJ_gone", guest="bob")]
@@ -53,7 +53,7 @@ def sending(server: Server) -> Dispatcher:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     now = [1000.0]
-    monkeypatch.setattr("bella_vista.serving.dispatching.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("agents.app.serving.dispatching.time.monotonic", lambda: now[0])
     return now
 
 
@@ -82,8 +82,8 @@ async def test_one_that_was_sent_and_died_is_replaced_at_once(
     server: Server, sending: Dispatcher, clock: list[float]
 ) -> None:
     """The worker sees its own processes die, and waits for nothing then."""
-    from bella_vista.job import JobMetadata
-    from bella_vista.serving.dispatching import AgentJob
+    from agents.app.job_metadata import JobMetadata
+    from agents.app.serving.dispatching import AgentJob
 
     await recover_lost_calls(sending, LOST[:1], agent_name=AGENT)
 
@@ -91,3 +91,16 @@ async def test_one_that_was_sent_and_died_is_replaced_at_once(
     await sending.replace(died)
 
     assert server.sent == ["hall", "hall"]
+
+
+@pytest.mark.parametrize(("job", "slow_s", "lost_s"), [("AJ_slow", 2.9, 3.1), ("", 4.9, 5.1)])
+async def test_an_agent_that_is_slow_to_join_is_not_replaced(
+    server: Server, sending: Dispatcher, job: str, slow_s: float, lost_s: float
+) -> None:
+    slow = [LostCall("hall", job, guest="ada", silent_s=slow_s)]
+    assert await recover_lost_calls(sending, slow, agent_name=AGENT) == 0
+    assert server.sent == []
+
+    lost = [LostCall("hall", job, guest="ada", silent_s=lost_s)]
+    assert await recover_lost_calls(sending, lost, agent_name=AGENT) == 1
+    assert server.sent == ["hall"]

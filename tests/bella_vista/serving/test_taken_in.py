@@ -8,9 +8,9 @@ from typing import cast
 import pytest
 from livekit import api
 
-from bella_vista.serving import lifecycle
-from bella_vista.serving.lifecycle import ShutdownMode
-from bella_vista.serving.worker import Worker
+from agents.app.serving import lifecycle
+from agents.app.serving.lifecycle import ShutdownMode
+from agents.app.serving.worker import Worker
 from tests.livekit import until
 
 
@@ -24,6 +24,7 @@ class PlayedWorker:
     active_jobs = ()
     given_up = None
     lost = None
+    noun = "order"
 
     def __init__(self) -> None:
         self.told: dict[str, Callable[..., object]] = {}

@@ -6,7 +6,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from bella_vista.serving.worker import FULL
+from agents.app.serving.worker import FULL
 from tests.bella_vista.serving.processes import LONG_S, House, Running, answer
 
 pytestmark = pytest.mark.timeout(300)
@@ -46,7 +46,7 @@ async def test_a_worker_serves_tells_that_it_is_well_and_counts(
             await until_load(worker, FULL / 4)
             metrics = await fetched(f"http://127.0.0.1:{port}/metrics")
 
-    assert told["metadata"]["order_id"] == "abcd"
+    assert told["metadata"]["state_id"] == "abcd"
     assert "lk_agents_active_job_count" in metrics
 
 

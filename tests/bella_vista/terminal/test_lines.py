@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from bella_vista.terminal.lines import LONGEST, Lines, PipedLines
+from agents.app.terminal.lines import LONGEST, Lines, PipedLines
 
 
 def piped(raw: bytes) -> list[str]:

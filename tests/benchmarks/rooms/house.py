@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from livekit import rtc
 
-from bella_vista.livekit_server import LocalServer
+from agents.app.livekit_server import LocalServer
 from tests.bella_vista.serving.processes import REGISTERED, clean_environment
 from tests.benchmarks.rooms import bare
 from tests.benchmarks.rooms.processes import Running, started

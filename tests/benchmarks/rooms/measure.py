@@ -4,7 +4,7 @@ import asyncio
 import resource
 from dataclasses import dataclass
 
-from bella_vista.livekit_server import BUILD_COMMAND, find_program
+from agents.app.livekit_server import BUILD_COMMAND, find_program
 from tests.benchmarks.report import Table
 from tests.benchmarks.rooms import calls, crowd, floods, kills, notices
 from tests.benchmarks.rooms.house import AS_IT_IS, WATCHED, House, house

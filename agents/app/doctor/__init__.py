@@ -1,0 +1,1 @@
+"""The ``doctor`` command: checks everything that a call needs."""

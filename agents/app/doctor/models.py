@@ -1,0 +1,89 @@
+"""Checks the language model, and the speech models where they are configured."""
+
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+from pydantic import SecretStr
+
+from agents.app.doctor.findings import Finding, fault, ok, warning
+from agents.app.doctor.time_limit import time_limit
+from agents.app.models.speech import missing_for_speech, speech_faults, stt_provider, tts_provider
+from agents.app.setting_values import LOCAL, OPENAI, SCRIPT, needs_key
+from agents.app.settings import AppSettings
+
+_OPENAI_URL = "https://api.openai.com/v1"
+
+
+async def check_models(settings: AppSettings) -> list[Finding]:
+    """Check each language model with a request to its server."""
+    if settings.model == LOCAL:
+        return [ok("language model", "the local model needs nothing")]
+    if settings.model.startswith(SCRIPT):
+        return [_check_script(Path(settings.model.removeprefix(SCRIPT)))]
+    if settings.model != OPENAI:
+        return []
+    first = await _check_model(
+        "language model",
+        settings.openai_base_url,
+        settings.openai_model,
+        settings.openai_api_key,
+        settings.variable("openai_model"),
+    )
+    if settings.openai_fallback_model is None and settings.openai_fallback_base_url is None:
+        return [first]
+    elsewhere = settings.openai_fallback_base_url
+    second = await _check_model(
+        "second language model",
+        elsewhere or settings.openai_base_url,
+        settings.openai_fallback_model or settings.openai_model,
+        settings.openai_fallback_api_key
+        or (settings.openai_api_key if elsewhere is None else None),
+        settings.variable("openai_fallback_model"),
+    )
+    return [first, second]
+
+
+def _check_script(file: Path) -> Finding:
+    if not file.expanduser().is_file():
+        return fault("language model", f"there is no script {file}")
+    return warning("language model", f"replays {file}: it does not understand what users say")
+
+
+async def _check_model(
+    about: str, base_url: str | None, model: str, key: SecretStr | None, variable: str
+) -> Finding:
+    if key is None and needs_key(base_url):
+        return fault(about, "no key is set: put it into OPENAI_API_KEY")
+    url = (base_url or _OPENAI_URL).rstrip("/")
+    headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key is not None else {}
+    try:
+        async with (
+            aiohttp.ClientSession(timeout=time_limit(), trust_env=True) as session,
+            session.get(f"{url}/models", headers=headers) as answer,
+        ):
+            status = answer.status
+            known = _names(await answer.json(content_type=None)) if status == 200 else set()
+    except (aiohttp.ClientError, TimeoutError, OSError, ValueError):
+        return fault(about, f"{url} does not answer: check the address, and that the server runs")
+    if status in (401, 403):
+        return fault(about, f"{url} rejects the key: set a valid one")
+    if status != 200:  # not every compatible server can list its models
+        return warning(about, f"{url} answers, but does not list its models ({status})")
+    if known and model not in known:
+        return fault(about, f"{url} has no model {model}: set {variable}")
+    return ok(about, f"{model} at {url}{', key accepted' if key is not None else ''}")
+
+
+def _names(listed: Any) -> set[str]:
+    models = listed.get("data", ()) if isinstance(listed, dict) else ()
+    return {str(one.get("id")) for one in models if isinstance(one, dict)}
+
+
+def check_speech(settings: AppSettings) -> list[Finding]:
+    """Check the speech settings; whether a provider accepts its key only shows in a call."""
+    if missing := missing_for_speech(settings):
+        return [ok("speech", f"rooms are text only; not set: {', '.join(missing)}")]
+    if wrong := speech_faults(settings):
+        return [fault("speech", told) for told in wrong]
+    return [ok("speech", f"STT by {stt_provider(settings)}, TTS by {tts_provider(settings)}")]

@@ -1,0 +1,1 @@
+"""The ``join`` command: a user in a room, from the terminal."""

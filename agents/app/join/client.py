@@ -1,0 +1,324 @@
+"""A guest's client in a room: finds the agent, calls its methods, and reports what it receives."""
+
+import asyncio
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from livekit import rtc
+
+ACTIVE_AGENT = "bella.active_agent"
+"""The agent's attribute that names the active agent."""
+
+LINK_BROKEN = (1401, 1501, 1502, 1503, 1505)
+"""The RPC errors of livekit 1.1.21 for a call that did not reach the agent, or a reply that did not
+reach us."""
+
+NOT_YET = (1400, *LINK_BROKEN)
+"""The RPC errors of a call while the agent is still arriving."""
+
+_BEGINNING = (5003, 5004)
+"""The errors of a hello while a call takes its time to start."""
+
+EndReason = Literal["agent_ended", "user_left", "failed"]
+
+_END_REASONS: Mapping[str, EndReason] = {
+    "agent_ended": "agent_ended",
+    "user_left": "user_left",
+    "moved": "agent_ended",  # the call continues elsewhere, so here it has ended normally
+    "failed": "failed",
+}
+
+_FOUND_S = 2.0
+"""How long an agent may take to acknowledge a call, in seconds: a dead one is still listed for a
+while."""
+
+_READ_S = 1.0
+"""How long a notice waits for the transcriptions sent before it, in seconds."""
+
+_REPLY_S = 10.0
+_AGAIN_S = 0.25
+
+AGENT_LIMIT_S = 20.0
+"""How long an agent may take to join the room, or rejoin it, in seconds."""
+
+_LEFT_LIMIT_S = 3.0
+"""How long a successor may take after the last agent left by itself, in seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """An agent said something.
+
+    Args:
+        agent: The active agent, if known.
+        text: The complete text.
+    """
+
+    agent: str | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnNotice:
+    """It is the guest's turn, or no longer.
+
+    Args:
+        data: The notice's payload.
+    """
+
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class StateChanged:
+    """The state has changed.
+
+    Args:
+        version: Its new version.
+    """
+
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionChanged:
+    """The connection to the room changed.
+
+    Args:
+        state: ``reconnecting``, ``back``, or ``lost`` for good.
+        closed: Whether the room was closed, or the guest removed from it.
+    """
+
+    state: str
+    closed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AgentJoined:
+    """An agent joined the room."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentLeft:
+    """The last agent has left, and no other came in time.
+
+    Args:
+        by_itself: Whether it left deliberately, having finished.
+    """
+
+    by_itself: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CallEnded:
+    """The agent reports that the call is over.
+
+    Args:
+        reason: Why.
+    """
+
+    reason: EndReason
+
+
+ClientEvent = (
+    Said | TurnNotice | StateChanged | ConnectionChanged | AgentJoined | AgentLeft | CallEnded
+)
+
+
+class NoAgent(Exception):
+    """No agent answered in time."""
+
+
+class RoomClient:
+    """One user in one room.
+
+    Args:
+        noun: What the application calls a state.
+        tell: Called with each event, in the event loop; it must not block.
+    """
+
+    def __init__(self, noun: str, tell: Callable[[ClientEvent], None]) -> None:
+        self._noun = noun
+        self.room = rtc.Room()
+        self._tell = tell
+        self._agent: str | None = None
+        self._readers: set[asyncio.Task[None]] = set()
+        self._in_order = asyncio.Lock()
+        self._leaving = False
+        self._gone: asyncio.TimerHandle | None = None
+        room = self.room
+        room.register_text_stream_handler("lk.transcription", self._opened)
+        room.on("reconnecting", lambda: tell(ConnectionChanged("reconnecting")))
+        room.on("reconnected", lambda: tell(ConnectionChanged("back")))
+        room.on("disconnected", self._disconnected)
+        room.on("participant_connected", self._came)
+        room.on("participant_disconnected", self._left)
+
+    def take_notices(self) -> None:
+        """Register the RPC methods that the agent calls, once the room is joined."""
+        own = self.room.local_participant
+        own.register_rpc_method("your_turn_to_speak", self._turn_told)
+        own.register_rpc_method(f"{self._noun}_state_changed", self._state_moved)
+        own.register_rpc_method("call_ended", self._call_ended)
+
+    @property
+    def agents(self) -> list[str]:
+        """The identities of the agents in the room, newest first."""
+        kind = rtc.ParticipantKind.PARTICIPANT_KIND_AGENT
+        found = [one for one in self.room.remote_participants.values() if one.kind == kind]
+        found.sort(key=lambda one: one.joined_at.timestamp() if one.joined_at else 0, reverse=True)
+        return [one.identity for one in found]
+
+    async def meet(self) -> dict[str, Any]:
+        """Say hello until an agent answers; later calls go to that agent.
+
+        Raises:
+            NoAgent: No agent answered in time.
+            rtc.RpcError: The agent rejects this guest.
+        """
+        deadline = time.monotonic() + AGENT_LIMIT_S
+        while True:
+            for identity in self.agents:
+                try:
+                    reply = await self._call(identity, "hello", "")
+                    hello = json.loads(reply)
+                except rtc.RpcError as error:
+                    if error.code not in (*NOT_YET, *_BEGINNING):
+                        raise
+                except ValueError:
+                    pass  # not an agent of ours
+                else:
+                    self._agent = identity
+                    return dict(hello)
+            if time.monotonic() > deadline:
+                raise NoAgent
+            await asyncio.sleep(_AGAIN_S)
+
+    async def call(self, method: str, payload: str) -> str:
+        """Call the agent that answered; returns the raw reply.
+
+        Raises:
+            NoAgent: No agent answered before, and none is in the room.
+            rtc.RpcError: The call failed.
+        """
+        identity = self._agent or next(iter(self.agents), None)
+        if identity is None:
+            raise NoAgent
+        return await self._call(identity, method, payload)
+
+    async def ask(self, method: str, **fields: object) -> dict[str, Any]:
+        """Call the agent that answered with a JSON object; returns a JSON object.
+
+        Raises:
+            rtc.RpcError: The call failed.
+        """
+        return dict(json.loads(await self.call(method, json.dumps(fields))))
+
+    async def leave(self) -> None:
+        """Leave the room, and wait for messages that are still arriving; call it once."""
+        self._leaving = True
+        self._stop_waiting()
+        await self.room.disconnect()
+        # If the server has closed the room, that returns at once while livekit's own task
+        # continues.
+        listening: asyncio.Task[None] | None = getattr(self.room, "_task", None)
+        if listening is not None:
+            await asyncio.wait([listening], timeout=_READ_S)
+        while self._readers:
+            await asyncio.gather(*self._readers, return_exceptions=True)
+
+    async def _call(self, identity: str, method: str, payload: str) -> str:
+        return await self.room.local_participant.perform_rpc(
+            destination_identity=identity,
+            method=method,
+            payload=payload,
+            response_timeout=_REPLY_S,
+            max_round_trip_latency=_FOUND_S,
+        )
+
+    # -- incoming ----------------------------------------------------------------------------------------
+
+    async def _turn_told(self, data: rtc.RpcInvocationData) -> str:
+        await self._all_is_read()
+        self._notice(data, lambda notice: self._tell(TurnNotice(notice)))
+        return ""
+
+    async def _call_ended(self, data: rtc.RpcInvocationData) -> str:
+        await self._all_is_read()
+        self._notice(data, lambda notice: self._tell(CallEnded(_END_REASONS[notice["reason"]])))
+        return ""
+
+    async def _all_is_read(self) -> None:
+        """Wait for the transcriptions sent before a notice, which are read in tasks of their own."""
+        async with self._in_order:
+            if self._readers:
+                await asyncio.wait(self._readers, timeout=_READ_S)
+
+    async def _state_moved(self, data: rtc.RpcInvocationData) -> str:
+        self._notice(data, lambda notice: self._tell(StateChanged(int(notice["version"]))))
+        return ""
+
+    def _notice(self, data: rtc.RpcInvocationData, take: Callable[[dict[str, Any]], None]) -> None:
+        # Any participant may call this; only agents, whose kind the server vouches for, are
+        # trusted.
+        if data.caller_identity not in self.agents:
+            return
+        try:
+            take(dict(json.loads(data.payload)))
+        except (ValueError, TypeError, KeyError):
+            return
+
+    def _opened(self, reader: rtc.TextStreamReader, identity: str) -> None:
+        if (
+            identity not in self.agents
+        ):  # our own words, as transcribed by the agent's speech-to-text model
+            return
+        task = asyncio.create_task(self._read(reader, identity))
+        self._readers.add(task)
+        task.add_done_callback(self._readers.discard)
+
+    async def _read(self, reader: rtc.TextStreamReader, identity: str) -> None:
+        try:
+            text = await reader.read_all()
+        except Exception:  # livekit 1.1.21 raises several types when a stream breaks off
+            return
+        speaker = self.room.remote_participants.get(identity)
+        agent = speaker.attributes.get(ACTIVE_AGENT) if speaker is not None else None
+        if text.strip():
+            self._tell(Said(agent, text))
+
+    def _came(self, participant: rtc.RemoteParticipant) -> None:
+        if participant.kind == rtc.ParticipantKind.PARTICIPANT_KIND_AGENT:
+            self._stop_waiting()
+            self._tell(AgentJoined())
+
+    def _left(self, participant: rtc.RemoteParticipant) -> None:
+        if participant.kind != rtc.ParticipantKind.PARTICIPANT_KIND_AGENT:
+            return
+        if participant.identity == self._agent:
+            self._agent = None
+        if self.agents or self._leaving:
+            return
+        by_itself = participant.disconnect_reason == rtc.DisconnectReason.CLIENT_INITIATED
+        self._stop_waiting()
+        self._gone = asyncio.get_running_loop().call_later(
+            _LEFT_LIMIT_S if by_itself else AGENT_LIMIT_S, self._tell, AgentLeft(by_itself)
+        )
+
+    def _stop_waiting(self) -> None:
+        if self._gone is not None:
+            self._gone.cancel()
+            self._gone = None
+
+    def _disconnected(self, reason: object) -> None:
+        self._stop_waiting()
+        if not self._leaving:
+            closed = (
+                rtc.DisconnectReason.ROOM_DELETED,
+                rtc.DisconnectReason.ROOM_CLOSED,
+                rtc.DisconnectReason.PARTICIPANT_REMOVED,
+            )
+            self._tell(ConnectionChanged("lost", closed=reason in closed))

@@ -1,0 +1,1 @@
+"""Calls in LiveKit rooms: the bound user, the state of the call, and its length."""

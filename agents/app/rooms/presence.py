@@ -1,0 +1,359 @@
+"""Who is in the room, which participant is the guest, and whether they are present.
+
+A call belongs to one guest. If the dispatch names them, only that identity can be the guest.
+Otherwise it is the first participant to say hello, write, publish a microphone or join by phone, or
+a participant who is alone with the agent for some seconds. Staff have an attribute that only the
+server can set.
+
+livekit-server announces participants who have joined before anything can be sent to them: on a busy
+machine their data channel opens many seconds later, and of what was sent meanwhile they receive
+only the last two seconds. So a participant counts as here once they are active, or have called or
+written.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from livekit import api, rtc
+
+from rpc.gateway import USER
+
+logger = logging.getLogger(__name__)
+
+ROLE, SEEN = "role", "seen"
+"""The attribute with the role of participants other than the user, and one that is set only to make
+the server announce a participant; both after the application's prefix."""
+
+ALONE_S = 3.0
+"""How long a participant is alone with the agent before they are bound as the guest, in seconds."""
+
+PRESENCE_S = 4.0
+"""How long the server may take to announce a participant who has just joined, in seconds.
+
+livekit-server 1.13.5 announces participants without tracks on a tick of three seconds, and at once
+when one of their attributes changes."""
+
+_PEOPLE = frozenset(
+    {
+        rtc.ParticipantKind.PARTICIPANT_KIND_STANDARD,
+        rtc.ParticipantKind.PARTICIPANT_KIND_SIP,
+        rtc.ParticipantKind.PARTICIPANT_KIND_CONNECTOR,
+    }
+)
+
+
+class ParticipantApi(Protocol):
+    """The calls to the LiveKit server API that presence needs."""
+
+    async def get_participant(self, get: api.RoomParticipantIdentity) -> Any:
+        """Return a participant, or raise if they are not in the room."""
+
+    async def update_participant(self, update: api.UpdateParticipantRequest) -> Any:
+        """Change a participant's attributes, or raise if they are not in the room."""
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """The guest is back in the room.
+
+    Args:
+        reloaded: Whether they have a new connection, as after reloading the page.
+    """
+
+    reloaded: bool
+
+
+class Presence:
+    """Tracks the participants of one room and binds one of them as the guest.
+
+    Args:
+        room: The room, before it is connected.
+        rooms: The LiveKit server API; without it the server is not asked.
+        expected: The guest's identity, if the dispatch names it.
+        user_role: The role of the user.
+        roles: The roles of others, which a token gives by the attribute ``<prefix>.role``.
+        prefix: The prefix of the attributes.
+        left: Called when the guest has left.
+        came_back: Called when the guest is back.
+        joined: Called when another participant joins, perhaps again.
+        gone: Called when any participant has left.
+        alone_s: How long a participant is alone before they are bound as the guest, in seconds.
+    """
+
+    def __init__(
+        self,
+        room: rtc.Room,
+        rooms: ParticipantApi | None,
+        *,
+        expected: str | None = None,
+        user_role: str = USER,
+        roles: Collection[str] = ("staff",),
+        prefix: str = "bella",
+        left: Callable[[], None] = lambda: None,
+        came_back: Callable[[Arrival], None] = lambda arrival: None,
+        joined: Callable[[str], None] = lambda identity: None,
+        gone: Callable[[str], None] = lambda identity: None,
+        alone_s: float = ALONE_S,
+    ) -> None:
+        self._room = room
+        self._rooms = rooms
+        self._expected = expected
+        self._user_role = user_role
+        self._roles = frozenset(roles) - {user_role}
+        self._prefix = prefix
+        self._left = left
+        self._came_back = came_back
+        self._joined = joined
+        self._gone = gone
+        self._alone_s = alone_s
+        self._guest: str | None = None
+        self._sid: str | None = None
+        self._present = False
+        self._alone: asyncio.TimerHandle | None = None
+        self._changed = asyncio.Event()
+        self._announcements = 0
+        room.on("participant_connected", self._on_connected)
+        room.on("participant_active", self._on_connected)
+        room.on("participant_disconnected", self._on_disconnected)
+        room.on("track_published", self._on_track)
+        room.on("participant_attributes_changed", self._on_attributes)
+        room.on("reconnected", self._scan)
+
+    # -- queries -----------------------------------------------------------------------------------
+
+    @property
+    def guest(self) -> str | None:
+        """The guest's identity, once bound."""
+        return self._guest
+
+    @property
+    def present(self) -> bool:
+        """Whether the guest is in the room."""
+        return self._present
+
+    @property
+    def participant(self) -> rtc.RemoteParticipant | None:
+        """The guest as a participant, while present."""
+        return self._room.remote_participants.get(self._guest) if self._guest else None
+
+    @property
+    def has_candidate(self) -> bool:
+        """Whether any participant in the room could be the guest."""
+        return any(self._eligible(one) for one in self._room.remote_participants.values())
+
+    def role_of(self, identity: str) -> str | None:
+        """Return a participant's role, or ``None``."""
+        if identity and identity == self._guest:
+            return self._user_role
+        there = self._room.remote_participants.get(identity)
+        return self._role_in_token(there) if there is not None else None
+
+    def _role_in_token(self, participant: rtc.RemoteParticipant) -> str | None:
+        """Return the role that a participant's token gives; they cannot set it themselves."""
+        role = participant.attributes.get(f"{self._prefix}.{ROLE}")
+        if role not in self._roles or participant.permissions.can_update_metadata:
+            return None
+        return role
+
+    def is_there(self, identity: str) -> bool:
+        """Whether a person of this identity is in the room and visible to all."""
+        there = self._room.remote_participants.get(identity)
+        return there is not None and there.kind in _PEOPLE
+
+    async def wait_for(self, identity: str) -> bool:
+        """Make the server announce a participant; returns whether they are in the room.
+
+        A caller who is no participant - a call through the server API, a hidden participant - never
+        appears.
+        """
+        if self.is_there(identity):
+            return True
+        if not identity or self._rooms is None or not self._room.isconnected():
+            return False
+        if identity in self._room.remote_participants:  # present, but another agent
+            return False
+        self._announcements += 1
+        update = api.UpdateParticipantRequest(
+            room=self._room.name,
+            identity=identity,
+            attributes={f"{self._prefix}.{SEEN}": str(self._announcements)},
+        )
+        try:
+            async with asyncio.timeout(PRESENCE_S):
+                await self._rooms.update_participant(update)
+                while not self.is_there(identity):
+                    if identity in self._room.remote_participants:  # another agent
+                        return False
+                    self._changed.clear()
+                    await self._changed.wait()
+        except TimeoutError:
+            return False
+        except Exception as error:  # no such participant, or the server cannot be reached
+            logger.debug("participant not found: %s", type(error).__name__)
+            return False
+        return True
+
+    async def connection(self) -> str | None:
+        """Return the id of the guest's present connection; ``None`` when they are not in the room.
+
+        The server is asked, because the room's events report a reloaded page up to three seconds
+        late.
+        """
+        if self._guest is None:
+            return None
+        known = self._sid if self._present else None
+        if self._rooms is None or not self._room.isconnected():
+            return known
+        request = api.RoomParticipantIdentity(room=self._room.name, identity=self._guest)
+        try:
+            async with asyncio.timeout(PRESENCE_S):
+                sid: str = (await self._rooms.get_participant(request)).sid
+        except api.TwirpError as error:
+            return None if error.code == api.TwirpErrorCode.NOT_FOUND else known
+        except Exception as error:  # the server cannot be reached
+            logger.debug("guest's connection not read: %s", type(error).__name__)
+            return known
+        return sid
+
+    def claim(self, identity: str) -> bool:
+        """Bind a participant as the guest if none is bound; returns whether they are the guest.
+
+        Args:
+            identity: A participant who has called, written or published a microphone, so that they
+                can receive although the server has not announced it yet.
+        """
+        there = self._room.remote_participants.get(identity)
+        if there is not None:
+            if self._guest is None and self._eligible(there):
+                self._bind(there)
+            elif identity == self._guest:
+                self._guest_is_here(there)
+        return identity == self._guest
+
+    async def bound(self) -> str:
+        """Wait until the guest is bound; returns their identity."""
+        while self._guest is None:
+            self._changed.clear()
+            await self._changed.wait()
+        return self._guest
+
+    def expect(self, identity: str) -> None:
+        """Accept only this identity as the guest: the call belongs to them."""
+        self._expected = identity
+
+    def start(self) -> None:
+        """Process the participants already in the room. Call once, when the room is connected."""
+        self._scan()
+
+    def close(self) -> None:
+        """Unsubscribe from the room's events."""
+        self._cancel_alone_timer()
+        for event, callback in (
+            ("participant_connected", self._on_connected),
+            ("participant_active", self._on_connected),
+            ("participant_disconnected", self._on_disconnected),
+            ("track_published", self._on_track),
+            ("participant_attributes_changed", self._on_attributes),
+            ("reconnected", self._scan),
+        ):
+            with contextlib.suppress(ValueError, KeyError):
+                self._room.off(event, callback)  # type: ignore[arg-type]
+
+    # -- the room's events -----------------------------------------------------------------------
+
+    def _on_connected(self, participant: rtc.RemoteParticipant) -> None:
+        self._on_seen(participant)
+        self._changed.set()
+
+    def _on_disconnected(self, participant: rtc.RemoteParticipant) -> None:
+        self._gone(participant.identity)
+        # After a rejoin within the server's tick the new participant is there already.
+        now = self._room.remote_participants.get(participant.identity)
+        gone = now is None or now.sid == participant.sid
+        if participant.identity == self._guest and self._present and gone:
+            self._present = False
+            self._left()
+        self._start_alone_timer()
+        self._changed.set()
+
+    def _on_track(
+        self, publication: rtc.RemoteTrackPublication, participant: rtc.RemoteParticipant
+    ) -> None:
+        if publication.source == rtc.TrackSource.SOURCE_MICROPHONE:
+            self.claim(participant.identity)
+
+    def _on_attributes(self, changed: dict[str, str], participant: rtc.Participant) -> None:
+        self._changed.set()
+
+    def _scan(self) -> None:
+        people = sorted(
+            self._room.remote_participants.values(),
+            key=lambda one: one.joined_at.timestamp() if one.joined_at else 0.0,
+        )
+        for participant in people:
+            self._on_seen(participant)
+        if self._guest is not None and self._present and self.participant is None:
+            self._present = False
+            self._left()
+        self._changed.set()
+
+    def _on_seen(self, participant: rtc.RemoteParticipant) -> None:
+        if not _is_active(participant):  # ``participant_active`` follows
+            self._start_alone_timer()
+            return
+        if participant.identity == self._guest:
+            self._guest_is_here(participant)
+            return
+        if self._guest is not None:
+            self._joined(participant.identity)
+        if self._guest is None and self._eligible(participant):
+            telephone = participant.kind == rtc.ParticipantKind.PARTICIPANT_KIND_SIP
+            speaks = any(
+                publication.source == rtc.TrackSource.SOURCE_MICROPHONE
+                for publication in participant.track_publications.values()
+            )
+            if self._expected is not None or telephone or speaks:
+                self._bind(participant)
+        self._start_alone_timer()
+
+    def _guest_is_here(self, participant: rtc.RemoteParticipant) -> None:
+        reloaded = participant.sid != self._sid
+        back = reloaded or not self._present
+        self._sid, self._present = participant.sid, True
+        if back:
+            self._came_back(Arrival(reloaded))
+
+    # -- binding -----------------------------------------------------------------------------------
+
+    def _eligible(self, participant: rtc.RemoteParticipant) -> bool:
+        if self._expected is not None:
+            return participant.identity == self._expected and participant.kind in _PEOPLE
+        return participant.kind in _PEOPLE and self._role_in_token(participant) is None
+
+    def _bind(self, participant: rtc.RemoteParticipant) -> None:
+        self._guest, self._sid, self._present = participant.identity, participant.sid, True
+        self._cancel_alone_timer()
+        self._changed.set()
+
+    def _start_alone_timer(self) -> None:
+        self._cancel_alone_timer()
+        if self._guest is not None:
+            return
+        candidates = [one for one in self._room.remote_participants.values() if self._eligible(one)]
+        if len(candidates) == 1 and _is_active(candidates[0]):
+            loop = asyncio.get_running_loop()
+            self._alone = loop.call_later(self._alone_s, self.claim, candidates[0].identity)
+
+    def _cancel_alone_timer(self) -> None:
+        if self._alone is not None:
+            self._alone.cancel()
+            self._alone = None
+
+
+def _is_active(participant: rtc.RemoteParticipant) -> bool:
+    """Whether what is sent to a participant reaches them."""
+    return participant.state == rtc.ParticipantState.PARTICIPANT_STATE_ACTIVE

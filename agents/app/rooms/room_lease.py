@@ -1,0 +1,226 @@
+"""A job's lease on a room: acquired before connecting, renewed during the call, then released."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from state.shared import JournalFault, Lease, LeaseHeld, LeaseLost, SqlStore, StateError
+
+logger = logging.getLogger(__name__)
+
+LEASE_S, RENEW_EVERY_S = 2.0, 0.5
+"""How long a lease lasts unless it is renewed, and how often it is renewed, in seconds."""
+
+WATCH_S = 2 * RENEW_EVERY_S
+"""How long a lease of another agent is watched for a renewal before it is taken over, in
+seconds."""
+
+DATABASE_WAIT_S = 20.0
+"""How long to retry while the database is locked or does not answer, in seconds."""
+
+
+def lease_name(agent: str, room: str) -> str:
+    """Name the lease of an agent in a room; two restaurants on one database use different names.
+
+    >>> lease_name("bella-vista", "table-7")
+    'bella-vista/table-7'
+    """
+    return f"{agent}/{room}"
+
+
+def leased_room(name: str, agent: str) -> str | None:
+    """Return the room of a lease, if the lease is this agent's."""
+    owner, _, room = name.partition("/")
+    return room if owner == agent else None
+
+
+class RoomLease:
+    """One job's lease on a room.
+
+    Args:
+        store: Keeps the leases and, with the states, which state is served in which room.
+        name: The lease's name, from ``lease_name``.
+        holder: The job's id.
+        supersedes: The job to take the lease over from: dead, or leaving.
+        tries: How many agents in a row were lost in this call, as counted by the dispatcher;
+            ``None`` without ``supersedes``.
+        lost: Called when another agent has the lease.
+    """
+
+    def __init__(
+        self,
+        store: SqlStore,
+        name: str,
+        holder: str,
+        *,
+        supersedes: str | None,
+        tries: int | None,
+        lost: Callable[[], None],
+    ) -> None:
+        self._store = store
+        self._name = name
+        self._holder = holder
+        self._supersedes = supersedes
+        self._tries = tries
+        self._lost = lost
+        self._lease: Lease | None = None
+        self._renewing: asyncio.Task[None] | None = None
+        self._held_until = float("inf")
+        self._renewable = True
+        self._released = False
+
+    @property
+    def may_have_expired(self) -> bool:
+        """Whether this process was suspended so long that another agent may hold the lease by now."""
+        return asyncio.get_running_loop().time() > self._held_until
+
+    @property
+    def name(self) -> str:
+        """The lease's name."""
+        return self._name
+
+    @property
+    def lease(self) -> Lease:
+        """The lease as it was when it was acquired."""
+        if self._lease is None:
+            raise RuntimeError("the lease has not been acquired")
+        return self._lease
+
+    async def acquire(self) -> bool:
+        """Acquire the lease; returns whether it is ours.
+
+        A live holder renews its lease. So the lease of another agent is watched before it is taken
+        over, even if it seems to have expired: the clock may have been set forward. While the
+        database is temporarily unusable this retries: no other agent could acquire the lease sooner.
+
+        Raises:
+            JournalFault: The database cannot be used.
+        """
+        loop = asyncio.get_running_loop()
+        give_up_at = loop.time() + DATABASE_WAIT_S
+        watching_since: float | None = None
+        seen: Lease | None = None
+        while True:
+            try:
+                there = await self._store.lease_at(self._name)
+                if seen is not None and there is not None and there.until > seen.until:
+                    return False
+                seen = there
+                if self._is_held_by_another(there):
+                    watching_since = watching_since or loop.time()
+                    if loop.time() < watching_since + WATCH_S:
+                        await asyncio.sleep(RENEW_EVERY_S / 2)
+                        continue
+                self._lease = await self._store.take_place(
+                    self._name,
+                    self._holder,
+                    seconds=LEASE_S,
+                    supersedes=self._supersedes,
+                    tries=self._tries,
+                )
+            except LeaseHeld:
+                watching_since = watching_since or loop.time()
+                if loop.time() > watching_since + WATCH_S + LEASE_S + RENEW_EVERY_S:
+                    return False
+                await asyncio.sleep(RENEW_EVERY_S / 2)
+            except JournalFault as fault:
+                if not fault.passing or loop.time() > give_up_at:
+                    raise
+                logger.warning("room lease not acquired yet, retrying: %s", fault.message)
+                await asyncio.sleep(RENEW_EVERY_S)
+            else:
+                if self._released:  # meanwhile: it would not be renewed
+                    await self._store.leave_place(self._name, self._holder, done=False)
+                    return False
+                self._held_until = loop.time() + LEASE_S
+                self._renewing = loop.create_task(self._renew())
+                return True
+
+    def _is_held_by_another(self, lease: Lease | None) -> bool:
+        return lease is not None and lease.holder not in (None, self._holder, self._supersedes)
+
+    async def record_state(self, state_id: str, guest: str) -> None:
+        """Record which state is served in this room, and for whom.
+
+        An agent elsewhere that has the state loses it. Retries while the database is temporarily
+        unusable.
+        """
+        loop = asyncio.get_running_loop()
+        give_up_at = loop.time() + DATABASE_WAIT_S
+        while True:
+            try:
+                await self._store.assign(self._name, self._holder, state_id=state_id, guest=guest)
+            except LeaseLost:
+                self._lost()
+                raise
+            except JournalFault as fault:
+                if not fault.passing or loop.time() > give_up_at:
+                    raise
+                logger.warning("state not recorded yet, retrying: %s", fault.message)
+                await asyncio.sleep(RENEW_EVERY_S)
+            else:
+                return
+
+    async def reset(self) -> None:
+        """Close the recorded call and keep the lease: the next call in this room starts a new state.
+
+        Without a usable database the lease stays as it is.
+        """
+        if self._renewing is None or self._released:
+            return
+        self._renewing.cancel()
+        await asyncio.gather(self._renewing, return_exceptions=True)
+        try:
+            await self._store.leave_place(self._name, self._holder, done=True)
+        except StateError as fault:
+            logger.warning("room lease could not be reset: %s", fault.message)
+            if not self._released:
+                self._renewing = asyncio.get_running_loop().create_task(self._renew())
+            return
+        try:
+            taken = await self.acquire()
+        except JournalFault:
+            taken = False
+        if not taken and not self._released:  # another agent was faster
+            self._lost()
+
+    async def release(self, *, done: bool) -> None:
+        """Release the lease.
+
+        Args:
+            done: Whether the call is complete, so that the next guest in this room starts a new
+                order.
+        """
+        self._released = True
+        if self._renewing is None:
+            return
+        self._renewing.cancel()
+        await asyncio.gather(self._renewing, return_exceptions=True)
+        self._renewing = None
+        try:
+            await self._store.leave_place(self._name, self._holder, done=done)
+        except StateError as fault:  # the lease expires on its own
+            logger.warning("room lease could not be released: %s", fault.message)
+
+    async def _renew(self) -> None:
+        while True:
+            await asyncio.sleep(RENEW_EVERY_S)
+            if not await self.renew():
+                return
+
+    async def renew(self) -> bool:
+        """Renew the lease once; returns whether no other agent has it."""
+        now = asyncio.get_running_loop().time()
+        try:
+            await self._store.renew(self._name, self._holder, seconds=LEASE_S)
+        except LeaseLost:
+            self._lost()
+            return False
+        except StateError as fault:  # it is ours until another agent takes it over
+            if self._renewable:
+                logger.warning("room lease could not be renewed: %s", fault.message)
+            self._renewable = False
+        else:
+            self._held_until = now + LEASE_S
+            self._renewable = True
+        return True

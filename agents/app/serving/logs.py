@@ -1,0 +1,179 @@
+"""The logs of a worker and its jobs: never a guest's words, and never a secret.
+
+Messages and exceptions of libraries may contain what a guest has said. So of a library's message
+only the start is kept, up to where values begin; of an exception its type and the places it came
+through; of the extra fields of a library's message those known to be harmless. Our own messages are
+fixed texts and are kept whole.
+"""
+
+import json
+import logging
+import re
+import sys
+import threading
+import traceback
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from types import TracebackType
+
+from pydantic import JsonValue
+
+from agents.app.terminal.json_lines import json_line
+
+_OURS = frozenset({"agents", "bella_vista", "rpc", "state"})
+_HARMLESS = frozenset({"exit_code", "job_id", "max_retry", "pid", "retry_count", "room"})
+_ADDED = ("error_kind", "error_places")
+_USUAL = frozenset({*vars(logging.makeLogRecord({})), "message", "asctime", "taskName", *_ADDED})
+_VALUES = re.compile(r": |\n| ?[<(`'\"]")
+"""Where values may begin in a library's message."""
+
+_UNHANDLED = logging.getLogger(__name__)
+
+
+class RedactingFilter(logging.Filter):
+    """Redacts every record in place, and passes it on."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Redact a record."""
+        ours = record.name.partition(".")[0] in _OURS
+        text = _text(record)
+        record.msg, record.args = (text if ours else _VALUES.split(text, maxsplit=1)[0]), ()
+        self._redact_exception(record)
+        for name, value in list(vars(record).items()):
+            if name in _USUAL:
+                continue
+            if isinstance(value, BaseException):
+                setattr(record, name, type(value).__name__)
+            elif not (ours or name in _HARMLESS) or not _plain(value):
+                delattr(record, name)
+        return True
+
+    def _redact_exception(self, record: logging.LogRecord) -> None:
+        kind, _, trace = record.exc_info or (None, None, None)
+        if kind is not None:
+            record.error_kind = kind.__name__
+            record.error_places = list(_places(trace))
+        record.exc_info = record.exc_text = record.stack_info = None
+
+
+class _Lines(logging.Formatter):
+    """Formats a record as one line without the given secrets."""
+
+    def __init__(self, secrets: Sequence[str]) -> None:
+        super().__init__()
+        # Within JSON a secret appears escaped.
+        written = (json.dumps(secret, ensure_ascii=False)[1:-1] for secret in secrets)
+        self._secrets = tuple({*secrets, *written})
+
+    def format(self, record: logging.LogRecord) -> str:
+        text = self._line(record)
+        for secret in self._secrets:
+            text = text.replace(secret, "[secret]")
+        return text
+
+    def _line(self, record: logging.LogRecord) -> str:
+        raise NotImplementedError
+
+
+class JsonLines(_Lines):
+    """One JSON object per record: ``time``, ``level``, ``logger``, ``message``, and its extra fields."""
+
+    def _line(self, record: logging.LogRecord) -> str:
+        said: dict[str, JsonValue] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        if (kind := getattr(record, "error_kind", None)) is not None:
+            said |= {"error": kind, "at": getattr(record, "error_places", [])}
+        beside = {name: value for name, value in _data(record).items() if name not in said}
+        return json_line(said | beside)
+
+
+class PlainLines(_Lines):
+    """One line per record for a developer to read."""
+
+    def _line(self, record: logging.LogRecord) -> str:
+        time = datetime.fromtimestamp(record.created).astimezone().strftime("%H:%M:%S")
+        text = f"{time} {record.levelname.lower():7} {record.getMessage()}"
+        data = " ".join(f"{name}={value}" for name, value in _data(record).items())
+        if data:
+            text += f"  [{data}]"
+        if (kind := getattr(record, "error_kind", None)) is not None:
+            text += f" ({kind})"
+            text += "".join(f"\n    {place}" for place in getattr(record, "error_places", []))
+        return text
+
+
+def log_as_worker(secrets: Sequence[str], *, plain: bool = False) -> None:
+    """Log this process, and its jobs through it, to stderr.
+
+    Args:
+        secrets: Texts to redact.
+        plain: Whether to write lines for a developer; else one JSON object per line.
+    """
+    handler = logging.StreamHandler()
+    handler.addFilter(RedactingFilter())
+    handler.setFormatter(PlainLines(secrets) if plain else JsonLines(secrets))
+    root = logging.getLogger()
+    for old in tuple(root.handlers):
+        root.removeHandler(old)
+    root.addHandler(handler)
+    root.setLevel(logging.WARNING)
+    # livekit-agents 1.8.9 gives a job process the levels that are set here.
+    for name in _OURS:
+        logging.getLogger(name).setLevel(logging.INFO)
+    # Its info lines are replaced by ours, which name the room and hold no other data.
+    logging.getLogger("livekit").setLevel(logging.WARNING)
+    _log_unhandled_exceptions()
+
+
+def log_as_job() -> None:
+    """Redact a job process's records before they are sent to its worker.
+
+    livekit-agents 1.8.9 puts a handler on the root that sends records to the worker, each formatted
+    with its exception's message, before it sets a job process up.
+    """
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(RedactingFilter())
+    # A record that cannot be sent would be printed with all its data.
+    logging.raiseExceptions = False
+    _log_unhandled_exceptions()
+
+
+def _log_unhandled_exceptions() -> None:
+    logging.captureWarnings(True)
+
+    def in_thread(caught: threading.ExceptHookArgs) -> None:
+        if caught.exc_value is not None:
+            error = (caught.exc_type, caught.exc_value, caught.exc_traceback)
+            _UNHANDLED.error("unhandled exception in a thread", exc_info=error)
+
+    def unraisable(caught: "sys.UnraisableHookArgs") -> None:
+        if caught.exc_value is not None:
+            error = (caught.exc_type, caught.exc_value, caught.exc_traceback)
+            _UNHANDLED.error("unraisable exception", exc_info=error)
+
+    threading.excepthook = in_thread
+    sys.unraisablehook = unraisable
+
+
+def _text(record: logging.LogRecord) -> str:
+    try:
+        return record.getMessage()
+    except Exception:  # a library's message that does not fit its arguments must not break logging
+        return str(record.msg)
+
+
+def _plain(value: object) -> bool:
+    return value is None or isinstance(value, str | int | float | bool)
+
+
+def _places(trace: TracebackType | None) -> Iterator[str]:
+    for frame in traceback.extract_tb(trace):
+        yield f"{frame.filename}:{frame.lineno} {frame.name}"
+
+
+def _data(record: logging.LogRecord) -> dict[str, JsonValue]:
+    return {name: value for name, value in vars(record).items() if name not in _USUAL}

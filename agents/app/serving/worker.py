@@ -1,0 +1,153 @@
+"""The AgentServer that accepts calls; ``lifecycle`` runs it.
+
+A module that holds a server is imported by every process that serves its calls, so what only the
+worker itself needs is imported when it runs.
+"""
+
+import signal
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from livekit.agents import AgentServer, JobExecutorType, JobProcess
+
+from agents.app.serving.logs import log_as_job
+from agents.app.settings import AppSettings
+
+if TYPE_CHECKING:
+    from agents.app.serving.dispatching import GivenUp
+    from agents.app.serving.replacement import LostCall
+
+FindLost = Callable[[], Awaitable[Sequence["LostCall"]]]
+"""Finds the calls that dead workers have left."""
+
+Setup = Callable[[JobProcess], Any]
+"""Prepares a process before its call; a module-level function, since other processes import it by
+name."""
+
+FULL = 0.7
+"""The load of a worker that is at capacity: livekit-server 1.13.5 assigns no jobs to a worker that
+reports it (its ``agents.target_load``), and LiveKit Cloud allows no other threshold."""
+
+LEAVE_WHEN_OVER = signal.SIGTERM
+"""The signal that tells a job that its worker is shutting down, so that its agent leaves when the
+call is over."""
+
+_SHUTDOWN_S, _INITIALIZE_S, _SESSION_END_S = 10.0, 30.0, 30.0
+
+
+class Worker(AgentServer):
+    """An AgentServer whose load is its number of calls, relative to its capacity.
+
+    Args:
+        settings: The settings.
+        audio: Whether any call may carry audio, so that audio models are loaded ahead.
+        lost: Finds the calls that dead workers have left.
+        given_up: Called for a call whose agents keep failing.
+        setup: Prepares a process before its call.
+        preload: Modules that are imported once for all of its processes.
+        noun: What the application calls a state.
+    """
+
+    def __init__(
+        self,
+        settings: AppSettings,
+        *,
+        audio: bool,
+        lost: FindLost | None,
+        given_up: "GivenUp | None",
+        setup: Setup | None,
+        preload: Sequence[str],
+        noun: str,
+    ) -> None:
+        secret = settings.livekit_api_secret
+        super().__init__(
+            ws_url=settings.livekit_url,
+            api_key=settings.livekit_api_key,
+            api_secret=secret.get_secret_value() if secret else None,
+            # livekit-agents 1.8.9 reports the machine's load by default: beside a busy neighbour it
+            # took no calls.
+            load_fnc=self.load,
+            load_threshold=FULL,
+            num_idle_processes=settings.idle,
+            host=settings.health_host,
+            port=settings.health_port,
+            prometheus_port=settings.metrics_port,
+            drain_timeout=round(settings.drain),
+            shutdown_process_timeout=_SHUTDOWN_S,
+            initialize_process_timeout=_INITIALIZE_S,
+            session_end_timeout=_SESSION_END_S,
+            setup_fnc=partial(_set_up, setup),
+            preload_modules=list(preload),
+        )
+        self.settings = settings
+        self.audio = audio
+        self.lost = lost
+        self.given_up = given_up
+        self.noun = noun
+
+    @property
+    def health_port(self) -> int:
+        """The port of its health check, once it has started."""
+        return self.worker_info.http_port
+
+    @property
+    def pool(self) -> Any:
+        """Its process pool: a private attribute of livekit-agents 1.8.9, new at each start."""
+        return getattr(self, "_proc_pool", None)
+
+    def load(self) -> float:
+        """Return the load: calls by capacity, up to ``FULL``."""
+        return FULL * (len(self.active_jobs) / self.settings.calls)
+
+    def _get_effective_load(self) -> float:
+        # livekit-agents 1.8.9 counts a starting call as the load of a whole idle process as long as
+        # there is no other: of three guests who come at once, a worker with room for twenty would
+        # refuse one.
+        beginning: int = getattr(self, "_reserved_slots", 0)
+        return FULL * ((len(self.active_jobs) + beginning) / self.settings.calls)
+
+
+def make_server(
+    settings: AppSettings,
+    *,
+    audio: bool = False,
+    lost: FindLost | None = None,
+    given_up: "GivenUp | None" = None,
+    setup: Setup | None = None,
+    preload: Sequence[str] = (),
+    noun: str = "state",
+) -> Worker:
+    """Make the server of a module that workers run; ``rtc_session`` registers its entrypoint.
+
+    Nothing starts yet, and settings may be missing: that is reported when the worker is run.
+
+    Args:
+        settings: The settings.
+        audio: Whether any call may carry audio, so that audio models are loaded ahead.
+        lost: Finds the calls that dead workers have left; called every few seconds.
+        given_up: Called for a call whose agents keep failing.
+        setup: Prepares a process before its call; a module-level function.
+        preload: Modules that are imported once for all of its processes, including the caller's;
+            none may start a thread.
+        noun: What the application calls a state.
+    """
+    return Worker(
+        settings,
+        audio=audio,
+        lost=lost,
+        given_up=given_up,
+        setup=setup,
+        preload=preload,
+        noun=noun,
+    )
+
+
+def _set_up(setup: Setup | None, process: JobProcess) -> None:
+    log_as_job()
+    if process.executor_type is JobExecutorType.PROCESS:
+        # A job without a handler ignores the signal. livekit-agents 1.8.9 has its processes ignore
+        # it as well, but not those that are forked from one in which livekit is imported.
+        signal.signal(LEAVE_WHEN_OVER, signal.SIG_IGN)
+    if setup is not None:
+        setup(process)

@@ -1,0 +1,415 @@
+"""Settings from options, the environment and ``.env``: one frozen object, or a list of all faults.
+
+An option wins over the application's variables in the environment, and those over
+``.env`` in the working directory. Providers' settings keep the providers' names. No fault and no ``repr`` shows a secret.
+"""
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime
+from functools import cache
+from typing import Annotated, Any, Literal, Self, TypeVar, cast
+
+from dotenv import dotenv_values
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from agents.app.faults import InputError
+from agents.app.setting_values import (
+    KEY_BYTES,
+    KEY_MISSING,
+    LOCAL,
+    OPENAI,
+    Address,
+    Key,
+    Name,
+    check_address,
+    check_database,
+    check_key,
+    check_livekit_url,
+    check_model,
+    check_voices,
+    is_local_address,
+    needs_key,
+    parse_time,
+)
+
+_LIVEKIT = ("LIVEKIT_URL", "LIVEKIT_API_KEY", "LIVEKIT_API_SECRET")
+
+_DEVKEY = "devkey"
+"""The key of every livekit-server 1.13.5 started with ``--dev``."""
+
+
+AgentName = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[\w.-]+$")]
+
+
+class SettingsFaults(InputError):
+    """The configuration cannot be used."""
+
+
+class AppSettings(BaseSettings):
+    """The settings of every application; one that has more of its own derives a class.
+
+    The derived class names the prefix of the environment variables, and an agent name::
+
+        class Settings(AppSettings):
+            model_config = SettingsConfigDict(env_prefix="CLINIC_")
+            agent_name: AgentName = "clinic"
+
+    Args:
+        model: ``local``, ``openai``, or ``script:FILE``.
+        at: When the clock starts; now by default. Without an offset it is the application's
+            local time.
+        database: Where states are stored, as a URL; a file in the user's data directory by default.
+        transcript: Whether what is said is stored beside the state: on or off.
+        transcript_days: How long it is stored, in days, and up to two more; older transcripts are
+            deleted when a call begins.
+        openai_base_url: The address of the language model's server; OpenAI's own by default.
+        openai_model: The language model's name there.
+        openai_fallback_base_url: The server of the fallback model; the first one's by default.
+        openai_fallback_model: The fallback model's name; the first one's by default.
+        openai_fallback_api_key: The fallback server's key. The first server's key is never sent
+            elsewhere.
+        openai_local_last: Whether the local model is the last fallback.
+        openai_patience: How long a user waits for the first word before they are told that
+            something is wrong, in seconds.
+        livekit_url: The address of the LiveKit server whose rooms are served.
+        livekit_api_key: The LiveKit server's API key.
+        livekit_api_secret: The API secret; it signs the tokens that let participants into rooms.
+        agent_name: The agent name of dispatches to this application.
+        grace: How long a user may be away before the call is over, in seconds.
+        calls: How many calls one worker serves at once.
+        idle: How many warmed-up processes wait for the next call.
+        drain: How long a worker that was told to stop waits for its calls to end, in seconds.
+        health_host: The address that serves health and metrics; 0.0.0.0 is every interface.
+        health_port: The port of the health check; 0 is any free one.
+        metrics_port: The port of the Prometheus metrics; without it they are not served.
+        stt: The speech-to-text provider: ``deepgram``, ``openai`` or ``none``; Deepgram by default
+            if its key is set.
+        stt_model: The speech-to-text model's name.
+        stt_base_url: The speech-to-text server; the provider's own by default.
+        stt_fallback: The fallback provider of speech-to-text.
+        stt_fallback_model: The fallback model's name.
+        tts: The text-to-speech provider: ``cartesia``, ``openai`` or ``none``; Cartesia by default
+            if its key is set.
+        tts_model: The text-to-speech model's name.
+        tts_base_url: The text-to-speech server; the provider's own by default.
+        tts_voice: The provider's voice; its default one if not set.
+        tts_voices: Voices of single agents: ``payment=NAME, feedback=NAME``.
+        tts_fallback: The fallback provider of text-to-speech.
+        tts_fallback_model: The fallback model's name.
+        tts_fallback_voice: The fallback's voice.
+        language: The spoken language, as a code like ``en``.
+        deepgram_api_key: Deepgram's key.
+        cartesia_api_key: Cartesia's key.
+        openai_api_key: The key of the language model's server.
+    """
+
+    model_config = SettingsConfigDict(
+        env_file=".env",
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
+        hide_input_in_errors=True,
+    )
+
+    model: Annotated[str, AfterValidator(check_model)] = LOCAL
+    at: Annotated[datetime | None, BeforeValidator(parse_time)] = None
+    database: Annotated[str | None, AfterValidator(check_database)] = None
+    transcript: bool = True
+    transcript_days: Annotated[int, Field(ge=1, le=3650)] = 30
+    openai_base_url: str | None = Field(default=None, validation_alias="OPENAI_BASE_URL")
+    openai_model: Annotated[str, Field(min_length=1)] = "gpt-4.1"
+    openai_fallback_base_url: Address | None = None
+    openai_fallback_model: Annotated[str | None, Field(min_length=1)] = None
+    openai_fallback_api_key: Key | None = None
+    openai_local_last: bool = False
+    openai_patience: Annotated[float, Field(ge=1, le=300, allow_inf_nan=False)] = 6.0
+    livekit_url: str | None = Field(default=None, validation_alias="LIVEKIT_URL")
+    livekit_api_key: str | None = Field(default=None, validation_alias="LIVEKIT_API_KEY")
+    livekit_api_secret: SecretStr | None = Field(
+        default=None, validation_alias="LIVEKIT_API_SECRET"
+    )
+    agent_name: AgentName = "agent"
+    grace: Annotated[float, Field(ge=1, le=3600, allow_inf_nan=False)] = 60.0
+    calls: Annotated[int, Field(ge=1, le=1000)] = 20
+    idle: Annotated[int, Field(ge=0, le=100)] = 2
+    drain: Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)] = 3600.0
+    health_host: Annotated[str, Field(min_length=1, max_length=255)] = "127.0.0.1"
+    health_port: Annotated[int, Field(ge=0, le=65_535)] = 8081
+    metrics_port: Annotated[int | None, Field(ge=1, le=65_535)] = None
+    stt: Literal["deepgram", "openai", "none"] | None = None
+    stt_model: Name | None = None
+    stt_base_url: Address | None = None
+    stt_fallback: Literal["deepgram", "openai"] | None = None
+    stt_fallback_model: Name | None = None
+    tts: Literal["cartesia", "openai", "none"] | None = None
+    tts_model: Name | None = None
+    tts_base_url: Address | None = None
+    tts_voice: Name | None = None
+    tts_voices: Annotated[str, AfterValidator(check_voices)] = ""
+    tts_fallback: Literal["cartesia", "openai"] | None = None
+    tts_fallback_model: Name | None = None
+    tts_fallback_voice: Name | None = None
+    language: Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$")] = "en"
+    deepgram_api_key: SecretStr | None = Field(default=None, validation_alias="DEEPGRAM_API_KEY")
+    cartesia_api_key: SecretStr | None = Field(default=None, validation_alias="CARTESIA_API_KEY")
+    # The last field, so that those it depends on have been validated.
+    openai_api_key: SecretStr | None = Field(
+        default=None, validation_alias="OPENAI_API_KEY", validate_default=True
+    )
+
+    # Other programs use these two as well: their faults matter only to a model that needs them.
+
+    @field_validator("openai_base_url")
+    @classmethod
+    def _usable(cls, url: str | None, info: ValidationInfo) -> str | None:
+        return url if url is None or info.data.get("model") != OPENAI else check_address(url)
+
+    @field_validator("openai_api_key")
+    @classmethod
+    def _given_where_needed(cls, key: SecretStr | None, info: ValidationInfo) -> SecretStr | None:
+        if info.data.get("model") != OPENAI:
+            return key
+        if key is not None:
+            return check_key(key)
+        if "openai_base_url" in info.data and needs_key(info.data["openai_base_url"]):
+            raise ValueError(KEY_MISSING)
+        return None
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """All keys and secrets, to be redacted everywhere."""
+        keys = (
+            self.openai_api_key,
+            self.openai_fallback_api_key,
+            self.livekit_api_secret,
+            self.deepgram_api_key,
+            self.cartesia_api_key,
+        )
+        texts = (key.get_secret_value().strip() for key in keys if key is not None)
+        return tuple(text for text in texts if text)
+
+    @classmethod
+    def variable(cls, field: str) -> str:
+        """Return the environment variable that holds a setting: ``BELLA_VISTA_MODEL``, ``OPENAI_API_KEY``."""
+        alias = cls.model_fields[field].validation_alias
+        return alias if isinstance(alias, str) else cls._prefix() + field.upper()
+
+    @classmethod
+    def read(cls, **options: object) -> Self:
+        """Read options, environment and ``.env``.
+
+        Args:
+            options: Command-line options by name; ``None`` means not given.
+
+        Raises:
+            SettingsFaults: Everything that is wrong, each naming what to change.
+        """
+        given: dict[str, Any] = {
+            name: value for name, value in options.items() if value is not None
+        }
+        try:
+            return cls(**given)
+        except ValidationError as error:
+            raise SettingsFaults(cls._readable(fault, given) for fault in error.errors()) from None
+        except (OSError, UnicodeError) as error:
+            raise SettingsFaults([f".env: cannot be read: {_why(error)}"]) from None
+
+    @classmethod
+    def read_for_rooms(cls, **options: object) -> Self:
+        """Read the settings, with a LiveKit server, its key and its secret required.
+
+        Args:
+            options: Command-line options by name; ``None`` means not given.
+
+        Returns:
+            Settings with a usable address, key and secret.
+
+        Raises:
+            SettingsFaults: Everything that is wrong, each naming what to change.
+        """
+        return cast("Self", _for_rooms(cls).read(**options))
+
+    @classmethod
+    def usable(cls, **options: object) -> tuple[Self, frozenset[str]] | None:
+        """Read the settings that are valid, so that what depends on them can be checked anyway.
+
+        Args:
+            options: Command-line options by name; ``None`` means not given.
+
+        Returns:
+            The settings, with the default in place of each invalid one, and the names of those;
+            ``None`` if nothing can be read. If the model's key is missing the model itself is kept.
+        """
+        given: dict[str, Any] = {
+            name: value for name, value in options.items() if value is not None
+        }
+        fields = cls.model_fields
+        by_name = {told: field for field in fields for told in (field, cls.variable(field))}
+        kept: dict[str, str] = {}
+        wrong: set[str] = set()
+        for _ in fields:  # each round finds at least one more invalid setting
+            try:
+                settings = cls(**given)
+            except ValidationError as error:
+                for fault in error.errors():
+                    told = str(fault["loc"][0])
+                    wrong.add(by_name[told])
+                    given[told] = fields[by_name[told]].default
+                if "openai_api_key" in wrong:
+                    kept, given["model"] = {"model": OPENAI}, LOCAL
+            except (OSError, UnicodeError):
+                return None
+            else:
+                return settings.model_copy(update=kept), frozenset(wrong)
+        return None
+
+    @classmethod
+    def unknown(cls) -> tuple[str, ...]:
+        """List the variables in the environment and in ``.env`` that have our prefix and are not settings."""
+        known = {cls.variable(name) for name in cls.model_fields}
+        prefix = cls._prefix()
+        return tuple(
+            sorted(
+                name
+                for name in {*_written(), *os.environ}
+                if prefix and name.upper().startswith(prefix) and name.upper() not in known
+            )
+        )
+
+    @classmethod
+    def _prefix(cls) -> str:
+        return cls.model_config.get("env_prefix", "")
+
+    @classmethod
+    def _readable(cls, fault: Any, given: dict[str, Any]) -> str:
+        name = str(fault["loc"][0])
+        if name in given:
+            where = f"--{name}"
+        else:
+            where = cls.variable(name) if name in cls.model_fields else name
+        return f"{where}: {str(fault['msg']).removeprefix('Value error, ')}"
+
+
+_Form = TypeVar("_Form", bound=AppSettings)
+
+
+@cache
+def _for_rooms(form: type[_Form]) -> type[_Form]:
+    """Derive the class whose settings of a LiveKit server are required and checked."""
+
+    class ForRooms(form):  # type: ignore[valid-type, misc]
+        """Settings with a LiveKit server: its address, key and secret are required."""
+
+        # Other programs use LIVEKIT_* as well, so only this class validates them.
+
+        livekit_url: str | None = Field(
+            default=None, validation_alias="LIVEKIT_URL", validate_default=True
+        )
+        livekit_api_key: str | None = Field(
+            default=None, validation_alias="LIVEKIT_API_KEY", validate_default=True
+        )
+        livekit_api_secret: SecretStr | None = Field(
+            default=None, validation_alias="LIVEKIT_API_SECRET", validate_default=True
+        )
+
+        @field_validator("livekit_url")
+        @classmethod
+        def _a_server(cls, url: str | None) -> str:
+            if url is None:
+                raise ValueError("is not set: the address of a LiveKit server")
+            return check_livekit_url(url)
+
+        @field_validator("livekit_api_key")
+        @classmethod
+        def _a_key(cls, key: str | None, info: ValidationInfo) -> str:
+            if key is None:
+                raise ValueError("is not set: the LiveKit server's API key")
+            key = check_key(SecretStr(key)).get_secret_value()
+            if _is_remote(info):
+                from agents.app.livekit_server import API_KEY
+
+                if key in (_DEVKEY, API_KEY):
+                    raise ValueError("is the public key of a development server")
+            return key
+
+        @field_validator("livekit_api_secret")
+        @classmethod
+        def _a_secret(cls, secret: SecretStr | None, info: ValidationInfo) -> SecretStr:
+            if secret is None:
+                raise ValueError("is not set: the LiveKit server's API secret")
+            secret = check_key(secret)
+            if not _is_remote(info):
+                return secret
+            from agents.app.livekit_server import API_SECRET
+
+            if secret.get_secret_value() == API_SECRET:
+                raise ValueError("is the public secret of a development server")
+            if len(secret.get_secret_value()) < KEY_BYTES:
+                raise ValueError(
+                    f"is too short: a server that others can reach needs {KEY_BYTES} characters"
+                )
+            return secret
+
+        @field_validator("metrics_port")
+        @classmethod
+        def _a_port_of_its_own(cls, port: int | None, info: ValidationInfo) -> int | None:
+            if port is not None and port == info.data.get("health_port"):
+                raise ValueError(
+                    f"is the same port as {form.variable('health_port')}: each needs its own"
+                )
+            return port
+
+    ForRooms.__name__ = ForRooms.__qualname__ = f"{form.__name__}ForRooms"
+    return cast("type[_Form]", ForRooms)
+
+
+def has_livekit_settings() -> bool:
+    """Whether any setting of a LiveKit server is in the environment or in ``.env``."""
+    return any(os.environ.get(name) or _written().get(name) for name in _LIVEKIT)
+
+
+def _written() -> Mapping[str, str | None]:
+    with suppress(
+        OSError, UnicodeError
+    ):  # reading the settings reports what is wrong with the file
+        return dotenv_values(".env")
+    return {}
+
+
+def _why(error: Exception) -> str:
+    return getattr(error, "strerror", None) or "it is not UTF-8 text"
+
+
+def _is_remote(info: ValidationInfo) -> bool:
+    """Whether the server is on another machine; an invalid address is reported by itself."""
+    url = info.data.get("livekit_url")
+    return url is not None and not is_local_address(url)
+
+
+def settings_of(name: str) -> type[AppSettings]:
+    """Derive the settings of an application that has none of its own.
+
+    Args:
+        name: The application's name: the agent name, and in capitals the prefix of the variables.
+
+    >>> settings_of("front-desk").variable("database")
+    'FRONT_DESK_DATABASE'
+    """
+
+    class Settings(AppSettings):
+        model_config = SettingsConfigDict(env_prefix=f"{name.replace('-', '_').upper()}_")
+
+        agent_name: AgentName = name
+
+    return Settings

@@ -1,0 +1,107 @@
+"""Logging during a conversation in a terminal: never into the conversation, and never a guest's words.
+
+Messages of libraries' exceptions may contain what a guest has said, so of an exception only the
+type is written, and in a file the places it came through.
+"""
+
+import logging
+import traceback
+from collections.abc import Sequence
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+
+from platformdirs import user_log_path
+
+_MEBIBYTE = 1024 * 1024
+_OLD_ONES = 1
+
+
+class _Formatter(logging.Formatter):
+    """Formats a record with the type of its exception.
+
+    Args:
+        form: The format, as ``logging.Formatter`` takes it.
+        places: Whether to add the places the exception came through.
+        secrets: Texts to redact: a server may repeat the key it was sent.
+    """
+
+    def __init__(self, form: str, *, places: bool, secrets: Sequence[str]) -> None:
+        super().__init__(form)
+        self._places = places
+        self._secrets = tuple(secrets)
+
+    def format(self, record: logging.LogRecord) -> str:
+        text = self._whole(record)
+        for secret in self._secrets:
+            text = text.replace(secret, "[secret]")
+        return text
+
+    def _whole(self, record: logging.LogRecord) -> str:
+        kind, _, trace = record.exc_info or (None, None, None)
+        text = self.formatMessage(self._told(record))
+        if kind is None:
+            return text
+        text += f" ({kind.__name__})"
+        if self._places:
+            frames = traceback.extract_tb(trace)
+            text += "".join(f"\n    {at.filename}:{at.lineno} {at.name}" for at in frames)
+        return text
+
+    def _told(self, record: logging.LogRecord) -> logging.LogRecord:
+        record.message = record.getMessage()
+        record.asctime = self.formatTime(record, self.datefmt)
+        return record
+
+
+def log_to_stderr(secrets: Sequence[str] = ()) -> None:
+    """Log warnings to stderr, one line each, with these secrets redacted."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(
+        _Formatter("%(levelname)s %(name)s: %(message)s", places=False, secrets=secrets)
+    )
+    _install(handler)
+
+
+def log_to_file(application: str, secrets: Sequence[str] = ()) -> Path | None:
+    """Log warnings to a file in the user's log directory; returns it, if it can be created.
+
+    Args:
+        application: The application's name.
+        secrets: Texts to redact.
+    """
+    path = _log_file(application)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handler: logging.Handler = RotatingFileHandler(
+            path, maxBytes=_MEBIBYTE, backupCount=_OLD_ONES, encoding="utf-8", errors="replace"
+        )
+    except OSError:
+        _install(logging.NullHandler())
+        return None
+    handler.setFormatter(
+        _Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s", places=True, secrets=secrets)
+    )
+    _install(handler)
+    return path
+
+
+def log_files(application: str) -> list[Path]:
+    """Return an application's existing log files, newest first."""
+    file = _log_file(application)
+    files = [file, *(file.with_name(f"{file.name}.{number + 1}") for number in range(_OLD_ONES))]
+    return [path for path in files if path.is_file()]
+
+
+def _log_file(application: str) -> Path:
+    return user_log_path(application, appauthor=False) / "console.log"
+
+
+def _install(handler: logging.Handler) -> None:
+    root = logging.getLogger()
+    for old in tuple(root.handlers):
+        root.removeHandler(old)
+    root.addHandler(handler)
+    root.setLevel(logging.WARNING)
+    logging.captureWarnings(True)
+    # livekit-agents 1.8.9 warns of cloud keys that a conversation in a terminal does not need.
+    logging.getLogger("livekit").setLevel(logging.ERROR)
