@@ -4,7 +4,15 @@ Independent of the restaurant and of livekit: the state can be any pydantic mode
 """
 
 from state.shared.basis import Basis
-from state.shared.command import WHOLE, Command, HandOver, overlap
+from state.shared.command import (
+    FRAMEWORK_COMMANDS,
+    WHOLE,
+    Command,
+    EndTool,
+    HandOver,
+    StartTool,
+    overlap,
+)
 from state.shared.errors import (
     Busy,
     JournalFault,
@@ -46,7 +54,10 @@ __all__ = [
     "Command",
     "Entry",
     "Gate",
+    "FRAMEWORK_COMMANDS",
+    "EndTool",
     "HandOver",
+    "StartTool",
     "Journal",
     "JournalFault",
     "KeyReused",
