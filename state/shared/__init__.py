@@ -36,7 +36,7 @@ from state.shared.reading import read_state
 from state.shared.schema import Migration, schema_faults
 from state.shared.shapes import model_faults
 from state.shared.shared_state import Applied, SharedState, Subscriber
-from state.shared.sql import SqlStore
+from state.shared.sql import Eraser, PlaceLeases, SqlStore
 
 __all__ = [
     "WHOLE",
@@ -45,6 +45,7 @@ __all__ = [
     "Busy",
     "Command",
     "Entry",
+    "Eraser",
     "Gate",
     "HandOver",
     "Journal",
@@ -59,6 +60,7 @@ __all__ = [
     "NotStored",
     "OtherOwner",
     "OutcomeUnknown",
+    "PlaceLeases",
     "Refused",
     "SharedState",
     "SqlStore",
