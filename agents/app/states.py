@@ -139,7 +139,7 @@ async def resume_state(
         state_id = await id_of(app.noun, store, state_id)
 
         def check(stored: Stored) -> None:  # a state that has ended stays with its holder
-            _refuse(app, state_id, stored.read(app.state_type))
+            _refuse(app, context, state_id, stored.read(app.state_type))
 
         stored = await store.take(state_id, check=check)
         shared = SharedState.restored(stored, app.state_type, context)
@@ -232,8 +232,8 @@ def _listed(app: App[S, C], one: Listed) -> ListedState[S]:
     return ListedState(one.state_id, number, one.version, one.speaker, state)
 
 
-def _refuse(app: App[S, C], state_id: str, state: S) -> None:
-    if (why := app.refuse_resume(state)) is not None:
+def _refuse(app: App[S, C], context: C, state_id: str, state: S) -> None:
+    if (why := app.refuse_resume(state, context)) is not None:
         raise StateFaults([f"{app.noun.capitalize()} {state_id} {why}: it cannot be continued."])
 
 
