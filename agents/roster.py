@@ -1,5 +1,6 @@
 """The restaurant's graph: who hands to whom, and on what condition."""
 
+from dataclasses import replace
 from functools import cache
 
 from agents.feedback import Feedback
@@ -64,6 +65,23 @@ def restaurant_graph() -> Graph[OrderState]:
     )
 
 
+def restaurant_policy(context: OrderContext) -> CallPolicy[OrderState, OrderContext]:
+    """Return the restaurant's decisions about calls."""
+    restaurant = context.menu.restaurant
+    redactor = Redactor(lambda: region_of(restaurant))
+    return CallPolicy(
+        digest=digest,
+        describe_result=told(context),
+        expects=expects,
+        redact_input=lambda words: redactor(clean(words, lines=True)),
+        redact_partial=lambda words: in_passing(clean(words, lines=True)),
+        redact_output=redact_whole,
+        safe_prefix=settled,
+        trouble="I am sorry, I lost the thread for a moment. Could you say that again? This is"
+        f" {restaurant.name}.",
+    )
+
+
 def restaurant_call(
     shared: SharedState[OrderState, OrderContext],
     *,
@@ -75,31 +93,13 @@ def restaurant_call(
     """Make a call of the restaurant over an order.
 
     Args:
-        shared: The order, new or continued.
-        think_limit_s: How long a model may be silent within a reply, in seconds; as ``CallPolicy`` has it
-            when nothing is said.
-        resumed: Whether it goes on with a conversation that began before it, as ``Call`` has it.
-        turn: The number of things the guest had said before it.
+        shared: The order, new or resumed.
+        think_limit_s: How long a model may be silent within a reply, in seconds.
+        resumed: Whether it continues an earlier conversation, as ``Call`` has it.
+        turn: The number of the guest's turns before it.
         preamble: Said before the first agent opens.
     """
-    menu = shared.context.menu
-    redactor = Redactor(lambda: region_of(menu.restaurant))
-    return Call(
-        shared,
-        restaurant_graph(),
-        CallPolicy(
-            digest=digest,
-            describe_result=told(shared.context),
-            expects=expects,
-            redact_input=lambda words: redactor(clean(words, lines=True)),
-            redact_partial=lambda words: in_passing(clean(words, lines=True)),
-            redact_output=redact_whole,
-            safe_prefix=settled,
-            trouble=f"I am sorry, I lost the thread for a moment. Could you say that again? This is"
-            f" {menu.restaurant.name}.",
-            think_limit_s=CallPolicy.think_limit_s if think_limit_s is None else think_limit_s,
-        ),
-        resumed=resumed,
-        turn=turn,
-        preamble=preamble,
-    )
+    policy = restaurant_policy(shared.context)
+    if think_limit_s is not None:
+        policy = replace(policy, think_limit_s=think_limit_s)
+    return Call(shared, restaurant_graph(), policy, resumed=resumed, turn=turn, preamble=preamble)

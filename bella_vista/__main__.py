@@ -3,23 +3,22 @@
 import os
 import signal
 import sys
-from contextlib import suppress
+
+_WRONG = 2
 
 
 def run() -> None:
     """Run the command line; by default Ctrl-C ends it at once, without output."""
     signal.signal(signal.SIGINT, lambda number, frame: os._exit(128 + number))
     # Imported late, so that Ctrl-C is quiet from the start.
-    from bella_vista.cli import main
+    from bella_vista.layout import foreign_packages
 
-    try:
-        main()
-    except SystemExit as stop:
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError, ValueError):
-                stream.flush()
-        # Without cleanup: livekit 1.1.21 has threads that can abort a process that ends slowly.
-        os._exit(stop.code if isinstance(stop.code, int) else 0)
+    if wrong := foreign_packages():
+        sys.stderr.write("\n".join([*wrong, ""]))
+        sys.exit(_WRONG)
+    from bella_vista.app import APP
+
+    APP.cli()
 
 
 if __name__ == "__main__":

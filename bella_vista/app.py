@@ -1,73 +1,270 @@
-"""The worker's server, named ``server``.
+"""The restaurant's declaration, named ``APP``, and its worker's server, named ``server``.
 
-Jobs run in processes of their own, which import this module by name. What a call needs is
-imported through ``PRELOAD``, once for all of them; the worker itself needs none of it and starts
-faster.
+Jobs run in processes of their own, which import this module by name. It imports neither livekit
+nor the state: a command that needs neither should not wait for them.
 """
 
 from collections.abc import Sequence
-from importlib import import_module
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager
+from datetime import tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
-from livekit.agents import JobContext, JobProcess
-
-from agents.app.models.speech import missing_for_speech
-from agents.app.serving.worker import make_server
-from bella_vista.settings import Settings
+from agents.app.app import App, Environment, NewState
+from agents.app.words import Words
+from bella_vista.settings import NOUN, ORDER_SCHEMA, Settings
 
 if TYPE_CHECKING:
-    from agents.app.job_metadata import JobMetadata
-    from agents.app.serving.replacement import LostCall
+    import typer
+    from livekit.agents.llm import LLM
 
-PRELOAD = (
-    "bella_vista.rooms.job",
-    "bella_vista.local.model",
-    "state.shared.sql.database",
-    "phonenumbers",
-    "email_validator",
-    "babel.numbers",
+    from agents.app.rooms.page import Comments
+    from agents.app.serving.worker import Worker
+    from agents.app.states import ListedState
+    from agents.app.terminal.summary import Summary
+    from agents.handoff import Call, CallPolicy, Graph
+    from rpc.page import PageSpec
+    from state.context import OrderContext
+    from state.order import OrderState
+    from state.shared import SharedState
+
+
+def _state() -> "type[OrderState]":
+    from state.order import OrderState
+
+    return OrderState
+
+
+def _graph() -> "Graph[OrderState]":
+    from agents.roster import restaurant_graph
+
+    return restaurant_graph()
+
+
+def _policy(context: "OrderContext") -> "CallPolicy[OrderState, OrderContext]":
+    from agents.roster import restaurant_policy
+
+    return restaurant_policy(context)
+
+
+def _context(environment: Environment) -> "OrderContext":
+    from bella_vista.menus import served_menu
+    from state.context import OrderContext
+
+    menu = served_menu(environment.settings.menu)
+    now = environment.clock(ZoneInfo(menu.restaurant.timezone))
+    return OrderContext(menu=menu, now=now, new_id=environment.new_id)
+
+
+def _new(context: "OrderContext", new: NewState) -> "OrderState":
+    from state.opening import open_order
+
+    return open_order(
+        context.menu,
+        order_id=new.id,
+        order_number=new.number,
+        channel=new.channel,
+        now=context.now(),
+    )
+
+
+def _view(order: "OrderState", version: int, agent: str | None) -> dict[str, Any]:
+    from state.view import view
+
+    return view(order, version, agent)
+
+
+def _summary(view: Any) -> "Summary":
+    from bella_vista.receipt import summary
+
+    return summary(view)
+
+
+def _local_model(context: "OrderContext", settings: Settings) -> "LLM[Any]":
+    # It loads the words of the menu and the language, so only this model imports them.
+    from bella_vista.local.model import LocalLLM
+
+    return LocalLLM(context.menu, now=context.now)
+
+
+def _choices(call: "Call[OrderState, OrderContext]") -> Sequence[str]:
+    from agents.telling import choices
+
+    return choices(call.last_refusal) or call.shared.context.menu.restaurant.payment
+
+
+def _page() -> "PageSpec[OrderState, OrderContext]":
+    from rpc.restaurant import ORDER_PAGE
+
+    return ORDER_PAGE
+
+
+def _comments(context: "OrderContext") -> "Comments":
+    from bella_vista.page_comments import PageComments
+
+    return PageComments(context)
+
+
+def _refuse_resume(order: "OrderState") -> str | None:
+    from state.stages import ENDED
+
+    return f"is {order.stage.value}" if order.stage in ENDED else None
+
+
+async def _resumed(shared: "SharedState[OrderState, OrderContext]") -> None:
+    from bella_vista.orders import reprice
+
+    await reprice(shared)
+
+
+async def _caller_number(shared: "SharedState[OrderState, OrderContext]", number: str) -> None:
+    from bella_vista.orders import keep_number
+
+    await keep_number(shared, number)
+
+
+async def _given_up(shared: "SharedState[OrderState, OrderContext]", reason: str) -> None:
+    from bella_vista.orders import flag_for_staff
+
+    await flag_for_staff(shared, reason)
+
+
+def _zone(order: "OrderState") -> tzinfo | None:
+    return order.opened_at.tzinfo
+
+
+def _describe(context: "OrderContext") -> str:
+    menu = context.menu
+    dishes = sum(len(section.dishes) for section in menu.sections)
+    return f"{menu.restaurant.name}, {dishes} dishes"
+
+
+def _terms(context: "OrderContext") -> list[str]:
+    return [dish.name for section in context.menu.sections for dish in section.dishes]
+
+
+def _serving(settings: Settings) -> AbstractContextManager[None]:
+    from bella_vista.menus import keep_menu_copy
+
+    return keep_menu_copy(settings.menu)
+
+
+def _menu_schema() -> Any:
+    from state.menu import menu_schema
+
+    return menu_schema()
+
+
+def _rpc_schema() -> Any:
+    from rpc.restaurant import order_contract
+
+    return order_contract()
+
+
+def _conversation_schema() -> Any:
+    from bella_vista.conversations import conversation_schema
+
+    return conversation_schema()
+
+
+def _listing(listed: "Sequence[ListedState[OrderState]]") -> str:
+    from bella_vista.orders_pages import order_list
+
+    return order_list(listed)
+
+
+def _text(order: "OrderState") -> str:
+    from bella_vista.orders_pages import order_page
+
+    return order_page(order)
+
+
+def _commands(app: "App[OrderState, OrderContext]") -> "typer.Typer":
+    from bella_vista.commands import commands_of
+
+    return commands_of(app)
+
+
+def _order_commands(app: "App[OrderState, OrderContext]") -> "typer.Typer":
+    from bella_vista.commands import order_commands_of
+
+    return order_commands_of(app)
+
+
+def _replay(
+    app: "App[OrderState, OrderContext]",
+    files: "Sequence[Path]",
+    settings: Settings,
+    model: str | None,
+) -> int:
+    from bella_vista.replay import replay
+
+    return replay(app, files, settings, model=model)
+
+
+APP: "App[OrderState, OrderContext]" = App(
+    name="bella-vista",
+    noun=NOUN,
+    plural="orders",
+    prefix="bella",
+    help="Bella Vista: a restaurant whose four agents take one order.",
+    settings=Settings,
+    options={"menu": ("FILE", "The menu; Bella Vista's own by default.")},
+    state=_state,
+    schema=ORDER_SCHEMA,
+    context=_context,
+    context_name="menu",
+    describe=_describe,
+    title=lambda context: context.menu.restaurant.name,
+    owner=lambda context: context.menu.restaurant.id,
+    new=_new,
+    zone=_zone,
+    refuse_resume=_refuse_resume,
+    resumed=_resumed,
+    graph=_graph,
+    policy=_policy,
+    model=_local_model,
+    view=_view,
+    summary=_summary,
+    attributes=lambda order: {"stage": order.stage.value},
+    choices=_choices,
+    comments=_comments,
+    terms=_terms,
+    transfer_to=lambda context: context.menu.restaurant.transfer_to,
+    caller_number=_caller_number,
+    given_up=_given_up,
+    serving=_serving,
+    preload=(
+        "bella_vista.local.model",
+        "bella_vista.page_comments",
+        "phonenumbers",
+        "email_validator",
+        "babel.numbers",
+    ),
+    words=Words(
+        not_found="I am sorry, I could not find the order you wanted to go on with.",
+        moved="Your order goes on in another place now, so I leave this one. Goodbye!",
+        broken_off="I am sorry, something is wrong here and this call cannot go on. What you have"
+        " ordered so far is kept. Please try again later.",
+        nobody_there="I do not hear anything, so I will hang up now. Your order is kept. Goodbye!",
+    ),
+    schemas={"menu": _menu_schema, "rpc": _rpc_schema, "conversation": _conversation_schema},
+    listing=_listing,
+    text=_text,
+    page=_page,
+    state_commands=_order_commands,
+    commands=_commands,
+    replay=_replay,
 )
-"""The modules that every call needs."""
-
-_settings = Settings.read()
+"""The restaurant."""
 
 
-def prepare(process: JobProcess) -> None:
-    """Prepare a process, so that its call waits neither for an import nor for the menu."""
-    for name in PRELOAD:  # forked processes have all of it already
-        import_module(name)
-    from bella_vista.rooms.job import prepare_process
+def __getattr__(name: str) -> "Worker":
+    if name != "server":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from agents.app.serving.app_worker import make_app_worker
 
-    prepare_process(process)
-
-
-async def lost_calls() -> "Sequence[LostCall]":
-    """Find the rooms with a call that did not end and whose agent no longer renews its lease."""
-    from bella_vista.rooms.lost import find_lost_calls
-
-    return await find_lost_calls(_settings)
-
-
-async def tell_staff(room: str, metadata: "JobMetadata") -> None:
-    """Flag a call for the staff that failed and is not continued."""
-    from bella_vista.rooms.lost import tell_staff
-
-    await tell_staff(_settings, room, metadata)
-
-
-server = make_server(
-    _settings,
-    audio=not missing_for_speech(_settings),
-    lost=lost_calls,
-    given_up=tell_staff,
-    setup=prepare,
-    preload=(__name__, *PRELOAD),
-)
-
-
-@server.rtc_session(agent_name=_settings.agent_name)
-async def entrypoint(ctx: JobContext) -> None:
-    """Serve one room: acquire its lease, join it, and serve its guest until the call is over."""
-    from bella_vista.rooms.job import serve_room
-
-    await serve_room(ctx)
+    worker = make_app_worker(APP, APP.settings.read())
+    globals()["server"] = worker
+    return worker

@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from agents.app.faults import InputError
 from state.menu import Menu, MenuFaults, load_menu
 
 OWN = Path(__file__).parent / "menu.yaml"
@@ -20,6 +21,18 @@ _GOOD = "_BELLA_VISTA_GOOD_MENU"
 def menu_file(chosen: Path | None) -> Path:
     """Return the menu's file: the chosen one, or Bella Vista's own."""
     return OWN if chosen is None else chosen
+
+
+def read_menu(file: Path) -> Menu:
+    """Read a menu.
+
+    Raises:
+        InputError: Everything that is wrong with it, each with file and line.
+    """
+    try:
+        return load_menu(file)
+    except MenuFaults as wrong:
+        raise InputError(map(str, wrong.faults)) from wrong
 
 
 @contextmanager
@@ -46,17 +59,13 @@ def served_menu(chosen: Path | None) -> Menu:
     """Read the menu, or its last valid copy if the file is broken, so that calls can go on.
 
     Raises:
-        MenuFaults: Everything that is wrong with it, if there is no copy.
+        InputError: Everything that is wrong with it, if there is no copy.
     """
     try:
-        return load_menu(menu_file(chosen))
-    except MenuFaults as wrong:
+        return read_menu(menu_file(chosen))
+    except InputError as wrong:
         copy = os.environ.get(_GOOD)
-        logger.error(
-            "menu invalid%s: %s",
-            "" if copy is None else ", serving the last valid one",
-            "; ".join(map(str, wrong.faults)),
-        )
         if copy is None:
             raise
+        logger.error("menu invalid, serving the last valid one: %s", "; ".join(wrong.faults))
         return load_menu(Path(copy))

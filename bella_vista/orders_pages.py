@@ -1,39 +1,33 @@
 """Formats stored orders as text, for a terminal or a file."""
 
-import shutil
-import sys
 from collections.abc import Iterable, Sequence
-from io import StringIO
 
-from rich.console import Console
 from rich.table import Table
 
-from bella_vista.orders import ListedOrder
+from agents.app.states import ListedState
+from agents.app.terminal.tables import rendered, width
 from state.money import shown
 from state.order import OrderState
 from state.pricing import price
 from state.view import summary
 
-WIDE = 100
-"""The width of a table that is not shown on a terminal, in columns."""
-
 _NAME = 16
 """How many characters of a guest's name the list shows."""
 
 
-def order_list(listed: Sequence[ListedOrder]) -> str:
+def order_list(listed: Sequence[ListedState[OrderState]]) -> str:
     """Format orders as a table."""
-    several = len({one.order.restaurant_id for one in listed if one.order is not None}) > 1
+    several = len({one.state.restaurant_id for one in listed if one.state is not None}) > 1
     heads = ["No.", "Order", *(["Restaurant"] if several else []), "Stage", "Opened", "Guest"]
     table = Table(*heads, "What", box=None, pad_edge=False)
     table.add_column("Total", justify="right", no_wrap=True)
     for column in table.columns:
         column.no_wrap, column.overflow = True, "ellipsis"
     for one in listed:
-        order = one.order
+        order = one.state
         if order is None:
             blank = [""] * (len(heads) - 3)
-            table.add_row("", one.order_id, "?", *blank, "cannot be read", "")
+            table.add_row("", one.id, "?", *blank, "cannot be read", "")
             continue
         table.add_row(
             order.order_number,
@@ -48,9 +42,8 @@ def order_list(listed: Sequence[ListedOrder]) -> str:
     what = table.columns[-2]  # this column is cut if there is not enough room
     others = [column for column in table.columns if column is not what]
     taken = sum(max(len(str(cell)) + 2 for cell in column.cells) for column in others)
-    what.max_width = max(len("What"), _width() - taken - 2)
-    unread = [f"{one.order_id} cannot be read: {one.fault}" for one in listed if one.order is None]
-    return "\n".join([rendered(table), *unread])
+    what.max_width = max(len("What"), width() - taken - 2)
+    return rendered(table)
 
 
 def _cut(name: str) -> str:
@@ -121,18 +114,3 @@ def _more_of(modifications: Sequence[str], note: str | None) -> Iterable[str]:
         yield ", ".join(modifications)
     if note:
         yield f"note: {note}"
-
-
-def rendered(table: object) -> str:
-    """Format a table as text, as wide as the screen or ``WIDE``."""
-    # No markup: a guest's text must not be interpreted.
-    console = Console(
-        file=StringIO(), width=_width(), markup=False, emoji=False, highlight=False, no_color=True
-    )
-    with console.capture() as capture:
-        console.print(table)
-    return "\n".join(line.rstrip() for line in capture.get().rstrip("\n").split("\n"))
-
-
-def _width() -> int:
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDE

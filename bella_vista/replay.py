@@ -11,8 +11,10 @@ from zoneinfo import ZoneInfo
 from livekit.agents.llm import LLM
 from pydantic import ValidationError
 
+from agents.app.app import AnyApp
 from agents.app.clock import in_zone
 from agents.app.faults import InputError
+from agents.app.models.choice import language_model, reply_limit_of, scripted
 from agents.app.setting_values import LOCAL, SCRIPT, check_model
 from agents.app.terminal.logs import log_to_stderr
 from agents.app.terminal.streams import print_error, say
@@ -28,7 +30,6 @@ from bella_vista.conversations.reading import (
     load_conversation,
 )
 from bella_vista.menus import menu_file
-from bella_vista.models import language_model, reply_limit_of, scripted
 from bella_vista.settings import Settings
 from state.context import OrderContext
 from state.menu import Menu, MenuFaults, load_menu
@@ -53,6 +54,7 @@ class Defaults:
     """What a conversation runs with where its file does not say.
 
     Args:
+        app: The application.
         menu: The menu's file.
         model: The language model.
         model_wins: Whether the model overrides the file's, so that it can be tried with another
@@ -61,6 +63,7 @@ class Defaults:
         settings: The settings of a provider's model; read again if not given.
     """
 
+    app: AnyApp
     menu: Path
     model: str = LOCAL
     model_wins: bool = False
@@ -68,16 +71,18 @@ class Defaults:
     settings: Settings | None = None
 
 
-def replay(files: Sequence[Path], settings: Settings, *, model: str | None) -> int:
+def replay(app: AnyApp, files: Sequence[Path], settings: Settings, *, model: str | None) -> int:
     """Run every conversation; returns 0 when all hold, 1 when one does not, 2 when a file is faulty.
 
     Args:
+        app: The application.
         files: The conversations.
         settings: What they run with where they do not say.
         model: The model given by option, which overrides the files'.
     """
     log_to_stderr(settings.secrets)
     setting = Defaults(
+        app=app,
         menu=menu_file(settings.menu),
         model=settings.model,
         model_wins=model is not None,
@@ -218,15 +223,20 @@ def _no_such_order(file: ConversationFile, why: str) -> ConversationFaults:
 def _model(file: ConversationFile, setting: Defaults, menu: Menu, clock: Clock) -> LLM[Any]:
     said = file.conversation
     if setting.model_wins:
-        return language_model(setting.model, menu, clock, setting.settings)
+        return _named(setting.app, setting.model, menu, clock, setting.settings)
     if said.model is None:
         if said.script:
             return scripted(said.script)
-        return language_model(setting.model, menu, clock, setting.settings)
+        return _named(setting.app, setting.model, menu, clock, setting.settings)
     try:
         name = check_model(said.model)
     except ValueError as error:
         raise ConversationFaults([file.fault("model", str(error))]) from None
     if name.startswith(SCRIPT):
         name = f"{SCRIPT}{file.path.parent / name.removeprefix(SCRIPT)}"
-    return language_model(name, menu, clock, setting.settings)
+    return _named(setting.app, name, menu, clock, setting.settings)
+
+
+def _named(app: AnyApp, name: str, menu: Menu, clock: Clock, settings: Settings | None) -> LLM[Any]:
+    context = OrderContext(menu=menu, now=clock, new_id=Ids())
+    return language_model(app, context, settings or Settings.read(), name=name)

@@ -8,10 +8,9 @@ from agents.app.terminal.json_lines import json_line
 from agents.app.terminal.lines import LONGEST, PipedLines
 from agents.app.terminal.streams import say
 from bella_vista.local.understanding.understander import Understander, as_json
-from bella_vista.menus import menu_file
+from bella_vista.menus import menu_file, read_menu
 from bella_vista.settings import Settings
 from state.contact import region_of
-from state.menu import load_menu
 from state.privacy.redaction import Redactor
 
 
@@ -21,7 +20,7 @@ def understand_lines(settings: Settings) -> None:
     Args:
         settings: The menu, and the time that "at seven" is relative to.
     """
-    menu = load_menu(menu_file(settings.menu))
+    menu = read_menu(menu_file(settings.menu))
     now = running_clock(ZoneInfo(menu.restaurant.timezone), settings.at)
     understander = Understander(menu)
     if sys.stdin is None:

@@ -1,14 +1,14 @@
-"""The restaurant's clock: it may start at another time than the present, and runs on from there."""
+"""A clock that may start at another time than the present; it runs on from there."""
 
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo
+from datetime import UTC, datetime, timedelta, tzinfo
 
 
-def in_zone(moment: datetime, zone: ZoneInfo) -> datetime:
-    """Return a time in the restaurant's zone; without a zone it is read as local time there.
+def in_zone(moment: datetime, zone: tzinfo) -> datetime:
+    """Return a time in a zone; without a zone it is read as local time there.
 
+    >>> from zoneinfo import ZoneInfo
     >>> in_zone(datetime.fromisoformat("2026-11-20T19:00"), ZoneInfo("America/New_York")).isoformat()
     '2026-11-20T19:00:00-05:00'
     >>> in_zone(datetime.fromisoformat("2026-11-20T19:00Z"), ZoneInfo("America/New_York")).isoformat()
@@ -24,11 +24,11 @@ def in_zone(moment: datetime, zone: ZoneInfo) -> datetime:
     return moment.astimezone(UTC).astimezone(zone)
 
 
-def running_clock(zone: ZoneInfo, at: datetime | None = None) -> Callable[[], datetime]:
-    """Make a clock of the restaurant that shows the present, or starts elsewhere.
+def running_clock(zone: tzinfo, at: datetime | None = None) -> Callable[[], datetime]:
+    """Make a clock that shows the present, or starts elsewhere.
 
     Args:
-        zone: The restaurant's.
+        zone: Its time zone.
         at: What it shows first; the present when ``None``.
     """
     if at is None:

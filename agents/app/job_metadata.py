@@ -1,5 +1,6 @@
 """The metadata of a LiveKit job, typed."""
 
+import json
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -26,19 +27,21 @@ class JobMetadata(BaseModel):
     """What a dispatch may say about a call; every field is optional.
 
     Args:
-        order_id: The stored order to resume.
-        resume_code: The resume code of an order, which proves that it is the guest's.
-        channel: How the guest talks to us.
-        locale: The guest's language and region, as in ``en-US``.
+        state_id: The stored state to resume; in the metadata it is called by the application's
+            noun, as ``order_id``.
+        resume_code: The resume code of a state, which proves that it is the user's.
+        channel: How the user talks to the agents.
+        locale: The user's language and region, as in ``en-US``.
         user: The user's identity in the room; without it the user is determined among the
             participants.
         supersedes: The job, dead or leaving, whose call this one continues; set by the dispatcher.
         tries: How many jobs in a row have failed in this call; set by the dispatcher.
+        noun: What the application calls a state; not in the metadata.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
 
-    order_id: _Id | None = None
+    state_id: _Id | None = None
     resume_code: _Id | None = None
     channel: Channel | None = None
     locale: Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8}){0,3}$")] | None = (
@@ -47,33 +50,53 @@ class JobMetadata(BaseModel):
     user: Annotated[str, Field(min_length=1, max_length=256)] | None = None
     supersedes: _Id | None = None
     tries: Annotated[int, Field(ge=0, le=100)] = 0
+    noun: Annotated[str, Field(exclude=True)] = "state"
 
     @classmethod
-    def parse(cls, text: str) -> "JobMetadata":
+    def parse(cls, text: str, noun: str = "state") -> "JobMetadata":
         """Parse a job's metadata; an empty text sets nothing.
 
-        >>> JobMetadata.parse('{"order_id": "abcd-efgh-jkmn"}').order_id
+        Args:
+            text: A JSON object.
+            noun: What the application calls a state.
+
+        >>> JobMetadata.parse('{"order_id": "abcd-efgh-jkmn"}', "order").state_id
         'abcd-efgh-jkmn'
 
         Raises:
             MetadataFaults: Everything that is wrong, by field.
         """
         try:
-            return cls.model_validate(read(text))
+            fields = _renamed(read(text), f"{noun}_id", "state_id")
+            return cls.model_validate(fields).model_copy(update={"noun": noun})
         except BadJson:
             raise MetadataFaults([_NO_OBJECT]) from None
         except ValidationError as error:
-            raise MetadataFaults(_readable(fault) for fault in error.errors()) from None
+            raise MetadataFaults(_readable(fault, noun) for fault in error.errors()) from None
 
     def text(self) -> str:
         """Serialize it for a dispatch, without unset fields."""
-        return self.model_dump_json(exclude_defaults=True)
+        fields = self.model_dump(mode="json", exclude_defaults=True)
+        return json.dumps(_renamed(fields, "state_id", f"{self.noun}_id"), separators=(",", ":"))
 
 
-def _readable(fault: Mapping[str, Any]) -> str:
+def _renamed(fields: Mapping[str, Any], name: str, to: str) -> dict[str, Any]:
+    """Rename a field; one that has the new name already, or is not to be set, gets a wrong one."""
+    hidden = {to, "noun"} - {name}
+    return {
+        to if key == name else f"{key}?" if key in hidden else key: value
+        for key, value in fields.items()
+    }
+
+
+def _readable(fault: Mapping[str, Any], noun: str) -> str:
     name = str(fault["loc"][0])
+    name = f"{noun}_id" if name == "state_id" else name.removesuffix("?")
     if fault["type"] == "extra_forbidden":
-        there = ", ".join(JobMetadata.model_fields)
+        known = [
+            f"{noun}_id" if field == "state_id" else field for field in JobMetadata.model_fields
+        ]
+        there = ", ".join(field for field in known if field != "noun")
         return f'there is no field "{_shown(name)}": there are {there}'
     return f"{name}: {str(fault['msg']).lower()}"
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from rpc.gateway import Request
-from rpc.wire.values import Ask, Shown
+from rpc.page.forms import Ask, Shown
 from state.privacy.text import Words
 from state.view import Amount
 

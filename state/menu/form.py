@@ -316,7 +316,7 @@ def _called(steps: Steps) -> str:
 
 
 def _expected(error: ErrorDetails) -> str:
-    values, written = _EXPECTED.findall(error["ctx"]["expected"]), error["input"]
+    values, written = _EXPECTED.findall(error.get("ctx", {})["expected"]), error["input"]
     possible = " or ".join(values) if len(values) < 3 else "one of " + ", ".join(values)
     if not isinstance(written, str):
         return possible

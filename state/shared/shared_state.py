@@ -22,8 +22,9 @@ from state.shared.errors import (
     TakenOver,
     UnknownState,
 )
-from state.shared.forms import as_json, as_stored, fingerprint, read, validated, written
+from state.shared.forms import as_json, as_stored, fingerprint, validated, written
 from state.shared.journal import Entry, Journal, Stored, VersionTaken, to_the_end
+from state.shared.reading import read_state
 from state.shared.shapes import Guard, separate, shape_of
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ class SharedState(Generic[S, C]):
         journal: Where changes are stored before they count; ``None`` keeps them in memory only.
         past: The entries that led here, oldest first, for their keys and the parts they touched.
         wait_s: How long a writer waits for earlier ones, in seconds.
+        state_id: Its id where it is stored.
     """
 
     def __init__(
@@ -102,6 +104,7 @@ class SharedState(Generic[S, C]):
         state: S,
         context: C,
         *,
+        state_id: str = "",
         version: int = 0,
         speaker: str | None = None,
         journal: Journal | None = None,
@@ -112,6 +115,7 @@ class SharedState(Generic[S, C]):
         self._guard = Guard(state)
         self._version = version
         self._speaker = speaker
+        self._schema = 1
         self._taken_over = False
         self._writing = False
         self._outcome_unknown = False
@@ -129,6 +133,7 @@ class SharedState(Generic[S, C]):
         self._changed: dict[str, int] = {WHOLE: unknown} if unknown else {}
         self._changed.update({part: entry.version for entry in past for part in entry.touched})
         self.context = context
+        self.state_id = state_id
 
     @staticmethod
     def restored(
@@ -143,20 +148,23 @@ class SharedState(Generic[S, C]):
             wait_s: How long a writer waits for earlier ones, in seconds.
 
         Raises:
-            JournalFault: What was stored does not fit the model.
+            JournalFault: What was stored does not read back as it was written.
         """
-        return SharedState(
-            read(kind, stored.state, f"Version {stored.version} of {stored.state_id}"),
+        shared = SharedState(
+            stored.read(kind),
             context,
+            state_id=stored.state_id,
             version=stored.version,
             speaker=stored.speaker,
             journal=stored.journal,
             past=stored.entries,
             wait_s=wait_s,
         )
+        shared._schema = stored.schema
+        return shared
 
     @staticmethod
-    async def kept(
+    async def open(
         store: "SqlStore", state_id: str, new: N, context: X, *, wait_s: float = WAIT_S
     ) -> "SharedState[N, X]":
         """Open the stored state with this id, or store a new one, and hold it.
@@ -170,17 +178,22 @@ class SharedState(Generic[S, C]):
 
         Raises:
             OtherOwner: The id belongs to another owner.
-            JournalFault: The database cannot be used, or what was stored does not fit the model.
+            JournalFault: The database cannot be used, or what was stored does not read back as it was written. The
+                state stays with its holder then.
             NotStored: The new state does not read back from its JSON.
         """
+
+        def check(stored: Stored) -> None:
+            stored.read(type(new))
+
         try:
-            stored = await store.take(state_id)
+            stored = await store.take(state_id, check=check)
         except UnknownState:
             try:
                 stored = await store.create(state_id, lambda ordinal: written(new))
             except JournalFault as fault:  # another process may have created it meanwhile
                 try:
-                    stored = await store.take(state_id)
+                    stored = await store.take(state_id, check=check)
                 except UnknownState:
                     raise fault from None
         return SharedState.restored(stored, type(new), context, wait_s=wait_s)
@@ -481,7 +494,8 @@ class SharedState(Generic[S, C]):
         self._outcome_unknown = False
 
     def _restored(self, entry: Entry, before: S | None = None) -> Applied[S]:
-        state = read(type(self._state), entry.state, f"Version {entry.version}")
+        kind, what = type(self._state), f"Version {entry.version}"
+        state = read_state(kind, entry.state, what, schema=self._schema)
         return Applied(
             before=state if before is None else before,
             state=state,

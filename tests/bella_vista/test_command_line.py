@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bella_vista.cli import main
 from tests.bella_vista.terminal.restaurant import MENU
+from tests.commands import main
 
 CONVERSATIONS = Path(__file__).parents[1] / "conversations"
 
@@ -165,7 +165,7 @@ def test_a_faulty_conversation_outweighs_one_that_does_not_hold(
 )
 def test_what_needs_no_voice_does_not_wait_for_livekit(arguments: list[str]) -> None:
     program = (
-        "import sys\nfrom bella_vista.cli import main\n"
+        "import sys\nfrom tests.commands import main\n"
         f"try: main({arguments!r})\nexcept SystemExit: pass\n"
         "sys.exit('livekit' in sys.modules)"
     )

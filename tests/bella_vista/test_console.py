@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from agents.app.console import ConsoleConversation
+from agents.app.terminal.events import EventLines
 from agents.app.terminal.lines import Lines
 from agents.handoff import Event
 from agents.testing import ScriptedLLM, Step, calls, says
-from bella_vista.console import ConsoleConversation
-from bella_vista.terminal.events import EventLines
+from bella_vista.app import APP
 from tests.bella_vista.terminal.restaurant import restaurant
 
 EVENING = (
@@ -31,7 +32,9 @@ async def held(
     call = restaurant()
     guest = iter(said)
     lines = Lines(lambda: next(guest, None))
-    talk = ConsoleConversation(call, ScriptedLLM(script), EventLines(call, out), lines, typed=typed)
+    talk = ConsoleConversation(
+        call, ScriptedLLM(script), EventLines(APP, call, out), lines, typed=typed
+    )
     await talk.run()
     return [json.loads(line) for line in out.getvalue().splitlines()], talk
 
@@ -87,7 +90,7 @@ async def test_ctrl_c_while_a_voice_thinks_ends_politely(number: signal.Signals)
     lines = Lines(lambda: "hello")
     talk = asyncio.ensure_future(
         ConsoleConversation(
-            call, ScriptedLLM(script), EventLines(call, out), lines, typed=True
+            call, ScriptedLLM(script), EventLines(APP, call, out), lines, typed=True
         ).run()
     )
     await started.wait()
@@ -112,7 +115,7 @@ async def test_ctrl_c_while_the_guest_types_ends_politely() -> None:
     call = restaurant()
     talk = asyncio.ensure_future(
         ConsoleConversation(
-            call, ScriptedLLM([says("Hi.")]), EventLines(call, out), Lines(read), typed=True
+            call, ScriptedLLM([says("Hi.")]), EventLines(APP, call, out), Lines(read), typed=True
         ).run()
     )
     await asked.wait()

@@ -10,11 +10,11 @@ import pytest
 
 from agents.roster import restaurant_call
 from agents.testing import Clock, Conversation, Ids, ScriptedLLM, calls, says
-from bella_vista.orders import new_order, open_store
 from state import OrderContext
 from state.shared import SharedState, SqlStore
 from tests.agents.restaurant import FRIDAY_AT_SEVEN, bella_vista
 from tests.postgres import Server
+from tests.stored_orders import new_order, open_store
 
 Away = Callable[[], AbstractContextManager[None]]
 TIRAMISU = ("add_item", {"name": "Tiramisu", "quantity": 1})
@@ -50,7 +50,7 @@ async def begun(store: SqlStore) -> SharedState[Any, OrderContext]:
     zone = bella_vista().restaurant.zone
     clock = Clock(FRIDAY_AT_SEVEN.astimezone(zone))
     context = OrderContext(menu=bella_vista(), now=clock, new_id=Ids())
-    return await new_order(store, context, "terminal", "greeter")
+    return await new_order(store, context, "terminal")
 
 
 async def test_talk_goes_on_while_the_database_is_away_and_storing_when_it_is_back(

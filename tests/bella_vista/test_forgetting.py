@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from bella_vista.forgetting import ErasureReport, forget_guest
-from bella_vista.orders import list_orders, open_store, resume_order, show_order
 from bella_vista.traces import contact_of
 from state.commands import AddNote, CancelOrder, SetCustomer
 from state.forgetting import FORGOTTEN
@@ -31,6 +30,7 @@ from tests.bella_vista.a_guest import (
 from tests.bella_vista.test_orders import begun
 from tests.state.house import House
 from tests.state.shared.by_hand import by_hand
+from tests.stored_orders import list_orders, open_store, resume_order, show_order
 
 ROOT = Path(__file__).parents[2]
 

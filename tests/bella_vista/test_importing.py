@@ -46,7 +46,7 @@ def test_what_was_imported_is_not_looked_at_again() -> None:
 def test_a_guest_in_a_terminal_never_waits_for_the_collector_to_look_at_livekit() -> None:
     program = (
         "import gc, sys\n"
-        "from bella_vista.cli import main\n"
+        "from tests.commands import main\n"
         "try: main(['console', '--events'])\n"
         "except SystemExit: pass\n"
         "print(gc.isenabled(), gc.get_freeze_count(), file=sys.stderr)"

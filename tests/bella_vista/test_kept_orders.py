@@ -17,13 +17,13 @@ import pytest
 
 from agents.app.clock import running_clock
 from agents.testing import Ids
-from bella_vista.cli import main
-from bella_vista.orders import new_order, open_store
 from state.commands import CancelOrder
 from state.context import OrderContext
 from state.menu import load_menu
 from state.shared import Moment
 from tests.bella_vista.terminal.restaurant import MENU
+from tests.commands import main
+from tests.stored_orders import new_order, open_store
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = """
@@ -159,7 +159,7 @@ async def cancelled_order(folder: Path) -> str:
     zone = ZoneInfo(menu.restaurant.timezone)
     context = OrderContext(menu=menu, now=running_clock(zone), new_id=Ids())
     async with open_store(f"sqlite:///{folder}/orders.db", menu.restaurant.id) as store:
-        shared = await new_order(store, context, "terminal", "greeter")
+        shared = await new_order(store, context, "terminal")
         await shared.apply(CancelOrder(), actor="greeter")
     return shared.state.order_id
 

@@ -10,17 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from bella_vista.orders import (
-    OrderFaults,
-    advance_order,
-    default_database,
-    list_orders,
-    new_order,
-    new_order_id,
-    open_store,
-    resume_order,
-    show_order,
-)
+from agents.app.states import default_database, new_id
+from bella_vista.app import APP
+from bella_vista.orders import advance_order
 from state.commands import (
     AcceptOrder,
     AddAllergy,
@@ -45,6 +37,14 @@ from state.errors import WrongStage
 from state.order import OrderState, Stage
 from state.shared import HandOver, SharedState, SqlStore, Stale, TakenOver
 from tests.state.house import CARD, House, card
+from tests.stored_orders import (
+    StateFaults,
+    list_orders,
+    new_order,
+    open_store,
+    resume_order,
+    show_order,
+)
 
 PLACED: tuple[OrderCommand, ...] = (
     SetCustomer(name="Ada", phone="+1 212 555 0199", email="ada@example.com"),
@@ -102,7 +102,7 @@ async def kitchen(url: str) -> AsyncIterator[SqlStore]:
 
 
 async def begun(store: SqlStore, *commands: OrderCommand, house: House | None = None) -> Order:
-    order = await new_order(store, (house or House()).context, "terminal", "greeter")
+    order = await new_order(store, (house or House()).context, "terminal")
     for command in commands:
         await order.apply(command, actor="order_taker")
     return order
@@ -129,7 +129,7 @@ class TestNewOrders:
         assert order.state.stage is Stage.PLACED
 
     def test_an_id_is_never_taken_for_a_number(self) -> None:
-        ids = {new_order_id() for _ in range(5000)}
+        ids = {new_id() for _ in range(5000)}
 
         assert len(ids) == 5000
         for order_id in ids:
@@ -213,7 +213,7 @@ class TestGoingOn:
         house = House()
         order = await begun(store, *commands, house=house)
 
-        with pytest.raises(OrderFaults, match=f"is {stage}: it cannot be continued"):
+        with pytest.raises(StateFaults, match=f"is {stage}: it cannot be continued"):
             await resume_order(store, house.context, order.state.order_id)
         await order.apply(HandOver(target="greeter"), actor="greeter")
 
@@ -225,11 +225,11 @@ class TestGoingOn:
         for _ in range(4):
             await advance_order(kitchen, order.state.order_id)
 
-        with pytest.raises(OrderFaults, match="is completed"):
+        with pytest.raises(StateFaults, match="is completed"):
             await resume_order(store, house.context, order.state.order_id)
 
     async def test_one_that_is_not_there_does_not_go_on(self, store: SqlStore) -> None:
-        with pytest.raises(OrderFaults, match="There is no order abcd"):
+        with pytest.raises(StateFaults, match="There is no order abcd"):
             await resume_order(store, House().context, "abcd")
 
     async def test_another_restaurants_order_does_not_go_on(
@@ -239,7 +239,7 @@ class TestGoingOn:
         other = House(card(CARD.replace("id: blue-door", "id: red-door")))
         async with open_store(url, "red-door") as others:
             for theirs in (others, kitchen):
-                with pytest.raises(OrderFaults, match="belongs to another restaurant"):
+                with pytest.raises(StateFaults, match="belongs to another owner"):
                     await resume_order(theirs, other.context, order.state.order_id)
 
         await order.apply(ReadBack(), actor="order_taker")
@@ -250,13 +250,13 @@ class TestGoingOn:
 
         async with open_store(f"sqlite:///{tmp_path}/orders.db", "blue-door") as store:
             for ask in (
-                new_order(store, house.context, "terminal", "greeter"),
+                new_order(store, house.context, "terminal"),
                 resume_order(store, house.context, "abcd"),
                 list_orders(store, 5),
                 show_order(store, "abcd"),
                 advance_order(store, "abcd"),
             ):
-                with pytest.raises(OrderFaults, match="the file is no database"):
+                with pytest.raises(StateFaults, match="the file is no database"):
                     await ask
 
 
@@ -327,8 +327,8 @@ class TestLooking:
 
         listed = await list_orders(kitchen, 10)
 
-        assert [one.order_id for one in listed] == [second.state.order_id, first.state.order_id]
-        assert [one.order for one in listed] == [second.state, first.state]
+        assert [one.id for one in listed] == [second.state.order_id, first.state.order_id]
+        assert [one.state for one in listed] == [second.state, first.state]
         assert [one.version for one in listed] == [0, len(PLACED)]
         assert len(await list_orders(kitchen, 1)) == 1
 
@@ -345,9 +345,9 @@ class TestLooking:
 
         listed = await list_orders(kitchen, 10)
 
-        assert [one.order is None for one in listed] == [False, True]
+        assert [one.state is None for one in listed] == [False, True]
         assert listed[1].fault == "it is damaged"
-        with pytest.raises(OrderFaults, match="it is damaged"):
+        with pytest.raises(StateFaults, match="it is damaged"):
             await show_order(kitchen, first.state.order_id)
 
     async def test_what_is_no_order_of_this_program_says_so(
@@ -357,11 +357,28 @@ class TestLooking:
 
         listed = await list_orders(kitchen, 10)
 
-        assert listed[0].order is None
-        with pytest.raises(OrderFaults) as fault:
+        assert listed[0].state is None
+        with pytest.raises(StateFaults) as fault:
             await show_order(kitchen, "strange")
-        assert "does not have the form" in str(fault.value)
+        assert "it does not fit this program (" in str(fault.value)
+        assert "declare schema=2 with migrate={1: " in str(fault.value)
         assert "4111" not in str(fault.value)
+
+    async def test_an_order_with_a_field_of_another_name_is_not_continued_without_it(
+        self, store: SqlStore, kitchen: SqlStore
+    ) -> None:
+        order = (await begun(store)).state
+        text = order.model_copy(update={"order_id": "strange"}).model_dump_json()
+        text = text.replace('"person_wanted"', '"wants_person"')
+        await store.create("strange", lambda ordinal: text)
+
+        why = r"it does not fit this program \(wants_person: unknown\)"
+        with pytest.raises(StateFaults, match=why):
+            await resume_order(store, House().context, "strange")
+        with pytest.raises(StateFaults, match=why):
+            await advance_order(kitchen, "strange")
+
+        assert (await store.read("strange")).entries == ()
 
     async def test_an_order_is_shown_as_everybody_outside_sees_it(
         self, store: SqlStore, kitchen: SqlStore
@@ -381,7 +398,7 @@ def test_without_a_word_orders_lie_in_the_users_data_directory(
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "50% of a home?"))
 
     async def begin() -> None:
-        async with open_store(default_database(), "blue-door") as store:
+        async with open_store(default_database(APP), "blue-door") as store:
             await begun(store)
 
     asyncio.run(begin())

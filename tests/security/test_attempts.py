@@ -12,13 +12,14 @@ import pytest
 import yaml
 from livekit.agents.llm import LLM, ChatContext, ChatMessage, LLMStream
 
+from agents.app.terminal.events import EventLines
+from agents.app.terminal.plain import Transcript
 from agents.handoff import DATA_MARK
 from agents.telling import reading
 from agents.testing import Conversation
+from bella_vista.app import APP
 from bella_vista.local.model import LocalLLM
 from bella_vista.local.scene import scene_of
-from bella_vista.terminal.events import EventLines
-from bella_vista.terminal.plain import Transcript
 from state.commands import AddAllergy, AddItem
 from state.order import Stage
 from state.pricing import price
@@ -135,9 +136,9 @@ async def make(attempt: Attempt, text: str, there: Place, model: LLM[Any]) -> st
     """Make an attempt; returns everything a terminal showed of it."""
     plain, lines = io.StringIO(), io.StringIO()
     fronts = (
-        Transcript(there.call, plain, to_go_on="again"),
-        EventLines(there.call, lines),
-        Transcript(there.call, plain, to_go_on="again", answers_here=True),
+        Transcript(APP, there.call, plain, to_go_on="again"),
+        EventLines(APP, there.call, lines),
+        Transcript(APP, there.call, plain, to_go_on="again", answers_here=True),
     )
     for front in fronts:
         there.call.subscribe(front.tell)

@@ -15,11 +15,12 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from agents.app.terminal.events import EventLines
+from agents.app.terminal.plain import Transcript
 from agents.app.terminal.streams import print_error, say
 from agents.handoff import Event, Heard, Said
 from agents.testing import Conversation, calls, says
-from bella_vista.terminal.events import EventLines
-from bella_vista.terminal.plain import Transcript
+from bella_vista.app import APP
 from tests.agents.handoff.raw_model import RawModel
 from tests.security.cards import forms, found
 from tests.security.obeying import FIELDS, Made, ObeyingLLM, filled
@@ -99,7 +100,10 @@ def sinks() -> Iterator[Sinks]:
 
 async def hold(there: Place, model: LLM[Any], lines: Sequence[str], sinks: Sinks) -> None:
     """Talk, with both of the terminal's fronts listening."""
-    fronts = (Transcript(there.call, sinks.shown, to_go_on=""), EventLines(there.call, sinks.shown))
+    fronts = (
+        Transcript(APP, there.call, sinks.shown, to_go_on=""),
+        EventLines(APP, there.call, sinks.shown),
+    )
     for front in fronts:
         there.call.subscribe(front.tell)
     there.call.subscribe(sinks.events.append)

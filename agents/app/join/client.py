@@ -73,8 +73,8 @@ class TurnNotice:
 
 
 @dataclass(frozen=True, slots=True)
-class OrderChanged:
-    """The order has changed.
+class StateChanged:
+    """The state has changed.
 
     Args:
         version: Its new version.
@@ -124,7 +124,7 @@ class CallEnded:
 
 
 ClientEvent = (
-    Said | TurnNotice | OrderChanged | ConnectionChanged | AgentJoined | AgentLeft | CallEnded
+    Said | TurnNotice | StateChanged | ConnectionChanged | AgentJoined | AgentLeft | CallEnded
 )
 
 
@@ -133,13 +133,15 @@ class NoAgent(Exception):
 
 
 class RoomClient:
-    """One guest in one room.
+    """One user in one room.
 
     Args:
+        noun: What the application calls a state.
         tell: Called with each event, in the event loop; it must not block.
     """
 
-    def __init__(self, tell: Callable[[ClientEvent], None]) -> None:
+    def __init__(self, noun: str, tell: Callable[[ClientEvent], None]) -> None:
+        self._noun = noun
         self.room = rtc.Room()
         self._tell = tell
         self._agent: str | None = None
@@ -159,7 +161,7 @@ class RoomClient:
         """Register the RPC methods that the agent calls, once the room is joined."""
         own = self.room.local_participant
         own.register_rpc_method("your_turn_to_speak", self._turn_told)
-        own.register_rpc_method("order_state_changed", self._order_moved)
+        own.register_rpc_method(f"{self._noun}_state_changed", self._state_moved)
         own.register_rpc_method("call_ended", self._call_ended)
 
     @property
@@ -255,8 +257,8 @@ class RoomClient:
             if self._readers:
                 await asyncio.wait(self._readers, timeout=_READ_S)
 
-    async def _order_moved(self, data: rtc.RpcInvocationData) -> str:
-        self._notice(data, lambda notice: self._tell(OrderChanged(int(notice["version"]))))
+    async def _state_moved(self, data: rtc.RpcInvocationData) -> str:
+        self._notice(data, lambda notice: self._tell(StateChanged(int(notice["version"]))))
         return ""
 
     def _notice(self, data: rtc.RpcInvocationData, take: Callable[[dict[str, Any]], None]) -> None:

@@ -38,7 +38,7 @@ class RoomLease:
     """One job's lease on a room.
 
     Args:
-        store: Keeps the leases and, with the orders, which order is served in which room.
+        store: Keeps the leases and, with the states, which state is served in which room.
         name: The lease's name, from ``lease_name``.
         holder: The job's id.
         supersedes: The job to take the lease over from: dead, or leaving.
@@ -139,30 +139,30 @@ class RoomLease:
     def _is_held_by_another(self, lease: Lease | None) -> bool:
         return lease is not None and lease.holder not in (None, self._holder, self._supersedes)
 
-    async def record_order(self, order_id: str, guest: str) -> None:
-        """Record which order is served in this room, and for whom.
+    async def record_state(self, state_id: str, guest: str) -> None:
+        """Record which state is served in this room, and for whom.
 
-        An agent elsewhere that has the order loses it. Retries while the database is temporarily
+        An agent elsewhere that has the state loses it. Retries while the database is temporarily
         unusable.
         """
         loop = asyncio.get_running_loop()
         give_up_at = loop.time() + DATABASE_WAIT_S
         while True:
             try:
-                await self._store.assign(self._name, self._holder, state_id=order_id, guest=guest)
+                await self._store.assign(self._name, self._holder, state_id=state_id, guest=guest)
             except LeaseLost:
                 self._lost()
                 raise
             except JournalFault as fault:
                 if not fault.passing or loop.time() > give_up_at:
                     raise
-                logger.warning("order not recorded yet, retrying: %s", fault.message)
+                logger.warning("state not recorded yet, retrying: %s", fault.message)
                 await asyncio.sleep(RENEW_EVERY_S)
             else:
                 return
 
     async def reset(self) -> None:
-        """Close the recorded call and keep the lease: the next call in this room starts a new order.
+        """Close the recorded call and keep the lease: the next call in this room starts a new state.
 
         Without a usable database the lease stays as it is.
         """

@@ -68,8 +68,12 @@ class AgentJob:
     lived_s: float
 
     @classmethod
-    def of(cls, info: RunningJobInfo) -> "AgentJob":
+    def of(cls, info: RunningJobInfo, noun: str = "state") -> "AgentJob":
         """Describe a job of this worker.
+
+        Args:
+            info: The job.
+            noun: What the application calls a state.
 
         Raises:
             MetadataFaults: Its metadata is invalid, so it never served a call.
@@ -79,7 +83,7 @@ class AgentJob:
             info.job.id,
             info.accept_arguments.identity or default_identity(info.job.id),
             info.job.agent_name,
-            JobMetadata.parse(info.job.metadata),
+            JobMetadata.parse(info.job.metadata, noun),
             max(0.0, time.time() - info.launched_at) if info.launched_at else 0.0,
         )
 
@@ -111,9 +115,13 @@ class Dispatcher:
     Args:
         server: The LiveKit server's API.
         given_up: Called for a call whose agents keep failing.
+        noun: What the application calls a state.
     """
 
-    def __init__(self, server: api.LiveKitAPI, given_up: GivenUp | None = None) -> None:
+    def __init__(
+        self, server: api.LiveKitAPI, given_up: GivenUp | None = None, noun: str = "state"
+    ) -> None:
+        self.noun = noun
         self._server = server
         self._on_given_up = given_up
         self.given_up: set[str] = set()

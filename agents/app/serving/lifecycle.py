@@ -95,7 +95,7 @@ class _Run:
     ) -> None:
         self._worker = worker
         self._stop = stop
-        self._dispatcher = Dispatcher(rooms, worker.given_up)
+        self._dispatcher = Dispatcher(rooms, worker.given_up, worker.noun)
         self._monitor = JobMonitor(self._dispatcher)
         self._recovering: asyncio.Task[None] | None = None
 
@@ -189,7 +189,7 @@ class _Run:
     async def _move(self, job: Any) -> None:
         self._monitor.release(job.job.id)
         try:
-            await self._dispatcher.move(AgentJob.of(job))
+            await self._dispatcher.move(AgentJob.of(job, self._worker.noun))
         except Exception:  # a failure for one call must not affect the others
             where = {"room": job.job.room.name, "job_id": job.job.id}
             logger.exception("call not moved to another worker", extra=where)

@@ -39,8 +39,8 @@ _ARRIVAL_S = 5.0
 """How long the successor of an agent that has left may take to arrive, in seconds."""
 
 _SILENT_S = 3.0
-"""An agent that is in its room and does not renew its lease may only be slow, for this long, in
-seconds."""
+"""An agent that does not renew its lease may only be slow, in its room or on its way into it, for
+this long, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class LostCall:
     Args:
         room: The room's name.
         job_id: The dead agent's job; empty when the agent has left.
-        order_id: The order it served.
+        state_id: The order it served.
         guest: The guest's identity, if known.
         tries: How many agents in a row were lost in this call.
         lived_s: How long the last one served it, in seconds.
@@ -59,7 +59,7 @@ class LostCall:
 
     room: str
     job_id: str
-    order_id: str | None = None
+    state_id: str | None = None
     guest: str | None = None
     tries: int = 0
     lived_s: float = 0.0
@@ -131,7 +131,7 @@ class JobMonitor:
 
     async def _lost(self, info: RunningJobInfo) -> None:
         try:
-            job = AgentJob.of(info)
+            job = AgentJob.of(info, self._dispatcher.noun)
             if await self._dispatcher.is_lost(job):
                 await self._dispatcher.replace(job)
         except MetadataFaults:
@@ -197,15 +197,15 @@ async def recover_lost_calls(
         if dispatcher.is_on_its_way(one.room):
             continue
         identity = default_identity(one.job_id)
-        metadata = JobMetadata(order_id=one.order_id, user=one.guest, tries=one.tries)
+        metadata = JobMetadata(
+            state_id=one.state_id, user=one.guest, tries=one.tries, noun=dispatcher.noun
+        )
         job = AgentJob(one.room, one.job_id, identity, agent_name, metadata, one.lived_s)
         try:
             there = await dispatcher.participants(one.room)
             if not _is_guest_waiting(one.guest, there) or has_agent(there, but=identity):
                 continue
-            if has_agent(there) and one.silent_s < _SILENT_S:
-                continue
-            if not one.job_id and one.silent_s < _ARRIVAL_S:
+            if one.silent_s < (_SILENT_S if one.job_id else _ARRIVAL_S):
                 continue
             await dispatcher.replace(job)
             sent += 1

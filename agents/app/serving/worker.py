@@ -46,6 +46,7 @@ class Worker(AgentServer):
         given_up: Called for a call whose agents keep failing.
         setup: Prepares a process before its call.
         preload: Modules that are imported once for all of its processes.
+        noun: What the application calls a state.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Worker(AgentServer):
         given_up: "GivenUp | None",
         setup: Setup | None,
         preload: Sequence[str],
+        noun: str,
     ) -> None:
         secret = settings.livekit_api_secret
         super().__init__(
@@ -82,6 +84,7 @@ class Worker(AgentServer):
         self.audio = audio
         self.lost = lost
         self.given_up = given_up
+        self.noun = noun
 
     @property
     def health_port(self) -> int:
@@ -113,6 +116,7 @@ def make_server(
     given_up: "GivenUp | None" = None,
     setup: Setup | None = None,
     preload: Sequence[str] = (),
+    noun: str = "state",
 ) -> Worker:
     """Make the server of a module that workers run; ``rtc_session`` registers its entrypoint.
 
@@ -126,8 +130,17 @@ def make_server(
         setup: Prepares a process before its call; a module-level function.
         preload: Modules that are imported once for all of its processes, including the caller's;
             none may start a thread.
+        noun: What the application calls a state.
     """
-    return Worker(settings, audio=audio, lost=lost, given_up=given_up, setup=setup, preload=preload)
+    return Worker(
+        settings,
+        audio=audio,
+        lost=lost,
+        given_up=given_up,
+        setup=setup,
+        preload=preload,
+        noun=noun,
+    )
 
 
 def _set_up(setup: Setup | None, process: JobProcess) -> None:

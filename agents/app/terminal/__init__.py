@@ -1,1 +1,1 @@
-"""What a terminal needs: lines of input, streams, logs, signals."""
+"""Input and output of a conversation in a terminal: a screen, a plain transcript, or JSON lines."""

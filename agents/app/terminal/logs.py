@@ -62,13 +62,14 @@ def log_to_stderr(secrets: Sequence[str] = ()) -> None:
     _install(handler)
 
 
-def log_to_file(secrets: Sequence[str] = ()) -> Path | None:
+def log_to_file(application: str, secrets: Sequence[str] = ()) -> Path | None:
     """Log warnings to a file in the user's log directory; returns it, if it can be created.
 
     Args:
+        application: The application's name.
         secrets: Texts to redact.
     """
-    path = _log_file()
+    path = _log_file(application)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handler: logging.Handler = RotatingFileHandler(
@@ -84,15 +85,15 @@ def log_to_file(secrets: Sequence[str] = ()) -> Path | None:
     return path
 
 
-def log_files() -> list[Path]:
-    """Return the existing log files, newest first."""
-    file = _log_file()
+def log_files(application: str) -> list[Path]:
+    """Return an application's existing log files, newest first."""
+    file = _log_file(application)
     files = [file, *(file.with_name(f"{file.name}.{number + 1}") for number in range(_OLD_ONES))]
     return [path for path in files if path.is_file()]
 
 
-def _log_file() -> Path:
-    return user_log_path("bella-vista", appauthor=False) / "console.log"
+def _log_file(application: str) -> Path:
+    return user_log_path(application, appauthor=False) / "console.log"
 
 
 def _install(handler: logging.Handler) -> None:

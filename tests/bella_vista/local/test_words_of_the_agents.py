@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from bella_vista import page_comments
 from bella_vista.local import phrases
 from bella_vista.local.answers import line_words
 from bella_vista.local.phrases import Topic, topic
 from bella_vista.local.refusals import Refusals
 from bella_vista.local.scene import Outcome
-from bella_vista.rooms import page_comments
 from state import load_menu
 
 NOW = datetime.fromisoformat("2026-11-20T19:00:00-05:00")

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from bella_vista.cli import main
 from tests.bella_vista.openai.server import USAGE, ChatServer, refuses
 from tests.bella_vista.openai.talking import GREETING, KEY, WHOLE_ORDER, script
+from tests.commands import main
 
 ROOT = Path(__file__).parents[3]
 

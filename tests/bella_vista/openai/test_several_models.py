@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from livekit.agents.llm import LLM
 
+from agents.app.models.choice import reply_limit_of
 from agents.app.models.openai import OpenAIModel, OpenAIModels, openai_model
 from agents.app.settings import SettingsFaults
 from agents.roster import restaurant_call
 from agents.testing import Conversation, until
 from bella_vista.local.model import LocalLLM
-from bella_vista.models import reply_limit_of
 from bella_vista.settings import Settings
 from state import OrderContext, OrderState
 from tests.agents.restaurant import FRIDAY_AT_SEVEN, bella_vista, restaurant
@@ -199,7 +199,7 @@ def restaurant_call_with(model: LLM[Any]) -> float:
 
 def test_who_asks_no_provider_imports_no_providers_client() -> None:
     code = (
-        "import sys, bella_vista.console, bella_vista.replay, bella_vista.models\n"
+        "import sys, agents.app.console, bella_vista.replay, agents.app.models.choice\n"
         "sys.exit('livekit.plugins.openai' in sys.modules)"
     )
 

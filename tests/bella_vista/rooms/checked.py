@@ -17,7 +17,9 @@ from typing import Any
 import pytest
 from livekit import rtc
 
-from bella_vista.rooms.process_context import ProcessContext
+from agents.app.rooms.process_context import ProcessContext
+from state.context import OrderContext
+from state.order import OrderState
 from tests.bella_vista.rooms.conftest import Agent, Calls
 from tests.livekit import Client, LiveKit, until
 
@@ -143,7 +145,7 @@ async def served(
     livekit: LiveKit,
     room_name: str,
     *,
-    house: ProcessContext | None = None,
+    house: ProcessContext[OrderState, OrderContext] | None = None,
     **how: Any,
 ) -> AsyncIterator[tuple[Checked, Agent]]:
     """Have a guest and his agent in a room: he has said hello, was greeted, and it is his turn."""

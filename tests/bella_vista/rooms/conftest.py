@@ -1,6 +1,7 @@
 """A house whose calls run in this process, and a restaurant with a worker, in rooms of a real server."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -13,17 +14,19 @@ import pytest
 from livekit import api, rtc
 
 from agents.app.job_metadata import JobMetadata
+from agents.app.rooms.media import Media
+from agents.app.rooms.process_context import ProcessContext, RoomOutcome
+from agents.app.rooms.room_job import RoomJob
+from bella_vista.app import APP
+from bella_vista.local.model import LocalLLM
 from bella_vista.menus import menu_file
-from bella_vista.models import language_model
-from bella_vista.orders import open_store
-from bella_vista.rooms.media import Media
-from bella_vista.rooms.process_context import ProcessContext, RoomOutcome
-from bella_vista.rooms.room_job import RoomJob
 from rpc.gateway import cap_incoming
 from state.context import OrderContext
 from state.menu import load_menu
+from state.order import OrderState
 from tests.bella_vista.rooms.working import Restaurant, Worker
 from tests.livekit import LONG_S, ROLE, Client, LiveKit
+from tests.stored_orders import open_store
 
 NOW = datetime(2026, 11, 20, 18, tzinfo=UTC)
 
@@ -32,7 +35,7 @@ NOW = datetime(2026, 11, 20, 18, tzinfo=UTC)
 class Agent:
     """One call under way, and what serves it."""
 
-    call: RoomJob
+    call: RoomJob[OrderState, OrderContext]
     room: rtc.Room
     held: "asyncio.Task[RoomOutcome]"
 
@@ -47,11 +50,16 @@ class Calls:
     """Starts calls in rooms, as a job does."""
 
     livekit: LiveKit
-    house: ProcessContext
+    house: ProcessContext[OrderState, OrderContext]
 
     @asynccontextmanager
     async def agent(
-        self, room_name: str, *, job: str = "", house: ProcessContext | None = None, **metadata: Any
+        self,
+        room_name: str,
+        *,
+        job: str = "",
+        house: ProcessContext[OrderState, OrderContext] | None = None,
+        **metadata: Any,
     ) -> AsyncIterator[Agent]:
         """Have an agent in a room for a while."""
         job = job or f"AJ_{uuid4().hex[:12]}"
@@ -67,7 +75,7 @@ class Calls:
                 server.room,
                 name=room_name,
                 job=job,
-                metadata=JobMetadata(**metadata),
+                metadata=JobMetadata.parse(json.dumps(metadata), "order"),
             )
             assert await call.acquire_lease()
             call.attach()
@@ -89,10 +97,12 @@ class Calls:
 
 
 @pytest.fixture
-async def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ProcessContext]:
+async def house(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[ProcessContext[OrderState, OrderContext]]:
     """Bella Vista with the local model, a database of its own, however slow the disk is, and no speech."""
     monkeypatch.setattr("state.shared.sql.thread.ANSWER_S", LONG_S)
-    monkeypatch.setattr("rpc.order_session.SAY_S", LONG_S)
+    monkeypatch.setattr("rpc.page.session.SAY_S", LONG_S)
     monkeypatch.setattr("state.shared.sql.thread.WAIT_S", LONG_S)
     menu = load_menu(menu_file(None))
 
@@ -102,9 +112,11 @@ async def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
     context = OrderContext(menu=menu, now=now, new_id=lambda: str(uuid4()))
     async with open_store(f"sqlite:///{tmp_path}/orders.db", menu.restaurant.id) as store:
         yield ProcessContext(
+            app=APP,
+            agent="bella-vista",
             context=context,
             store=store,
-            model=lambda: language_model("local", menu, now),
+            model=lambda: LocalLLM(menu, now=now),
             media=Media(None),
             secret="a-secret-of-the-tests-that-is-long-enough",
             grace_s=30.0,
@@ -112,7 +124,7 @@ async def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
 
 
 @pytest.fixture
-def calls(livekit: LiveKit, house: ProcessContext) -> Calls:
+def calls(livekit: LiveKit, house: ProcessContext[OrderState, OrderContext]) -> Calls:
     """Calls of this house."""
     return Calls(livekit, house)
 
@@ -137,10 +149,10 @@ async def worker(running: Worker) -> Worker:
     return running
 
 
-Changed = Callable[..., ProcessContext]
+Changed = Callable[..., ProcessContext[OrderState, OrderContext]]
 
 
 @pytest.fixture
-def changed(house: ProcessContext) -> Changed:
+def changed(house: ProcessContext[OrderState, OrderContext]) -> Changed:
     """The house with something else about it."""
     return lambda **how: replace(house, **how)

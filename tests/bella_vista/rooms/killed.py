@@ -16,20 +16,22 @@ from typing import Any
 from uuid import uuid4
 
 from agents.app.job_metadata import JobMetadata
+from agents.app.rooms.opening import Opened, open_for
+from agents.app.transcript import CallRecord
 from agents.handoff import Call, Said, start_text, stop
-from agents.roster import restaurant_call, restaurant_graph
+from agents.roster import restaurant_call
+from bella_vista.app import APP
+from bella_vista.local.model import LocalLLM
 from bella_vista.menus import menu_file
-from bella_vista.models import language_model
-from bella_vista.orders import open_store
-from bella_vista.rooms.opening import Opened, open_for
-from bella_vista.transcript import CallRecord
-from rpc.gateway import GUEST, Caller
-from rpc.order_session import OrderSession
+from rpc.gateway import Caller
+from rpc.page import Session
+from rpc.restaurant import GUEST, ORDER_PAGE
 from state.commands import AddNote
 from state.context import OrderContext
 from state.menu import load_menu
 from state.order import OrderState
 from state.shared import Lease, SqlStore
+from tests.stored_orders import open_store
 
 NOW = datetime(2026, 11, 20, 18, tzinfo=UTC)
 ADA = Caller(identity="ada", role=GUEST)
@@ -59,7 +61,7 @@ class Plan:
 class Talking:
     """One talk about an order, as a room holds it, in text."""
 
-    def __init__(self, store: SqlStore, opened: Opened) -> None:
+    def __init__(self, store: SqlStore, opened: Opened[OrderState, OrderContext]) -> None:
         self.call: Call[OrderState, OrderContext] = restaurant_call(
             opened.shared,
             resumed=opened.resumed,
@@ -67,10 +69,12 @@ class Talking:
             preamble=opened.preamble,
         )
         self.call.queued.extend(opened.prior.unanswered)
-        self._record = CallRecord(self.call, store)
-        self.order_session = OrderSession(
+        self._record = CallRecord(self.call, store, channel="web_text")
+        self.order_session = Session(
+            ORDER_PAGE,
             self.call.shared,
             self.call,
+            state_id=self.call.state.order_id,
             agent="bella-vista",
             spoken=opened.prior.spoken,
             store=self._record.say,
@@ -84,7 +88,7 @@ class Talking:
 
     async def start(self) -> None:
         """Let the first agent open."""
-        model = language_model("local", self.call.shared.context.menu, lambda: NOW)
+        model = LocalLLM(self.call.shared.context.menu, now=lambda: NOW)
         await start_text(self.call, model)
 
     async def say(self, text: str) -> int:
@@ -104,16 +108,18 @@ def orders_of(address: str) -> tuple[SqlStore, OrderContext]:
     return open_store(address, menu.restaurant.id), context
 
 
-async def opened(store: SqlStore, context: OrderContext, order_id: str | None) -> Opened:
+async def opened(
+    store: SqlStore, context: OrderContext, order_id: str | None
+) -> Opened[OrderState, OrderContext]:
     """Open an order as a room does, for Ada."""
     return await open_for(
+        APP,
         store,
         context,
-        JobMetadata(order_id=order_id),
+        JobMetadata(state_id=order_id),
         NOBODYS,
         guest="ada",
         channel="web_text",
-        speaker=restaurant_graph().start,
         secret="a-secret-of-the-tests-that-is-long-enough",
     )
 

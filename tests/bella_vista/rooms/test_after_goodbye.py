@@ -11,11 +11,13 @@ import pytest
 from livekit import api
 from livekit.rtc import SimulateScenarioKind
 
+from agents.app.rooms.media import Media
+from agents.app.rooms.process_context import ProcessContext, RoomOutcome
+from agents.app.rooms.silence import SilencePolicy
 from agents.testing import ToneTTS
 from bella_vista.orders import advance_order
-from bella_vista.rooms.media import Media
-from bella_vista.rooms.process_context import ProcessContext, RoomOutcome
-from bella_vista.rooms.silence import SilencePolicy
+from state.context import OrderContext
+from state.order import OrderState
 from state.shared import JournalFault
 from tests.bella_vista.rooms.checked import LARGE, TIRAMISU, Checked, placed, served
 from tests.bella_vista.rooms.conftest import Agent, Calls, Changed
@@ -159,7 +161,7 @@ async def test_a_microphone_that_is_spoken_into_begins_another_call(
     room_name: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("bella_vista.rooms.room_job.OWN_GOODBYE_S", 0.0)
+    monkeypatch.setattr("agents.app.rooms.room_job.OWN_GOODBYE_S", 0.0)
     tone = ToneTTS(character_s=0.004)
     house = changed(media=Media(lambda: speech(tone)))
     async with (
@@ -278,7 +280,7 @@ async def test_staff_are_told_of_the_end_and_of_a_guest_who_is_gone(
 
 
 async def test_what_staff_do_with_the_order_after_the_goodbye_is_shown(
-    calls: Calls, house: ProcessContext, livekit: LiveKit, room_name: str
+    calls: Calls, house: ProcessContext[OrderState, OrderContext], livekit: LiveKit, room_name: str
 ) -> None:
     async with served(calls, livekit, room_name) as (ada, _):
         await ada.call("order.subscribe")
@@ -312,7 +314,7 @@ async def test_who_was_silent_for_too_long_goes_on_with_their_order(
 async def test_an_order_that_goes_on_in_another_room_ends_the_call_here(
     calls: Calls, livekit: LiveKit, room_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bella_vista.rooms.departure.GOODBYE_S", LONG_S)
+    monkeypatch.setattr("agents.app.rooms.departure.GOODBYE_S", LONG_S)
     other = f"{room_name}-other"
     async with served(calls, livekit, room_name) as (ada, first):
         code = (await ada.call("hello"))["resume_code"]
@@ -355,7 +357,7 @@ async def test_a_lost_agents_successor_goes_on_with_the_second_call(
             assert second["order_id"] != first["order_id"]
             await until(lambda: guest.turns[-1]["your_turn"] and guest.turns[-1]["turn"] == 1)
             successor = agent.call.successor_metadata
-            assert (successor.order_id, successor.resume_code) == (second["order_id"], None)
+            assert (successor.state_id, successor.resume_code) == (second["order_id"], None)
             # A worker that finds a job dead knows only what it was sent with.
             async with calls.agent(
                 room_name, job="AJ_second", supersedes="AJ_first", resume_code=code
@@ -442,7 +444,7 @@ async def test_a_worker_that_leaves_does_not_wait_for_agents_that_only_stay(
 
 async def test_a_database_that_cannot_close_a_place_costs_nobody_the_next_call(
     calls: Calls,
-    house: ProcessContext,
+    house: ProcessContext[OrderState, OrderContext],
     livekit: LiveKit,
     room_name: str,
     monkeypatch: pytest.MonkeyPatch,
@@ -466,7 +468,7 @@ async def test_a_database_that_cannot_close_a_place_costs_nobody_the_next_call(
 
 async def test_an_agent_whose_place_another_one_takes_between_two_calls_withdraws(
     calls: Calls,
-    house: ProcessContext,
+    house: ProcessContext[OrderState, OrderContext],
     livekit: LiveKit,
     room_name: str,
     monkeypatch: pytest.MonkeyPatch,
@@ -492,7 +494,7 @@ async def test_a_hello_does_not_wait_for_a_call_that_cannot_begin(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("bella_vista.rooms.room_job.HELLO_S", 0.2)
+    monkeypatch.setattr("agents.app.rooms.room_job.HELLO_S", 0.2)
     async with served(calls, livekit, room_name) as (ada, agent):
         first = await ada.call("hello")
         await goodbye(ada)
@@ -515,7 +517,7 @@ async def test_a_page_that_is_loaded_again_is_not_kept_waiting_either(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("bella_vista.rooms.room_job.HELLO_S", 0.2)
+    monkeypatch.setattr("agents.app.rooms.room_job.HELLO_S", 0.2)
     identity = new_identity()
     async with calls.agent(room_name) as agent:
         async with livekit.joined(room_name, identity) as page:

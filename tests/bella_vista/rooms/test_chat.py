@@ -4,10 +4,11 @@ from typing import Any, cast
 
 import pytest
 
+from agents.app.rooms.chat import BURST, Chat
 from agents.app.rooms.presence import Presence
-from bella_vista.rooms.chat import BURST, Chat
-from bella_vista.rooms.words import TOO_LONG, too_many
-from rpc.wire import LONGEST_SAID
+from agents.app.rooms.sentences import too_many
+from agents.app.words import Words
+from rpc.page import LONGEST_SAID
 from tests.bella_vista.rooms.checked import served
 from tests.bella_vista.rooms.conftest import Calls
 from tests.livekit import LiveKit, until
@@ -65,7 +66,10 @@ async def test_what_holds_no_words_is_nothing_that_was_said(nothing: str) -> Non
     async def refuse(words: str, segment: str) -> None:
         pytest.fail("nothing was refused")
 
-    room, chat = Room(), Chat(cast(Presence, Everybody()), heard.append, refuse)
+    room, chat = (
+        Room(),
+        Chat(cast(Presence, Everybody()), heard.append, refuse, too_long=Words().too_long),
+    )
     chat.follow(cast(Any, room))
 
     room.write(nothing)
@@ -79,8 +83,8 @@ async def test_what_holds_no_words_is_nothing_that_was_said(nothing: str) -> Non
 async def test_texts_that_come_too_fast_are_counted_and_their_writer_is_told(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("bella_vista.rooms.chat.TOLD_AFTER_S", 0.0)
-    monkeypatch.setattr("bella_vista.rooms.chat.PER_SECOND", 1e-9)
+    monkeypatch.setattr("agents.app.rooms.chat.TOLD_AFTER_S", 0.0)
+    monkeypatch.setattr("agents.app.rooms.chat.PER_SECOND", 1e-9)
     heard: list[str] = []
     told: list[str] = []
 
@@ -88,7 +92,10 @@ async def test_texts_that_come_too_fast_are_counted_and_their_writer_is_told(
         assert segment == "too many stream"
         told.append(words)
 
-    room, chat = Room(), Chat(cast(Presence, Everybody()), heard.append, refuse)
+    room, chat = (
+        Room(),
+        Chat(cast(Presence, Everybody()), heard.append, refuse, too_long=Words().too_long),
+    )
     chat.follow(cast(Any, room))
 
     for number in range(BURST + 3):
@@ -114,7 +121,10 @@ async def test_a_text_is_as_long_as_one_that_is_said_or_it_is_refused() -> None:
     async def refuse(words: str, segment: str) -> None:
         told.append(words)
 
-    room, chat = Room(), Chat(cast(Presence, Everybody()), heard.append, refuse)
+    room, chat = (
+        Room(),
+        Chat(cast(Presence, Everybody()), heard.append, refuse, too_long=Words().too_long),
+    )
     chat.follow(cast(Any, room))
 
     for more in (0, 1):
@@ -122,7 +132,7 @@ async def test_a_text_is_as_long_as_one_that_is_said_or_it_is_refused() -> None:
     await until(lambda: told)
 
     assert heard == ["x" * LONGEST_SAID]
-    assert told == [TOO_LONG]
+    assert told == [Words().too_long]
     await chat.aclose()
 
 

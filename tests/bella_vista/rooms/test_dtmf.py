@@ -4,13 +4,13 @@ import asyncio
 
 import pytest
 
-from bella_vista.rooms.dtmf import DtmfDigits
-from bella_vista.rooms.words import A_PERSON
+from agents.app.rooms.dtmf import DtmfDigits
+from agents.app.words import Words
 
 
 async def pressed(keys: str) -> list[str]:
     said: list[str] = []
-    pad = DtmfDigits(said.append, pause_s=0.0)
+    pad = DtmfDigits(said.append, pause_s=0.0, a_person=Words().a_person)
     for key in keys:
         pad.press(key)
     for _ in range(3):
@@ -25,8 +25,8 @@ async def pressed(keys: str) -> list[str]:
         ("42", ["42"]),
         ("5#", ["5"]),
         ("5#4#", ["5", "4"]),
-        ("0", [A_PERSON]),
-        ("0#", [A_PERSON]),
+        ("0", [Words().a_person]),
+        ("0#", [Words().a_person]),
         ("10", ["10"]),
         ("####", []),
         ("**", []),
@@ -46,7 +46,7 @@ async def test_no_more_is_taken_in_than_a_number_has() -> None:
 
 async def test_a_pause_ends_a_number() -> None:
     said: list[str] = []
-    pad = DtmfDigits(said.append, pause_s=0.0)
+    pad = DtmfDigits(said.append, pause_s=0.0, a_person=Words().a_person)
     pad.press("4")
     for _ in range(3):
         await asyncio.sleep(0)

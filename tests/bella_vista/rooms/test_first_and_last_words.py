@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from bella_vista.rooms.process_context import RoomOutcome
-from bella_vista.rooms.silence import SilencePolicy
+from agents.app.rooms.process_context import RoomOutcome
+from agents.app.rooms.silence import SilencePolicy
 from tests.bella_vista.rooms.checked import TIRAMISU, Checked, served
 from tests.bella_vista.rooms.conftest import Calls, Changed
 from tests.livekit import LONG_S, LiveKit, until
@@ -140,7 +140,7 @@ async def test_who_does_something_on_his_page_is_there(
         assert agent.call._conversation is not None
         silence = agent.call._conversation._silence
         with monkeypatch.context() as patch:
-            patch.setattr("bella_vista.rooms.page.QUIET_S", LONG_S)
+            patch.setattr("agents.app.rooms.page.QUIET_S", LONG_S)
             first = silence.due_at
             await ada.apply(**TIRAMISU)
             second = silence.due_at

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from livekit import api, rtc
 
+from agents.app.rooms.process_context import RoomOutcome
 from agents.testing import ScriptedLLM, says
-from bella_vista.rooms.process_context import RoomOutcome
 from tests.bella_vista.rooms.conftest import Calls, Changed
 from tests.livekit import LONG_S, Client, LiveKit, is_turn, new_identity, until
 
@@ -31,6 +31,51 @@ async def test_who_is_alone_is_the_guest_though_he_does_nothing(
 ) -> None:
     async with livekit.joined(room_name) as guest, calls.agent(room_name):
         await until(lambda: any(GREETING in one for one in guest.said))
+
+
+async def test_a_guest_who_is_still_connecting_is_greeted_once_they_can_receive(
+    calls: Calls, livekit: LiveKit, room_name: str
+) -> None:
+    identity = new_identity()
+    async with (
+        livekit.connecting(room_name, identity),
+        calls.agent(room_name, user=identity) as agent,
+    ):
+        local = agent.room.local_participant
+        await until(lambda: local.attributes.get("lk.agent.state") == "initializing")
+        await until(lambda: identity in agent.room.remote_participants)
+        assert agent.call.guest is None
+        async with livekit.joined(room_name, identity) as guest:  # the server ends the other one
+            await until(lambda: guest.turns)
+            await until(lambda: guest.said)
+            assert [GREETING in one for one in guest.said] == [True]
+
+
+async def test_a_reloaded_page_that_is_still_connecting_is_welcomed_back_once_it_can_receive(
+    calls: Calls, livekit: LiveKit, room_name: str
+) -> None:
+    identity = new_identity()
+    async with calls.agent(room_name) as agent:
+        async with livekit.joined(room_name, identity) as first:
+            order = (await first.hello())["order_id"]
+            await until(lambda: first.turns)
+            await first.call("say", {"text": "one tiramisu"})
+            await until(lambda: is_turn(first, 1))
+        sid = agent.room.remote_participants[identity].sid
+        async with livekit.connecting(room_name, identity):
+
+            def seen() -> bool:
+                there = agent.room.remote_participants.get(identity)
+                return there is not None and there.sid != sid
+
+            await until(seen)
+            async with livekit.joined(room_name, identity) as again:
+                await until(lambda: any("Welcome back" in one for one in again.said))
+                assert (await again.hello())["order_id"] == order
+                assert agent.call._conversation is not None
+                spoken = agent.call._conversation.call.session.history.messages()
+                welcomes = ["Welcome back" in (one.text_content or "") for one in spoken]
+                assert sum(welcomes) == 1
 
 
 async def test_a_second_participant_reads_nothing_and_changes_nothing(
@@ -199,7 +244,7 @@ def _agents(client: Client) -> list[str]:
 async def test_who_goes_on_in_another_room_leaves_nobody_without_a_word(
     calls: Calls, livekit: LiveKit, room_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bella_vista.rooms.departure.GOODBYE_S", LONG_S)
+    monkeypatch.setattr("agents.app.rooms.departure.GOODBYE_S", LONG_S)
     other = f"{room_name}-other"
     async with livekit.joined(room_name) as tablet, calls.agent(room_name) as first:
         hello = await tablet.hello()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bella_vista.rooms.words import may_be_missing
+from agents.app.rooms.sentences import may_be_missing
 from tests.bella_vista.rooms.killed import Plan, Talking, opened, orders_of, written
 
 ROOT = Path(__file__).parents[3]

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from agents.app.rooms.lost import find_lost_calls
 from agents.app.rooms.room_lease import lease_name
-from bella_vista.orders import open_store
-from bella_vista.rooms.lost import find_lost_calls
+from bella_vista.app import APP
 from bella_vista.settings import Settings
 from state.menu import load_menu
 from state.shared import JournalFault, SqlStore
 from tests.bella_vista.terminal.restaurant import MENU
+from tests.stored_orders import open_store
 
 
 @pytest.fixture
@@ -33,12 +34,12 @@ async def test_a_holder_who_renews_as_soon_as_he_can_is_not_lost(
         looked.set()
         await store.renew(lease_name("bella-vista", "hall"), "AJ_alive", seconds=60)
 
-    monkeypatch.setattr("bella_vista.rooms.lost.asyncio.sleep", renewed_meanwhile)
+    monkeypatch.setattr("agents.app.rooms.lost.asyncio.sleep", renewed_meanwhile)
     async with orders(settings) as store:
         await store.take_place(lease_name("bella-vista", "hall"), "AJ_alive", seconds=0)
         await store.take_place(lease_name("bella-vista", "bar"), "AJ_dead", seconds=0)
 
-        found = await find_lost_calls(settings)
+        found = await find_lost_calls(APP, settings)
 
     assert looked.is_set()
     assert [(one.room, one.job_id) for one in found] == [("bar", "AJ_dead")]
@@ -49,10 +50,10 @@ async def test_who_has_left_his_place_is_no_lost_agent(settings: Settings) -> No
     async with orders(settings) as store:
         for holder in ("AJ_1", "AJ_2", "AJ_3"):
             await store.take_place(place, holder, seconds=0)
-        dead = await find_lost_calls(settings)
+        dead = await find_lost_calls(APP, settings)
         await store.take_place(place, "AJ_4", seconds=60)
         await store.leave_place(place, "AJ_4", done=False)
-        left = await find_lost_calls(settings)
+        left = await find_lost_calls(APP, settings)
 
     assert [(one.job_id, one.tries) for one in dead] == [("AJ_3", 2)]
     assert [(one.job_id, one.tries) for one in left] == [("", 0)]
@@ -65,7 +66,7 @@ async def test_nobody_is_lost_while_nobody_can_write(settings: Settings, tmp_pat
         other = sqlite3.connect(tmp_path / "orders.db", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(JournalFault, match="another program has locked the database"):
-            await find_lost_calls(settings)
+            await find_lost_calls(APP, settings)
         other.close()
 
 
@@ -77,4 +78,4 @@ async def test_nobody_is_lost_while_the_disk_is_full(settings: Settings, tmp_pat
             "CREATE TRIGGER full BEFORE INSERT ON leases BEGIN SELECT RAISE(ABORT, 'full'); END"
         )
     with pytest.raises(JournalFault):
-        await find_lost_calls(settings)
+        await find_lost_calls(APP, settings)

@@ -8,9 +8,11 @@ from uuid import UUID
 import pytest
 import yaml
 
+from agents.app.rooms.process_context import ProcessContext
 from bella_vista.menus import menu_file
-from bella_vista.rooms.process_context import ProcessContext
+from state.context import OrderContext
 from state.menu import load_menu
+from state.order import OrderState
 from tests.bella_vista.rooms.checked import (
     CONTRACT,
     LARGE,
@@ -338,6 +340,8 @@ async def test_a_page_can_read_the_whole_menu(
         assert known == {"menu_version": menu["menu_version"], "unchanged": True}
 
 
-def with_menu(changed: Changed, house: ProcessContext, file: Path) -> ProcessContext:
+def with_menu(
+    changed: Changed, house: ProcessContext[OrderState, OrderContext], file: Path
+) -> ProcessContext[OrderState, OrderContext]:
     """The same house with another menu."""
     return changed(context=replace(house.context, menu=load_menu(file)))

@@ -12,13 +12,15 @@ from uuid import uuid4
 import pytest
 
 from agents.app.job_metadata import JobMetadata
+from agents.app.rooms.opening import Opened, open_for
 from agents.app.rooms.room_lease import DATABASE_WAIT_S, RoomLease
-from bella_vista.orders import OrderFaults, new_order, open_store
-from bella_vista.rooms.opening import Opened, open_for
+from bella_vista.app import APP
 from state.context import OrderContext
 from state.menu import load_menu
+from state.order import OrderState
 from state.shared import Lease, SqlStore
 from tests.bella_vista.terminal.restaurant import MENU
+from tests.stored_orders import StateFaults, new_order, open_store
 
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 FREE = Lease("bella-vista/hall", "house", "AJ_1", NOON, NOON + timedelta(seconds=2))
@@ -60,22 +62,22 @@ def lets_go_after(
             other.execute("ROLLBACK")
         await asleep(0)
 
-    monkeypatch.setattr("bella_vista.rooms.opening.asyncio.sleep", sleep)
+    monkeypatch.setattr("agents.app.rooms.opening.asyncio.sleep", sleep)
     monkeypatch.setattr(loop, "time", lambda: real() + sum(slept))
     return slept
 
 
 async def opened(
     store: SqlStore, context: OrderContext, lease: Lease = FREE, **metadata: str
-) -> Opened:
+) -> Opened[OrderState, OrderContext]:
     return await open_for(
+        APP,
         store,
         context,
         JobMetadata(**metadata),  # type: ignore[arg-type]  # texts all
         lease,
         guest="ada",
         channel="web_text",
-        speaker="greeter",
         secret="a-secret-of-the-tests-that-is-long-enough",
     )
 
@@ -101,7 +103,7 @@ async def test_an_order_that_goes_on_is_not_given_up_for_a_new_one(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    order = (await new_order(store, context, "web_text", "greeter")).state.order_id
+    order = (await new_order(store, context, "web_text")).state.order_id
     at = Lease("bella-vista/hall", "house", "AJ_1", NOON, NOON, order, "ada")
     with closing(sqlite3.connect(tmp_path / "orders.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -122,7 +124,7 @@ async def test_it_is_not_waited_for_for_ever(
 ) -> None:
     slept = lets_go_after(10_000, locked, monkeypatch)
 
-    with pytest.raises(OrderFaults, match="locked"):
+    with pytest.raises(StateFaults, match="locked"):
         await opened(store, context)
 
     assert DATABASE_WAIT_S - 1 < sum(slept) < DATABASE_WAIT_S + 1
@@ -135,7 +137,7 @@ async def test_what_will_not_pass_is_told_at_once(
     for file in await store.files():
         file.write_bytes(b"this is no database" * 1000)
 
-    with pytest.raises(OrderFaults, match="no database"):
+    with pytest.raises(StateFaults, match="no database"):
         await opened(store, context)
 
     assert slept == []
@@ -151,7 +153,7 @@ async def test_the_room_is_settled_when_the_database_is_free(
         await asyncio.Event().wait()
 
     monkeypatch.setattr(RoomLease, "_renew", never)
-    order = (await new_order(store, context, "web_text", "greeter")).state.order_id
+    order = (await new_order(store, context, "web_text")).state.order_id
     seat = RoomLease(
         store, FREE.place, "AJ_1", supersedes=None, tries=None, lost=lambda: pytest.fail("lost")
     )
@@ -160,7 +162,7 @@ async def test_the_room_is_settled_when_the_database_is_free(
         other.execute("BEGIN IMMEDIATE")
         with monkeypatch.context() as waiting:
             lets_go_after(2, other, waiting)
-            await seat.record_order(order, "ada")
+            await seat.record_state(order, "ada")
 
     lease = await store.lease_of(order)
     await seat.release(done=True)

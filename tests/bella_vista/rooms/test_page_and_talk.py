@@ -16,14 +16,14 @@ SOON_S = 0.2
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page is taken to be quiet sooner than in a real call."""
-    monkeypatch.setattr("bella_vista.rooms.page.QUIET_S", SOON_S)
+    monkeypatch.setattr("agents.app.rooms.page.QUIET_S", SOON_S)
 
 
 @pytest.fixture
 def last_one(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
     """A page is not quiet until the test says so, right before the last change in a row."""
     with monkeypatch.context() as patch:
-        patch.setattr("bella_vista.rooms.page.QUIET_S", LONG_S)
+        patch.setattr("agents.app.rooms.page.QUIET_S", LONG_S)
         yield patch.undo
 
 

@@ -6,7 +6,7 @@ from itertools import count
 import pytest
 
 from bella_vista.menus import menu_file
-from bella_vista.rooms.page_comments import MAX_LISTED, PageComments
+from bella_vista.page_comments import MAX_LISTED, PageComments
 from state.commands import (
     AddItem,
     AddNote,

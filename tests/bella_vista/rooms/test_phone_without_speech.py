@@ -12,11 +12,13 @@ from livekit import api
 
 from agents.app.models.speech import Speech
 from agents.app.rooms import phone
+from agents.app.rooms.media import Media
 from agents.app.rooms.phone import RECORDING, end_line
+from agents.app.rooms.process_context import ProcessContext, RoomOutcome
 from agents.testing import ToneTTS
 from bella_vista.menus import menu_file
-from bella_vista.rooms.media import Media
-from bella_vista.rooms.process_context import ProcessContext, RoomOutcome
+from state.context import OrderContext
+from state.order import OrderState
 from tests.bella_vista.rooms.conftest import Agent, Calls, Changed
 from tests.bella_vista.rooms.test_speech import speech
 from tests.bella_vista.rooms.working import Restaurant
@@ -50,7 +52,11 @@ def short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @asynccontextmanager
 async def called(
-    calls: Calls, livekit: LiveKit, room_name: str, house: ProcessContext, kind: Any = "sip"
+    calls: Calls,
+    livekit: LiveKit,
+    room_name: str,
+    house: ProcessContext[OrderState, OrderContext],
+    kind: Any = "sip",
 ) -> AsyncIterator[tuple[Speaking, Agent]]:
     """Have somebody on the phone, and an agent."""
     async with (

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from agents.app.rooms.media import Media
 from agents.testing import ToneTTS
-from bella_vista.rooms.media import Media
 from tests.bella_vista.rooms.checked import LARGE, TIRAMISU, Checked
 from tests.bella_vista.rooms.conftest import Agent, Calls
 from tests.bella_vista.rooms.test_speech import speech

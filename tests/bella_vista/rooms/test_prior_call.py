@@ -7,15 +7,15 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from agents.app.clock import running_clock
+from agents.app.rooms.prior_call import PriorCall, read_prior_call
 from agents.testing import Ids
-from bella_vista.orders import new_order, open_store
-from bella_vista.rooms.prior_call import PriorCall, read_prior_call
 from state.commands import AddItem, AddNote
 from state.context import OrderContext
 from state.menu import load_menu
 from state.order import OrderState
 from state.shared import HandOver, Moment, SharedState, SqlStore
 from tests.bella_vista.terminal.restaurant import MENU
+from tests.stored_orders import new_order, open_store
 
 COLA = AddItem(name="Cola", quantity=1)
 NOTE = AddNote(title="door", content="the left one")
@@ -36,7 +36,7 @@ async def new(store: SqlStore) -> Order:
     context = OrderContext(
         menu=menu, now=running_clock(ZoneInfo(menu.restaurant.timezone)), new_id=Ids()
     )
-    return await new_order(store, context, "web_text", "greeter")
+    return await new_order(store, context, "web_text")
 
 
 @pytest.fixture

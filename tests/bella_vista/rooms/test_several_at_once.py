@@ -8,14 +8,16 @@ from typing import Any
 import pytest
 from livekit import rtc
 
+from agents.app.rooms.process_context import ProcessContext
 from bella_vista.local.phrases import NOT_UNDERSTOOD
-from bella_vista.orders import new_order
-from bella_vista.rooms.process_context import ProcessContext
 from state.commands import AddItem
+from state.context import OrderContext
+from state.order import OrderState
 from state.shared import Moment
 from tests.agents.handoff.test_clock_steps import clock_steps
 from tests.bella_vista.rooms.conftest import Calls
 from tests.livekit import Client, LiveKit, is_turn, until
+from tests.stored_orders import new_order
 
 THREE = ["a cola", "a tiramisu", "a large Margherita"]
 FIVE = ["One Caesar Salad, please", "One Tiramisu", "remove the salad", "a cola", "my name is Ada"]
@@ -91,9 +93,13 @@ async def test_more_than_a_person_writes_at_once_is_acted_on_or_named(
 
 @pytest.mark.parametrize("first", [0, 1, 4])
 async def test_what_is_written_while_the_next_agent_explains_itself_is_acted_on_or_named(
-    calls: Calls, house: ProcessContext, livekit: LiveKit, room_name: str, first: int
+    calls: Calls,
+    house: ProcessContext[OrderState, OrderContext],
+    livekit: LiveKit,
+    room_name: str,
+    first: int,
 ) -> None:
-    order = await new_order(house.store, house.context, "web_text", "order_taker")
+    order = await new_order(house.store, house.context, "web_text")
     await order.apply(AddItem(name="Ravioli", quantity=1), actor="order_taker", turn=1)
     told = [Moment(0, "began", "house", ""), Moment(0, "answered", "house", "")]
     told += [Moment(1, "spoke", "guest", ""), Moment(1, "heard", "guest", "ravioli and more")]
@@ -133,7 +139,7 @@ async def test_what_nobody_can_follow_is_named(
 
 async def test_while_the_database_is_locked_a_saying_is_refused_and_never_heard(
     calls: Calls,
-    house: ProcessContext,
+    house: ProcessContext[OrderState, OrderContext],
     livekit: LiveKit,
     room_name: str,
     tmp_path: Path,
@@ -142,14 +148,14 @@ async def test_while_the_database_is_locked_a_saying_is_refused_and_never_heard(
     async with calls.agent(room_name), livekit.joined(room_name) as ada:
         await ada.hello()
         await until(lambda: is_turn(ada, 0))
-        monkeypatch.setattr("rpc.order_session.SAY_S", 0.1)
+        monkeypatch.setattr("rpc.page.session.SAY_S", 0.1)
         with sqlite3.connect(tmp_path / "orders.db", isolation_level=None) as other:
             other.execute("BEGIN IMMEDIATE")
             refused = await refusal(ada, {"text": "a cola", "key": "k"})
             assert refused.code == 5003
             other.execute("ROLLBACK")
         other.close()
-        monkeypatch.setattr("rpc.order_session.SAY_S", 20.0)
+        monkeypatch.setattr("rpc.page.session.SAY_S", 20.0)
 
         assert await ada.call("say", {"text": "a cola", "key": "k"}) == {"turn": 1}
         await until(lambda: is_turn(ada, 1))

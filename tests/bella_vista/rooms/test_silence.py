@@ -2,7 +2,7 @@
 
 import asyncio
 
-from bella_vista.rooms.silence import SilencePolicy, SilenceTimer
+from agents.app.rooms.silence import SilencePolicy, SilenceTimer
 
 AT_ONCE = SilencePolicy(remind_after_s=0.0, reminders=2, end_after_s=0.0)
 NEVER = SilencePolicy(remind_after_s=1000.0, reminders=1, end_after_s=1000.0)

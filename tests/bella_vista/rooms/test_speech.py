@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from agents.app.models.speech import Speech
+from agents.app.rooms.media import Media
 from agents.handoff import turns_by
 from agents.testing import ScriptedSTT, ToneTTS, ToneVAD
-from bella_vista.rooms.media import Media
 from tests.bella_vista.rooms.conftest import Agent, Calls, Changed
 from tests.livekit import LiveKit, is_turn, until
 from tests.speaking import speaking

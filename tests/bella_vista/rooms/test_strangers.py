@@ -68,7 +68,7 @@ async def nothing_for(stranger: Client, ada: Checked) -> None:
 async def test_another_guest_is_nobody(
     calls: Calls, livekit: LiveKit, room_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bella_vista.rooms.page.QUIET_S", LONG_S)  # no agent remarks in between
+    monkeypatch.setattr("agents.app.rooms.page.QUIET_S", LONG_S)  # no agent remarks in between
     async with (
         served(calls, livekit, room_name) as (ada, agent),
         livekit.joined(room_name, grants={"can_update_own_metadata": True}) as cheat,

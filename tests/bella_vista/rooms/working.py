@@ -18,7 +18,6 @@ from typing import Any
 from livekit import api, rtc
 
 from agents.app.rooms.room_lease import lease_name
-from bella_vista.orders import list_orders, open_store, show_order
 from state.shared import Lease, SqlStore
 from tests.bella_vista.serving.processes import (
     LONG_S,
@@ -27,6 +26,7 @@ from tests.bella_vista.serving.processes import (
     started,
 )
 from tests.livekit import Client, LiveKit, until
+from tests.stored_orders import list_orders, open_store, show_order
 
 GREETING = "welcome to Bella Vista"
 WELCOME_BACK = "Welcome back"

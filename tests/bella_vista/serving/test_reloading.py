@@ -29,7 +29,7 @@ READY, AGAIN = "The worker is ready", "The new worker is ready"
 CHANGING = """
 import sys
 from pathlib import Path
-from bella_vista.serving.reloading import Watched, run_dev
+from agents.app.serving.reloading import Watched, run_dev
 
 here = Path.cwd()
 sys.exit(run_dev("changing", watched=Watched([here / "code"], [here / ".env"])))

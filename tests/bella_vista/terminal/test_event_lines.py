@@ -1,6 +1,7 @@
 import io
 import json
 
+from agents.app.terminal.events import EventLines
 from agents.app.terminal.json_lines import json_line
 from agents.handoff import (
     Ended,
@@ -13,7 +14,7 @@ from agents.handoff import (
     TurnWithdrawn,
     YourTurn,
 )
-from bella_vista.terminal.events import EventLines
+from bella_vista.app import APP
 from state.commands import AddItem
 from tests.bella_vista.terminal.restaurant import restaurant
 
@@ -21,7 +22,7 @@ from tests.bella_vista.terminal.restaurant import restaurant
 def test_every_event_has_the_form_that_scripts_read() -> None:
     call = restaurant(AddItem(name="Tiramisu"), speaker="order_taker")
     out = io.StringIO()
-    lines = EventLines(call, out)
+    lines = EventLines(APP, call, out)
 
     lines.opens()
     for event in (

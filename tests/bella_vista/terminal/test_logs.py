@@ -34,7 +34,7 @@ def test_stderr_gets_one_line_with_the_kind_and_never_the_words(
 
 
 def test_a_file_gets_the_places_and_never_the_words(capsys: pytest.CaptureFixture[str]) -> None:
-    path = log_to_file()
+    path = log_to_file("bella-vista")
 
     log_a_failure()
 
@@ -47,13 +47,13 @@ def test_a_file_gets_the_places_and_never_the_words(capsys: pytest.CaptureFixtur
 
 
 def test_the_files_of_logs_can_be_named(clean_folder: Path) -> None:
-    assert log_files() == []
-    path = log_to_file()
+    assert log_files("bella-vista") == []
+    path = log_to_file("bella-vista")
     assert path is not None
     old = path.with_name("console.log.1")
     old.touch()
 
-    assert log_files() == [path, old]
+    assert log_files("bella-vista") == [path, old]
 
 
 def test_without_a_place_for_logs_the_talk_goes_on(
@@ -63,7 +63,7 @@ def test_without_a_place_for_logs_the_talk_goes_on(
     monkeypatch.setenv("XDG_STATE_HOME", str(clean_folder / "file"))
     monkeypatch.setenv("HOME", str(clean_folder / "file"))
 
-    assert log_to_file() is None
+    assert log_to_file("bella-vista") is None
     log_a_failure()
 
     assert capsys.readouterr().err == ""

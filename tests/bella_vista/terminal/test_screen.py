@@ -4,9 +4,10 @@ from collections.abc import Sequence
 import pytest
 from rich.console import Console
 
+from agents.app.terminal.plain import Transcript
+from agents.app.terminal.screen import Screen
 from agents.handoff import Event, Heard, Said, YourTurn
-from bella_vista.terminal.plain import Transcript
-from bella_vista.terminal.screen import Screen
+from bella_vista.app import APP
 from state.commands import AddItem
 from tests.bella_vista.terminal.restaurant import restaurant
 
@@ -22,7 +23,7 @@ async def shown(width: int) -> list[str]:
     out = io.StringIO()
     console = Console(file=out, width=width, force_terminal=True, color_system=None)
     screen = Screen(
-        restaurant(AddItem(name="Tiramisu")), console, to_go_on="again --order an-order"
+        APP, restaurant(AddItem(name="Tiramisu")), console, to_go_on="again --order an-order"
     )
     screen.opens()
     screen.typed("my card is 4111 1111 1111 1111")
@@ -66,7 +67,7 @@ async def test_a_guest_sees_what_was_taken_in_of_his_words() -> None:
 
 def test_a_transcript_says_who_said_what_and_ends_with_the_order() -> None:
     out = io.StringIO()
-    transcript = Transcript(restaurant(AddItem(name="Tiramisu")), out, to_go_on="again")
+    transcript = Transcript(APP, restaurant(AddItem(name="Tiramisu")), out, to_go_on="again")
 
     for event in TURN:
         transcript.tell(event)
@@ -90,7 +91,7 @@ def test_a_transcript_says_who_said_what_and_ends_with_the_order() -> None:
 
 def test_a_voice_cannot_steer_the_terminal() -> None:
     out = io.StringIO()
-    transcript = Transcript(restaurant(), out, to_go_on="again")
+    transcript = Transcript(APP, restaurant(), out, to_go_on="again")
 
     transcript.tell(Said(1, "greeter", "\x1b[2Jgone\x07"))
 

@@ -11,13 +11,14 @@ from typing import Any
 from unittest.mock import patch
 
 from livekit import rtc
-from livekit.agents import JobContext
+from livekit.agents import JobContext, JobProcess
 
+from agents.app.app import App
+from agents.app.rooms.job import prepare_process, serve_room
+from agents.app.serving.app_worker import PRELOAD
 from agents.app.serving.worker import make_server
 from agents.handoff import Call, Event, YourTurn
-from agents.roster import restaurant_call
-from bella_vista import app
-from bella_vista.rooms import conversation
+from bella_vista.app import APP
 from bella_vista.settings import Settings
 from tests.benchmarks.rooms.lateness import note, ticks
 
@@ -25,10 +26,14 @@ WATCH = "BENCH_WATCH"
 
 _settings = Settings.read()
 
+
+def prepare(process: JobProcess) -> None:
+    """Prepare a process as the app does."""
+    prepare_process(APP, process)
+
+
 server = make_server(
-    _settings,
-    setup=app.prepare,
-    preload=(__name__, *app.PRELOAD),
+    _settings, setup=prepare, preload=(__name__, *PRELOAD, *APP.preload), noun=APP.noun
 )
 
 
@@ -36,7 +41,7 @@ server = make_server(
 async def entrypoint(ctx: JobContext) -> None:
     """Serve a room as the app does, and watch it."""
     watch = _Watch(ctx)
-    await app.entrypoint(ctx)
+    await serve_room(ctx, APP)
     if ctx.room.isconnected():
         ctx.room.local_participant.add_rpc_interceptor(watch)
 
@@ -48,12 +53,14 @@ class _Watch(rtc.RpcInterceptor):
         file = Path(os.environ[WATCH]) / f"{ctx.job.room.name}.jsonl"
         self._file = file.open("a", buffering=1)
 
+        make = App.call
+
         def watched(*given: Any, **more: Any) -> Call[Any, Any]:
-            call = restaurant_call(*given, **more)
+            call = make(*given, **more)
             call.subscribe(self._on_event)  # before anybody else does
             return call
 
-        patch.object(conversation, "restaurant_call", watched).start()
+        patch.object(App, "call", watched).start()
         self._ticking = asyncio.get_running_loop().create_task(ticks(self._file))
 
     def _on_event(self, event: Event) -> None:

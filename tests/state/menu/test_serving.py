@@ -6,8 +6,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from state.menu.model import Served
-from state.menu.values import Span
 from state.menu.serving import within
+from state.menu.values import Span
 
 NEW_YORK = ZoneInfo("America/New_York")
 LATE = (

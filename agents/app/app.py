@@ -1,0 +1,368 @@
+"""The declaration of an application, checked as a whole when it is made."""
+
+import re
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast
+from uuid import uuid4
+
+from pydantic import BaseModel, JsonValue
+
+from agents.app.channel import Channel
+from agents.app.clock import running_clock
+from agents.app.faults import InputError
+from agents.app.settings import AppSettings, settings_of
+from agents.app.words import Words
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import typer
+    from livekit.agents.llm import LLM
+
+    from agents.app.states import ListedState
+    from agents.app.terminal.summary import Summary
+    from agents.handoff import Call, CallPolicy, Graph
+    from rpc.page import ObjectType, PageMethod, PageSpec
+    from state.shared import Command, SharedState
+
+S = TypeVar("S", bound=BaseModel)
+C = TypeVar("C")
+
+View = dict[str, JsonValue]
+"""A state as clients see it."""
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_WORD = re.compile(r"[a-z][a-z0-9_]*")
+
+
+class AppFaults(InputError):
+    """The declaration of an application is invalid; ``faults`` says what to do about each fault."""
+
+
+@dataclass(frozen=True)
+class Environment:
+    """What an application makes its context from.
+
+    Args:
+        settings: The settings, an instance of the application's class.
+        clock: Returns a clock of a time zone: of the present, or as ``--at`` or a conversation
+            file says.
+        new_id: Returns a new unique id.
+    """
+
+    settings: Any
+    clock: Callable[[tzinfo], Callable[[], datetime]]
+    new_id: Callable[[], str]
+
+    @staticmethod
+    def of(settings: AppSettings) -> "Environment":
+        """Return the environment of a process that serves users."""
+        return Environment(
+            settings, lambda zone: running_clock(zone, settings.at), lambda: str(uuid4())
+        )
+
+
+@dataclass(frozen=True)
+class NewState:
+    """What a new state starts from.
+
+    Args:
+        id: Its unique id.
+        number: A number short enough to say; numbers repeat after some hundred states.
+        channel: How the user talks to the agents.
+    """
+
+    id: str
+    number: str
+    channel: Channel
+
+
+@dataclass(frozen=True, kw_only=True)
+class App(Generic[S, C]):
+    """An application: its state, its agents and what is particular about it.
+
+    The command line, the worker, the rooms, the console, replay and the pytest fixtures come from
+    it.
+
+    Args:
+        name: The application's name: clients see it, and the environment variables begin with it
+            in capitals.
+        noun: What one state is called: it gives ``--order``, ``order_id`` and ``order.apply``.
+        plural: The noun's plural: it gives ``orders list``.
+        prefix: The prefix of the LiveKit attributes, as in ``bella.version``.
+        state: The model of the state, frozen; or a function that imports it, for commands that do
+            not need it.
+        schema: The version of the state's form.
+        migrate: Functions that carry a stored state from a version of its form to the next one.
+        context: Makes what the rules may use, once per process.
+        new: Makes the initial state.
+        graph: The agents and handoffs.
+        policy: The decisions about calls, for a context.
+        view: The state as clients see it; takes the state, its version and the active agent. By
+            default the whole state and these two.
+        roles: The commands that each role may send from a client; the user's role comes first.
+        objects: The object types that ``agent.state`` serves, by name.
+        methods: Further RPC methods.
+        page: Makes all that clients can read and change, instead of the four above.
+        model: Builds the language model that needs no key, named ``local``.
+        summary: The view as a person in a terminal sees it; by default each field that is set.
+        title: What the application calls itself, for a context.
+        owner: The owner of stored states, for a context; states of several owners may share a
+            database.
+        context_name: What ``doctor`` calls the context, as ``menu``.
+        describe: Describes a context for ``doctor``.
+        help: The first line of the command line's help.
+        zone: The time zone of what is shown of stored states.
+        refuse_resume: Returns why a stored state cannot be continued, as a sentence; ``None`` if it
+            can.
+        resumed: Called with a stored state that was just resumed.
+        caller_number: Called with the telephone number of a caller whose state is new.
+        given_up: Called with the state of a call that broke off and could not be continued, and
+            the reason for staff.
+        attributes: LiveKit attributes of the agent besides agent and version, without the prefix.
+        choices: The choices that a user has at their turn, if they are to choose.
+        comments: Makes what decides how an agent comments on changes made in a client.
+        terms: Words that speech-to-text should know, for a context.
+        transfer_to: The telephone number to which a caller is transferred who cannot be served.
+        settings: The settings' class; by default those of every application.
+        serving: Entered by a worker while it serves, with its settings.
+        preload: Modules that a worker imports before its first call.
+        words: The sentences that are said in rooms.
+        options: Settings of its own that are command-line options: the metavar and the help of each.
+        schemas: Further schemas that the command line writes, by name.
+        listing: Formats a list of stored states; by default a line each.
+        text: Formats one stored state; by default its summary.
+        state_commands: Further commands beside ``list`` and ``show``, as ``forget``.
+        commands: Further commands of the command line.
+        replay: Replays conversations from files; takes the files, the settings and the model's name.
+
+    Raises:
+        AppFaults: Everything wrong with the declaration.
+    """
+
+    name: str
+    noun: str
+    plural: str
+    prefix: str
+    state: type[S] | Callable[[], type[S]]
+    schema: int = 1
+    migrate: Mapping[int, Callable[[Any], Any]] = field(default_factory=dict)
+    context: Callable[[Environment], C]
+    new: Callable[[C, NewState], S]
+    graph: "Graph[S] | Callable[[], Graph[S]]"
+    policy: "Callable[[C], CallPolicy[S, C]] | None" = None
+    view: Callable[[S, int, str | None], View] | None = None
+    roles: "Mapping[str, Collection[type[Command[S, C]]]]" = field(default_factory=dict)
+    objects: "Mapping[str, ObjectType[S, C]]" = field(default_factory=dict)
+    methods: "Sequence[PageMethod[S, C]]" = ()
+    page: "Callable[[], PageSpec[S, C]] | None" = None
+    model: "Callable[[C, Any], LLM[Any]] | None" = None
+    summary: "Callable[[Mapping[str, Any]], Summary] | None" = None
+    title: Callable[[C], str] | None = None
+    owner: Callable[[C], str] | None = None
+    context_name: str = "context"
+    describe: Callable[[C], str] = lambda context: "it can be made"
+    help: str = ""
+    zone: Callable[[S], tzinfo | None] = lambda state: None
+    refuse_resume: Callable[[S], str | None] = lambda state: None
+    resumed: "Callable[[SharedState[S, C]], Any] | None" = None
+    caller_number: "Callable[[SharedState[S, C], str], Any] | None" = None
+    given_up: "Callable[[SharedState[S, C], str], Any] | None" = None
+    attributes: Callable[[S], Mapping[str, str]] = lambda state: {}
+    choices: "Callable[[Call[S, C]], Sequence[str]] | None" = None
+    comments: Callable[[C], Any] | None = None
+    terms: Callable[[C], Sequence[str]] = lambda context: ()
+    transfer_to: Callable[[C], str | None] = lambda context: None
+    settings: type[AppSettings] = AppSettings
+    serving: Callable[[Any], AbstractContextManager[Any]] = lambda settings: nullcontext()
+    preload: Sequence[str] = ()
+    words: Words = field(default_factory=Words)
+    options: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    schemas: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
+    listing: "Callable[[Sequence[ListedState[S]]], str] | None" = None
+    text: Callable[[S], str] | None = None
+    state_commands: "Callable[[App[S, C]], typer.Typer] | None" = None
+    commands: "Callable[[App[S, C]], typer.Typer] | None" = None
+    replay: "Callable[[App[S, C], Sequence[Path], Any, str | None], int] | None" = None
+    module: str = field(default="", repr=False)
+    """The module that declares it, which other processes import; found by itself."""
+
+    def __post_init__(self) -> None:
+        if not self.module:
+            caller = sys._getframe(2).f_globals
+            object.__setattr__(self, "module", str(caller["__name__"]))
+        if faults := list(self._faults()):
+            raise AppFaults(faults)
+        if self.settings is AppSettings:
+            object.__setattr__(self, "settings", settings_of(self.name))
+
+    def _faults(self) -> Iterator[str]:
+        # Imported here, so that help and checks do not wait for it.
+        from state.shared.schema import schema_faults
+
+        if not _NAME.fullmatch(self.name):
+            yield f'name: "{self.name}" has to be words in lower case joined by hyphens, as bella-vista'
+        for what in ("noun", "plural", "prefix"):
+            if not _WORD.fullmatch(getattr(self, what)):
+                yield f'{what}: "{getattr(self, what)}" has to be one word in lower case, as order'
+        if self.noun == self.plural:
+            yield f'plural: has to differ from the noun "{self.noun}"'
+        if isinstance(self.state, type) or not callable(self.state):
+            yield from _model_faults(self.state)
+        yield from schema_faults(self.schema, self.migrate)
+        if not issubclass(self.settings, AppSettings):
+            yield f"settings: {self.settings.__name__} has to derive from AppSettings"
+
+    # -- what the parts of the framework ask it ----------------------------------------------------
+
+    @cached_property
+    def page_spec(self) -> "PageSpec[S, C]":
+        """What clients in a room can read and change."""
+        from rpc.page import PageSpec
+
+        if self.page is not None:
+            return self.page()
+        return PageSpec(
+            noun=self.noun,
+            view=self.view_of,
+            roles=self.roles or {"user": ()},
+            user=next(iter(self.roles), "user"),
+            objects=self.objects,
+            methods=tuple(self.methods),
+        )
+
+    @cached_property
+    def state_type(self) -> type[S]:
+        """The model of the state.
+
+        Raises:
+            AppFaults: It cannot be one.
+        """
+        if isinstance(self.state, type):
+            return self.state
+        made = self.state()
+        if faults := list(_model_faults(made)):
+            raise AppFaults(faults)
+        return made
+
+    @cached_property
+    def agents(self) -> "Graph[S]":
+        """The graph."""
+        from agents.handoff import Graph
+
+        return self.graph if isinstance(self.graph, Graph) else self.graph()
+
+    def view_of(self, state: S, version: int, agent: str | None) -> View:
+        """Return the view of a state."""
+        if self.view is not None:
+            return self.view(state, version, agent)
+        return {**state.model_dump(mode="json"), "version": version, "active_agent": agent}
+
+    def summary_of(self, view: Mapping[str, Any]) -> "Summary":
+        """Return the summary of a view."""
+        from agents.app.terminal.summary import summary_of_view
+
+        return summary_of_view(self.noun, view) if self.summary is None else self.summary(view)
+
+    def title_of(self, context: C) -> str:
+        """Return what the application calls itself."""
+        if self.title is not None:
+            return self.title(context)
+        return self.name.replace("-", " ").title()
+
+    def owner_of(self, context: C) -> str:
+        """Return the owner of the states that are stored."""
+        return self.name if self.owner is None else self.owner(context)
+
+    def policy_of(self, context: C) -> "CallPolicy[S, C]":
+        """Return the policy of calls."""
+        from agents.handoff import CallPolicy
+
+        return CallPolicy() if self.policy is None else self.policy(context)
+
+    def call(
+        self,
+        shared: "SharedState[S, C]",
+        *,
+        think_limit_s: float | None = None,
+        resumed: bool | None = None,
+        turn: int = 0,
+        preamble: str = "",
+    ) -> "Call[S, C]":
+        """Make a call over a state.
+
+        Args:
+            shared: The state, new or resumed.
+            think_limit_s: How long a model may be silent within a reply, in seconds; by default as
+                the policy says.
+            resumed: Whether it continues an earlier conversation, as ``Call`` has it.
+            turn: The number of the user's turns before it.
+            preamble: Said before the first agent opens.
+        """
+        from dataclasses import replace
+
+        from agents.handoff import Call
+
+        policy = self.policy_of(shared.context)
+        if think_limit_s is not None:
+            policy = replace(policy, think_limit_s=think_limit_s)
+        return Call(shared, self.agents, policy, resumed=resumed, turn=turn, preamble=preamble)
+
+    def cli(self) -> NoReturn:
+        """Run the command line of this application and exit with its code."""
+        from agents.app.cli import run
+
+        run(self)
+
+    @property
+    def a_noun(self) -> str:
+        """The noun with its article."""
+        return f"{'an' if self.noun[0] in 'aeiou' else 'a'} {self.noun}"
+
+    @property
+    def command(self) -> str:
+        """The command line that runs it, as an operator types it."""
+        return f"python -m {self.module.rpartition('.')[0] or self.module}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle it by name: another process imports the module that declares it."""
+        return load_app, (self.path,)
+
+    @property
+    def path(self) -> str:
+        """Where other processes import it from: ``module:NAME``.
+
+        Raises:
+            AppFaults: It is not a variable of a module that can be imported.
+        """
+        for name, value in vars(sys.modules[self.module]).items():
+            if value is self:
+                return f"{self.module}:{name}"
+        raise AppFaults([f"{self.module} has no variable that holds the application {self.name}"])
+
+
+AnyApp = App[Any, Any]
+
+
+def _model_faults(state: object) -> Iterator[str]:
+    if not (isinstance(state, type) and issubclass(state, BaseModel)):
+        yield "state: has to be a pydantic model"
+    elif not state.model_config.get("frozen"):
+        yield f"state: {state.__name__} has to be frozen: set model_config = ConfigDict(frozen=True)"
+
+
+def load_app(path: str) -> AnyApp:
+    """Import an application.
+
+    Args:
+        path: ``module:NAME``.
+    """
+    from importlib import import_module
+
+    module, _, name = path.partition(":")
+    return cast("AnyApp", getattr(import_module(module), name))

@@ -1,0 +1,419 @@
+"""The command line of an application. Commands import what they need when they run.
+
+Exit codes: 0 success, 1 it ran and something failed, 2 wrong usage, a faulty file or configuration.
+"""
+
+import asyncio
+import inspect
+import json
+import os
+import re
+import shlex
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
+
+import typer
+
+from agents.app.app import AnyApp
+from agents.app.faults import InputError
+from agents.app.importing import gc_paused
+from agents.app.settings import AppSettings
+from agents.app.terminal.streams import make_streams_safe, print_error, printable, say
+
+if TYPE_CHECKING:
+    from state.shared import SqlStore
+
+T = TypeVar("T")
+
+FAILED, WRONG = 1, 2
+
+_OPTIONS = {
+    "model": (
+        "NAME",
+        "The language model: local (default), openai (or a compatible server), or script:FILE.",
+    ),
+    "at": ("TIME", "Start the clock at this time: ISO 8601, the application's local time."),
+    "database": ("URL", "Where {plural} are stored: sqlite:///path."),
+}
+"""The metavar and the help of the options that several commands have."""
+
+
+class Picture(StrEnum):
+    """The output formats of the graph."""
+
+    MERMAID = "mermaid"
+    DOT = "dot"
+    TEXT = "text"
+
+
+def run(app: AnyApp) -> NoReturn:
+    """Run an application's command line as a process; by default Ctrl-C ends it at once, silently."""
+    signal.signal(signal.SIGINT, lambda number, frame: os._exit(128 + number))
+    try:
+        main(app)
+    except SystemExit as stop:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        # Without cleanup: livekit 1.1.21 has threads that can abort a process that ends slowly.
+        os._exit(stop.code if isinstance(stop.code, int) else 0)
+
+
+def main(app: AnyApp, arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run a command and exit with its code; errors of the user are reported in plain lines."""
+    make_streams_safe()
+    try:
+        command_line(app)(args=arguments)
+    except InputError as error:
+        print_error(*error.faults)
+        sys.exit(WRONG)
+    sys.exit(0)
+
+
+def command_line(app: AnyApp) -> typer.Typer:
+    """Build the commands of an application, its own included."""
+    commands = typer.Typer(
+        name=app.name,
+        help=app.help,
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+    )
+    _add_conversation_commands(app, commands)
+    _add_description_commands(app, commands)
+    _add_room_commands(app, commands)
+    _add_state_commands(app, commands)
+    if app.commands is not None:
+        commands.add_typer(app.commands(app))
+    return commands
+
+
+def _add_conversation_commands(app: AnyApp, commands: typer.Typer) -> None:
+    @commands.command()
+    @_with_options(app, "model", "at", "database")
+    def console(
+        state: Annotated[
+            str | None,
+            typer.Option(f"--{app.noun}", metavar="ID", help=f"Continue a stored {app.noun}."),
+        ] = None,
+        events: Annotated[
+            bool, typer.Option("--events", help="Write one JSON object per line, and nothing else.")
+        ] = False,
+        **options: str | None,
+    ) -> None:
+        """Have a conversation in the terminal: type, or pipe one user turn per line."""
+        settings = read_settings(app, **options)
+        with gc_paused():
+            from agents.app.console import run_console
+
+        kept = {name: value for name, value in options.items() if name not in ("model", "at")}
+        again = _command(app, "console", **kept)
+        raise typer.Exit(run_console(app, settings, state_id=state, events=events, again=again))
+
+    if (run_replay := app.replay) is None:
+        return
+
+    @commands.command()
+    @_with_options(app, "model", "at")
+    def replay(
+        files: Annotated[
+            list[str], typer.Argument(metavar="FILE...", help="Conversations in YAML.")
+        ],
+        **options: str | None,
+    ) -> None:
+        """Replay conversations from files and report every expectation that does not hold."""
+        settings = read_settings(app, **options)
+        paths = [Path(file) for file in files]
+        raise typer.Exit(run_replay(app, paths, settings, options["model"]))
+
+
+def _add_description_commands(app: AnyApp, commands: typer.Typer) -> None:
+    @commands.command()
+    def graph(
+        picture: Annotated[
+            Picture, typer.Option("--format", help="The output format.", case_sensitive=False)
+        ] = Picture.MERMAID,
+    ) -> None:
+        """Draw the graph of handoffs between the agents."""
+        from agents.handoff import dot, mermaid, outline
+
+        draw = {Picture.MERMAID: mermaid, Picture.DOT: dot, Picture.TEXT: outline}[picture]
+        say(draw(app.agents))
+
+    schemas = app.schemas
+
+    @commands.command()
+    def schema(
+        what: Annotated[
+            str | None,
+            typer.Argument(
+                metavar=f"[{'|'.join(schemas)}]", help="Which schema; lists them without it."
+            ),
+        ] = None,
+    ) -> None:
+        """Write the JSON Schema of a file format or of the RPC, for editors and other programs."""
+        if what is None:
+            say("\n".join(schemas))
+        elif what in schemas:
+            say(json.dumps(schemas[what](), indent=2, ensure_ascii=False))
+        else:
+            raise typer.BadParameter(f"there is no schema {what!r}: there are {', '.join(schemas)}")
+
+
+def _add_room_commands(app: AnyApp, commands: typer.Typer) -> None:
+    @commands.command()
+    @_with_options(app, "model", "at", "database")
+    def start(**options: str | None) -> None:
+        """Serve rooms: accept calls from a LiveKit server until SIGTERM, then drain."""
+        _export_options(app, serving=True, **options)
+        from agents.app.serving.worker_process import run_worker
+
+        raise typer.Exit(run_worker(app))
+
+    @commands.command()
+    @_with_options(app, "model", "at", "database")
+    def dev(
+        server: Annotated[
+            Path | None,
+            typer.Option(
+                "--server",
+                metavar="FILE",
+                help="Run this LiveKit server program meanwhile, on this machine only.",
+            ),
+        ] = None,
+        **options: str | None,
+    ) -> None:
+        """Serve rooms during development: the worker restarts when a file changes; no call is cut off."""
+        _export_options(app, serving=server is None, **options)
+        from agents.app.serving.reloading import run_dev
+
+        raise typer.Exit(run_dev(app, server=server))
+
+    @commands.command()
+    def join(
+        room: Annotated[
+            str | None,
+            typer.Option("--room", metavar="NAME", help="The room to join; a new one by default."),
+        ] = None,
+        identity: Annotated[
+            str | None,
+            typer.Option(
+                "--identity", metavar="ID", help="Your identity in the room; a new one by default."
+            ),
+        ] = None,
+        resume: Annotated[
+            str | None,
+            typer.Option("--resume", metavar="CODE", help=f"Resume {app.a_noun} by its code."),
+        ] = None,
+        rpc: Annotated[
+            tuple[str, str] | None,
+            typer.Option("--rpc", metavar="METHOD JSON", help="Make one call and print its reply."),
+        ] = None,
+        events: Annotated[
+            bool, typer.Option("--events", help="Write one JSON object per line, and nothing else.")
+        ] = False,
+    ) -> None:
+        """Join a room of the LiveKit server as a user: type, or pipe one user turn per line."""
+        settings = app.settings.read_for_rooms()
+        from agents.app.join.command import run_call, run_join
+
+        place: dict[str, Any] = {"room": room, "identity": identity, "resume_code": resume}
+        if rpc is not None:
+            raise typer.Exit(run_call(app, settings, *rpc, **place))
+        again = _command(app, "join")
+        raise typer.Exit(run_join(app, settings, **place, events=events, again=again))
+
+    @commands.command()
+    @_with_options(app, "model", "database")
+    def doctor(**options: str | None) -> None:
+        """Check everything a call needs; report what is wrong and how to fix it."""
+        from agents.app.doctor.command import run_doctor
+
+        raise typer.Exit(run_doctor(app, **options))
+
+
+def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
+    states = typer.Typer(help=f"List and show stored {app.plural}.", no_args_is_help=True)
+    commands.add_typer(states, name=app.plural)
+
+    @states.command("list")
+    @_with_options(app, "database", own=False)
+    def list_command(
+        limit: Annotated[
+            int, typer.Option("--limit", min=1, max=10_000, help="How many, newest first.")
+        ] = 50,
+        database: str | None = None,
+    ) -> None:
+        from agents.app.states import list_states
+        from agents.app.terminal.state_pages import listing
+
+        listed = with_store(app, database, lambda store: list_states(app, store, limit))
+        if not listed:
+            typer.echo(f"There are no {app.plural}.")
+            return
+        typer.echo(printable(listing(app, listed)))
+        if any(one.state is None for one in listed):
+            raise typer.Exit(FAILED)
+
+    list_command.__doc__ = f"List the newest {app.plural}."
+
+    @states.command("show", help=f"Show one {app.noun}.")
+    @_with_options(app, "database", own=False)
+    def show_command(
+        state_id: Annotated[
+            str,
+            typer.Argument(
+                metavar="ID",
+                help=f"The {app.noun}'s id, or its number (the newest {app.noun} with that number).",
+            ),
+        ],
+        as_json: Annotated[
+            bool, typer.Option("--json", help=f"As one JSON object: the {app.noun}'s public view.")
+        ] = False,
+        transcript: Annotated[
+            bool, typer.Option("--transcript", help="Also show what was said, by whom and when.")
+        ] = False,
+        database: str | None = None,
+    ) -> None:
+        from agents.app.states import show_state, show_transcript
+        from agents.app.terminal.state_pages import page
+
+        async def read(store: "SqlStore") -> Any:
+            state, view = await show_state(app, store, state_id)
+            said = await show_transcript(app, store, state_id) if transcript else []
+            return state, dict(view), said
+
+        state, view, said = with_store(app, database, read)
+        text = page(app, state, view)
+        if transcript:
+            from agents.app.terminal.transcript_page import transcript_page
+            from agents.app.transcript import group_by_call, transcript_data
+
+            calls, zone = group_by_call(said), app.zone(state)
+            view |= transcript_data(calls, zone)
+            text += f"\n\n{transcript_page(calls, zone)}"
+        typer.echo(json.dumps(view, ensure_ascii=False, indent=2) if as_json else printable(text))
+
+    if app.state_commands is not None:
+        states.add_typer(app.state_commands(app))
+
+
+# -- helpers ---------------------------------------------------------------------------------------
+
+
+def read_settings(app: AnyApp, **options: object) -> AppSettings:
+    """Read the settings, and warn of variables that are none.
+
+    Raises:
+        SettingsFaults: Everything that is wrong.
+    """
+    _warn_of_unknown(app)
+    return app.settings.read(**options)
+
+
+def with_store(app: AnyApp, database: str | None, ask: "Callable[[SqlStore], Awaitable[T]]") -> T:
+    """Ask the store that an option or the settings name.
+
+    The default database may not exist yet; a database that is named has to exist.
+    """
+    from agents.app.states import open_store
+
+    named = read_settings(app, database=database).database
+
+    async def asked() -> T:
+        async with open_store(app, named, None, create=named is None) as store:
+            return await ask(store)
+
+    return asyncio.run(asked())
+
+
+def _with_options(app: AnyApp, *names: str, own: bool = True) -> Callable[[Any], Any]:
+    """Give a command these options, and those of the application; it takes them as keywords.
+
+    Args:
+        app: The application.
+        names: The framework's options.
+        own: Whether the command has the application's own options.
+    """
+    known = {**_OPTIONS, **app.options}
+    chosen = [*(app.options if own else ()), *names]
+
+    def give(command: Any) -> Any:
+        signature = inspect.signature(command)
+        parameters = [
+            one
+            for name, one in signature.parameters.items()
+            if one.kind is not one.VAR_KEYWORD and name not in chosen
+        ]
+        for name in chosen:
+            metavar, text = known[name]
+            option = typer.Option(f"--{name}", metavar=metavar, help=text.format(plural=app.plural))
+            parameters.append(
+                inspect.Parameter(
+                    name,
+                    inspect.Parameter.KEYWORD_ONLY,
+                    default=None,
+                    annotation=Annotated[str | None, option],
+                )
+            )
+        command.__signature__ = signature.replace(parameters=parameters)
+        command.__annotations__ = {one.name: one.annotation for one in parameters}
+        return command
+
+    return give
+
+
+def _warn_of_unknown(app: AnyApp) -> None:
+    print_error(*(f"warning: there is no setting {name}" for name in app.settings.unknown()))
+
+
+def _export_options(app: AnyApp, *, serving: bool, **options: str | None) -> None:
+    """Validate options and put them into the environment, where a worker's processes read them."""
+    _warn_of_unknown(app)
+    if serving:
+        from agents.app.serving.worker_process import checked_settings
+
+        checked_settings(app, **options)
+    else:
+        app.settings.read(**options)
+    for option, value in options.items():
+        if value is not None:
+            os.environ[app.settings.variable(option)] = value
+
+
+def _command(app: AnyApp, name: str, **options: str | None) -> str:
+    """Return the command line that runs a command here, with the given options."""
+    started = Path(sys.argv[0])
+    words = [_short(started)]
+    if started.name == "__main__.py":
+        words = [_short(Path(sys.executable)), *app.command.split()[1:]]
+    words.append(name)
+    for option, value in options.items():
+        if value is not None:
+            words += [f"--{option}", without_password(value)]
+    return shlex.join(words)
+
+
+def without_password(value: str) -> str:
+    """Return a database's address without its password, to be shown on a screen.
+
+    >>> without_password("postgresql://bella:p@ss@host/orders?password=x&sslmode=require")
+    'postgresql://bella@host/orders?sslmode=require'
+    >>> without_password("sqlite:///orders.db")
+    'sqlite:///orders.db'
+    """
+    value = re.sub(r"^(\w[\w+]*://[^:/@]*):.*@", r"\1@", value)
+    value = re.sub(r"(?<=[?&])password=[^&]*&?", "", value)
+    return value.rstrip("?&")
+
+
+def _short(path: Path) -> str:
+    with suppress(ValueError):
+        return str(path.absolute().relative_to(Path.cwd()))
+    return str(path)

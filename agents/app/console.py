@@ -1,0 +1,218 @@
+"""The ``console`` command: a conversation in a terminal, from the settings to the end of the call."""
+
+import asyncio
+import logging
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from livekit.agents.llm import LLM
+from pydantic import BaseModel
+
+from agents.app.app import AnyApp, App, Environment
+from agents.app.models.choice import language_model, reply_limit_of
+from agents.app.settings import AppSettings
+from agents.app.states import new_state, open_store, resume_state
+from agents.app.terminal.events import EventLines
+from agents.app.terminal.input import is_dumb, piped, typed
+from agents.app.terminal.lines import Lines
+from agents.app.terminal.logs import log_to_file, log_to_stderr
+from agents.app.terminal.plain import Transcript
+from agents.app.terminal.signals import on_signals
+from agents.app.terminal.streams import discard_stdout, print_error
+from agents.app.terminal.words import closing_lines
+from agents.app.transcript import CallRecord
+from agents.handoff import Call, Ended, EndReason, Event, start_text, stop
+from agents.testing import ScriptedLLM
+
+S = TypeVar("S", bound=BaseModel)
+C = TypeVar("C")
+
+logger = logging.getLogger(__name__)
+
+FAILED = 1
+
+STOP_LIMIT_S = 5.0
+"""How long the end of a call waits for what still runs in it, in seconds."""
+
+
+class Display(Protocol):
+    """Shows a conversation to the person or program at the terminal."""
+
+    def opens(self) -> None:
+        """The call starts."""
+
+    def tell(self, event: Event) -> None:
+        """An event of the call."""
+
+    def closes(self, reason: EndReason) -> None:
+        """The call is over."""
+
+
+@dataclass
+class ConsoleConversation:
+    """A conversation between a call and a user at a terminal.
+
+    Args:
+        call: The call, not started.
+        model: The language model of its agents.
+        front: Shows it.
+        lines: The user's input.
+        typed: Whether the input is typed interactively; else it comes from a pipe or a file.
+    """
+
+    call: Call[Any, Any]
+    model: LLM[Any]
+    front: Display
+    lines: Lines
+    typed: bool
+    unheard: OSError | None = None
+    """Why stdout can no longer be written to."""
+
+    async def run(self) -> EndReason:
+        """Run the conversation to its end; returns why it ended."""
+        self.call.subscribe(self._tell)
+        with on_signals(self._leave):
+            self._show(self.front.opens)
+            try:
+                await start_text(self.call, self.model)
+                await self._turns()
+            except Exception:  # the user is told that the conversation failed and how to resume it
+                logger.exception("conversation failed")
+                self.call.end("failed")
+            finally:
+                await self._stop()
+        reason = self.call.ended or "failed"
+        self.lines.close()
+        self._show(lambda: self.front.closes(reason))
+        return reason
+
+    async def _turns(self) -> None:
+        await self.call.answered()
+        while self.call.ended is None:
+            line = await self.lines.following()
+            if line is None:
+                self.call.end("user_left" if self.typed or self.lines.left else "input_ended")
+                return
+            self.call.user_said(line)
+            await self.call.answered()
+
+    async def _stop(self) -> None:
+        try:
+            async with asyncio.timeout(STOP_LIMIT_S):
+                await stop(self.call)
+        except TimeoutError:
+            logger.warning("call did not stop within %g s", STOP_LIMIT_S)
+
+    def _leave(self) -> None:
+        self.call.end("user_left")
+        self.lines.leave()
+
+    def _tell(self, event: Event) -> None:
+        if isinstance(event, Ended):
+            self.lines.leave()
+        elif self.call.ended is None:
+            self._show(lambda: self.front.tell(event))
+
+    def _show(self, show: Callable[[], None]) -> None:
+        """Show something; if stdout is closed the user has left."""
+        if self.unheard is not None:
+            return
+        try:
+            show()
+        except OSError as error:
+            self.unheard = error
+            self._leave()
+
+
+def run_console(
+    app: App[S, C], settings: AppSettings, *, state_id: str | None, events: bool, again: str
+) -> int:
+    """Run a conversation in this terminal; returns the exit code.
+
+    Args:
+        app: The application.
+        settings: The model, the clock, the database, and the application's own.
+        state_id: The stored state to resume; a new one without it.
+        events: Whether to write JSON lines.
+        again: This command as it was called, for the hint how to resume.
+
+    Raises:
+        InputError: An input cannot be used.
+    """
+    context = app.context(Environment.of(settings))
+    on_screen = not events and sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+    if on_screen:
+        log_to_file(app.name, settings.secrets)
+    else:
+        log_to_stderr(settings.secrets)
+    return asyncio.run(_converse(app, settings, context, state_id, events, on_screen, again))
+
+
+async def _converse(
+    app: App[S, C],
+    settings: AppSettings,
+    context: C,
+    state_id: str | None,
+    events: bool,
+    on_screen: bool,
+    again: str,
+) -> int:
+    model = language_model(app, context, settings)
+    async with open_store(app, settings.database, app.owner_of(context)) as store:
+        if state_id is None:
+            shared = await new_state(app, store, context, "terminal")
+        else:
+            shared = await resume_state(app, store, context, state_id)
+        call = app.call(shared, think_limit_s=reply_limit_of(model))
+        to_go_on = f"{again} --{app.noun} {shared.state_id}"
+        front, lines = _front(app, call, events, on_screen, to_go_on)
+        record = CallRecord(call, store, channel="terminal", words=settings.transcript)
+        record.drop_older_than(settings.transcript_days)
+        typing = sys.stdin is not None and sys.stdin.isatty()
+        talk = ConsoleConversation(call, model, front, lines, typed=typing)
+        try:
+            reason = await talk.run()
+        finally:
+            await record.aclose()
+            await model.aclose()
+    if reason == "failed" and events:
+        view = app.view_of(shared.state, shared.version, shared.speaker)
+        print_error(*closing_lines(call, app.summary_of(view), reason, to_go_on))
+    return _exit_code(talk, reason)
+
+
+def _exit_code(talk: ConsoleConversation, reason: EndReason) -> int:
+    if talk.unheard is not None:
+        discard_stdout()
+        if isinstance(talk.unheard, BrokenPipeError):
+            return 0
+        print_error(f"stdout: {talk.unheard.strerror}")
+        return FAILED
+    model = talk.model
+    if isinstance(model, ScriptedLLM) and len(model.requests) > len(model.script):
+        print_error(f"the script has only {len(model.script)} steps")
+        return FAILED
+    return FAILED if reason == "failed" else 0
+
+
+def _front(
+    app: AnyApp,
+    call: Call[Any, Any],
+    events: bool,
+    on_screen: bool,
+    to_go_on: str,
+) -> tuple[Display, Lines]:
+    if events:
+        return EventLines(app, call, sys.stdout), piped()
+    if not on_screen:
+        return Transcript(app, call, sys.stdout, to_go_on=to_go_on), piped()
+    if is_dumb():
+        front = Transcript(app, call, sys.stdout, to_go_on=to_go_on, answers_here=True)
+        return front, typed(front.typed)
+    # rich takes some time to import, and only a screen needs it.
+    from agents.app.terminal.screen import Screen, terminal
+
+    screen = Screen(app, call, terminal(), to_go_on=to_go_on)
+    return screen, typed(screen.typed)

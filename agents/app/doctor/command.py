@@ -1,0 +1,118 @@
+"""Runs the checks one after another and prints each finding on a line."""
+
+import asyncio
+from collections.abc import AsyncIterator, Collection
+
+from agents.app.app import AnyApp, Environment
+from agents.app.doctor.database import check_database_access
+from agents.app.doctor.findings import Finding, Mark, fault, ok, warning
+from agents.app.doctor.models import check_models, check_speech
+from agents.app.doctor.ports import check_ports
+from agents.app.doctor.server import check_server
+from agents.app.faults import InputError
+from agents.app.settings import AppSettings, SettingsFaults, has_livekit_settings
+from agents.app.terminal.logs import log_to_stderr
+from agents.app.terminal.streams import say
+
+FAILED = 1
+
+
+def run_doctor(app: AnyApp, **options: str | None) -> int:
+    """Run all checks; returns the exit code.
+
+    Args:
+        app: The application.
+        options: The command line's options.
+    """
+    findings, settings, wrong = check_settings(app, **options)
+    secrets = settings.secrets if settings is not None else ()
+    log_to_stderr(secrets)
+    marks = {finding.mark for finding in findings}
+    for finding in findings:
+        say(str(finding))
+
+    async def look() -> None:
+        async for finding in check_all(app, settings, wrong):
+            marks.add(finding.mark)
+            text = str(finding)
+            for secret in secrets:  # a server may repeat what it was sent
+                text = text.replace(secret, "[secret]")
+            say(text)
+
+    asyncio.run(look())
+    return FAILED if Mark.FAULT in marks else 0
+
+
+def check_settings(
+    app: AnyApp,
+    **options: str | None,
+) -> tuple[list[Finding], AppSettings | None, frozenset[str]]:
+    """Check the settings; returns findings, usable settings, and the names of invalid ones."""
+    findings = [
+        warning("settings", f"unknown setting {name}; see .env.example")
+        for name in app.settings.unknown()
+    ]
+    if not has_livekit_settings():
+        findings.append(
+            warning(
+                "rooms",
+                "no LiveKit server is configured: `console` works without one; `make dev` starts one here, or set"
+                " LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET",
+            )
+        )
+        wanted = app.settings.read
+    else:
+        wanted = app.settings.read_for_rooms
+    try:
+        settings = wanted(**options)
+    except SettingsFaults as error:
+        findings += [fault("settings", told) for told in error.faults]
+    else:
+        return [*findings, ok("settings", "all valid")], settings, frozenset()
+    rest, wrong = app.settings.usable(**options) or (None, frozenset())
+    return findings, rest, wrong
+
+
+async def check_all(
+    app: AnyApp, settings: AppSettings | None, wrong: Collection[str] = ()
+) -> AsyncIterator[Finding]:
+    """Check the context, the database, the models, the server and the ports, one after another.
+
+    Args:
+        app: The application.
+        settings: The usable settings; without them nothing is checked.
+        wrong: The names of invalid settings; what depends on them is not checked.
+    """
+    if settings is None:
+        return
+
+    def is_valid(*starts: str) -> bool:
+        return not any(name.startswith(starts) for name in wrong)
+
+    owner = None
+    if not app.options or is_valid(*app.options):
+        owner, found = check_context(app, settings)
+        yield found
+    if is_valid("database"):
+        yield await check_database_access(app, settings, owner)
+    if is_valid("model", "openai_base", "openai_fallback"):
+        for found in await check_models(settings):
+            yield found
+    if is_valid("stt", "tts"):
+        for found in check_speech(settings):
+            yield found
+    for found in await check_server(settings):
+        yield found
+    if is_valid("health", "metrics"):
+        for found in await check_ports(settings):
+            yield found
+
+
+def check_context(app: AnyApp, settings: AppSettings) -> tuple[str | None, Finding]:
+    """Check that the application's context can be made; returns the owner of its states."""
+    try:
+        context = app.context(Environment.of(settings))
+    except InputError as error:
+        more = f"; {len(error.faults)} in all" if len(error.faults) > 1 else ""
+        return None, fault(app.context_name, f"{error.faults[0]}{more}")
+    return app.owner_of(context), ok(app.context_name, app.describe(context))

@@ -1,0 +1,75 @@
+"""Checks whether states can be stored."""
+
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryFile
+
+from sqlalchemy.engine import make_url
+
+from agents.app.app import AnyApp
+from agents.app.doctor.findings import Finding, fault, ok, warning
+from agents.app.settings import AppSettings
+from agents.app.states import default_database, open_store
+from state.shared import StateError
+
+LITTLE_ROOM = 200 * 1024 * 1024
+"""Free disk space below which a warning is given, in bytes."""
+
+_OWNER = "doctor"
+
+
+async def check_database_access(app: AnyApp, settings: AppSettings, owner: str | None) -> Finding:
+    """Read from the database and write to it: only writing shows a full disk or missing rights."""
+    url = settings.database or default_database(app)
+    file = _database_file(url)
+    if file is not None and not file.exists():
+        return _to_be_made(file)
+    try:
+        async with open_store(app, url, owner or _OWNER, create=False) as store:
+            await store.list(1)
+            await store.try_writing()
+    except StateError as error:
+        return fault(
+            "database", f"{error.message} See --database, {settings.variable('database')}."
+        )
+    if file is None:
+        return ok("database", "it answers, can be written to, and its tables are complete")
+    free = shutil.disk_usage(file.parent).free
+    if free < LITTLE_ROOM:
+        return warning(
+            "database", f"{file}: only {free // 1_048_576} MiB are free on its disk: make room"
+        )
+    return ok("database", f"{file} can be written to, and its tables are complete")
+
+
+def _database_file(url: str) -> Path | None:
+    with suppress(
+        Exception
+    ):  # SQLAlchemy raises several types; opening the database reports the cause
+        parsed = make_url(url)
+        if parsed.get_backend_name() == "sqlite" and parsed.database:
+            return Path(parsed.database)
+    return None
+
+
+def _to_be_made(file: Path) -> Finding:
+    there = next((folder for folder in file.absolute().parents if folder.exists()), Path("/"))
+    if not _can_be_written_to(there):
+        return fault(
+            "database",
+            f"{file} does not exist, and {there} cannot be written to: name another file with"
+            " --database, or grant the right",
+        )
+    return ok("database", f"{file} does not exist yet; the first call creates it")
+
+
+def _can_be_written_to(folder: Path) -> bool:
+    try:
+        with TemporaryFile(
+            dir=folder
+        ) as trial:  # the mode bits are not enough: the file system may refuse
+            trial.write(b"doctor")
+    except OSError:
+        return False
+    return True

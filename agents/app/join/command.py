@@ -1,0 +1,156 @@
+"""The ``join`` command: a conversation in a room, or a single RPC call there."""
+
+import asyncio
+import logging
+import sys
+from collections.abc import Coroutine
+from typing import Any
+
+from livekit import rtc
+
+from agents.app.app import AnyApp
+from agents.app.join.client import AGENT_LIMIT_S, LINK_BROKEN, NoAgent, RoomClient
+from agents.app.join.displays import Display, JsonDisplay, PlainDisplay
+from agents.app.join.room_access import RoomAccess, Unreachable, new_identity, new_room
+from agents.app.join.visit import Visit
+from agents.app.settings import AppSettings
+from agents.app.terminal.input import piped, typed
+from agents.app.terminal.lines import Lines
+from agents.app.terminal.logs import log_to_file, log_to_stderr
+from agents.app.terminal.streams import discard_stdout, print_error, say
+
+FAILED = 1
+
+
+def run_join(
+    app: AnyApp,
+    settings: AppSettings,
+    *,
+    room: str | None,
+    identity: str | None,
+    resume_code: str | None,
+    events: bool,
+    again: str,
+) -> int:
+    """Have a conversation in a room as a user; returns the exit code.
+
+    Args:
+        app: The application.
+        settings: The server, the keys, and the agent name.
+        room: The room; a new one without it.
+        identity: The user's identity; a new one without it.
+        resume_code: Resumes a state from another room.
+        events: Whether to write JSON lines.
+        again: This command as it was called, for the hint how to resume.
+
+    Raises:
+        KeysRefused: The server rejects the keys.
+    """
+    typing = sys.stdin is not None and sys.stdin.isatty()
+    on_screen = typing and sys.stdout.isatty() and not events
+    if on_screen:
+        log_to_file(app.name, settings.secrets)
+    else:
+        log_to_stderr(settings.secrets)
+    _keep_tokens_out_of_logs()
+    front, lines = _front(app, events=events, on_screen=on_screen)
+
+    async def visiting() -> int:
+        visit = Visit(
+            app,
+            RoomAccess(settings),
+            front,
+            lines,
+            typed=typing,
+            room=room or new_room(),
+            identity=identity or new_identity(),
+        )
+        reason = await visit.run(fresh=room is None, resume_code=resume_code, again=again)
+        if visit.unheard is not None:
+            discard_stdout()
+            return 0 if isinstance(visit.unheard, BrokenPipeError) else FAILED
+        return FAILED if reason == "failed" else 0
+
+    return _in_plain_words(app, settings, visiting())
+
+
+def run_call(
+    app: AnyApp,
+    settings: AppSettings,
+    method: str,
+    payload: str,
+    *,
+    room: str | None,
+    identity: str | None,
+    resume_code: str | None,
+) -> int:
+    """Make one RPC call and print its reply; returns the exit code.
+
+    Args:
+        app: The application.
+        settings: The server, the keys, and the agent name.
+        method: The method.
+        payload: The payload, sent unchanged.
+        room: The room; without it a new one, with a new call.
+        identity: The caller's identity; a new one without it.
+        resume_code: Resumes a state from another room.
+
+    Raises:
+        KeysRefused: The server rejects the keys.
+    """
+    log_to_stderr(settings.secrets)
+    _keep_tokens_out_of_logs()
+    name, caller = room or new_room(), identity or new_identity()
+
+    async def calling() -> int:
+        entrance = RoomAccess(settings)
+        client = RoomClient(app.noun, lambda news: None)
+        if room is None:
+            await entrance.open(name)
+        await entrance.join(client.room, name, caller)
+        try:
+            client.take_notices()
+            if not client.agents:
+                await entrance.dispatch_agent(name, caller, resume_code)
+            try:
+                await client.meet()
+            except rtc.RpcError:
+                pass  # not this agent's user: the call itself still gets its answer
+            say(await client.call(method, payload))
+        finally:
+            await client.leave()
+        return 0
+
+    return _in_plain_words(app, settings, calling())
+
+
+def _in_plain_words(app: AnyApp, settings: AppSettings, doing: Coroutine[Any, Any, int]) -> int:
+    try:
+        return asyncio.run(doing)
+    except Unreachable as error:
+        print_error(str(error), f"Is it running? `{app.command} doctor` shows what is wrong.")
+    except NoAgent:
+        print_error(
+            f"No agent named {settings.agent_name} answered within {AGENT_LIMIT_S:g} seconds.",
+            f"Start one for {settings.livekit_url}: {app.command} dev",
+        )
+    except rtc.RpcError as error:
+        print_error(f"{error.code} {error.message}")
+        if error.data:
+            print_error(error.data)
+        if error.code in LINK_BROKEN:
+            print_error("The agent no longer answers.")
+    return FAILED
+
+
+def _keep_tokens_out_of_logs() -> None:
+    # livekit 1.1.21 logs the server's answer to a rejected token as an error, with the whole token
+    # in it.
+    logging.getLogger("livekit").setLevel(logging.CRITICAL)
+
+
+def _front(app: AnyApp, *, events: bool, on_screen: bool) -> tuple[Display, Lines]:
+    if events:
+        return JsonDisplay(app, sys.stdout), piped()
+    front = PlainDisplay(app, sys.stdout, answers_here=on_screen)
+    return front, typed(front.typed) if on_screen else piped()

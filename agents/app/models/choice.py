@@ -1,0 +1,87 @@
+"""Builds the language model that the settings name."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from livekit.agents.llm import LLM
+from pydantic import BaseModel
+
+from agents.app.app import App
+from agents.app.setting_values import OPENAI, SCRIPT
+from agents.app.settings import AppSettings, SettingsFaults
+
+if TYPE_CHECKING:
+    from agents.testing import ScriptedLLM
+    from bella_vista.conversations.form import ScriptStep
+
+S = TypeVar("S", bound=BaseModel)
+C = TypeVar("C")
+
+
+def language_model(
+    app: App[S, C],
+    context: C,
+    settings: AppSettings,
+    *,
+    name: str | None = None,
+    local: Callable[[], LLM[Any]] | None = None,
+) -> LLM[Any]:
+    """Build a language model; the caller closes it.
+
+    Args:
+        app: The application.
+        context: What its local model is built from.
+        settings: The address and key of a provider's model.
+        name: The model's name, as validated by the settings; the settings' own without it.
+        local: Builds the local model; the application's ``model`` without it.
+
+    Raises:
+        ConversationFaults: The script's file is faulty.
+        SettingsFaults: The application has no such model, or a setting that it needs is missing.
+    """
+    name = name or settings.model
+    if name.startswith(SCRIPT):
+        from bella_vista.conversations.reading import load_script
+
+        return scripted(load_script(Path(name.removeprefix(SCRIPT)).expanduser()))
+    build = local or (lambda: _local(app, context, settings))
+    if name == OPENAI:
+        # The plugin and its client take half a second to import, so only this model loads them.
+        from agents.app.models.openai import openai_model
+
+        if settings.model != OPENAI:  # not validated for this model
+            settings = type(settings).read(model=OPENAI)
+        return openai_model(settings, build() if settings.openai_local_last else None)
+    return build()
+
+
+def reply_limit_of(model: LLM[Any]) -> float | None:
+    """Return how long a model may take to its first word, in seconds; ``None`` if the model does not say."""
+    reply_limit_s: float | None = getattr(model, "reply_limit_s", None)
+    return reply_limit_s
+
+
+def _local(app: App[S, C], context: C, settings: AppSettings) -> LLM[Any]:
+    if app.model is None:
+        raise SettingsFaults(
+            [f"--model local: {app.name} has no model without a key: use openai, or script:FILE"]
+        )
+    return app.model(context, settings)
+
+
+def scripted(script: "Iterable[ScriptStep]") -> "ScriptedLLM":
+    """Build a model that replays the steps of a script."""
+    # The test kit loads speech doubles; a process that serves users needs none of them.
+    from agents.testing import ScriptedLLM, Step
+
+    return ScriptedLLM(
+        Step(
+            say=step.say,
+            calls=tuple((call.name, call.arguments) for call in step.calls),
+            delay=step.delay,
+            error=step.error,
+            cut=step.cut,
+        )
+        for step in script
+    )

@@ -1,0 +1,160 @@
+"""One call in a room: the agents, what clients are shown, and what is stored of it."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from livekit import rtc
+from livekit.agents.llm import LLM
+from pydantic import BaseModel
+
+from agents.app.channel import Channel
+from agents.app.rooms.opening import Opened
+from agents.app.rooms.page import Page
+from agents.app.rooms.process_context import ProcessContext
+from agents.app.rooms.resume_codes import resume_code
+from agents.app.rooms.silence import SilenceTimer
+from agents.app.transcript import CallRecord
+from agents.app.words import Words
+from agents.handoff import Call, Ended, Event, Heard, TurnWithdrawn, YourTurn, stop
+from rpc.page import Session
+
+S = TypeVar("S", bound=BaseModel)
+C = TypeVar("C")
+
+logger = logging.getLogger(__name__)
+
+STOP_LIMIT_S = 5.0
+"""How long the end of a call waits for what still runs in it, in seconds."""
+
+
+class RoomConversation(Generic[S, C]):
+    """One call with a user about one state, once both are known.
+
+    Args:
+        process: What all calls of this process share.
+        room: The room, connected.
+        opened: The state.
+        guest: The guest's identity.
+        channel: How the guest talks to us.
+        present: Whether the guest is in the room.
+        ended: Called when the call has ended.
+        lost: Called when the guest can no longer be heard or spoken to; without it the call
+            continues as text.
+    """
+
+    def __init__(
+        self,
+        process: ProcessContext[S, C],
+        room: rtc.Room,
+        opened: Opened[S, C],
+        *,
+        guest: str,
+        channel: Channel,
+        present: Callable[[], bool],
+        ended: Callable[[Ended], None],
+        lost: Callable[[], None] | None = None,
+    ) -> None:
+        self._process = process
+        self._room = room
+        self._guest = guest
+        self.channel: Channel = channel
+        self._present = present
+        self._on_end = ended
+        self._lost = lost
+        self._model: LLM[Any] = process.model()
+        self.call: Call[S, C] = process.app.call(
+            opened.shared,
+            think_limit_s=process.reply_limit_of(self._model),
+            resumed=opened.resumed,
+            turn=opened.prior.turn,
+            preamble=opened.preamble,
+        )
+        self.call.queued.extend(opened.prior.unanswered)
+        self._record = CallRecord(self.call, process.store, channel=channel, words=process.words)
+        self._record.drop_older_than(process.words_days)
+        self._finished = False
+        self._silence = SilenceTimer(process.silence[channel], self._remind, self._end_silent_call)
+        code = resume_code(opened.shared.state_id, process.secret)
+        self.session = Session(
+            process.app.page_spec,
+            self.call.shared,
+            self.call,
+            state_id=opened.shared.state_id,
+            agent=process.agent,
+            resume_code=code,
+            spoken=opened.prior.spoken,
+            store=self._record.say,
+        )
+        self.page = Page(
+            process.app,
+            room.local_participant,
+            self.call,
+            self.session.views,
+            guest=guest,
+            resume_code=code,
+            silent=channel == "phone",
+            touched=self._silence.reset,
+        )
+        self.call.subscribe(self._on_event)
+
+    @property
+    def words(self) -> Words:
+        """The application's sentences about calls."""
+        return self._process.app.words
+
+    async def start(self) -> None:
+        """Start the session; the first agent greets."""
+        await self._process.media.start(
+            self.call, self._model, self._room, self._guest, self.channel, self._lost
+        )
+
+    def stop_waiting(self) -> None:
+        """Stop the silence timer."""
+        self._silence.stop()
+
+    async def finish(self) -> None:
+        """Stop the session and store the transcript; clients can still read the state."""
+        if self._finished:
+            return
+        self._finished = True
+        self._silence.stop()
+        self.call.end("user_left")
+        try:
+            async with asyncio.timeout(STOP_LIMIT_S):
+                await stop(self.call)
+        except TimeoutError:
+            logger.warning("call did not stop within %g s", STOP_LIMIT_S)
+        except RuntimeError:  # the session never started
+            await self.call.aclose()
+        await self._record.aclose()
+        await self._process.media.aclose()
+        await self._model.aclose()
+
+    async def aclose(self) -> None:
+        """Stop everything."""
+        await self.page.aclose()
+        await self.finish()
+
+    def _on_event(self, event: Event) -> None:
+        match event:
+            case Heard():
+                self._silence.reset()
+                self._silence.stop()
+            case TurnWithdrawn():
+                self._silence.stop()
+            case YourTurn():
+                if self._present():
+                    self._silence.start()
+            case Ended():
+                self._on_end(event)
+            case _:
+                pass
+
+    def _remind(self) -> None:
+        self.call.speak(self.words.still_there)
+
+    def _end_silent_call(self) -> None:
+        self.call.close_after_reply("user_left")
+        self.call.speak(self.words.nobody_there)

@@ -1,0 +1,216 @@
+"""What a job process does: it prepares, then serves one room from start to end."""
+
+import asyncio
+import logging
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+from livekit.agents import JobContext, JobProcess
+from livekit.agents.llm import LLM
+from pydantic import BaseModel
+
+from agents.app.app import App, Environment
+from agents.app.faults import InputError
+from agents.app.job_metadata import JobMetadata, MetadataFaults
+from agents.app.models.choice import language_model, reply_limit_of
+from agents.app.models.speech import Speech, missing_for_speech, speech_models
+from agents.app.rooms.lost import tell_staff
+from agents.app.rooms.media import Media
+from agents.app.rooms.phone import end_line, is_telephone
+from agents.app.rooms.process_context import ProcessContext, RoomOutcome
+from agents.app.rooms.rejection import RejectReason, reject_call
+from agents.app.rooms.room_job import RoomJob
+from agents.app.serving.dispatching import MAX_TRIES
+from agents.app.serving.replacement import replace_this_job
+from agents.app.serving.worker import LEAVE_WHEN_OVER
+from agents.app.setting_values import LOCAL
+from agents.app.settings import AppSettings, SettingsFaults
+from agents.app.states import open_store
+from rpc.gateway import cap_incoming
+from state.shared import StateError
+
+S = TypeVar("S", bound=BaseModel)
+C = TypeVar("C")
+
+logger = logging.getLogger(__name__)
+
+_PREPARED = "prepared"
+
+
+@dataclass(frozen=True)
+class Prepared(Generic[C]):
+    """What a process loads before its call comes.
+
+    Args:
+        settings: The settings.
+        context: What the rules may use.
+        local: The local model, if it is the configured one: it may take a moment to build.
+    """
+
+    settings: AppSettings
+    context: C
+    local: LLM[Any] | None
+
+
+def prepare_process(app: App[S, C], process: JobProcess) -> None:
+    """Prepare a process, so that its call does not wait for what the application loads."""
+    settings = app.settings.read()
+    context = app.context(Environment.of(settings))
+    local = language_model(app, context, settings) if settings.model == LOCAL else None
+    process.userdata[_PREPARED] = Prepared(settings, context, local)
+
+
+async def serve_room(ctx: JobContext, app: App[S, C]) -> None:
+    """Acquire the room's lease, join the room, and serve its user until the call is over.
+
+    Args:
+        ctx: The job, not connected.
+        app: The application.
+    """
+    if _PREPARED not in ctx.proc.userdata:
+        prepare_process(app, ctx.proc)
+    prepared: Prepared[C] = ctx.proc.userdata[_PREPARED]
+    transfer_to = app.transfer_to(prepared.context)
+    try:
+        metadata = JobMetadata.parse(ctx.job.metadata, app.noun)
+    except MetadataFaults as wrong:
+        logger.error("invalid job metadata: %s", "; ".join(map(str, wrong.faults)))
+        await reject_call(ctx, RejectReason.METADATA, app.words, transfer_to=transfer_to)
+        return
+    if metadata.tries > MAX_TRIES:
+        await reject_call(
+            ctx,
+            RejectReason.BROKEN,
+            app.words,
+            user=metadata.user,
+            transfer_to=transfer_to,
+        )
+        return
+    await _Job(ctx, app, prepared, metadata).run()
+
+
+class _Job(Generic[S, C]):
+    """One job, from its start to its end."""
+
+    def __init__(
+        self, ctx: JobContext, app: App[S, C], prepared: Prepared[C], metadata: JobMetadata
+    ) -> None:
+        self._app = app
+        self._ctx = ctx
+        self._settings = prepared.settings
+        self._transfer_to = app.transfer_to(prepared.context)
+        self._began = time.monotonic()
+        self._process = _process_context(app, prepared, metadata.locale)
+        self._room_job = RoomJob(
+            self._process,
+            ctx.room,
+            ctx.api.room,
+            name=ctx.job.room.name,
+            job=ctx.job.id,
+            metadata=metadata,
+        )
+        self._serving: asyncio.Task[None] | None = None
+
+    async def run(self) -> None:
+        """Join, and serve the room in a task: livekit waits at shutdown for a running entrypoint."""
+        ctx = self._ctx
+        ctx.add_shutdown_callback(self._close)
+        with suppress(NotImplementedError, RuntimeError, ValueError):  # not possible in a thread
+            loop = asyncio.get_running_loop()
+            loop.add_signal_handler(LEAVE_WHEN_OVER, self._room_job.leave_when_over)
+        try:
+            if not await self._room_job.acquire_lease():
+                logger.info(
+                    "room lease held by another agent, not joining",
+                    extra={"room": ctx.job.room.name},
+                )
+                ctx.shutdown("room lease held by another agent")
+                return
+            self._room_job.attach()
+            cap_incoming(ctx.room)
+            await ctx.connect()
+        except Exception as error:  # of whatever kind: the guest gets another agent
+            await self._on_failure(error)
+            return
+        self._serving = asyncio.create_task(self._serve())
+
+    async def _serve(self) -> None:
+        try:
+            outcome = await self._room_job.run()
+        except Exception as error:  # of whatever kind: the guest gets another agent
+            await self._on_failure(error)
+            return
+        if outcome is RoomOutcome.FAILED:
+            await self._replace()
+        else:
+            logger.info("call ended: %s", outcome.value)
+            await self._hang_up(outcome)
+            self._ctx.shutdown(outcome.value)
+
+    async def _hang_up(self, outcome: RoomOutcome) -> None:
+        """End a phone caller's line: without this it stays open until they hang up."""
+        guest = self._room_job.guest
+        if outcome not in (RoomOutcome.COMPLETED, RoomOutcome.NO_SPEECH) or guest is None:
+            return
+        if is_telephone(guest):
+            to = self._transfer_to if outcome is RoomOutcome.NO_SPEECH else None
+            await end_line(self._ctx.api, self._ctx.job.room.name, guest.identity, transfer_to=to)
+
+    async def _on_failure(self, error: Exception) -> None:
+        if isinstance(error, InputError):
+            logger.error("call cannot be served: %s", "; ".join(map(str, error.faults)))
+        elif isinstance(error, StateError):
+            logger.error("call cannot be served: %s", error.message)
+        else:
+            logger.error("call failed", exc_info=error)
+        await self._replace()
+
+    async def _replace(self) -> None:
+        lived_s = time.monotonic() - self._began
+        await replace_this_job(
+            self._ctx,
+            self._room_job.successor_metadata,
+            lived_s=lived_s,
+            given_up=partial(tell_staff, self._app, self._settings),
+        )
+
+    async def _close(self, reason: str) -> None:
+        await self._room_job.aclose()
+        if self._serving is not None:
+            await asyncio.gather(self._serving, return_exceptions=True)
+        await self._process.store.close()
+
+
+def _speech(app: App[S, C], settings: AppSettings, context: C, locale: str | None) -> Speech:
+    if locale is not None:
+        settings = settings.model_copy(update={"language": locale})
+    speech = speech_models(settings, agents=app.agents.agents, terms=app.terms(context))
+    if speech is None:
+        raise SettingsFaults(["speech is not configured"])
+    return speech
+
+
+def _process_context(
+    app: App[S, C], prepared: Prepared[C], locale: str | None
+) -> ProcessContext[S, C]:
+    settings, context = prepared.settings, prepared.context
+    secret = settings.livekit_api_secret
+    missing = missing_for_speech(settings)
+    if missing:
+        logger.info("rooms are text only: %s not set", ", ".join(missing))
+    return ProcessContext(
+        app=app,
+        context=context,
+        store=open_store(app, settings.database, app.owner_of(context)),
+        model=lambda: prepared.local or language_model(app, context, settings),
+        media=Media(None if missing else lambda: _speech(app, settings, context, locale)),
+        secret=secret.get_secret_value() if secret is not None else "",
+        grace_s=settings.grace,
+        words=settings.transcript,
+        words_days=settings.transcript_days,
+        agent=settings.agent_name,
+        reply_limit_of=reply_limit_of,
+    )

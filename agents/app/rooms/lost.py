@@ -1,0 +1,99 @@
+"""Finds calls whose worker died, and flags abandoned calls for staff."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from agents.app.app import AnyApp, Environment
+from agents.app.job_metadata import JobMetadata
+from agents.app.rooms.room_lease import RENEW_EVERY_S, lease_name, leased_room
+from agents.app.serving.replacement import LostCall
+from agents.app.settings import AppSettings
+from agents.app.states import as_state_faults, open_store
+from state.shared import Lease, SharedState, SqlStore
+
+RECOVERED_FOR = timedelta(hours=6)
+"""For how long a lost call is recovered when its guest is back: as long as LiveKit's tokens
+last."""
+
+_GIVEN_UP = "given up"
+
+_PROBE = "a place to try"
+"""The lease, of no room, that tests whether leases can be written."""
+
+_LOOK_AGAIN_S = 3 * RENEW_EVERY_S
+"""How long live agents may take to renew their leases once they can, in seconds."""
+
+
+async def find_lost_calls(app: AnyApp, settings: AppSettings) -> Sequence[LostCall]:
+    """Find the rooms with a call that did not end and whose agent no longer renews its lease."""
+    async with _store(app, settings) as store:
+        lost = await _lost(store)
+    now = datetime.now(UTC)
+    return [
+        LostCall(
+            room,
+            lease.holder or "",
+            lease.state_id,
+            guest=lease.guest,
+            tries=lease.tries if lease.holder else 0,
+            lived_s=(lease.until - lease.since).total_seconds(),
+            silent_s=(now - lease.until).total_seconds(),
+        )
+        for lease in lost
+        if now - lease.until < RECOVERED_FOR
+        and (room := leased_room(lease.place, settings.agent_name)) is not None
+    ]
+
+
+async def _lost(store: SqlStore) -> list[Lease]:
+    """List the leases that expired although they could have been renewed.
+
+    Where nothing can be written no agent can renew, so none is taken for dead: a write is tried
+    first. After a locked or full database has recovered, live agents get the time to renew.
+    """
+    await store.take_place(_PROBE, _PROBE, seconds=0.0)
+    await store.leave_place(_PROBE, _PROBE, done=True)
+    silent = {(one.place, one.holder) for one in await store.lost_places()}
+    if any(holder is not None for _, holder in silent):
+        await asyncio.sleep(_LOOK_AGAIN_S)
+    return [one for one in await store.lost_places() if (one.place, one.holder) in silent]
+
+
+async def tell_staff(app: AnyApp, settings: AppSettings, room: str, metadata: JobMetadata) -> None:
+    """Flag a call for the staff that failed and is not continued."""
+    async with _store(app, settings) as store:
+        state_id = metadata.state_id
+        name = lease_name(settings.agent_name, room)
+        if state_id is None and (lease := await store.lease_at(name)) is not None:
+            state_id = lease.state_id
+        if state_id is not None and app.given_up is not None:
+            await _flag(app, settings, store, state_id)
+        # The call is not recovered again: the next guest in a room of this name starts a new state.
+        await store.take_place(name, _GIVEN_UP, seconds=1.0, supersedes=metadata.supersedes)
+        await store.leave_place(name, _GIVEN_UP, done=True)
+
+
+async def _flag(app: AnyApp, settings: AppSettings, store: SqlStore, state_id: str) -> None:
+    """Have the application flag a state, also while a call holds it."""
+    with as_state_faults(app.noun):
+        stored = await store.read(state_id)
+        context = app.context(Environment.of(settings))
+        shared: SharedState[Any, Any] = SharedState.restored(stored, app.state_type, context)
+        if app.given_up is not None:
+            await app.given_up(shared, "The call broke off and could not be continued.")
+
+
+def _store(app: AnyApp, settings: AppSettings) -> SqlStore:
+    return open_store(app, settings.database, _owner(app, settings))
+
+
+_owners: dict[str, str] = {}
+
+
+def _owner(app: AnyApp, settings: AppSettings) -> str:
+    """Return the owner of the states; a context is made for it once, since a menu takes a moment."""
+    if app.name not in _owners:
+        _owners[app.name] = app.owner_of(app.context(Environment.of(settings)))
+    return _owners[app.name]

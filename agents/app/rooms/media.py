@@ -1,0 +1,127 @@
+"""The media of a call: text only, or speech where it is configured and the guest wants it."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from livekit import rtc
+from livekit.agents.llm import LLM
+
+from agents.app.channel import Channel
+from agents.app.rooms.presence import Presence
+from agents.handoff import Call, start_text
+
+if TYPE_CHECKING:
+    from agents.app.models.speech import Speech
+
+logger = logging.getLogger(__name__)
+
+MICROPHONE_S = 1.0
+"""How long a page may take to publish its microphone after joining, in seconds."""
+
+_LOOK_EVERY_S = 0.05
+
+
+class SpeechNotBuilt(Exception):
+    """The speech models could not be built."""
+
+
+class Media:
+    """Builds the speech models when a call needs them.
+
+    Args:
+        speech: Builds them; ``None`` where none are configured.
+    """
+
+    def __init__(self, speech: "Callable[[], Speech] | None") -> None:
+        self._build = speech
+        self._speech: Speech | None = None
+
+    @property
+    def has_speech(self) -> bool:
+        """Whether speech is configured."""
+        return self._build is not None
+
+    async def start(
+        self,
+        call: Call[Any, Any],
+        model: LLM[Any],
+        room: rtc.Room,
+        guest: str,
+        channel: Channel,
+        lost: Callable[[], None] | None = None,
+    ) -> None:
+        """Start the session of a call; its first agent greets.
+
+        Args:
+            call: The call.
+            model: The language model of its agents.
+            room: The room, connected.
+            guest: The guest's identity.
+            channel: How the guest talks to us.
+            lost: Called when the guest can no longer be heard or spoken to; without it the call
+                continues as text.
+
+        Raises:
+            SpeechNotBuilt: The speech models could not be built.
+        """
+        if channel == "web_text" or self._build is None:
+            await start_text(call, model, room=room, user_identity=guest)
+            return
+        # The audio plugins take a second to import, so only calls with speech load them.
+        from agents.handoff.speech import start_speech
+
+        try:
+            self._speech = speech = self._build()
+        except Exception as error:
+            raise SpeechNotBuilt from error
+        await start_speech(
+            call,
+            model,
+            stt=speech.stt,
+            tts=speech.tts,
+            vad=speech.vad,
+            tts_by_agent=speech.tts_by_agent,
+            turns=speech.turns,
+            room=room,
+            user_identity=guest,
+            lost=lost,
+        )
+
+    async def aclose(self) -> None:
+        """Close what was built."""
+        if self._speech is not None:
+            await self._speech.aclose()
+            self._speech = None
+
+
+async def channel_of(presence: Presence, asked: Channel | None, media: Media) -> Channel:
+    """Return the channel of a call: as the dispatch says, or as the guest has joined.
+
+    Args:
+        presence: Knows the guest.
+        asked: The channel the dispatch asks for.
+        media: Says whether speech is configured.
+    """
+    guest = presence.participant
+    if guest is not None and guest.kind == rtc.ParticipantKind.PARTICIPANT_KIND_SIP:
+        return "phone"
+    if asked in ("phone", "web_voice", "web_text"):
+        return asked
+    if not media.has_speech:
+        return "web_text"
+    loop = asyncio.get_running_loop()
+    until = loop.time() + MICROPHONE_S
+    while not _has_microphone(presence.participant):
+        if loop.time() >= until:
+            return "web_text"
+        await asyncio.sleep(_LOOK_EVERY_S)
+    return "web_voice"
+
+
+def _has_microphone(guest: rtc.RemoteParticipant | None) -> bool:
+    return guest is not None and any(
+        publication.source == rtc.TrackSource.SOURCE_MICROPHONE
+        for publication in guest.track_publications.values()
+    )

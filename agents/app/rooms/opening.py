@@ -1,0 +1,123 @@
+"""Which order a call is about: the one the guest had here, the one of their resume code, or a new one."""
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel
+
+from agents.app.app import App
+from agents.app.channel import Channel
+from agents.app.job_metadata import JobMetadata
+from agents.app.rooms.prior_call import PriorCall, read_prior_call
+from agents.app.rooms.resume_codes import state_of
+from agents.app.rooms.room_lease import DATABASE_WAIT_S, RENEW_EVERY_S
+from agents.app.rooms.sentences import may_be_missing
+from agents.app.states import StateFaults, new_state, resume_state
+from state.shared import JournalFault, Lease, SharedState, SqlStore
+
+S = TypeVar("S", bound=BaseModel)
+C = TypeVar("C")
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Opened(Generic[S, C]):
+    """The order a call is about.
+
+    Args:
+        shared: The order.
+        resumed: Whether the guest has talked about it before.
+        prior: What was said then.
+        preamble: What the guest has to be told first.
+    """
+
+    shared: SharedState[S, C]
+    resumed: bool = False
+    prior: PriorCall = PriorCall()
+    preamble: str = ""
+
+
+async def open_for(
+    app: App[S, C],
+    store: SqlStore,
+    context: C,
+    metadata: JobMetadata,
+    lease: Lease,
+    *,
+    guest: str,
+    channel: Channel,
+    secret: str,
+) -> Opened[S, C]:
+    """Open the order of a call; retries while the database is locked or does not answer.
+
+    A resume code proves ownership. An order that is only named, or that was served in this room
+    before, is resumed only for its own guest; to others it does not exist.
+
+    Args:
+        app: The application.
+        store: Keeps the states.
+        context: The menu and the clock.
+        metadata: The dispatch's metadata.
+        lease: What the room's lease says of the last call here.
+        guest: The guest's identity.
+        channel: How the guest talks to us.
+        secret: Signs resume codes.
+
+    Raises:
+        StateFaults: The database cannot be used.
+    """
+    asked = metadata.resume_code is not None or metadata.state_id is not None
+    loop = asyncio.get_running_loop()
+    give_up_at = loop.time() + DATABASE_WAIT_S
+    while True:
+        try:
+            state_id = await _named(store, metadata, lease, guest, secret)
+            opened = await _resumed(app, store, context, state_id) if state_id is not None else None
+            if opened is None:
+                shared = await new_state(app, store, context, channel)
+                opened = Opened(shared, preamble=app.words.not_found if asked else "")
+        except (StateFaults, JournalFault) as fault:
+            if not fault.passing or loop.time() > give_up_at:
+                raise
+            logger.warning("state not opened yet, retrying: %s", fault)
+            await asyncio.sleep(RENEW_EVERY_S)
+        else:
+            return opened
+
+
+async def _resumed(
+    app: App[S, C], store: SqlStore, context: C, state_id: str
+) -> Opened[S, C] | None:
+    """Resume a state; ``None`` if it cannot be continued."""
+    try:
+        shared = await resume_state(app, store, context, state_id)
+    except StateFaults as fault:
+        if fault.passing:
+            raise
+        logger.info("state could not be resumed: %s", "; ".join(map(str, fault.faults)))
+        return None
+    # Read only after taking the order over: until then another process may still answer and write.
+    prior = await read_prior_call(store, shared.state_id)
+    told = may_be_missing(prior.in_doubt) if prior.in_doubt else ""
+    return Opened(shared, resumed=True, prior=prior, preamble=told)
+
+
+async def _named(
+    store: SqlStore, metadata: JobMetadata, lease: Lease, guest: str, secret: str
+) -> str | None:
+    if metadata.supersedes is not None and lease.open and lease.guest == guest:
+        return (
+            lease.state_id
+        )  # a lost job may have served another state than the one it was dispatched for
+    if metadata.resume_code is not None:
+        return state_of(metadata.resume_code, secret)
+    if metadata.state_id is not None:
+        state_id = metadata.state_id.strip().lower()
+        known = await store.lease_of(state_id)
+        return state_id if known is None or known.guest in (None, guest) else None
+    if lease.open and lease.state_id is not None and lease.guest == guest:
+        return lease.state_id
+    return None

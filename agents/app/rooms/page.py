@@ -1,0 +1,310 @@
+"""What clients in the room are shown of a call: turn notices, changes of the state, the active agent.
+
+In the other direction, an agent comments on what the guest does on the page.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Generic, Literal, Protocol, TypeVar
+
+from livekit import rtc
+from pydantic import BaseModel
+
+from agents.app.app import App
+from agents.app.rooms.sentences import your_turn
+from agents.handoff import (
+    Call,
+    Ended,
+    Event,
+    HandedOver,
+    Heard,
+    Said,
+    TurnWithdrawn,
+    YourTurn,
+)
+from rpc.gateway import Attributes, EndNotices, Subscribers, TurnNotices, View, Views
+from state.shared import Applied
+
+S = TypeVar("S", bound=BaseModel)
+C = TypeVar("C")
+
+QUIET_S = 1.2
+"""How long a page must be quiet before an agent comments on what was done there, in seconds."""
+
+REPLY_FIRST_S = 0.01
+"""How long subscribers wait for a change, in seconds, so that its author gets their reply first: a
+push sent earlier on the same channel would delay the reply by more than the change took."""
+
+_EVERY_TURN = 1 << 53
+
+EndReason = Literal["agent_ended", "user_left", "moved", "failed"]
+"""Why a call is over, as clients are told."""
+
+
+class Comments(Protocol):
+    """Decides how an agent comments on changes that the user made in a client."""
+
+    @property
+    def waiting(self) -> bool:
+        """Whether there is anything to comment on."""
+        ...
+
+    def add(self, applied: Applied[Any]) -> None:
+        """Add a change that the user made in a client."""
+
+    def add_foreign(self, applied: Applied[Any]) -> None:
+        """Add a change by another actor."""
+
+    def agent_said(self, text: str) -> None:
+        """Take note of what an agent has said."""
+
+    def discard(self) -> None:
+        """Drop the changes: the user has been told or shown how the state stands."""
+
+    def take_comment(self, state: Any) -> str:
+        """Return the comment and drop the changes; an empty text if there is nothing to say."""
+        ...
+
+
+class _NoComments:
+    """Comments on nothing: every change is visible in the client that made it."""
+
+    waiting = False
+
+    def add(self, applied: Applied[Any]) -> None:
+        """Do nothing."""
+
+    def add_foreign(self, applied: Applied[Any]) -> None:
+        """Do nothing."""
+
+    def agent_said(self, text: str) -> None:
+        """Do nothing."""
+
+    def discard(self) -> None:
+        """Do nothing."""
+
+    def take_comment(self, state: Any) -> str:
+        """Return nothing."""
+        return ""
+
+
+class Page(Generic[S, C]):
+    """Keeps the clients of one call up to date.
+
+    Args:
+        app: The application.
+        agent: The local participant that notifies them, connected.
+        call: The call.
+        views: Serves the state's public view.
+        guest: The guest's identity.
+        resume_code: Resumes the state in another room.
+        silent: Whether the guest has no client that can be called, as on a telephone.
+        touched: Called when the guest has done something on the page.
+    """
+
+    def __init__(
+        self,
+        app: App[S, C],
+        agent: rtc.LocalParticipant,
+        call: Call[S, C],
+        views: Views,
+        *,
+        guest: str,
+        resume_code: str | None = None,
+        silent: bool,
+        touched: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._call = call
+        self._guest = guest
+        self._resume_code = resume_code
+        self._touched = touched
+        self._silent = silent
+        self._views = views
+        self._app = app
+        make = app.comments
+        self._comments: Comments = _NoComments() if make is None else make(call.shared.context)
+        self._comment_timer: asyncio.TimerHandle | None = None
+        self._push_timer: asyncio.TimerHandle | None = None
+        self._attributes = Attributes(agent)
+        self._notices = TurnNotices(agent)
+        self._notices.bind(guest, silent=silent)
+        self._ends = EndNotices(agent)
+        self._subscribers = Subscribers(agent, views, app.page_spec.changed_method)
+        self._unsubscribe = call.shared.subscribe(self._on_change)
+        self._unlisten = call.subscribe(self._on_event)
+        self.show()
+
+    def show(self) -> None:
+        """Update the agent's attributes: active agent, version, and the application's own."""
+        call = self._call
+        shown = {
+            # The next agent is known as soon as the handoff is stored, before its first word.
+            "active_agent": call.shared.speaker or call.speaker,
+            **self._app.attributes(call.state),
+            "version": str(call.shared.version),
+        }
+        prefix = self._app.prefix
+        self._attributes.show({f"{prefix}.{name}": value for name, value in shown.items()})
+
+    def subscribe(self, identity: str) -> tuple[int, View]:
+        """Subscribe a client to changes; returns the version and view it starts from."""
+        if self._silent and identity == self._guest:
+            return self._views.present()
+        self._notices.may_try_again(identity)
+        return self._subscribers.subscribe(identity)
+
+    def unsubscribe(self, identity: str) -> None:
+        """Unsubscribe a client."""
+        self._subscribers.unsubscribe(identity)
+
+    def greeted(self, identity: str) -> None:
+        """A client has said hello: it can be called."""
+        self._notices.may_try_again(identity)
+        self._ends.may_try_again(identity)
+
+    def left(self, identity: str) -> None:
+        """A client has left the room."""
+        self._notices.left(identity)
+        self._ends.left(identity)
+        self._subscribers.left(identity)
+
+    def returned(self, *, reloaded: bool) -> None:
+        """The guest's client is in the room again.
+
+        Args:
+            reloaded: Whether the page was loaded again; it subscribes by itself then.
+        """
+        if reloaded:
+            self._subscribers.unsubscribe(self._guest)
+            # The page shows how the state stands, and the agent that welcomes the guest back says
+            # it.
+            self._cancel_comment()
+            self._comments.discard()
+        self._notices.returned(self._guest)
+        self._ends.returned(self._guest)
+        self._subscribers.returned(self._guest)
+
+    def joined(self, identity: str, *, staff: bool) -> None:
+        """Another participant is in the room, perhaps again: staff are sent what they missed."""
+        if staff:
+            self._subscribers.returned(identity)
+        else:
+            self._subscribers.unsubscribe(identity)
+
+    def connected_again(self) -> None:
+        """The agent's own connection was lost and is back: show again what was changed meanwhile."""
+        self._attributes.again()
+        self.show()
+        self._notices.returned(self._guest)
+        self._ends.returned(self._guest)
+        self._subscribers.returned(self._guest)
+
+    def ended(self, reason: EndReason, *, present: bool) -> None:
+        """Notify the guest and all subscribers that the call is over.
+
+        Args:
+            reason: Why.
+            present: Whether the guest is in the room; otherwise they are notified when they are
+                back.
+        """
+        if not self._silent:
+            code = {} if self._resume_code is None else {"resume_code": self._resume_code}
+            self._ends.tell(self._guest, {"reason": reason, **code}, away=not present)
+        for identity in self._subscribers.present:
+            self._ends.tell(identity, {"reason": reason})
+
+    async def end_is_told(self) -> None:
+        """Wait until every reachable client has been notified that the call is over."""
+        await self._ends.delivered()
+
+    async def aclose(self) -> None:
+        """Stop notifying clients."""
+        self._unlisten()
+        self._unsubscribe()
+        self._cancel_comment()
+        self._push_change()
+        await self._notices.aclose()
+        await self._ends.aclose()
+        await self._subscribers.aclose()
+        await self._attributes.aclose()
+
+    # -- what happens in the call --------------------------------------------------------------------
+
+    def _on_event(self, event: Event) -> None:
+        match event:
+            case Heard():
+                self._cancel_comment()
+                self._notices.withdraw(event.turn - 1)
+            case TurnWithdrawn():
+                self._cancel_comment()
+                self._notices.withdraw(event.turn)
+            case Said():
+                self._comments.agent_said(event.text)
+            case YourTurn():
+                self._push_change()  # the notice names a version that the client has by then
+                self._notices.give(self._notice(event))
+                self._comment_soon()
+            case HandedOver():
+                self.show()
+            case Ended():
+                self._notices.withdraw(_EVERY_TURN)
+            case _:
+                pass
+
+    def _push_change_soon(self) -> None:
+        if self._push_timer is None:
+            loop = asyncio.get_running_loop()
+            self._push_timer = loop.call_later(REPLY_FIRST_S, self._push_change)
+
+    def _push_change(self) -> None:
+        if self._push_timer is not None:
+            self._push_timer.cancel()
+            self._push_timer = None
+            self._subscribers.changed()
+            self.show()
+
+    def _notice(self, event: YourTurn) -> dict[str, Any]:
+        named: list[str] = []
+        if event.expects == "choice" and self._app.choices is not None:
+            named = [*self._app.choices(self._call)]
+        return {
+            "turn": event.turn,
+            "your_turn": True,
+            "active_agent": event.agent,
+            "version": event.version,
+            "expects": event.expects,
+            **({"choices": [*named]} if named else {}),
+            "text": your_turn(event.expects, named),
+        }
+
+    # -- what the guest does on the page -----------------------------------------------------------------
+
+    def _on_change(self, applied: Applied[S]) -> None:
+        self._push_change_soon()  # also after the end: others change it as well
+        if applied.actor != self._app.page_spec.user:
+            self._comments.add_foreign(applied)
+        else:
+            self._comments.add(applied)
+            self._touched()
+            self._comment_soon()
+
+    def _comment_soon(self) -> None:
+        self._cancel_comment()
+        if self._comments.waiting:
+            loop = asyncio.get_running_loop()
+            self._comment_timer = loop.call_later(QUIET_S, self._say_comment)
+
+    def _cancel_comment(self) -> None:
+        if self._comment_timer is not None:
+            self._comment_timer.cancel()
+            self._comment_timer = None
+
+    def _say_comment(self) -> None:
+        self._comment_timer = None
+        call = self._call
+        # Not the guest's turn: an agent speaks or is about to. The comment follows when that is
+        # over.
+        if call.ended is not None or not call.turns.is_user_turn:
+            return
+        if words := self._comments.take_comment(call.state):
+            call.speak(words)

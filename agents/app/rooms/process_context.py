@@ -1,0 +1,74 @@
+"""What all calls of one process share, and the outcomes of a room job."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Generic, TypeVar
+
+from livekit.agents.llm import LLM
+from pydantic import BaseModel
+
+from agents.app.app import App
+from agents.app.channel import Channel
+from agents.app.rooms.media import Media
+from agents.app.rooms.silence import SILENCE_POLICIES, SilencePolicy
+from state.shared import SqlStore
+
+S = TypeVar("S", bound=BaseModel)
+C = TypeVar("C")
+
+GUEST_WAIT_S = 120.0
+"""How long an agent waits in a room for a guest, in seconds."""
+
+
+class RoomOutcome(Enum):
+    """How a room job ended; the value is what the log says."""
+
+    COMPLETED = "completed"
+    """An agent ended the call, or the guest left."""
+    NO_GUEST = "no guest"
+    """No guest came."""
+    SUPERSEDED = "superseded"
+    """Another agent serves this guest; this one left without speaking."""
+    DISCONNECTED = "disconnected"
+    """The connection to the room was lost for good; the order is stored and can be resumed."""
+    NO_SPEECH = "no speech"
+    """Speech failed on a phone call; the caller has been told."""
+    FAILED = "failed"
+    """The conversation failed; another agent has to continue it."""
+
+
+@dataclass(frozen=True)
+class ProcessContext(Generic[S, C]):
+    """What all calls of one process share.
+
+    Args:
+        app: The application.
+        context: What the rules may use.
+        store: Keeps the states.
+        model: Builds the language model of a call.
+        media: Builds the speech models, if any are configured.
+        secret: Signs resume codes.
+        grace_s: How long a guest may be away before the call ends, in seconds.
+        words: Whether the transcript stores what is said.
+        words_days: For how many days.
+        agent: The agent name that clients are told.
+        silence: How long a guest may be silent, by channel.
+        reply_limit_of: Returns how long a model may be silent, in seconds, if the model says
+            so.
+        guest_wait_s: How long to wait for a guest, in seconds.
+    """
+
+    app: App[S, C]
+    context: C
+    store: SqlStore
+    model: Callable[[], LLM[Any]]
+    media: Media
+    secret: str
+    grace_s: float
+    words: bool = True
+    words_days: int = 30
+    agent: str = "agent"
+    silence: Mapping[Channel, SilencePolicy] = field(default_factory=lambda: SILENCE_POLICIES)
+    reply_limit_of: Callable[[LLM[Any]], float | None] = lambda model: None
+    guest_wait_s: float = GUEST_WAIT_S

@@ -1,0 +1,561 @@
+"""Serves one room, from acquiring its lease until the agent has left.
+
+One job serves several calls of the same guest, one after another; each is a ``RoomConversation``.
+After a call the agent stays in the room, read-only, until the guest starts another call or is gone
+for good.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Coroutine
+from dataclasses import replace
+from typing import Any, Generic, TypeVar
+
+from livekit import rtc
+from pydantic import BaseModel
+
+from agents.app.job_metadata import JobMetadata
+from agents.app.rooms.chat import Chat
+from agents.app.rooms.conversation import RoomConversation
+from agents.app.rooms.departure import (
+    LAST_WORDS_S,
+    apologize_without_speech,
+    leave_superseded,
+    notify_end,
+)
+from agents.app.rooms.dtmf import DtmfDigits
+from agents.app.rooms.media import SpeechNotBuilt, channel_of
+from agents.app.rooms.opening import open_for
+from agents.app.rooms.phone import is_telephone
+from agents.app.rooms.presence import Arrival, Presence
+from agents.app.rooms.process_context import ProcessContext, RoomOutcome
+from agents.app.rooms.rejection import send_transcription
+from agents.app.rooms.rejoin import RejoinDetector
+from agents.app.rooms.room_lease import RoomLease, lease_name
+from agents.handoff import Ended
+from rpc.gateway import Caller, Forbidden, Gateway, Mutes, NotYet, RoomService
+from rpc.page import PageMethods
+from state.shared import Lease, StateError
+
+S = TypeVar("S", bound=BaseModel)
+C = TypeVar("C")
+
+logger = logging.getLogger(__name__)
+
+STAFF_POLL_S = 2.0
+"""How often the database is polled for changes made by staff, in seconds."""
+
+OWN_GOODBYE_S = 2.0
+"""Speech within this time after the end answers the agent's goodbye and starts no other call, in
+seconds."""
+
+HELLO_S = 5.0
+"""How long a hello waits for another call to begin, in seconds."""
+
+_REPLACED = frozenset({RoomOutcome.SUPERSEDED, RoomOutcome.FAILED, RoomOutcome.DISCONNECTED})
+"""The outcomes after which another agent comes into the room."""
+
+
+class RoomJob(Generic[S, C]):
+    """Serves one user in one room, in one call after another, each about a state.
+
+    Args:
+        process: What all calls of this process share.
+        room: The room, not connected.
+        rooms: The LiveKit server API; without it participants are neither looked up nor muted.
+        name: The room's name.
+        job: The job's id.
+        metadata: The dispatch's metadata.
+    """
+
+    def __init__(
+        self,
+        process: ProcessContext[S, C],
+        room: rtc.Room,
+        rooms: RoomService | None,
+        *,
+        name: str,
+        job: str,
+        metadata: JobMetadata,
+    ) -> None:
+        self._spec = spec = process.app.page_spec
+        self._process = process
+        self._room = room
+        self._metadata = metadata
+        self._outcome: asyncio.Future[RoomOutcome] = asyncio.get_running_loop().create_future()
+        self._room_lease = RoomLease(
+            process.store,
+            lease_name(process.agent, name),
+            job,
+            supersedes=metadata.supersedes,
+            tries=metadata.tries if metadata.supersedes else None,
+            lost=self._on_lease_lost,
+        )
+        self._presence = Presence(
+            room,
+            rooms,
+            expected=metadata.user,
+            user_role=spec.user,
+            roles=spec.roles,
+            prefix=process.app.prefix,
+            left=self._on_guest_left,
+            came_back=self._on_guest_back,
+            joined=self._on_joined,
+            gone=self._on_gone,
+        )
+        self._rejoin = RejoinDetector(self._presence, self._spawn)
+        self._methods = PageMethods(spec, self._on_hello, self._begin_for_words)
+        self._mutes = Mutes(rooms, name) if rooms is not None else None
+        self._gateway = Gateway(
+            self._methods.methods(),
+            role_of=self._presence.role_of,
+            is_there=self._presence.is_there,
+            find=self._presence.wait_for,
+            version=lambda: (
+                self._conversation.call.shared.version if self._conversation is not None else None
+            ),
+            mutes=self._mutes,
+        )
+        words = process.app.words
+        self._chat = Chat(self._presence, self._hear, self._refuse_text, too_long=words.too_long)
+        self._dtmf = DtmfDigits(self._hear, a_person=words.a_person)
+        self._ready = asyncio.Event()
+        """Set while the present call takes input, or the last one can be read."""
+        self._conversation: RoomConversation[S, C] | None = None
+        self._next_lease: Lease | None = None
+        """From what the next call continues, after the first."""
+        self._over = asyncio.Event()
+        """Set when the last call has ended normally and no other has begun."""
+        self._over_at = float("-inf")
+        self._wanted = asyncio.Event()
+        """Set when the guest has asked for another call."""
+        self._leaving = False
+        self._telephone = False
+        self._early: list[str] = []
+        """What the guest said while no call took input."""
+        self._grace: asyncio.TimerHandle | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    # -- lifecycle -----------------------------------------------------------------------------------
+
+    async def acquire_lease(self) -> bool:
+        """Acquire the room's lease before connecting; returns whether it is ours.
+
+        Raises:
+            JournalFault: The database cannot be used.
+        """
+        if not await self._room_lease.acquire():
+            return False
+        lease = self._room_lease.lease
+        if self._metadata.supersedes is not None and lease.guest is not None:
+            self._presence.expect(lease.guest)
+        return True
+
+    def attach(self) -> None:
+        """Subscribe to the room's events. Call it before the room is connected, so that none is missed."""
+        self._chat.follow(self._room)
+        self._room.on("sip_dtmf_received", self._on_dtmf)
+        self._room.on("active_speakers_changed", self._on_speakers)
+        self._room.on("reconnecting", self._on_reconnecting)
+        self._room.on("reconnected", self._on_reconnected)
+        self._room.on("disconnected", self._on_disconnected)
+
+    async def run(self) -> RoomOutcome:
+        """Serve the guest until they are gone or served elsewhere. Call it when the room is connected.
+
+        Raises:
+            OrderFaults: The database cannot be used.
+        """
+        self._gateway.install(self._room.local_participant)
+        # livekit-server 1.13.5 announces us to the others at once when an attribute changes.
+        self._spawn(self._set_agent_state("initializing"))
+        if self._mutes is not None:
+            self._spawn(self._mutes.warm_up(self._room.local_participant.identity))
+        self._presence.start()
+        if not await self._wait_for_guest():
+            return self._finish(RoomOutcome.NO_GUEST)
+        try:
+            while not self._outcome.done():
+                conversation = await self._open()
+                await self._event_or_outcome(self._over)
+                if conversation is not None and self._over.is_set():
+                    await self._stay(conversation)
+        except Exception:
+            if self._outcome.done():  # the lease was lost meanwhile: another agent continues
+                return self._outcome.result()
+            raise
+        outcome = self._outcome.result()
+        if outcome is RoomOutcome.COMPLETED and not self._over.is_set():
+            await notify_end(self._conversation)
+        elif outcome is RoomOutcome.SUPERSEDED:
+            await leave_superseded(
+                self._room,
+                self._process.store,
+                self._room_lease,
+                self._conversation,
+                self._presence,
+            )
+        elif outcome is RoomOutcome.NO_SPEECH:
+            apology = apologize_without_speech(self._room, self._conversation, self._presence)
+            await asyncio.wait((self._spawn(apology),))
+        return outcome
+
+    def leave_when_over(self) -> None:
+        """Leave after the present call: the worker is shutting down."""
+        self._leaving = True
+        if self._over.is_set() and not self._wanted.is_set():
+            self._finish(RoomOutcome.COMPLETED)
+
+    async def aclose(self) -> None:
+        """Leave: stop all tasks, store the transcript, release the lease."""
+        outcome = self._finish(RoomOutcome.DISCONNECTED)
+        self._methods.close()
+        self._presence.close()
+        self._dtmf.cancel()
+        if self._grace is not None:
+            self._grace.cancel()
+        if self._conversation is not None:
+            self._conversation.stop_waiting()
+        for task in tuple(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._chat.aclose()
+        if self._conversation is not None:
+            await self._conversation.aclose()
+        await self._gateway.aclose()
+        said_goodbye = self._conversation is None or self._conversation.call.ended == "agent_ended"
+        done = outcome in (RoomOutcome.NO_GUEST, RoomOutcome.NO_SPEECH)
+        done = done or (outcome is RoomOutcome.COMPLETED and said_goodbye)
+        await self._room_lease.release(done=done)
+
+    @property
+    def guest(self) -> rtc.RemoteParticipant | None:
+        """The guest, while present."""
+        return self._presence.participant
+
+    @property
+    def successor_metadata(self) -> JobMetadata:
+        """The metadata for a job that continues this call."""
+        state_id = self._metadata.state_id
+        if self._conversation is not None and not self._over.is_set():
+            state_id = self._conversation.call.shared.state_id
+        guest = self._presence.guest or self._metadata.user
+        return self._metadata.model_copy(update={"state_id": state_id, "user": guest})
+
+    async def _set_agent_state(self, state: str) -> None:
+        """Set LiveKit's attribute for the agent's state while no session does."""
+        await self._room.local_participant.set_attributes({"lk.agent.state": state})
+
+    # -- the start of a call -------------------------------------------------------------------------
+
+    async def _wait_for_guest(self) -> bool:
+        """Wait until the guest is bound; returns whether there is one to serve."""
+        waiting = asyncio.ensure_future(self._presence.bound())
+        try:
+            while not waiting.done() and not self._outcome.done():
+                candidate = self._presence.has_candidate
+                await asyncio.wait(
+                    (waiting, self._outcome),
+                    timeout=self._process.guest_wait_s,
+                    return_when=asyncio.FIRST_COMPLETED,
+                )
+                if not waiting.done() and not candidate and not self._presence.has_candidate:
+                    return False
+        finally:
+            waiting.cancel()
+        return waiting.done() and not waiting.cancelled() and not self._outcome.done()
+
+    async def _open(self) -> RoomConversation[S, C] | None:
+        """Start the first call or the next one; ``None`` if speech is needed and missing."""
+        process, guest = self._process, await self._presence.bound()
+        channel = await channel_of(self._presence, self._metadata.channel, process.media)
+        participant = self._presence.participant
+        self._telephone = telephone = participant is not None and is_telephone(participant)
+        if telephone and not process.media.has_speech:
+            logger.error("phone call without speech: no STT and TTS configured")
+            self._on_speech_lost()
+            return None
+        opened = await open_for(
+            process.app,
+            process.store,
+            process.context,
+            self._metadata,
+            self._next_lease or self._room_lease.lease,
+            guest=guest,
+            channel=channel,
+            secret=process.secret,
+        )
+        await self._room_lease.record_state(opened.shared.state_id, guest)
+        keep_number = process.app.caller_number
+        if channel == "phone" and participant is not None and not opened.resumed and keep_number:
+            if number := participant.attributes.get("sip.phoneNumber", ""):  # else withheld
+                await keep_number(opened.shared, number)
+        self._conversation = conversation = RoomConversation(
+            process,
+            self._room,
+            opened,
+            guest=guest,
+            channel=channel,
+            present=lambda: self._presence.present,
+            ended=self._on_end,
+            lost=self._on_speech_lost if telephone else None,
+        )
+        # The dispatch asked for this state and code only for the first call.
+        self._metadata = self._metadata.model_copy(update={"state_id": None, "resume_code": None})
+        self._over.clear()
+        self._wanted.clear()
+        self._methods.open(conversation.session, conversation.page)
+        early, self._early = self._early, []
+        for words in early:
+            conversation.call.user_said(words)
+        self._ready.set()
+        self._spawn(self._poll_staff_changes(conversation))
+        try:
+            await conversation.start()
+        except SpeechNotBuilt as error:
+            if not telephone:
+                raise
+            logger.error("speech models for a phone call not built", exc_info=error)
+            self._on_speech_lost()
+        if not self._presence.present:
+            self._on_guest_left()
+        return conversation
+
+    # -- between two calls ---------------------------------------------------------------------------
+
+    async def _stay(self, conversation: RoomConversation[S, C]) -> None:
+        """Stay read-only after a call, until the guest starts another one or is gone for good."""
+        # The reply to the last "goodbye" may still wait for the disk, and the last words may be on
+        # their way.
+        await asyncio.sleep(LAST_WORDS_S)
+        if self._telephone or (self._leaving and not self._wanted.is_set()):
+            self._finish(RoomOutcome.COMPLETED)
+        if not self._outcome.done():
+            await conversation.finish()
+        if self._outcome.done():
+            return
+        said_goodbye = conversation.call.ended == "agent_ended"
+        self._spawn(self._set_agent_state("idle"))
+        if said_goodbye:
+            await self._room_lease.reset()
+        await self._event_or_outcome(self._wanted)
+        if self._outcome.done():
+            return
+        # After a silence timeout the guest continues their state; after a goodbye they start a new
+        # one.
+        state_id = None if said_goodbye else conversation.call.shared.state_id
+        self._next_lease = replace(
+            self._room_lease.lease, state_id=state_id, guest=self._presence.guest, tries=0
+        )
+        self._conversation = None
+        await conversation.aclose()
+
+    def _request_next_call(self) -> None:
+        """Start another call if the last one is over."""
+        if self._over.is_set():
+            self._wanted.set()
+            self._ready.clear()
+
+    async def _begin_for_words(self) -> None:
+        """Start a call for what the guest says after the end of one; returns when the call takes input."""
+        self._request_next_call()
+        await self._until_ready()
+
+    def _on_speakers(self, speakers: "list[rtc.Participant]") -> None:
+        if not self._over.is_set() or not self._process.media.has_speech:
+            return
+        early = asyncio.get_running_loop().time() < self._over_at + OWN_GOODBYE_S
+        if not early and any(one.identity == self._presence.guest for one in speakers):
+            self._request_next_call()
+
+    # -- what the guest does -------------------------------------------------------------------------
+
+    async def _on_hello(self, caller: Caller) -> None:
+        """Answer a hello: only to the guest and to staff, and once they can be heard."""
+        role = self._presence.role_of(caller.identity)
+        if role in (None, self._spec.user) and not self._presence.claim(caller.identity):
+            raise Forbidden("This call is another guest's. Join a room of your own.")
+        if (
+            role in (None, self._spec.user)
+            and self._over.is_set()
+            and await self._rejoin.has_rejoined()
+        ):
+            self._request_next_call()
+        # Before the first call the agent is still arriving. After it only the database can delay a
+        # hello.
+        limit_s = HELLO_S if self._over_at > float("-inf") else None
+        try:
+            async with asyncio.timeout(limit_s):
+                await self._until_ready()
+        except TimeoutError:
+            raise NotYet("Another call is only beginning. Say hello again in a moment.") from None
+        if self._conversation is not None:
+            self._conversation.page.greeted(caller.identity)
+
+    async def _until_ready(self) -> None:
+        """Wait until the present call takes input, or the one that is over can be read."""
+        await self._event_or_outcome(self._ready)
+        if self._outcome.done() and self._outcome.result() in _REPLACED:
+            # No answer: the caller sees us leave and says hello to the next agent.
+            await asyncio.Event().wait()
+        if self._conversation is None or not self._ready.is_set():
+            raise Forbidden("This call is over.")
+
+    def _hear(self, words: str) -> None:
+        if self._conversation is None or self._over.is_set():
+            self._early.append(words)
+            self._request_next_call()
+        elif self._room_lease.may_have_expired:
+            self._spawn(self._hear_if_held(self._conversation, words))
+        else:
+            self._conversation.call.user_said(words)
+
+    async def _hear_if_held(self, conversation: RoomConversation[S, C], words: str) -> None:
+        """Pass on input received while suspended, unless another agent has the lease by now."""
+        if await self._room_lease.renew():
+            conversation.call.user_said(words)
+
+    async def _refuse_text(self, words: str, segment: str) -> None:
+        """Tell the guest that messages of theirs were not accepted."""
+        to = self._presence.guest
+        if to is not None:
+            await send_transcription(self._room.local_participant, words, segment, to=to)
+
+    def _on_dtmf(self, pressed: rtc.SipDTMF) -> None:
+        participant = pressed.participant
+        if participant is not None and participant.identity == self._presence.guest:
+            self._dtmf.press(pressed.digit)
+
+    def _on_guest_left(self) -> None:
+        if self._conversation is not None:
+            self._conversation.stop_waiting()
+        if self._grace is None and not self._outcome.done():
+            loop = asyncio.get_running_loop()
+            self._grace = loop.call_later(self._process.grace_s, self._on_gone_for_good)
+
+    def _on_guest_back(self, arrival: Arrival) -> None:
+        if self._grace is not None:
+            self._grace.cancel()
+            self._grace = None
+        conversation = self._conversation
+        if conversation is None:
+            return
+        reloaded = arrival.reloaded and self._rejoin.is_settled
+        if self._over.is_set():
+            conversation.page.returned(reloaded=reloaded)
+            if not self._rejoin.is_settled:
+                self._rejoin.note_connection()
+        elif conversation.call.ended is None:
+            conversation.page.returned(reloaded=reloaded)
+            if reloaded:
+                self._spawn(conversation.call.come_back())
+
+    def _on_gone_for_good(self) -> None:
+        self._finish(RoomOutcome.COMPLETED)
+        conversation = self._conversation
+        if conversation is not None and conversation.call.ended is None:
+            conversation.call.end("user_left")
+            if self._room.isconnected():
+                conversation.page.ended("user_left", present=False)
+
+    def _on_joined(self, identity: str) -> None:
+        if self._conversation is not None:
+            staff = self._presence.role_of(identity) not in (None, self._spec.user)
+            self._conversation.page.joined(identity, staff=staff)
+
+    def _on_gone(self, identity: str) -> None:
+        if self._conversation is not None:
+            self._conversation.page.left(identity)
+
+    # -- what happens in the call --------------------------------------------------------------------
+
+    def _on_end(self, event: Ended) -> None:
+        conversation = self._conversation
+        if event.reason != "failed":
+            if conversation is None or conversation.call.closing is None or self._outcome.done():
+                # The session was closed from outside, as at the end of the job.
+                self._finish(RoomOutcome.COMPLETED)
+                return
+            self._over_at = asyncio.get_running_loop().time()
+            self._over.set()
+            conversation.session.end()
+            self._rejoin.note_connection()
+            conversation.page.ended(
+                "agent_ended" if event.reason == "agent_ended" else "user_left",
+                present=self._presence.present,
+            )
+        elif conversation is not None and conversation.call.shared.taken_over:
+            self._finish(RoomOutcome.SUPERSEDED)
+        else:
+            self._finish(RoomOutcome.FAILED)
+
+    async def _poll_staff_changes(self, conversation: RoomConversation[S, C]) -> None:
+        """Reload changes by staff in other processes for the guest's page; also after the end."""
+        while self._conversation is conversation:
+            await asyncio.sleep(STAFF_POLL_S)
+            with contextlib.suppress(
+                StateError
+            ):  # the database cannot be read now: try again later
+                await conversation.call.shared.refresh()
+
+    def _on_speech_lost(self) -> None:
+        """A phone caller can no longer be heard or spoken to."""
+        self._finish(RoomOutcome.NO_SPEECH)
+
+    # -- the connection and the lease ----------------------------------------------------------------
+
+    def _on_reconnecting(self, *_: object) -> None:
+        self._rejoin.agent_reconnecting()
+
+    def _on_reconnected(self, *_: object) -> None:
+        self._rejoin.agent_reconnected()
+        if self._conversation is not None:
+            self._conversation.page.connected_again()
+
+    def _on_disconnected(self, reason: Any = None) -> None:
+        closed = reason in (
+            rtc.DisconnectReason.ROOM_CLOSED,
+            rtc.DisconnectReason.ROOM_DELETED,
+        )
+        if closed:
+            self._on_gone_for_good()
+        self._finish(RoomOutcome.DISCONNECTED)
+        if self._conversation is not None:
+            # Without this the closing session would apologize for the reply that it breaks off,
+            # unheard, and the next agent would take the guest's words as answered.
+            self._conversation.call.hang_up()
+            self._conversation.call.end("user_left")
+
+    def _on_lease_lost(self) -> None:
+        self._finish(RoomOutcome.SUPERSEDED)
+        if self._conversation is not None:
+            self._conversation.call.hang_up()
+            self._conversation.call.end("failed")
+
+    # -- helpers -------------------------------------------------------------------------------------
+
+    async def _event_or_outcome(self, event: asyncio.Event) -> None:
+        """Wait for an event, or for the outcome."""
+        waiting = asyncio.ensure_future(event.wait())
+        try:
+            await asyncio.wait((waiting, self._outcome), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            waiting.cancel()
+
+    def _finish(self, outcome: RoomOutcome) -> RoomOutcome:
+        """Set the outcome unless it is set; returns the one that is."""
+        if not self._outcome.done():
+            self._outcome.set_result(outcome)
+        return self._outcome.result()
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._on_task_done)
+        return task
+
+    def _on_task_done(self, task: "asyncio.Task[None]") -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.warning("background task failed: %s", type(error).__name__)

@@ -1,0 +1,80 @@
+"""Silence reminders: a silent guest is asked whether they are there, then the call ends."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from agents.app.channel import Channel
+
+
+@dataclass(frozen=True)
+class SilencePolicy:
+    """How long a guest may be silent on their turn.
+
+    Args:
+        remind_after_s: Silence before each reminder, in seconds.
+        reminders: How many reminders there are.
+        end_after_s: Silence after the last reminder before the call ends, in seconds.
+    """
+
+    remind_after_s: float
+    reminders: int
+    end_after_s: float
+
+
+SILENCE_POLICIES: Mapping[Channel, SilencePolicy] = {
+    "phone": SilencePolicy(remind_after_s=15.0, reminders=2, end_after_s=15.0),
+    "web_voice": SilencePolicy(remind_after_s=30.0, reminders=2, end_after_s=60.0),
+    # A guest in front of a page may be reading it.
+    "web_text": SilencePolicy(remind_after_s=180.0, reminders=1, end_after_s=900.0),
+}
+
+
+class SilenceTimer:
+    """Reminds a silent guest, then ends the call.
+
+    Args:
+        policy: How long silence may last.
+        remind: Asks whether the guest is there.
+        end: Ends the call.
+    """
+
+    def __init__(
+        self, policy: SilencePolicy, remind: Callable[[], None], end: Callable[[], None]
+    ) -> None:
+        self._policy = policy
+        self._remind = remind
+        self._end = end
+        self._reminded = 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def due_at(self) -> float | None:
+        """When the timer fires, in the event loop's seconds; ``None`` while it is stopped."""
+        return self._timer.when() if self._timer is not None else None
+
+    def start(self) -> None:
+        """Start waiting: it is the guest's turn."""
+        self.stop()
+        loop = asyncio.get_running_loop()
+        if self._reminded < self._policy.reminders:
+            self._timer = loop.call_later(self._policy.remind_after_s, self._send_reminder)
+        else:
+            self._timer = loop.call_later(self._policy.end_after_s, self._end)
+
+    def stop(self) -> None:
+        """Stop waiting: an agent speaks, or the guest is away."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def reset(self) -> None:
+        """Start over: the guest has said or done something."""
+        self._reminded = 0
+        if self._timer is not None:
+            self.start()
+
+    def _send_reminder(self) -> None:
+        self._timer = None
+        self._reminded += 1
+        self._remind()

@@ -1,0 +1,72 @@
+"""The worker of an application: finds its lost calls, prepares its processes, serves its rooms."""
+
+from collections.abc import Sequence
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from livekit.agents import JobContext, JobProcess
+
+from agents.app.app import AnyApp
+from agents.app.models.speech import missing_for_speech
+from agents.app.serving.worker import Worker, make_server
+from agents.app.settings import AppSettings
+
+if TYPE_CHECKING:
+    from agents.app.job_metadata import JobMetadata
+    from agents.app.serving.replacement import LostCall
+
+PRELOAD = ("agents.app.rooms.job", "state.shared.sql.database")
+"""The modules that every call needs. Forked processes inherit them; none may start a thread."""
+
+
+def make_app_worker(app: AnyApp, settings: AppSettings) -> Worker:
+    """Make the worker of an application; nothing starts yet.
+
+    Args:
+        app: The application.
+        settings: Its settings.
+    """
+    worker = make_server(
+        settings,
+        audio=not missing_for_speech(settings),
+        lost=partial(_lost_calls, app, settings),
+        given_up=partial(_tell_staff, app, settings),
+        setup=partial(_prepare, app),
+        preload=(app.module, *PRELOAD, *app.preload),
+        noun=app.noun,
+    )
+    # Pickled by name: every job process imports the module that declares the application.
+    worker.rtc_session(partial(_serve_room, app), agent_name=settings.agent_name)
+    return worker
+
+
+# Imported when they run, once for all calls, so that the worker itself starts faster.
+
+
+def _prepare(app: AnyApp, process: JobProcess) -> None:
+    for name in (*PRELOAD, *app.preload):  # forked processes have all of it already
+        import_module(name)
+    from agents.app.rooms.job import prepare_process
+
+    prepare_process(app, process)
+
+
+async def _serve_room(app: AnyApp, ctx: JobContext) -> None:
+    from agents.app.rooms.job import serve_room
+
+    await serve_room(ctx, app)
+
+
+async def _lost_calls(app: AnyApp, settings: AppSettings) -> "Sequence[LostCall]":
+    from agents.app.rooms.lost import find_lost_calls
+
+    return await find_lost_calls(app, settings)
+
+
+async def _tell_staff(
+    app: AnyApp, settings: AppSettings, room: str, metadata: "JobMetadata"
+) -> None:
+    from agents.app.rooms.lost import tell_staff
+
+    await tell_staff(app, settings, room, metadata)

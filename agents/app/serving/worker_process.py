@@ -1,0 +1,151 @@
+"""A worker process: from the settings to the exit code, alone or under a supervisor."""
+
+import asyncio
+import os
+import sys
+import threading
+from collections.abc import Collection
+from importlib import import_module
+
+from agents.app.app import AnyApp, Environment, load_app
+from agents.app.faults import InputError
+from agents.app.importing import gc_paused
+from agents.app.serving.logs import log_as_worker
+from agents.app.settings import AppSettings, SettingsFaults
+
+_CLOSE_LIMIT_S = 6.0
+"""How long a worker lives after its supervisor has gone, in seconds."""
+
+MOVE = b"move\n"
+"""Written by a supervisor to a worker that shall hand its calls over to the next one."""
+
+
+def run_worker(app: AnyApp, *, ready: int | None = None) -> int:
+    """Serve an application's rooms until a signal; returns the exit code.
+
+    Args:
+        app: The application.
+        ready: Under a supervisor, the file descriptor to write to when the worker has registered;
+            stdin then stops the worker: by ``MOVE``, or by its end.
+
+    Raises:
+        SettingsFaults: Everything that is wrong with the settings.
+    """
+    settings = checked_settings(app)
+    log_as_worker(settings.secrets, plain=ready is not None)
+    # Imported late: an import takes a second, which reporting faults should not need.
+    with gc_paused():
+        from agents.app.serving.app_worker import make_app_worker
+
+        worker = make_app_worker(app, settings)
+    with app.serving(settings):
+        return _serve(worker, ready)
+
+
+def run_worker_of(target: str, *, ready: int | None = None) -> int:
+    """Serve what a module holds: an application, as ``module:NAME``, or a ``server`` of its own.
+
+    Args:
+        target: The module.
+        ready: As for ``run_worker``.
+    """
+    if ":" in target:
+        return run_worker(load_app(target), ready=ready)
+    with gc_paused():
+        worker = import_module(target).server
+    log_as_worker(worker.settings.secrets, plain=ready is not None)
+    return _serve(worker, ready)
+
+
+def checked_settings(app: AnyApp, **options: object) -> AppSettings:
+    """Read the settings and check everything that each call will need, the database included.
+
+    Args:
+        app: The application.
+        options: Command-line options by name; ``None`` means not given.
+
+    Raises:
+        SettingsFaults: Everything that is wrong with them, with what they name and the database.
+    """
+    from agents.app.models.speech import worker_settings
+
+    faults: list[str] = []
+    settings = None
+    found = app.settings.usable(**options)
+    agents = app.agents.agents if found is not None and found[0].tts_voices else ()
+    try:
+        settings = worker_settings(app.settings, agents=agents, **options)
+    except SettingsFaults as wrong:
+        faults += wrong.faults
+    if found is not None:
+        faults += _faults_of_calls(app, *found)
+    if settings is None or faults:
+        raise SettingsFaults(faults)
+    return settings
+
+
+def _faults_of_calls(app: AnyApp, settings: AppSettings, wrong: Collection[str]) -> list[str]:
+    """List the faults of what the settings name, and of the database."""
+    from agents.app.states import list_states, open_store
+
+    faults: list[str] = []
+    if not wrong & app.options.keys():
+        try:
+            app.context(Environment.of(settings))
+        except InputError as error:
+            faults += error.faults
+    if "database" in wrong:
+        return faults
+
+    async def look() -> None:
+        async with open_store(app, settings.database, None) as store:
+            await list_states(app, store, 1)
+
+    try:
+        asyncio.run(look())
+    except InputError as error:
+        faults += error.faults
+    return faults
+
+
+def _serve(worker: object, ready: int | None) -> int:
+    from agents.app.serving.lifecycle import serve
+    from agents.app.serving.worker import Worker
+
+    if not isinstance(worker, Worker):
+        raise TypeError("a worker is made by make_server")
+    return asyncio.run(serve(worker) if ready is None else _serve_supervised(worker, ready))
+
+
+async def _serve_supervised(worker: object, ready: int) -> int:
+    from agents.app.serving.lifecycle import ShutdownMode, serve
+    from agents.app.serving.worker import Worker
+
+    if not isinstance(worker, Worker):
+        raise TypeError("a worker is made by make_server")
+    loop = asyncio.get_running_loop()
+    stop: asyncio.Future[ShutdownMode] = loop.create_future()
+
+    def set_mode(mode: ShutdownMode) -> None:
+        if not stop.done():
+            stop.set_result(mode)
+
+    def listen() -> None:
+        # The supervisor holds the other end: when it dies, however that happens, this ends.
+        for line in sys.stdin.buffer:
+            if line == MOVE:
+                loop.call_soon_threadsafe(set_mode, ShutdownMode.MOVE)
+        loop.call_soon_threadsafe(set_mode, ShutdownMode.CLOSE)
+        last = threading.Timer(_CLOSE_LIMIT_S, os._exit, args=(0,))
+        last.daemon = True
+        last.start()
+
+    threading.Thread(target=listen, daemon=True, name="supervisor").start()
+    return await serve(worker, stop=stop, registered=lambda: _report_ready(ready))
+
+
+def _report_ready(ready: int) -> None:
+    try:
+        os.write(ready, b"registered\n")
+    except OSError:  # the supervisor has gone
+        return

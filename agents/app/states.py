@@ -1,0 +1,250 @@
+"""An application's stored states: started, resumed, listed and shown."""
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+from urllib.parse import quote
+
+from platformdirs import user_data_path
+from pydantic import BaseModel
+
+from agents.app.app import AnyApp, App, NewState, View
+from agents.app.channel import Channel
+from agents.app.faults import InputError
+from state.shared import (
+    JournalFault,
+    Listed,
+    Moment,
+    OtherOwner,
+    SharedState,
+    SqlStore,
+    StateError,
+    Stored,
+    UnknownState,
+)
+
+S = TypeVar("S", bound=BaseModel)
+C = TypeVar("C")
+
+SYSTEM, STAFF = "house", "staff"
+"""The actors of changes that neither an agent nor the user makes."""
+
+_SIGNS = "abcdefghjkmnpqrstuvwxyz23456789"
+_FIRST_NUMBER, _NUMBERS = 101, 899
+_LISTED = 10_000
+"""How many of the newest states are searched for a number."""
+
+
+class StateFaults(InputError):
+    """The database or the named state cannot be used."""
+
+    @property
+    def passing(self) -> bool:
+        """Whether the fault is transient: it may be over in some seconds without any action."""
+        return isinstance(self.__cause__, JournalFault) and self.__cause__.passing
+
+
+@dataclass(frozen=True, slots=True)
+class ListedState(Generic[S]):
+    """One state in a list.
+
+    Args:
+        id: Its id.
+        number: Its number.
+        version: Its present version.
+        agent: Its active agent.
+        state: The state; ``None`` when it cannot be read.
+        fault: Why it cannot be read.
+    """
+
+    id: str
+    number: str
+    version: int
+    agent: str | None
+    state: S | None
+    fault: str | None = None
+
+
+def default_database(app: AnyApp) -> str:
+    """Return the default database: a file in the user's data directory."""
+    file = user_data_path(app.name, appauthor=False) / f"{app.plural}.db"
+    return "sqlite:///" + quote(str(file), safe="/:\\")
+
+
+def open_store(app: AnyApp, url: str | None, owner: str | None, *, create: bool = True) -> SqlStore:
+    """Create a store of states; nothing is opened yet.
+
+    Args:
+        app: The application.
+        url: The database's URL; the default database without it.
+        owner: The owner whose states it holds; ``None`` reads every owner's and starts none.
+        create: Whether a missing database is created.
+    """
+    return SqlStore(
+        url or default_database(app),
+        owner=owner,
+        schema=app.schema,
+        migrate=app.migrate,
+        create=create,
+    )
+
+
+async def new_state(
+    app: App[S, C], store: SqlStore, context: C, channel: Channel
+) -> SharedState[S, C]:
+    """Store a new state under its owner's next number.
+
+    Args:
+        app: The application.
+        store: The store.
+        context: What the rules may use.
+        channel: How the user talks to the agents.
+
+    Raises:
+        StateFaults: The database cannot be used.
+    """
+    state_id = new_id()
+
+    def begin(ordinal: int) -> str:
+        return app.new(context, NewState(state_id, number_of(ordinal), channel)).model_dump_json()
+
+    with as_state_faults(app.noun):
+        stored = await store.create(state_id, begin, speaker=app.agents.start)
+        return SharedState.restored(stored, app.state_type, context)
+
+
+async def resume_state(
+    app: App[S, C], store: SqlStore, context: C, state_id: str
+) -> SharedState[S, C]:
+    """Resume a stored state: its previous holder can no longer write.
+
+    Args:
+        app: The application.
+        store: The store.
+        context: What the rules may use.
+        state_id: The id, or the number.
+
+    Raises:
+        StateFaults: There is no such state, it cannot be continued, or the database cannot be used.
+    """
+    with as_state_faults(app.noun):
+        state_id = await id_of(app.noun, store, state_id)
+
+        def check(stored: Stored) -> None:  # a state that has ended stays with its holder
+            _refuse(app, state_id, stored.read(app.state_type))
+
+        stored = await store.take(state_id, check=check)
+        shared = SharedState.restored(stored, app.state_type, context)
+        if app.resumed is not None:
+            await app.resumed(shared)
+    return shared
+
+
+async def list_states(app: App[S, C], store: SqlStore, limit: int) -> list[ListedState[S]]:
+    """List states, newest first; an unreadable one has a reason and hides no other.
+
+    Raises:
+        StateFaults: The database cannot be used.
+    """
+    with as_state_faults(app.noun):
+        return [_listed(app, one) for one in await store.list(limit)]
+
+
+async def show_state(app: App[S, C], store: SqlStore, state_id: str) -> tuple[S, View]:
+    """Read a state and its view.
+
+    Raises:
+        StateFaults: There is no such state, it cannot be read, or the database cannot be used.
+    """
+    with as_state_faults(app.noun):
+        stored = await store.read(await id_of(app.noun, store, state_id))
+        state = stored.read(app.state_type)
+    return state, app.view_of(state, stored.version, stored.speaker)
+
+
+async def show_transcript(app: AnyApp, store: SqlStore, state_id: str) -> list[Moment]:
+    """Read the stored transcript of a state.
+
+    Raises:
+        StateFaults: There is no such state, or the database cannot be used.
+    """
+    with as_state_faults(app.noun):
+        return await store.said(await id_of(app.noun, store, state_id))
+
+
+def new_id() -> str:
+    """Create an id that can be read out and typed, and is never mistaken for a number.
+
+    A letter in each group keeps it from looking like a part of a card or telephone number.
+    """
+    groups: list[str] = []
+    while len(groups) < 3:
+        group = "".join(secrets.choice(_SIGNS) for _ in range(4))
+        if not group.isdigit():
+            groups.append(group)
+    return "-".join(groups)
+
+
+def number_of(ordinal: int) -> str:
+    """Return a state's number, short enough to say: three digits, starting over after 999.
+
+    >>> number_of(1), number_of(899), number_of(900)
+    ('101', '999', '101')
+    """
+    return str(_FIRST_NUMBER + (ordinal - 1) % _NUMBERS)
+
+
+async def id_of(noun: str, store: SqlStore, typed: str) -> str:
+    """Resolve a state's id or number to its id.
+
+    Numbers repeat after 899 states: the newest state with the number is meant.
+
+    Raises:
+        StateFaults: Several owners have a state of that number.
+    """
+    typed = typed.strip().lower()
+    if not typed.isdecimal():
+        return typed
+    newest: dict[str, str] = {}
+    for one in await store.list(_LISTED):
+        if number_of(one.ordinal) == typed:
+            newest.setdefault(one.owner, one.state_id)
+    if len(newest) > 1:
+        known = ", ".join(f"{state_id} ({owner})" for owner, state_id in newest.items())
+        raise StateFaults([f"Several owners have the {noun} {typed}: {known}."])
+    return next(iter(newest.values()), typed)
+
+
+def _listed(app: App[S, C], one: Listed) -> ListedState[S]:
+    number = number_of(one.ordinal)
+    try:
+        state = one.read(app.state_type)
+    except JournalFault as fault:
+        return ListedState(one.state_id, number, one.version, None, None, fault.why)
+    return ListedState(one.state_id, number, one.version, one.speaker, state)
+
+
+def _refuse(app: App[S, C], state_id: str, state: S) -> None:
+    if (why := app.refuse_resume(state)) is not None:
+        raise StateFaults([f"{app.noun.capitalize()} {state_id} {why}: it cannot be continued."])
+
+
+@contextmanager
+def as_state_faults(noun: str) -> Iterator[None]:
+    """Convert state errors into ``StateFaults`` with a line for the person who named the state.
+
+    Args:
+        noun: What the application calls a state.
+    """
+    try:
+        yield
+    except UnknownState as error:
+        raise StateFaults([f"There is no {noun} {error.facts['id']}."]) from error
+    except OtherOwner as error:
+        raise StateFaults(
+            [f"{noun.capitalize()} {error.facts['id']} belongs to another owner."]
+        ) from error
+    except StateError as error:
+        raise StateFaults([error.message]) from error

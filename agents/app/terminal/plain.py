@@ -1,0 +1,124 @@
+"""A conversation as a plain transcript: for pipes, files, and simple terminals."""
+
+import shutil
+from textwrap import fill
+from typing import Any, TextIO
+
+from agents.app.app import AnyApp
+from agents.app.terminal.summary import Row, Summary, as_text
+from agents.app.terminal.words import (
+    closing_lines,
+    cost_line,
+    heard_notice,
+    speaker_name,
+    whose_turn,
+)
+from agents.handoff import Call, EndReason, Event, Heard, Said, YourTurn
+from state.privacy.text import clean
+
+_RECEIPT = 46
+_NARROWEST = 24
+
+
+class Transcript:
+    """Writes what is said, and the state at the end.
+
+    Args:
+        app: The application.
+        call: The call.
+        out: Receives the text.
+        to_go_on: The command that continues this state.
+        answers_here: Whether the user types in this terminal, so that input is not repeated and
+            turns are announced.
+    """
+
+    def __init__(
+        self,
+        app: AnyApp,
+        call: Call[Any, Any],
+        out: TextIO,
+        *,
+        to_go_on: str,
+        answers_here: bool = False,
+    ) -> None:
+        self._app = app
+        self._call = call
+        self._out = out
+        self._to_go_on = to_go_on
+        self._answers_here = answers_here
+        self._shown = self._summary()
+        self._typed: str | None = None
+
+    def opens(self) -> None:
+        """Write the application's title and the state's."""
+        shared = self._call.shared
+        title = self._app.title_of(shared.context)
+        self._write(f"{title}, {_lower(self._shown.title)} ({shared.state_id})\n")
+        if not self._shown.empty:
+            self._write(self._receipt(self._shown.rows) + "\n")
+
+    def typed(self, line: str) -> None:
+        """Remember the user's input as typed."""
+        self._typed = line
+
+    def tell(self, event: Event) -> None:
+        """Write what is said."""
+        match event:
+            case Heard() if not self._answers_here:
+                self._write(f"You: {clean(event.text)}")
+            case Heard():
+                self._taken_in(event.text)
+            case Said():
+                self._write(self._said(event))
+            case YourTurn() if self._answers_here:
+                self._show_state()
+                self._write(fill(f"[{whose_turn(event)}]", self._columns()))
+            case YourTurn():
+                self._write("")
+            case _:
+                pass
+
+    def closes(self, reason: EndReason) -> None:
+        """Write the state, and how to continue it."""
+        summary = self._summary()
+        self._write(f"\n{self._receipt(summary.rows)}\n")
+        self._write("\n".join(closing_lines(self._call, summary, reason, self._to_go_on)))
+        if (cost := cost_line(self._call.spending.total)) is not None:
+            self._write(cost)
+
+    def _said(self, event: Said) -> str:
+        text = f"{speaker_name(event.agent)}: {clean(event.text, lines=True)}"
+        if not self._answers_here:
+            return text
+        return "\n".join(fill(line, self._columns()) for line in text.split("\n"))
+
+    def _columns(self) -> int:
+        return max(_NARROWEST, shutil.get_terminal_size().columns - 1)
+
+    def _receipt(self, rows: tuple[Row, ...]) -> str:
+        return as_text(rows, min(_RECEIPT, self._columns()) if self._answers_here else _RECEIPT)
+
+    def _taken_in(self, text: str) -> None:
+        if (differs := heard_notice(self._typed, text)) is not None:
+            self._write(differs)
+
+    def _summary(self) -> Summary:
+        shared = self._call.shared
+        speaker = shared.speaker or self._call.speaker
+        return self._app.summary_of(self._app.view_of(shared.state, shared.version, speaker))
+
+    def _show_state(self) -> None:
+        summary, before = self._summary(), self._shown
+        self._shown = summary
+        if summary.rows != before.rows:
+            self._write(f"\n{self._receipt(summary.rows)}\n")
+        if summary.status != before.status:
+            self._write(f"{summary.title} is {summary.status}.")
+
+    def _write(self, text: str) -> None:
+        self._out.write(text + "\n")
+        self._out.flush()
+
+
+def _lower(title: str) -> str:
+    return title[:1].lower() + title[1:]

@@ -1,0 +1,92 @@
+"""A state as a person in a terminal sees it: a title, rows, and how it stands."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from textwrap import wrap
+from typing import Literal
+
+from pydantic import JsonValue
+
+from state.privacy import clean
+
+Kind = Literal["line", "detail", "sum", "total", "fact"]
+"""The role of a row: it decides indentation, style and the empty rows between."""
+
+Phase = Literal["open", "settled", "ended"]
+"""Whether the user still works on it, is done with it, or nobody can continue it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row: a text, and an optional amount on the right."""
+
+    text: str
+    amount: str = ""
+    kind: Kind = "fact"
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A state for a terminal.
+
+    Args:
+        title: Its name, as "Order 101".
+        rows: What it holds.
+        line: The same in one line.
+        status: How it stands, as "confirmed, not placed yet"; empty if there is nothing to say.
+        phase: Whether the user still works on it.
+        empty: Whether it holds nothing worth showing yet.
+    """
+
+    title: str
+    rows: tuple[Row, ...] = ()
+    line: str = ""
+    status: str = ""
+    phase: Phase = "open"
+    empty: bool = False
+
+
+def as_text(rows: Iterable[Row], width: int = 46) -> str:
+    """Format rows as plain text, amounts on the right.
+
+    >>> print(as_text([Row("2 x Margherita", "$18.00", "line"), Row("no basil", kind="detail")], 26))
+    2 x Margherita      $18.00
+        no basil
+    """
+    return "\n".join(line for row in rows for line in _set(row, width))
+
+
+def summary_of_view(noun: str, view: Mapping[str, JsonValue]) -> Summary:
+    """Summarize any view: each field that is set, one row each.
+
+    >>> summary_of_view("visit", {"visit_id": "v1", "version": 2, "reason": "a check-up", "slot": None})
+    Summary(title='Visit v1', rows=(Row(text='reason: a check-up', amount='', kind='fact'),), line='reason: a check-up', status='', phase='open', empty=False)
+    """
+    own = {f"{noun}_id", "version", "active_agent", "display"}
+    facts = [
+        f"{name.replace('_', ' ')}: {_plain(value)}"
+        for name, value in view.items()
+        if name not in own and value not in (None, [], {}, "")
+    ]
+    title = f"{noun.capitalize()} {clean(str(view.get(f'{noun}_id', '')))}".rstrip()
+    return Summary(title, tuple(map(Row, facts)), line="; ".join(facts), empty=not facts)
+
+
+def _plain(value: JsonValue) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_plain, value))
+    if isinstance(value, Mapping):
+        return ", ".join(
+            f"{name} {_plain(inner)}" for name, inner in value.items() if inner is not None
+        )
+    return clean("yes" if value is True else "no" if value is False else str(value))
+
+
+def _set(row: Row, width: int) -> Sequence[str]:
+    indent = "    " if row.kind in ("line", "detail") else ""
+    first = indent if row.kind == "detail" else ""
+    room = max(10, width - (len(row.amount) + 2 if row.amount else 0))
+    lines = wrap(row.text, room, initial_indent=first, subsequent_indent=indent) or [""]
+    if row.amount:
+        lines[0] = f"{lines[0]:<{width - len(row.amount)}}{row.amount}"
+    return lines

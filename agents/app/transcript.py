@@ -1,0 +1,481 @@
+"""Stores the transcript of a call in the database, beside the state's journal.
+
+What a client sends with ``say`` is stored before the call hears it: what is not stored is not
+heard. Speech and chat messages are heard at once and stored afterwards, and the rest of a turn when
+it is over, by the journal's own thread: no conversation waits for it or fails with it. What a tool
+did to the state is in the journal. Timestamps are the machine's own, also if the application's clock
+was set, so that entries can expire; the order of entries is the order in which they were written,
+whatever their timestamps say.
+"""
+
+import asyncio
+import json
+import logging
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from datetime import UTC, datetime, timedelta, tzinfo
+from enum import StrEnum
+from string import ascii_lowercase
+from typing import Any
+
+from pydantic import JsonValue
+
+from agents.app.channel import Channel
+from agents.handoff import Call, Cost, Ended, Event, Heard, Said, Spent, YourTurn
+from state.privacy.text import clean
+from state.shared import (
+    Gate,
+    JournalFault,
+    Moment,
+    NotStored,
+    OutcomeUnknown,
+    SqlStore,
+    StateError,
+    TakenOver,
+)
+
+logger = logging.getLogger(__name__)
+
+USER, SYSTEM = "guest", "house"
+"""The author of the user's entries, and of entries that are not words."""
+
+_MOST_UNWRITTEN = 1000
+
+_MARK_LENGTH = 16
+"""Letters of the random mark by which a stored message is found again: 75 bits."""
+
+RECHECK_S = 0.5
+"""How long to wait before the database is asked again whether a write was stored, in seconds."""
+
+CLOCK_TRUSTED_AFTER = timedelta(days=1)
+"""How old a transcript has to be by the present clock before it shows that the clock is right."""
+
+
+class MomentKind(StrEnum):
+    """The kind of a transcript entry; the values are stored."""
+
+    CALL_STARTED = "began"
+    USER_WORDS = "heard"
+    USER_SPOKE = "spoke"
+    """The guest said something, whether or not the words are stored; with the mark by which a
+    message that was stored before it was heard is found again. Of several entries of one turn the
+    last counts, as for the words."""
+    ALL_ANSWERED = "answered"
+    """Every message of the guest so far has its reply."""
+    CLIENT_KEY = "keyed"
+    """The idempotency key of a client's message, as JSON."""
+    AGENT_WORDS = "said"
+    INTERRUPTED = "cut_short"
+    """Words of an agent up to the guest's interruption."""
+    COST = "spent"
+    """What the models of a turn cost, as JSON."""
+    CALL_ENDED = "ended"
+
+
+_WORDS = (MomentKind.USER_WORDS, MomentKind.AGENT_WORDS, MomentKind.INTERRUPTED)
+
+
+class ClientMessage:
+    """A message that a client sends for the guest: stored first, then heard by the call.
+
+    Args:
+        words: The text as the call hears it.
+        key: The client's idempotency key as it is stored, if there is one.
+        digest: The digest of the text, to recognize it by.
+    """
+
+    def __init__(self, words: str, key: str | None, digest: str) -> None:
+        self.words = words
+        self.key = key
+        self.digest = digest
+        self.gate = Gate()
+        self.mark = "".join(secrets.choice(ascii_lowercase) for _ in range(_MARK_LENGTH))
+        self.number = 0
+        """The turn it is stored under."""
+        self.turn: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
+        """Resolves to its turn once it is stored and heard; to ``None`` if the call takes no more
+        input."""
+
+    def withdraw(self) -> bool:
+        """Withdraw the message; returns whether its write had not begun, so that it will not be heard."""
+        if withdrawn := self.gate.withdraw():
+            self.failed(NotStored("the database is busy"))
+        return withdrawn
+
+    def failed(self, fault: BaseException) -> None:
+        """The message is not stored and will not be heard."""
+        if not self.turn.done():
+            self.turn.set_exception(fault)
+
+    def heard(self, turn: int | None) -> None:
+        """The message is stored and has been heard."""
+        if not self.turn.done():
+            self.turn.set_result(turn)
+
+
+class CallRecord:
+    """Stores the transcript of one call, turn by turn. Close it before its store.
+
+    A failed write is retried with the next turn.
+
+    Args:
+        call: The call, before anything is said in it.
+        store: The store of its state.
+        channel: How the user talks to the agents.
+        words: Whether what is said is stored. When a call took place, how often the user spoke and
+            what the models cost is stored in any case.
+        now: Returns the present time, aware.
+    """
+
+    def __init__(
+        self,
+        call: Call[Any, Any],
+        store: SqlStore,
+        *,
+        channel: Channel,
+        words: bool = True,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._call = call
+        self._store = store
+        self._words = words
+        self._now = now
+        self._unwritten: list[Moment] = []
+        self._to_store: list[ClientMessage] = []
+        """Messages to be stored and then heard, in the order of arrival."""
+        self._to_tell: list[tuple[ClientMessage, int]] = []
+        """Messages heard under another turn than they were stored with, and that turn: confirmed
+        once it is stored."""
+        self._stored = 0
+        """The turn of the message that was stored before it was heard."""
+        self._closing = False
+        self._due = False
+        self._soon: asyncio.Handle | None = None
+        self._under_way: asyncio.Future[None] | None = None
+        self._dropping: asyncio.Task[None] | None = None
+        self._given_up = False
+        self._warned = False
+        self._answered: int | None = None
+        self._note(call.turn, MomentKind.CALL_STARTED, SYSTEM, channel)
+        if call.turn == 0:
+            self._note_answered(0)
+        self._leave = call.subscribe(self._tell)
+
+    @property
+    def idle(self) -> bool:
+        """Whether no write is pending or under way."""
+        return self._soon is None and self._under_way is None
+
+    def drop_older_than(self, days: int) -> None:
+        """Start deleting this owner's old transcripts.
+
+        Their age counts from the newest transcript that is at least a day old: if the clock has
+        jumped forward everything looks old, and this keeps all until a day has passed at the new
+        time.
+        """
+        self._dropping = asyncio.create_task(self._drop(timedelta(days=days)))
+
+    def say(self, text: str, key: str | None, digest: str) -> ClientMessage:
+        """Start storing a client's message after all earlier ones; it is heard once it is stored.
+
+        Args:
+            text: The text.
+            key: The client's idempotency key as it is stored, if there is one.
+            digest: The digest of the text, to recognize it by.
+        """
+        message = ClientMessage(self._call.policy.redact_input(text), key, digest)
+        if self._given_up:
+            message.failed(TakenOver())
+        elif not self._call.listening:
+            message.heard(None)
+        else:
+            self._to_store.append(message)
+            self._write()
+        return message
+
+    async def aclose(self) -> None:
+        """Write what is pending, and wait until that has succeeded or failed."""
+        self._leave()
+        self._closing = True
+        self._write()
+        await self._wait_until_idle()
+        if self._dropping is not None:
+            await asyncio.wait((self._dropping,))
+
+    def _tell(self, event: Event) -> None:
+        match event:
+            case Heard():
+                self._hear(event)
+                self._write()  # a job that continues a broken call counts its turns from here
+            case Said():
+                kind = MomentKind.INTERRUPTED if event.interrupted else MomentKind.AGENT_WORDS
+                self._say(event.turn, kind, event.agent, event.text)
+            case Spent():
+                cost = {one.name: getattr(event, one.name) for one in fields(Cost)}
+                self._note(event.turn, MomentKind.COST, event.agent, json.dumps(cost))
+            case YourTurn():
+                self._note_answered(event.turn)
+                self._write()
+            case Ended():
+                if event.reason == "agent_ended":
+                    self._note_answered(self._call.turn)
+                self._note(self._call.turn, MomentKind.CALL_ENDED, SYSTEM, event.reason)
+                self._write()
+            case _:
+                pass
+
+    def _hear(self, event: Heard) -> None:
+        if event.turn != self._stored:
+            self._note(event.turn, MomentKind.USER_SPOKE, USER, "")
+            self._say(event.turn, MomentKind.USER_WORDS, USER, event.text)
+
+    def _note_answered(self, turn: int) -> None:
+        """Record that every message has its complete reply: an action, a refusal or words."""
+        if turn != self._answered:
+            self._answered = turn
+            self._note(turn, MomentKind.ALL_ANSWERED, SYSTEM, "")
+
+    def _say(self, turn: int, kind: MomentKind, who: str, text: str) -> None:
+        if self._words:
+            self._note(turn, kind, who, self._kept(text))
+
+    def _kept(self, text: str) -> str:
+        # The user's words are redacted already; a model may know what must not be stored from
+        # elsewhere.
+        return self._call.policy.redact_output(clean(text, lines=True))
+
+    def _note(self, turn: int, kind: MomentKind, who: str, text: str) -> None:
+        if not self._given_up:
+            self._unwritten.append(Moment(turn, kind.value, who, text, self._now()))
+
+    def _moments_of(self, message: ClientMessage) -> Iterator[Moment]:
+        texts = {MomentKind.USER_SPOKE: message.mark}
+        if self._words:
+            texts[MomentKind.USER_WORDS] = self._kept(message.words)
+        if message.key is not None:
+            texts[MomentKind.CLIENT_KEY] = _keyed(message.key, message.digest, message.number)
+        for kind, text in texts.items():
+            yield Moment(message.number, kind.value, USER, text, self._now(), message.gate)
+
+    def _write(self) -> None:
+        """Schedule a write for the next tick of the event loop, to batch the entries of one tick."""
+        self._due = bool(self._unwritten or self._to_store)
+        if self._due and self._soon is None:
+            self._soon = asyncio.get_running_loop().call_soon(self._go_on)
+
+    async def _wait_until_idle(self) -> None:
+        while not self.idle:
+            if self._under_way is not None:
+                await asyncio.wait((self._under_way,))
+            else:
+                await asyncio.sleep(0)
+
+    def _go_on(self) -> None:
+        """Write what is due, one transaction after the other, so that entries keep their order."""
+        self._soon = None
+        if not self._due or self._under_way is not None:
+            return
+        self._due = False
+        messages = [message for message in self._to_store if not message.turn.done()]
+        self._to_store.clear()
+        moments = [*self._unwritten]
+        for number, message in enumerate(messages, self._call.turn + 1):
+            message.number = number
+            moments += self._moments_of(message)
+        if not moments:
+            return
+        writing = _Writing(len(self._unwritten), len(self._to_tell), messages)
+        self._under_way = self._store.record(self._call.shared.state_id, *moments)
+        self._under_way.add_done_callback(lambda done: self._written(writing, done))
+
+    def _written(self, writing: "_Writing", done: "asyncio.Future[None]") -> None:
+        self._under_way = None
+        fault = None if done.cancelled() else done.exception()
+        if isinstance(fault, OutcomeUnknown) and not writing.looked_for:
+            if any(message.gate.begun for message in writing.messages):
+                looking = replace(writing, looked_for=True)
+                self._under_way = asyncio.ensure_future(self._find_out(writing))
+                self._under_way.add_done_callback(lambda done: self._written(looking, done))
+                return
+        if isinstance(fault, TakenOver):
+            # Another process has the state now, or its user was erased: nothing more may be
+            # written.
+            self._given_up = True
+            self._unwritten.clear()
+            for message in (*writing.messages, *self._to_store, *(one for one, _ in self._to_tell)):
+                message.failed(fault)
+            self._to_store.clear()
+            self._to_tell.clear()
+        elif fault is not None:
+            for message in writing.messages:
+                message.failed(fault)
+            del self._unwritten[:-_MOST_UNWRITTEN]
+            self._warn_once(fault)
+        else:
+            del self._unwritten[: writing.known]
+            for message, turn in self._to_tell[: writing.told]:
+                message.heard(turn)
+            del self._to_tell[: writing.told]
+            for message in writing.messages:
+                self._hear_stored(message)
+        self._due = self._due or bool(self._to_store)
+        if fault is None or self._to_store:
+            self._go_on()
+
+    def _hear_stored(self, message: ClientMessage) -> None:
+        if not message.gate.begun:
+            return
+        call, self._stored = self._call, message.number
+        if not call.listening:
+            if call.ended == "agent_ended":
+                self._note_answered(message.number)  # the call had ended before
+                message.heard(None)
+            else:  # another agent continues the call and answers it; the same key has its turn there
+                message.failed(OutcomeUnknown())
+            return
+        turn = call.accept_user_input(message.words, message.number)
+        if turn == message.number:
+            message.heard(turn)
+        else:  # another message was heard meanwhile and has its number
+            if message.key is not None:
+                self._note(
+                    turn, MomentKind.CLIENT_KEY, USER, _keyed(message.key, message.digest, turn)
+                )
+            self._to_tell.append((message, turn))
+            self._write()
+
+    async def _find_out(self, writing: "_Writing") -> None:
+        """Determine whether a write that the database has not confirmed was stored.
+
+        Raises:
+            NotStored: It was not stored.
+            OutcomeUnknown: The record was closed before the database answered.
+            StateError: The state no longer exists.
+        """
+        marks = {message.mark for message in writing.messages if message.gate.begun}
+        while True:
+            try:
+                moments = await self._store.said(self._call.shared.state_id)
+            except JournalFault:
+                if self._closing:
+                    raise OutcomeUnknown from None
+                await asyncio.sleep(RECHECK_S)
+                continue
+            if marks & {one.text for one in moments if one.kind == MomentKind.USER_SPOKE}:
+                return
+            raise NotStored("the database did not answer")
+
+    async def _drop(self, age: timedelta) -> None:
+        try:
+            last = await self._store.last_said(self._now() - CLOCK_TRUSTED_AFTER)
+            if last is not None:
+                await self._store.drop_said(last - age)
+        except StateError as fault:
+            self._warn_once(fault)
+
+    def _warn_once(self, fault: BaseException) -> None:
+        if not self._warned:
+            self._warned = True
+            why = fault.message if isinstance(fault, StateError) else type(fault).__name__
+            logger.warning("transcript not stored: %s", why)
+
+
+@dataclass(frozen=True)
+class _Writing:
+    """One write under way.
+
+    Args:
+        known: How many of the pending entries it holds.
+        told: How many messages are confirmed when it is done.
+        messages: The messages that are heard when it is done.
+        looked_for: Whether the database has been asked for it.
+    """
+
+    known: int
+    told: int
+    messages: Sequence[ClientMessage]
+    looked_for: bool = False
+
+
+def _keyed(key: str, digest: str, turn: int) -> str:
+    from rpc.page import Spoken
+
+    return json.dumps(asdict(Spoken(key, digest, turn)))
+
+
+@dataclass
+class StoredCall:
+    """The transcript of one call.
+
+    Args:
+        words: What the user and the agents said, in order.
+        spent: The costs, each with its turn.
+        ended: Why the call ended, if stored.
+    """
+
+    words: list[Moment] = field(default_factory=list)
+    spent: list[tuple[int, Cost]] = field(default_factory=list)
+    ended: str | None = None
+
+    @property
+    def cost(self) -> Cost:
+        """The cost of the whole call."""
+        return sum((cost for _, cost in self.spent), Cost())
+
+
+def group_by_call(moments: Sequence[Moment]) -> list[StoredCall]:
+    """Group transcript entries by call: a state may have been served in several."""
+    calls: list[StoredCall] = []
+    for moment in moments:
+        if moment.kind == MomentKind.CALL_STARTED or not calls:
+            calls.append(StoredCall())
+        if moment.kind in _WORDS:
+            calls[-1].words.append(moment)
+        elif moment.kind == MomentKind.COST:
+            calls[-1].spent.append((moment.turn, _cost(moment.text)))
+        elif moment.kind == MomentKind.CALL_ENDED:
+            calls[-1].ended = moment.text
+    return calls
+
+
+def transcript_data(calls: Sequence[StoredCall], zone: tzinfo | None) -> dict[str, JsonValue]:
+    """Return transcripts as JSON: what was said, and the cost of each call and turn.
+
+    Args:
+        calls: A state's calls.
+        zone: The time zone they are shown in.
+    """
+    return {
+        "transcript": [
+            {
+                "call": number,
+                "turn": moment.turn,
+                "at": moment.at.astimezone(zone).isoformat(timespec="seconds")
+                if moment.at is not None
+                else None,
+                "who": moment.who,
+                "kind": moment.kind,
+                "text": moment.text,
+            }
+            for number, call in enumerate(calls, 1)
+            for moment in call.words
+        ],
+        "spent": [
+            {"call": number, **asdict(call.cost), "turns": list(_turns(call))}
+            for number, call in enumerate(calls, 1)
+            if call.spent
+        ],
+    }
+
+
+def _turns(call: StoredCall) -> Iterator[JsonValue]:
+    turns: dict[int, Cost] = {}
+    for turn, cost in call.spent:
+        turns[turn] = turns.get(turn, Cost()) + cost
+    yield from ({"turn": turn, **asdict(cost)} for turn, cost in turns.items())
+
+
+def _cost(text: str) -> Cost:
+    known = json.loads(text)
+    return Cost(**{one.name: known.get(one.name, 0) for one in fields(Cost)})

@@ -1,1 +1,0 @@
-"""The ``join`` command: a guest in a room, from the terminal."""

@@ -1,1 +1,0 @@
-"""A worker of the restaurant, as a process of its own."""

@@ -1,1 +1,0 @@
-"""Input and output of a conversation in a terminal: a screen, a plain transcript, or JSON lines."""

@@ -1,0 +1,294 @@
+"""One state as clients read and change it, with idempotency keys."""
+
+import asyncio
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Generic, Protocol
+
+from rpc.gateway import Caller, JsonText, VersionDemanded, View, Views
+from rpc.gateway.history import compact
+from rpc.page.spec import C, PageSpec, S
+from state.privacy import redact
+from state.shared import (
+    Applied,
+    Command,
+    KeyReused,
+    NotStored,
+    OutcomeUnknown,
+    Refused,
+    SharedState,
+)
+
+SAY_S = 2.0
+"""How long ``say`` waits for the words to be stored, in seconds."""
+
+MOST_KEYS = 1000
+"""How many keys of ``say`` are remembered; the oldest is forgotten first."""
+
+
+class Conversation(Protocol):
+    """The conversation that receives a client's words: ``agents.handoff.Call`` is one."""
+
+    @property
+    def turn(self) -> int:
+        """The number of user turns so far."""
+        ...
+
+    @property
+    def speaker(self) -> str:
+        """The active agent."""
+        ...
+
+    def user_said(self, text: str) -> int:
+        """Add what the user says; return its turn number, or the last one if the call is over."""
+        ...
+
+
+class CallOver(Refused):
+    """The call has ended: its state can still be read, but not changed through this call."""
+
+    code = "call_over"
+
+    def __init__(self, noun: str) -> None:
+        super().__init__(
+            f"The call is over. The {noun} can still be read; to change something, begin another call:"
+            " say something, or join the room again and call hello."
+        )
+
+
+class Listeners(Protocol):
+    """The subscribers to changes of the state: ``rpc.gateway.Subscribers`` implements this."""
+
+    def subscribe(self, identity: str) -> tuple[int, View]:
+        """Send this client every change from now on; return the version and view it starts from."""
+        ...
+
+    def unsubscribe(self, identity: str) -> None:
+        """Stop sending changes to this client."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """Something the user said through a client, remembered by its key.
+
+    Args:
+        key: The client's key as stored (hashed), if it sent one.
+        words: A digest of the words.
+        turn: The user turn it started.
+    """
+
+    key: str | None
+    words: str
+    turn: int
+
+
+class Saying(Protocol):
+    """Words from a client that are being stored and then passed to the conversation."""
+
+    @property
+    def turn(self) -> "asyncio.Future[int | None]":
+        """Resolves to the turn number once stored and heard; ``None`` if the call is over.
+
+        Raises (through the future):
+            StateError: The words were not stored and will not be heard.
+        """
+        ...
+
+    def withdraw(self) -> bool:
+        """Withdraw the words; return true if writing had not begun, so that they are never heard."""
+        ...
+
+
+Store = Callable[[str, str | None, str], Saying]
+"""Starts storing what the user says: the text, the client's key as stored, and a digest of the words."""
+
+
+class Session(Generic[S, C]):
+    """What the RPC methods work on: one state and the conversation about it.
+
+    Args:
+        spec: The application's page.
+        shared: The state.
+        conversation: Receives what the user says.
+        state_id: The state's id as reported to clients.
+        agent: The application's name as reported to clients.
+        resume_code: Continues with this state in another room; only the user receives it.
+        spoken: What was said with keys in an earlier process.
+        store: Stores what is said before it is heard; without it, nothing said outlives this process.
+    """
+
+    def __init__(
+        self,
+        spec: PageSpec[S, C],
+        shared: SharedState[S, C],
+        conversation: Conversation,
+        *,
+        state_id: str,
+        agent: str,
+        resume_code: str | None = None,
+        spoken: Iterable[Spoken] = (),
+        store: Store | None = None,
+    ) -> None:
+        self.spec = spec
+        self.shared = shared
+        self.conversation = conversation
+        self.state_id = state_id
+        self.agent = agent
+        self.resume_code = resume_code
+        self.views = Views(self._present)
+        """The state's view at its latest versions; ``Subscribers`` reads the same object."""
+        self._spoken: OrderedDict[str, Spoken] = OrderedDict()
+        self._pending: dict[str, tuple[str, Saying]] = {}
+        self._store = store
+        for one in spoken:
+            self._remember(one)
+        self._over = False
+        self._unsubscribe = shared.subscribe(lambda _: self.views.note())
+
+    def end(self) -> None:
+        """Make the state read-only because the call has ended; others may still change it elsewhere."""
+        self._over = True
+
+    def close(self) -> None:
+        """Stop following the state's changes."""
+        self._unsubscribe()
+
+    def view_of(self, applied: Applied[S]) -> JsonText:
+        """Return the view as a change left it, whatever has happened since."""
+        version, _ = self.views.present()
+        if version == applied.version:
+            return JsonText(self.views.text())
+        speaker = applied.speaker or self.conversation.speaker
+        return JsonText(compact(self.spec.view(applied.state, applied.version, speaker)))
+
+    def has_done(self, caller: Caller, key: str) -> bool:
+        """Whether this caller has changed the state with this key."""
+        return self.shared.knows(self.own_key(caller, key))
+
+    def has_said(self, caller: Caller, key: str) -> bool:
+        """Whether this caller has said something with this key, stored or still being stored."""
+        own = self.own_key(caller, key)
+        return own in self._spoken or own in self._pending
+
+    async def write(
+        self, command: Command[S, C], caller: Caller, *, version: int | None, key: str | None
+    ) -> Applied[S]:
+        """Apply a client's command.
+
+        Args:
+            command: The command.
+            caller: Who sent it.
+            version: The version the caller has seen.
+            key: The idempotency key.
+
+        Raises:
+            VersionDemanded: The command could undo another writer's work and came without a version.
+            CallOver: The call has ended. A change made earlier still gets its first answer.
+            StateError: As ``SharedState.apply``.
+        """
+        own = self.own_key(caller, key) if key is not None else None
+        if self._over and not (own is not None and self.shared.knows(own)):
+            raise CallOver(self.spec.noun)
+        if command.demands_version and version is None:
+            command.touches(
+                self.shared.state
+            )  # a missing part is reported before a missing version
+            raise VersionDemanded(
+                f"Say which version of the {self.spec.noun} you have seen: this could undo another writer's"
+                " work.",
+                field="version",
+            )
+        return await self.shared.apply(
+            self.spec.resolve(self.shared.context, command),
+            actor=caller.role or self.spec.user,
+            key=own,
+            seen=version,
+        )
+
+    async def say(self, text: str, caller: Caller, key: str | None) -> int:
+        """Store the user's words, then pass them to the conversation; return the turn number.
+
+        Raises:
+            KeyReused: The key came with other words before.
+            CallOver: The call has ended.
+            NotStored: The words could not be stored, or writing did not begin in time. They are never heard.
+            OutcomeUnknown: Writing has begun but was not confirmed in time. If the words turn out to be
+                stored, they are heard then, and the same key gets their turn.
+            StateError: Any other error from the database.
+        """
+        digest = _digest(redact(text))
+        own = self.own_key(caller, key) if key is not None else None
+        if own is not None:
+            if (known := self._spoken.get(own)) is not None:
+                if known.words != digest:
+                    raise KeyReused
+                return known.turn
+            before, pending = self._pending.get(own, (digest, None))
+            if pending is not None and not _failed(pending):
+                if before != digest:
+                    raise KeyReused
+                return await self._turn_of(pending)
+        if self._store is None:
+            before_turn = self.conversation.turn
+            turn = self.conversation.user_said(text)
+            if turn == before_turn:
+                raise CallOver(self.spec.noun)
+            self._remember(Spoken(own, digest, turn))
+            return turn
+        saying = self._store(text, own, digest)
+        if own is not None:
+            self._pending[own] = digest, saying
+        saying.turn.add_done_callback(lambda _: self._stored(saying, own, digest))
+        return await self._turn_of(saying)
+
+    async def _turn_of(self, saying: Saying) -> int:
+        await asyncio.wait((saying.turn,), timeout=SAY_S)
+        if saying.turn.done():
+            turn = saying.turn.result()
+            if turn is None:
+                raise CallOver(self.spec.noun)
+            return turn
+        if saying.withdraw():
+            raise NotStored("the database is busy")
+        raise OutcomeUnknown
+
+    def _stored(self, saying: Saying, own: str | None, digest: str) -> None:
+        if own is not None and self._pending.get(own, ("", None))[1] is saying:
+            del self._pending[own]
+        # A later call with the same key gets the result, even if this caller no longer waits.
+        if not _failed(saying) and (turn := saying.turn.result()) is not None:
+            self._remember(Spoken(own, digest, turn))
+
+    def _remember(self, spoken: Spoken) -> None:
+        if spoken.key is not None:
+            self._spoken[spoken.key] = spoken
+            while len(self._spoken) > MOST_KEYS:
+                self._spoken.popitem(last=False)
+
+    def _present(self) -> tuple[int, View]:
+        shared = self.shared
+        speaker = shared.speaker or self.conversation.speaker
+        return shared.version, self.spec.view(shared.state, shared.version, speaker)
+
+    def own_key(self, caller: Caller, key: str) -> str:
+        """Return a caller's key as the journal stores it, hashed and unique to that caller.
+
+        All clients of the user count as one caller, so the key still holds after a new identity; everybody else
+        is a separate caller. Whatever a client puts into a key, such as a card number, stays off the disk.
+        """
+        role = caller.role or self.spec.user
+        who = [role] if role == self.spec.user else [role, caller.identity]
+        return f"client:{_digest(*who, key)}"
+
+
+def _failed(saying: Saying) -> bool:
+    """Whether the words are known not to be stored."""
+    turn = saying.turn
+    return turn.done() and (turn.cancelled() or turn.exception() is not None)
+
+
+def _digest(*words: str) -> str:
+    return hashlib.sha256("\0".join(map(repr, words)).encode()).hexdigest()
