@@ -6,7 +6,7 @@ of a dish that has only one price.
 """
 
 from decimal import Decimal
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 from zoneinfo import ZoneInfo
 
 from pydantic import (
@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from state.menu.document import Entries, Text
-from state.menu.form import KEY, Faulty, Named, Needed, NotWritten, Part, Place, Reading
+from state.menu.form import KEY, Faulty, Needed, NotWritten, Part, Place, Reading
 from state.menu.values import (
     ALL_DAY,
     ANY_CASE,
@@ -511,7 +511,9 @@ class Dish(Part):
 
     @classmethod
     def _written(cls, value: object, reading: Reading) -> Entries:
-        return Named(super()._written(value, reading), section=reading.section)
+        entries = super()._written(value, reading)
+        known: dict[str, Any] = {"section": reading.section, **entries}
+        return Entries(known, entries.line, entries.lines)
 
     def _checked(self, place: Place) -> Self:
         name, card = f'"{self.name}"', place.reading
