@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, JsonValue
 
 from rpc.gateway import Caller
-from rpc.menu_pages import MenuPages
+from rpc.menu_pages import MenuPages, meant
 from rpc.page import ObjectType, PageMethod, PageSpec, Session, StateObject, contract
 from rpc.wire import GetMenuRequest, MenuSection, MenuSections, MenuUnchanged, OrderView
 from state.commands import (
@@ -29,9 +29,8 @@ from state.commands import (
 )
 from state.commands.base import line_of
 from state.context import OrderContext
-from state.menu import Menu
 from state.order import OrderLine, OrderState, Stage
-from state.shared import Applied, Command, StateError
+from state.shared import Applied, StateError
 from state.view import fulfilment_view, line_view, view
 
 GUEST, STAFF = "guest", "staff"
@@ -50,28 +49,17 @@ def order_contract() -> dict[str, Any]:
 
 # -- the menu --------------------------------------------------------------------------------------
 
-_pages: dict[int, MenuPages] = {}
-
-
-def pages_of(menu: Menu) -> MenuPages:
-    """Return a menu's pages, which are rendered once while the menu is in use."""
-    pages = _pages.get(id(menu))
-    if pages is None or pages.menu is not menu:
-        _pages.clear()
-        pages = _pages[id(menu)] = MenuPages(menu)
-    return pages
+_rendered: list[MenuPages] = []
+"""The pages of the present menu, which all calls of a process share."""
 
 
 async def _menu(
     session: Session[OrderState, OrderContext], request: GetMenuRequest, caller: Caller
 ) -> BaseModel:
-    return pages_of(session.shared.context.menu).answer(request)
-
-
-def _meant(
-    context: OrderContext, command: Command[OrderState, OrderContext]
-) -> Command[OrderState, OrderContext]:
-    return pages_of(context.menu).meant(command)
+    menu = session.shared.context.menu
+    if not _rendered or _rendered[0].menu is not menu:
+        _rendered[:] = [MenuPages(menu)]
+    return _rendered[0].answer(request)
 
 
 # -- the objects -----------------------------------------------------------------------------------
@@ -206,6 +194,6 @@ ORDER_PAGE: PageSpec[OrderState, OrderContext] = PageSpec(
             errors=(4004,),
         ),
     ),
-    resolve=_meant,
+    resolve=meant,
 )
 """What clients read and change of an order."""

@@ -192,7 +192,7 @@ class Part(BaseModel):
         """Find the keys."""
         cls.called = cls.__dict__.get("called") or cls.__name__.lower()
         cls.keys = {
-            about.alias or name: about
+            str(about.validation_alias or name): about
             for name, about in cls.model_fields.items()
             if _NOT_WRITTEN not in about.metadata
         }

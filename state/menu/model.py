@@ -81,7 +81,9 @@ class Served(Part):
         default=WEEKDAYS, description="The days; every day if nothing is said."
     )
     spans: Spans = Field(
-        default=(ALL_DAY,), alias="hours", description="The hours; all day if nothing is said."
+        default=(ALL_DAY,),
+        validation_alias="hours",
+        description="The hours; all day if nothing is said.",
     )
 
     def _checked(self, place: Place) -> Self:
@@ -311,7 +313,7 @@ class Choice(Part):
     aliases: Aliases = ()
     prices: Prices = Field(
         default={None: Cents(0)},
-        alias="price",
+        validation_alias="price",
         description="What it costs; nothing if nothing is said.",
     )
     allergens: Allergens = ()
@@ -466,7 +468,7 @@ class Dish(Part):
     description: Phrase | None = Field(default=None, description="A sentence for the guest.")
     prices: Needed[Prices] = Field(
         default={None: Cents(0)},
-        alias="price",
+        validation_alias="price",
         description="What it costs, or what each size costs.",
     )
     default_size: Phrase | None = Field(
@@ -474,7 +476,7 @@ class Dish(Part):
     )
     contains: Names = Field(
         default=(),
-        alias="with",
+        validation_alias="with",
         description="What is in it and can be left off, made light or extra.",
     )
     extra: Annotated[dict[Phrase, Prices], BY_NAME] = Field(
@@ -568,7 +570,7 @@ class ComboPart(Part):
 
     choose: int = Field(default=1, ge=1, le=50, description="How many; 1 if nothing is said.")
     dishes: Needed[Names] = Field(
-        default=(), alias="from", description="Dishes, or sections: all their dishes."
+        default=(), validation_alias="from", description="Dishes, or sections: all their dishes."
     )
 
     def _checked(self, place: Place) -> Self:

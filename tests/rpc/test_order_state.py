@@ -156,8 +156,8 @@ async def test_whoever_subscribes_starts_from_the_present_order() -> None:
 
     assert await counter.call("order.subscribe") == await counter.call("get_order_state")
     await counter.call("order.subscribe", who=COOK)
-    assert counter.board.who == [ADA, COOK]
+    assert counter.subscribed == [ADA, COOK]
 
     assert await counter.call("order.unsubscribe") == {"ok": True}
     assert await counter.call("order.unsubscribe") == {"ok": True}
-    assert counter.board.who == [COOK]
+    assert counter.subscribed == [COOK]
