@@ -14,7 +14,8 @@ from pydantic import ValidationError
 from agents.app.app import AnyApp
 from agents.app.clock import in_zone
 from agents.app.faults import InputError
-from agents.app.models.choice import language_model, reply_limit_of, scripted
+from agents.app.models.choice import language_model, reply_limit_of
+from agents.app.models.script import scripted
 from agents.app.setting_values import LOCAL, SCRIPT, check_model
 from agents.app.terminal.logs import log_to_stderr
 from agents.app.terminal.streams import print_error, say

@@ -11,10 +11,9 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    JsonValue,
-    model_validator,
 )
 
+from agents.app.models.script import ScriptStep
 from agents.app.setting_values import parse_time
 from state.order import Stage
 
@@ -127,37 +126,6 @@ class OrderFields(_Part):
     def given(self) -> dict[str, Any]:
         """The fields that were given."""
         return self.model_dump(exclude_unset=True)
-
-
-class ToolCall(_Part):
-    """One tool call of the scripted model."""
-
-    name: str
-    arguments: dict[str, JsonValue] = Field(default_factory=dict)
-
-
-class ScriptStep(_Part):
-    """One reply of the scripted model: what it says, what it calls, or both.
-
-    Args:
-        delay: How long it waits first, in seconds.
-        error: It fails with this message after what it said.
-        cut: The arguments of its last call break off in the middle.
-    """
-
-    say: str | None = None
-    calls: tuple[ToolCall, ...] = ()
-    delay: Annotated[float, Field(ge=0, le=60, allow_inf_nan=False)] = 0.0
-    error: str | None = None
-    cut: bool = False
-
-    @model_validator(mode="after")
-    def _does_something(self) -> "ScriptStep":
-        if self.say is None and not self.calls and self.error is None:
-            raise ValueError('a step needs "say", "calls" or "error"')
-        if self.cut and not self.calls:
-            raise ValueError('"cut" needs a call whose arguments can break off')
-        return self
 
 
 class Facts(_Part):

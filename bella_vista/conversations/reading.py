@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
 from agents.app.faults import InputError
-from bella_vista.conversations.form import Conversation, ScriptStep
+from bella_vista.conversations.form import Conversation
 from state.menu.document import Node, read_document, read_text
 from state.menu.faults import Fault, MenuFaults, did_you_mean
 
@@ -17,7 +17,6 @@ T = TypeVar("T")
 
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,30})")
 _DECIMAL = re.compile(r"-?[0-9]{1,30}(\.[0-9]{1,30})?([eE][-+]?[0-9]{1,2})?")
-_STEPS = TypeAdapter(tuple[ScriptStep, ...])
 
 
 class ConversationFaults(InputError):
@@ -67,20 +66,6 @@ def load_conversation(path: Path) -> ConversationFile:
         turn_lines=tuple(turn.line for turn in turns.items),
         lines={key.text: value.line for key, value in node.entries},
     )
-
-
-def load_script(path: Path) -> tuple[ScriptStep, ...]:
-    """Read the steps of a scripted model: a list of them, or any file with a ``script`` in it.
-
-    Raises:
-        ConversationFaults: Everything that is wrong with it.
-    """
-    node = _document(path)
-    steps = _child(node, "script") if node.kind == "mapping" else node
-    if steps is None or steps.kind != "list" or not steps.items:
-        message = 'a script has to be a list of steps, or a mapping with the key "script"'
-        raise ConversationFaults([Fault(str(path), node.line, message)])
-    return _validated(_STEPS, steps, path)
 
 
 def _document(path: Path) -> Node:

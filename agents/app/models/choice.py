@@ -1,8 +1,8 @@
 """Builds the language model that the settings name."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from livekit.agents.llm import LLM
 from pydantic import BaseModel
@@ -10,10 +10,6 @@ from pydantic import BaseModel
 from agents.app.app import App
 from agents.app.setting_values import OPENAI, SCRIPT
 from agents.app.settings import AppSettings, SettingsFaults
-
-if TYPE_CHECKING:
-    from agents.testing import ScriptedLLM
-    from bella_vista.conversations.form import ScriptStep
 
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
@@ -37,12 +33,12 @@ def language_model(
         local: Builds the local model; the application's ``model`` without it.
 
     Raises:
-        ConversationFaults: The script's file is faulty.
+        ScriptFaults: The script's file is faulty.
         SettingsFaults: The application has no such model, or a setting that it needs is missing.
     """
     name = name or settings.model
     if name.startswith(SCRIPT):
-        from bella_vista.conversations.reading import load_script
+        from agents.app.models.script import load_script, scripted  # reads YAML
 
         return scripted(load_script(Path(name.removeprefix(SCRIPT)).expanduser()))
     build = local or (lambda: _local(app, context, settings))
@@ -68,20 +64,3 @@ def _local(app: App[S, C], context: C, settings: AppSettings) -> LLM[Any]:
             [f"--model local: {app.name} has no model without a key: use openai, or script:FILE"]
         )
     return app.model(context, settings)
-
-
-def scripted(script: "Iterable[ScriptStep]") -> "ScriptedLLM":
-    """Build a model that replays the steps of a script."""
-    # The test kit loads speech doubles; a process that serves users needs none of them.
-    from agents.testing import ScriptedLLM, Step
-
-    return ScriptedLLM(
-        Step(
-            say=step.say,
-            calls=tuple((call.name, call.arguments) for call in step.calls),
-            delay=step.delay,
-            error=step.error,
-            cut=step.cut,
-        )
-        for step in script
-    )

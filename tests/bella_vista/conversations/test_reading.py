@@ -7,7 +7,6 @@ from bella_vista.conversations import (
     ConversationFaults,
     conversation_schema,
     load_conversation,
-    load_script,
 )
 
 
@@ -48,31 +47,6 @@ turns:
         "email": "None",
         "tip_percentage": "7.5",
     }
-
-
-def test_a_tools_arguments_are_read_as_json_would(tmp_path: Path) -> None:
-    path = tmp_path / "script.yaml"
-    path.write_text(
-        "- calls: [{name: a, arguments: {n: 2, f: -0.5, t: '2', y: true, no: no, list: [null, 1e3]}}]\n"
-    )
-
-    (step,) = load_script(path)
-
-    assert step.calls[0].arguments == {
-        "n": 2,
-        "f": -0.5,
-        "t": "2",
-        "y": True,
-        "no": "no",
-        "list": [None, 1000.0],
-    }
-
-
-def test_a_script_may_stand_in_a_conversation(tmp_path: Path) -> None:
-    path = tmp_path / "c.yaml"
-    path.write_text("turns: [{user: hello}]\nscript: [{say: Good evening}]\n")
-
-    assert [step.say for step in load_script(path)] == ["Good evening"]
 
 
 def test_every_fault_is_told_with_its_line(tmp_path: Path) -> None:
