@@ -30,7 +30,7 @@ def wanted(*groups: str) -> set[str]:
 def ours() -> Iterator[Path]:
     """Every file of this repository, without asking git: it may be missing where this runs."""
     yield from (path for path in ROOT.iterdir() if path.is_file() and path.name != ".env")
-    for folder in ("bella_vista", *OURS, "tests", "docs", ".ci"):
+    for folder in ("bella_vista", *OURS, "examples", "tests", "docs", ".ci"):
         yield from (
             path
             for path in (ROOT / folder).rglob("*")
@@ -63,7 +63,15 @@ def test_nothing_starts_on_somebody_elses_packages(tmp_path: Path) -> None:
     )
 
 
-FRAMEWORK = ("state.shared", "agents.handoff", "rpc.gateway", "agents.testing", "rpc.testing")
+FRAMEWORK = (
+    "state.privacy",
+    "state.shared",
+    "agents.handoff",
+    "rpc.gateway",
+    "rpc.page",
+    "agents.testing",
+    "rpc.testing",
+)
 
 STRANGERS_OF = """
 import importlib, json, sys

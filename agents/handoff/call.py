@@ -3,11 +3,11 @@
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any, Generic, TypeVar
 
 from livekit.agents import NOT_GIVEN, AgentSession
-from livekit.agents.llm import ChatItem, ChatMessage
+from livekit.agents.llm import LLM, ChatItem, ChatMessage
 from livekit.agents.tts import TTS
 from livekit.agents.voice import (
     AgentStateChangedEvent,
@@ -20,6 +20,7 @@ from livekit.agents.voice import (
 from pydantic import BaseModel
 
 from agents.handoff.agent import Agent
+from agents.handoff.carry import with_arguments
 from agents.handoff.events import (
     Ended,
     EndReason,
@@ -39,6 +40,7 @@ from agents.handoff.failures import (
 from agents.handoff.graph import Graph
 from agents.handoff.livekit_workarounds import (
     add_user_message,
+    current_speech,
     event_handler,
     is_closing,
     keep_raw_replies_out_of_traces,
@@ -68,6 +70,17 @@ C = TypeVar("C")
 HAND_OVER = HandOver.model_fields["op"].default
 
 
+@dataclass(frozen=True, slots=True)
+class _Basis:
+    """What words are made from: a version of the state, and a topic if they were given one."""
+
+    version: int | None = None
+    about: str | None = None
+
+
+_NO_BASIS = _Basis()
+
+
 class Call(Generic[S, C]):
     """Everything the agents of one call share.
 
@@ -80,6 +93,9 @@ class Call(Generic[S, C]):
         turn: The number of user messages before this call.
         preamble: Spoken once before anything else, and repeated with the next reply if it was
             interrupted; empty for nothing.
+
+    Raises:
+        ValueError: The policy's digest names a field that the state does not have.
     """
 
     def __init__(
@@ -95,6 +111,11 @@ class Call(Generic[S, C]):
         self.shared = shared
         self.graph = graph
         self.policy: CallPolicy[S, C] = policy or CallPolicy()
+        if unknown := self.policy.unknown_fields(shared.state):
+            raise ValueError(
+                f"digest names fields that {type(shared.state).__name__} does not have:"
+                f" {', '.join(unknown)}"
+            )
         self.replies = Replies()
         self.spending = Spending()
         """Token usage of this call's models, as far as they report it."""
@@ -121,7 +142,9 @@ class Call(Generic[S, C]):
         """Called when speech input or output has failed and the user cannot read text."""
         self.tts_by_agent: Mapping[str, TTS[Any]] = {}
         """Per-agent text-to-speech models."""
-        self._queued_speech: list[str] = []
+        self._llm_by_agent: dict[str, LLM[Any] | Callable[[], LLM[Any]]] = {}
+        self._queued_speech: list[tuple[str, _Basis]] = []
+        self._basis_of: dict[SpeechHandle, _Basis] = {}
         self.closing: EndReason | None = None
         """Why the call will end after the reply under way."""
         self._ended: EndReason | None = None
@@ -157,6 +180,11 @@ class Call(Generic[S, C]):
         return self._resumed
 
     @property
+    def handover(self) -> HandOver | None:
+        """The handoff by which the active agent took over, with its arguments, if it was one."""
+        return self.transfers.arrival
+
+    @property
     def handoff_target(self) -> str | None:
         """The agent that takes over once the pending handoff has happened."""
         pending = self.transfers.pending
@@ -185,7 +213,7 @@ class Call(Generic[S, C]):
                 self.shared.version,
                 replace_lone_surrogates(
                     without_instruction_tags(
-                        one_line(self.policy.digest(self.shared.state, self.shared.version))
+                        one_line(self.policy.render_digest(self.shared.state, self.shared.version))
                     )
                 ),
             )
@@ -219,7 +247,38 @@ class Call(Generic[S, C]):
         """Make the first agent: the graph's start, or the last active agent when resuming."""
         name = self.speaker if self.speaker in self.graph.agents else self.graph.start
         self.speaker = name
-        return self.make_agent(name)
+        arrival = self.handover
+        arguments = arrival.arguments if arrival is not None else None
+        return self.make_agent(name, with_arguments((), arguments))
+
+    def use_models(self, llm_by_agent: "Mapping[str, LLM[Any] | Callable[[], LLM[Any]]]") -> None:
+        """Give agents language models of their own.
+
+        Args:
+            llm_by_agent: A model, or a function that makes one, by the agent's name. A function is
+                called once in a call, when its agent first takes over.
+
+        Raises:
+            ValueError: A name is no agent's.
+        """
+        unknown = ", ".join(name for name in llm_by_agent if name not in self.graph.agents)
+        if unknown:
+            raise ValueError(f"llm_by_agent has models for agents that do not exist: {unknown}")
+        self._llm_by_agent = dict(llm_by_agent)
+
+    def _model_of(self, name: str) -> LLM[Any] | None:
+        given = self._llm_by_agent.get(name)
+        if given is None or isinstance(given, LLM):
+            return given
+        try:
+            model: object = given()
+            if not isinstance(model, LLM):
+                raise TypeError(f"it returned {type(model).__name__}, not a language model")
+        except Exception:  # the agent speaks with the call's model, and the next one tries again
+            logger.exception("agent model not made, using the call's", extra={"agent": name})
+            return None
+        self._llm_by_agent[name] = model
+        return model
 
     def make_agent(self, name: str, carried: Sequence[ChatItem] = ()) -> Agent[S, C]:
         """Make a fresh agent for one handoff.
@@ -231,6 +290,8 @@ class Call(Generic[S, C]):
         agent = self.graph.agent(name, carried)
         if (tts := self.tts_by_agent.get(name)) is not None:
             agent.update_options(tts=tts)
+        if (model := self._model_of(name)) is not None:
+            agent.update_options(llm=model)
         return agent
 
     def user_said(self, text: str) -> int:
@@ -278,27 +339,56 @@ class Call(Generic[S, C]):
         else:
             self._answer()
 
-    def speak(self, words: str) -> None:
+    def speak(self, words: str, *, about: str | None = None, version: int | None = None) -> None:
         """Have the active agent say a text verbatim, or the next agent if none is active right now.
+
+        ``Said`` tells when it has been said, with its topic and version, and whether the user
+        interrupted it: an application need not search what agents say.
 
         No model is requested. A session's own ``say`` needs a text-to-speech model where there is
         audio (livekit-agents 1.8.9); this takes the path of every other reply.
+
+        Args:
+            words: The text.
+            about: Its topic, in the application's own terms.
+            version: The version of the state it was made from; by default the current one if there
+                is a topic, else none.
         """
+        if version is None and about is not None:
+            version = self.shared.version
+        self._speak(words, _Basis(version, about))
+
+    def _speak(self, words: str, basis: "_Basis") -> None:
         if not self._has_agent or self.handing_over:
-            self._queued_speech.append(words)
+            self._queued_speech.append((words, basis))
             return
         try:
-            self.session.generate_reply(
+            speech = self.session.generate_reply(
                 instructions=f"{SAY}{replace_lone_surrogates(words)}", tool_choice="none"
             )
         except RuntimeError:  # the session is closing
             logger.debug("nothing spoken: the session is closing")
+        else:
+            self._based_on(speech, basis)
 
     def speak_queued(self) -> None:
         """Say the texts that were queued while no agent was active."""
         queued_speech, self._queued_speech = self._queued_speech, []
-        for words in queued_speech:
-            self.speak(words)
+        for words, basis in queued_speech:
+            self._speak(words, basis)
+
+    def shows(self, version: int | None) -> None:
+        """Note which version the words of the present reply are made from; None for no version."""
+        if (speech := current_speech()) is not None:
+            self._based_on(speech, _Basis(version))
+
+    def _based_on(self, speech: SpeechHandle, basis: "_Basis") -> None:
+        def forget(speech: SpeechHandle) -> None:
+            self._basis_of.pop(speech, None)
+
+        if speech not in self._basis_of:
+            speech.add_done_callback(forget)
+        self._basis_of[speech] = basis
 
     @property
     def preamble(self) -> str:
@@ -461,7 +551,18 @@ class Call(Generic[S, C]):
             known = not item.interrupted or self.session.output.audio is not None
             if known and self._preamble in text:
                 self._preamble = ""
-            self.emit(Said(self.turn, self.speaker, text, item.interrupted))
+            speech = current_speech()
+            basis = self._basis_of.get(speech, _NO_BASIS) if speech is not None else _NO_BASIS
+            self.emit(
+                Said(
+                    self.turn,
+                    self.speaker,
+                    text,
+                    item.interrupted,
+                    version=basis.version,
+                    about=basis.about,
+                )
+            )
             self.turns.agent_spoke(interrupted=item.interrupted)
 
     def _on_agent_state(self, event: AgentStateChangedEvent) -> None:
@@ -513,7 +614,7 @@ class Call(Generic[S, C]):
             # Interrupted by sounds without words: the user's earlier message is still unanswered.
             self._answer()
         else:
-            self.speak(self.apology)
+            self._speak(self.apology, _NO_BASIS)
 
     def _wake_waiters(self) -> None:
         waiters, self._waiters = self._waiters, []

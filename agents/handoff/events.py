@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 logger = logging.getLogger(__name__)
@@ -33,6 +33,11 @@ class Said:
     agent: str
     text: str
     interrupted: bool = False
+    version: int | None = field(default=None, compare=False)
+    """The version of the state that the words were made from: the one a model request showed, or
+    the one given to ``Call.speak``. None for a fallback sentence."""
+    about: str | None = field(default=None, compare=False)
+    """The topic given to ``Call.speak``; None for a reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,8 @@ class HandedOver:
     turn: int
     source: str
     target: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    """What the source told the target, as JSON."""
 
 
 @dataclass(frozen=True, slots=True)

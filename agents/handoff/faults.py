@@ -1,5 +1,6 @@
 """Checks of agents and tools as declared, before the first call."""
 
+import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -26,12 +27,15 @@ def faults_of_agent(agent: "type[Agent[Any, Any]]", transfers: Sequence[str]) ->
     """
     own = ("name", "prompt", "opening")
     yield from (f"{agent.__name__} has no {what}" for what in own if not hasattr(agent, what))
+    yield from _faults_of_prompt(agent)
     name = getattr(agent, "name", "unnamed")
     if not isinstance(name, str) or not _AGENT_NAME.fullmatch(name):
         yield (
             f"{agent.__name__} is called {name!r}: an agent's name is in lower snake case, and no"
             " longer than 52 characters"
         )
+    if name == "back":
+        yield f"{agent.__name__} is called 'back', which is where a way back leads"
     offered = offers_of(agent)
     if not isinstance(offered, Sequence):
         yield f"{agent.__name__}: offers is not a tuple of tools: {describe_tool(offered)}"
@@ -46,14 +50,29 @@ def faults_of_agent(agent: "type[Agent[Any, Any]]", transfers: Sequence[str]) ->
             yield f"{agent.__name__}: {op} is the name of a tool and of a handoff"
 
 
+def _faults_of_prompt(agent: "type[Agent[Any, Any]]") -> Iterator[str]:
+    prompt: Any = getattr(agent, "prompt", "")
+    if not callable(prompt):
+        return
+    if inspect.iscoroutinefunction(prompt):
+        yield f"{agent.__name__}: its prompt is an async function: it may not wait"
+    try:
+        inspect.signature(prompt).bind(None, None, None)
+    except (TypeError, ValueError):
+        yield f"{agent.__name__}: its prompt has to take state, context and call"
+
+
 def faults_of_needs_answer(agents: Sequence["type[Agent[Any, Any]]"]) -> Iterator[str]:
-    """Find entries of ``needs_answer`` without effect: it only knows commands, by ``op``."""
-    anywhere = {op for agent in agents for op in _commands(agent)}
+    """Find entries of ``needs_answer`` without effect: it protects commands and actions, by ``op``."""
+    anywhere = {tool_name(tool) for agent in agents for tool in named_tools(offers_of(agent))}
     for agent in agents:
         needs_answer: Mapping[str, Sequence[str]] = agent.needs_answer
         for op, earlier_ops in needs_answer.items():
-            if op not in _commands(agent):
-                yield f"{agent.__name__}: needs_answer lists {op}, which is not a command it offers"
+            if op not in _protectable(agent):
+                yield (
+                    f"{agent.__name__}: needs_answer lists {op}, which is not a command or action it"
+                    " offers"
+                )
             if isinstance(earlier_ops, str):
                 yield f"{agent.__name__}: needs_answer of {op} is not a tuple of ops: {earlier_ops!r}"
                 continue
@@ -61,7 +80,7 @@ def faults_of_needs_answer(agents: Sequence["type[Agent[Any, Any]]"]) -> Iterato
                 if earlier not in anywhere:
                     yield (
                         f"{agent.__name__}: needs_answer of {op} lists {earlier!r}, which is not a"
-                        " command that any agent offers"
+                        " tool that any agent offers"
                     )
 
 
@@ -110,5 +129,6 @@ def _is_named(given: Any) -> bool:
     return _is_tool(given) and isinstance(given.model_fields["op"].default, str)
 
 
-def _commands(agent: "type[Agent[Any, Any]]") -> set[str]:
-    return {tool_name(tool) for tool in named_tools(offers_of(agent)) if issubclass(tool, Command)}
+def _protectable(agent: "type[Agent[Any, Any]]") -> set[str]:
+    offered = named_tools(offers_of(agent))
+    return {tool_name(tool) for tool in offered if issubclass(tool, Command | Action)}

@@ -4,13 +4,15 @@ import asyncio
 import inspect
 import logging
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from livekit.agents import AgentSession, APIConnectOptions, RunContext
+from livekit.agents import NOT_GIVEN, AgentSession, APIConnectOptions, RunContext
 from livekit.agents.llm import LLM, ChatContext, ChatMessage, FallbackAdapter, LLMStream, Tool
 from livekit.agents.telemetry import gen_ai
+from livekit.agents.voice import SpeechHandle
+from livekit.agents.voice.agent_activity import _SpeechHandleContextVar
 
 logger = logging.getLogger(__name__)
 
@@ -64,6 +66,11 @@ def allow_interruptions(context: RunContext[Any], *, allow: bool) -> None:
         logger.debug("reply interrupted before its transfer was decided")
 
 
+def current_speech() -> SpeechHandle | None:
+    """Return the reply whose task this is; an event about an item does not name its reply."""
+    return _SpeechHandleContextVar.get(None)
+
+
 def is_closing(session: AgentSession[Any]) -> bool:
     """Whether a session has begun to close; livekit emits an event only after it has closed."""
     return session._is_closing()
@@ -75,6 +82,7 @@ def request_once(
     tools: list[Tool],
     options: APIConnectOptions,
     should_retry: Callable[[Exception], bool],
+    settings: Mapping[str, Any],
 ) -> LLMStream:
     """Send one model request that is not retried inside the stream once a part of it has arrived.
 
@@ -90,10 +98,16 @@ def request_once(
         options: The connection options; their number of retries is ignored.
         should_retry: Whether the caller retries after a failure; livekit closes a session after
             several failures that are final.
+        settings: The model's own settings for this request.
     """
     _disable_retry_on_chunk_sent(model)
     once = replace(options, max_retry=0)
-    stream = model.chat(chat_ctx=context, tools=tools, conn_options=once)
+    stream = model.chat(
+        chat_ctx=context,
+        tools=tools,
+        conn_options=once,
+        extra_kwargs=dict(settings) if settings else NOT_GIVEN,
+    )
     stream._retry_on_chunk_sent = False
     emit_error = type(stream)._emit_error
     weak_stream = weakref.proxy(stream)  # avoids a reference cycle

@@ -20,6 +20,7 @@ from state.shared.errors import (
     TakenOver,
     UnknownState,
 )
+from state.shared.forms import write_state
 from state.shared.journal import (
     Entry,
     Gate,
@@ -33,6 +34,7 @@ from state.shared.journal import (
 from state.shared.lease import Lease
 from state.shared.reading import read_state
 from state.shared.schema import Migration, schema_faults
+from state.shared.shapes import model_faults
 from state.shared.shared_state import Applied, SharedState, Subscriber
 from state.shared.sql import SqlStore
 
@@ -67,8 +69,10 @@ __all__ = [
     "TakenOver",
     "UnknownState",
     "VersionTaken",
+    "model_faults",
     "overlap",
     "read_state",
     "schema_faults",
+    "write_state",
     "to_the_end",
 ]

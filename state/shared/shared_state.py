@@ -1,13 +1,14 @@
 """A shared state with many readers and one writer at a time."""
 
 import asyncio
+import copy
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel, JsonValue, ValidationError
 
 from state.shared.basis import Basis
 from state.shared.command import WHOLE, C, Command, HandOver, S, overlap
@@ -22,10 +23,10 @@ from state.shared.errors import (
     TakenOver,
     UnknownState,
 )
-from state.shared.forms import as_json, as_stored, fingerprint, validated, written
+from state.shared.forms import as_json, as_stored, fingerprint, validated, write_state
 from state.shared.journal import Entry, Journal, Stored, VersionTaken, to_the_end
 from state.shared.reading import read_state
-from state.shared.shapes import Guard, separate, shape_of
+from state.shared.shapes import Guard, model_faults, shape_of
 
 if TYPE_CHECKING:
     from state.shared.sql import SqlStore
@@ -89,7 +90,7 @@ class SharedState(Generic[S, C]):
     """The present state, its version, and the only way to change it.
 
     Args:
-        state: The initial state. Frozen; it is replaced, never edited.
+        state: The initial state. Its model and those in it are frozen: it is replaced, never edited.
         context: What the rules may use: a menu, a clock, limits. The same for the whole call.
         version: 0 for a new state, the last entry's for a stored one.
         speaker: The active agent.
@@ -97,6 +98,9 @@ class SharedState(Generic[S, C]):
         past: The entries that led here, oldest first, for their keys and the parts they touched.
         wait_s: How long a writer waits for earlier ones, in seconds.
         state_id: Its id where it is stored.
+
+    Raises:
+        TypeError: A model is not frozen.
     """
 
     def __init__(
@@ -111,6 +115,7 @@ class SharedState(Generic[S, C]):
         past: Iterable[Entry] = (),
         wait_s: float = WAIT_S,
     ) -> None:
+        _demand_frozen(type(state))
         self._state = state
         self._guard = Guard(state)
         self._version = version
@@ -125,6 +130,7 @@ class SharedState(Generic[S, C]):
         self._waiting = 0
         self._subscribers: list[Subscriber[S]] = []
         past = tuple(past)
+        self._handover = _last_handover(past)
         self._keys: dict[str, tuple[str, Applied[S] | Entry]] = {
             entry.key: (entry.body or "", entry) for entry in past if entry.key
         }
@@ -181,7 +187,9 @@ class SharedState(Generic[S, C]):
             JournalFault: The database cannot be used, or what was stored does not read back as it was written. The
                 state stays with its holder then.
             NotStored: The new state does not read back from its JSON.
+            TypeError: A model is not frozen; nothing is stored.
         """
+        _demand_frozen(type(new))
 
         def check(stored: Stored) -> None:
             stored.read(type(new))
@@ -190,7 +198,7 @@ class SharedState(Generic[S, C]):
             stored = await store.take(state_id, check=check)
         except UnknownState:
             try:
-                stored = await store.create(state_id, lambda ordinal: written(new))
+                stored = await store.create(state_id, lambda ordinal: write_state(new))
             except JournalFault as fault:  # another process may have created it meanwhile
                 try:
                     stored = await store.take(state_id, check=check)
@@ -212,6 +220,11 @@ class SharedState(Generic[S, C]):
     def speaker(self) -> str | None:
         """The active agent."""
         return self._speaker
+
+    @property
+    def handover(self) -> HandOver | None:
+        """The last handoff, if there has been one."""
+        return self._handover
 
     @property
     def taken_over(self) -> bool:
@@ -417,12 +430,18 @@ class SharedState(Generic[S, C]):
             self._keys[change.key] = (change.body or "", applied)
         if change.basis is not None:
             change.basis.own.add(applied.version)
+        for command in commands:
+            if isinstance(command, HandOver):
+                self._handover = command
         self._swap(applied, touched, guard)
         return applied
 
     def _fold(self, change: "_Change[S]") -> tuple[S, str | None, set[str]]:
         """Return the state after a change, the active agent, and the parts that changed."""
-        state: Any = separate(self._state)
+        # What cannot be guarded is copied: objects of unknown types, private attributes, fields without a name.
+        state: Any = self._state
+        if not shape_of(type(self._state)).known:
+            state = copy.deepcopy(state)
         speaker = self._speaker
         touched: set[str] = set()
         try:
@@ -488,6 +507,7 @@ class SharedState(Generic[S, C]):
             return
         for entry in await self._journal.after(self._version):
             applied = self._restored(entry, before=self._state)
+            self._handover = _last_handover((entry,)) or self._handover
             if entry.key:
                 self._keys[entry.key] = (entry.body or "", applied)
             self._swap(applied, entry.touched)
@@ -510,3 +530,19 @@ class SharedState(Generic[S, C]):
             answer = self._restored(answer)
             self._keys[key] = (self._keys[key][0], answer)
         return answer
+
+
+def _demand_frozen(kind: type[BaseModel]) -> None:
+    if faults := model_faults(kind):
+        raise TypeError("; ".join(faults))
+
+
+def _last_handover(entries: Sequence[Entry]) -> HandOver | None:
+    """Return the last handoff in journal rows; fields that a newer release wrote are ignored."""
+    for entry in reversed(entries):
+        for command in reversed(entry.commands):
+            if command.get("op") == HandOver.model_fields["op"].default:
+                known = {name: command[name] for name in HandOver.model_fields if name in command}
+                with suppress(ValidationError):
+                    return HandOver.model_validate(known)
+    return None
