@@ -24,7 +24,7 @@ from agents.handoff.events import (
     YourTurn,
 )
 from agents.handoff.failures import ModelFailure, why_model_failed
-from agents.handoff.graph import Condition, Graph, GraphError, Handoff, dot, mermaid, outline
+from agents.handoff.graph import BACK, Condition, Graph, GraphError, Handoff, dot, mermaid, outline
 from agents.handoff.policy import CallPolicy
 from agents.handoff.request import DATA_MARK
 from agents.handoff.speech import start_speech, turns_by
@@ -42,6 +42,7 @@ from agents.handoff.tools import (
 )
 
 __all__ = [
+    "BACK",
     "DATA_MARK",
     "Action",
     "Call",

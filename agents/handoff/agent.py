@@ -2,7 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Callable,
+    Mapping,
+    Sequence,
+)
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
@@ -17,12 +24,13 @@ from pydantic import BaseModel
 from agents.handoff.failures import why_model_failed
 from agents.handoff.hooks import guard_hooks
 from agents.handoff.livekit_workarounds import request_once
-from agents.handoff.output_redactor import OutputRedactor
+from agents.handoff.output_redactor import OutputRedactor, replace_lone_surrogates
 from agents.handoff.reply import Reply
 from agents.handoff.request import (
     data_message,
     ends_with_user,
     recent_items,
+    replace_instructions,
     verbatim_text,
     with_digest,
 )
@@ -67,8 +75,9 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
 
     name: ClassVar[str]
     """In lower snake case; transfers to it are called ``transfer_to_<name>``."""
-    prompt: ClassVar[str]
-    """Its instructions."""
+    prompt: "str | Callable[[S, C, Call[S, C]], str]"
+    """Its instructions, or a static method that takes state, context and call and returns them. It is
+    called for every model request and must not block."""
     offers: tuple[type[Command[S, C]] | type[Read[S, C]] | type[Action], ...] = ()
     """The commands, reads and actions its model may call; commands and reads of this state."""
     opening: ClassVar[Opening]
@@ -85,6 +94,7 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
         self._transfers: frozenset[str] = frozenset(
             tool.info.name for tool in graph.transfers(self.name)
         )
+        self._ways_back = graph.ways_back(self.name)
         self._final_tools = self._transfers | {
             tool_name(tool) for tool in self.offers if issubclass(tool, Action) and tool.goes_last
         }
@@ -96,12 +106,16 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
         # Cache: a request's tools depend only on the tools offered and on whether transfers are.
         self._known_tools: list[LivekitTool] = []
         self._grouped: dict[
-            tuple[tuple[Tool, ...] | None, bool], tuple[list[LivekitTool], ToolGroups]
+            tuple[tuple[Tool, ...] | None, frozenset[str]], tuple[list[LivekitTool], ToolGroups]
         ] = {}
         self._digest_message: tuple[str, ChatMessage] | None = None
+        prompt: Any = cast(Any, type(self)).prompt  # a function is not bound to the agent
+        self._render_prompt = cast(
+            "Callable[[S, C, Call[S, C]], str] | None", prompt if callable(prompt) else None
+        )
         super().__init__(
             id=self.name,
-            instructions=self.prompt,
+            instructions="" if self._render_prompt is not None else cast(str, self.prompt),
             tools=[*(tool_of(tool) for tool in self.offers), *graph.transfers(self.name)],
             chat_ctx=ChatContext(list(carried)),
         )
@@ -250,9 +264,17 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
         redactor = OutputRedactor(call.policy.redact_output, call.policy.safe_prefix)
         sorter: ToolCallSorter | None = None
         try:
+            instructions = self._rendered_prompt(call)
+        except Exception:  # an application's fault is no model's, and must not end in silence
+            logger.exception("agent prompt failed", extra={"agent": self.name})
+            yield f"{preamble}{self._fallback_text(call)}"
+            return
+        try:
             offered, groups = self._offered(call, tools, model_settings)
             sorter = ToolCallSorter(call.replies, reply, groups, call.policy.redact_output)
             items = recent_items(chat_ctx.items, call.policy.remembers)
+            if instructions is not None:
+                replace_instructions(items, instructions)
             shown = with_digest(items, self._data_message(call.digest))
             async with aclosing(self._request(call, shown, offered)) as chunks:
                 async for chunk in chunks:
@@ -282,6 +304,15 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
             )
         elif not reply.spoke and not sorter.forwarded:
             yield f"{preamble}{self._fallback_text(call)}"
+
+    def _rendered_prompt(self, call: "Call[S, C]") -> str | None:
+        """Render the instructions of one request; None if they never change."""
+        if self._render_prompt is None:
+            return None
+        text: object = self._render_prompt(call.shared.state, call.shared.context, call)
+        if not isinstance(text, str) or not text.strip():
+            raise TypeError(f"the prompt of {self.name} returned a blank text or none")
+        return replace_lone_surrogates(text)
 
     def _data_message(self, digest: str) -> ChatMessage:
         if self._digest_message is None or self._digest_message[0] != digest:
@@ -339,23 +370,28 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
         # With tool_choice "none" livekit still sends the tools, and silently drops any call.
         none = settings is not None and settings.tool_choice == "none"
         offers = None if none else tuple(self.offers_now(call.state))
-        transfers = not self._is_opening and call.transfers.hops < call.policy.handoffs_per_turn
+        transfers = self._transfers
+        if self._is_opening or call.transfers.hops >= call.policy.handoffs_per_turn:
+            transfers = frozenset()
+        elif not call.transfers.trail:
+            transfers -= self._ways_back
         if tools != self._known_tools:
             self._known_tools, self._grouped = tools.copy(), {}
         if (found := self._grouped.get((offers, transfers))) is None:
-            found = self._grouped[offers, transfers] = self._group_tools(
-                tools, offers, transfers=transfers
-            )
+            found = self._grouped[offers, transfers] = self._group_tools(tools, offers, transfers)
         offered, groups = found
         return offered.copy(), groups
 
     def _group_tools(
-        self, tools: list[LivekitTool], offers: tuple[Tool, ...] | None, *, transfers: bool
+        self,
+        tools: list[LivekitTool],
+        offers: tuple[Tool, ...] | None,
+        transfers: frozenset[str],
     ) -> tuple[list[LivekitTool], ToolGroups]:
         known = {tool.id: tool for tool in tools}
         offered = {}
         if offers is not None:
-            shown = {tool_name(tool) for tool in offers} | (self._transfers if transfers else set())
+            shown = {tool_name(tool) for tool in offers} | transfers
             hidden = self._own_tools - shown
             offered = {name: tool for name, tool in known.items() if name not in hidden}
         return list(offered.values()), ToolGroups(

@@ -20,6 +20,7 @@ from livekit.agents.voice import (
 from pydantic import BaseModel
 
 from agents.handoff.agent import Agent
+from agents.handoff.carry import with_arguments
 from agents.handoff.events import (
     Ended,
     EndReason,
@@ -157,6 +158,11 @@ class Call(Generic[S, C]):
         return self._resumed
 
     @property
+    def handover(self) -> HandOver | None:
+        """The handoff by which the active agent took over, with its arguments, if it was one."""
+        return self.transfers.arrival
+
+    @property
     def handoff_target(self) -> str | None:
         """The agent that takes over once the pending handoff has happened."""
         pending = self.transfers.pending
@@ -219,7 +225,9 @@ class Call(Generic[S, C]):
         """Make the first agent: the graph's start, or the last active agent when resuming."""
         name = self.speaker if self.speaker in self.graph.agents else self.graph.start
         self.speaker = name
-        return self.make_agent(name)
+        arrival = self.handover
+        arguments = arrival.arguments if arrival is not None else None
+        return self.make_agent(name, with_arguments((), arguments))
 
     def make_agent(self, name: str, carried: Sequence[ChatItem] = ()) -> Agent[S, C]:
         """Make a fresh agent for one handoff.

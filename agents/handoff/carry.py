@@ -5,17 +5,20 @@ state's digest is not carried: every model request shows it afresh. livekit-agen
 calls that the new agent does not own, so their results have to travel as text.
 """
 
+import json
 import re
-from collections.abc import Callable, Sequence
-from typing import TypeAlias, TypeGuard
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeGuard
 
-from livekit.agents.llm import ChatItem, ChatMessage, FunctionCallOutput
+from livekit.agents.llm import ChatItem, ChatMessage
+
+from agents.handoff.output_redactor import replace_lone_surrogates, without_instruction_tags
 
 Carry: TypeAlias = Callable[[Sequence[ChatItem]], list[ChatItem]]
 """Takes the history of the leaving agent and returns the items the next one starts with."""
 
 _NOTE = re.compile(r"\(\w+: .*\)", re.DOTALL)
-"""A tool's result as text."""
+"""A tool's result, or the arguments of a handoff, as text."""
 
 
 def nothing() -> Carry:
@@ -39,7 +42,7 @@ def digest() -> Carry:
             if _is_message(item, "user") or is_note(item):
                 words.append(item)
             elif item.type == "function_call_output" and not item.is_error:
-                words.append(_note(item))
+                words.append(note(item.name, item.output))
         while words and (is_note(words[0]) or is_note(words[min(1, len(words) - 1)])):
             del words[0]  # a single message, already acted on
         return words
@@ -66,7 +69,7 @@ def full() -> Carry:
             if _is_message(item, "user", "assistant"):
                 carried.append(item)
             elif item.type == "function_call_output" and item.output:
-                carried.append(_note(item))
+                carried.append(note(item.name, item.output))
         return carried
 
     return carry
@@ -102,12 +105,36 @@ def _ends(items: Sequence[ChatItem], at: int) -> bool:
 
 
 def is_note(item: ChatItem) -> bool:
-    """Whether a message is a tool's result as text rather than something an agent said."""
+    """Whether a message is a note rather than something an agent said."""
     return _is_message(item, "assistant") and _NOTE.fullmatch(item.text_content or "") is not None
 
 
-def _note(output: FunctionCallOutput) -> ChatMessage:
-    return ChatMessage(role="assistant", content=[f"({output.name}: {output.output})"])
+def note(name: str, text: str) -> ChatMessage:
+    """Make a message of something a model is told that nobody has said, such as a tool's result.
+
+    >>> note("ask_rate", "A night is 120 euros.").text_content
+    '(ask_rate: A night is 120 euros.)'
+    """
+    return ChatMessage(role="assistant", content=[f"({name}: {text})"])
+
+
+def with_arguments(
+    carried: Sequence[ChatItem], arguments: Mapping[str, Any] | None
+) -> list[ChatItem]:
+    """Add the arguments of a handoff to what is carried, before the user's last messages.
+
+    Args:
+        carried: What the context policy carries.
+        arguments: What the agent that hands over tells the next agent, as JSON; None for nothing.
+    """
+    items = list(carried)
+    if arguments is not None:
+        at = len(items)
+        while at > 0 and _is_message(items[at - 1], "user"):
+            at -= 1
+        text = without_instruction_tags(json.dumps(arguments, ensure_ascii=False))
+        items.insert(at, note("handed_over", replace_lone_surrogates(text)))
+    return items
 
 
 def _is_message(item: ChatItem, *roles: str) -> TypeGuard[ChatMessage]:

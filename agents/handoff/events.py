@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 logger = logging.getLogger(__name__)
@@ -54,6 +54,8 @@ class HandedOver:
     turn: int
     source: str
     target: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    """What the source told the target, as JSON."""
 
 
 @dataclass(frozen=True, slots=True)

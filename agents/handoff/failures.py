@@ -29,6 +29,12 @@ class HandoffTaken(Refused):
     code = "already_handing_over"
 
 
+class NoWayBack(Refused):
+    """Nobody has handed the user over to the agent that would hand them back."""
+
+    code = "no_way_back"
+
+
 class CallEnding(Refused):
     """The call is about to end."""
 

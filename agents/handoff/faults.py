@@ -1,5 +1,6 @@
 """Checks of agents and tools as declared, before the first call."""
 
+import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -26,12 +27,15 @@ def faults_of_agent(agent: "type[Agent[Any, Any]]", transfers: Sequence[str]) ->
     """
     own = ("name", "prompt", "opening")
     yield from (f"{agent.__name__} has no {what}" for what in own if not hasattr(agent, what))
+    yield from _faults_of_prompt(agent)
     name = getattr(agent, "name", "unnamed")
     if not isinstance(name, str) or not _AGENT_NAME.fullmatch(name):
         yield (
             f"{agent.__name__} is called {name!r}: an agent's name is in lower snake case, and no"
             " longer than 52 characters"
         )
+    if name == "back":
+        yield f"{agent.__name__} is called 'back', which is where a way back leads"
     offered = offers_of(agent)
     if not isinstance(offered, Sequence):
         yield f"{agent.__name__}: offers is not a tuple of tools: {describe_tool(offered)}"
@@ -44,6 +48,18 @@ def faults_of_agent(agent: "type[Agent[Any, Any]]", transfers: Sequence[str]) ->
             yield f"{agent.__name__} offers {op} twice"
         if op in transfers:
             yield f"{agent.__name__}: {op} is the name of a tool and of a handoff"
+
+
+def _faults_of_prompt(agent: "type[Agent[Any, Any]]") -> Iterator[str]:
+    prompt: Any = getattr(agent, "prompt", "")
+    if not callable(prompt):
+        return
+    if inspect.iscoroutinefunction(prompt):
+        yield f"{agent.__name__}: its prompt is an async function: it may not wait"
+    try:
+        inspect.signature(prompt).bind(None, None, None)
+    except (TypeError, ValueError):
+        yield f"{agent.__name__}: its prompt has to take state, context and call"
 
 
 def faults_of_needs_answer(agents: Sequence["type[Agent[Any, Any]]"]) -> Iterator[str]:

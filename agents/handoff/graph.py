@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from livekit.agents import RunContext
 from livekit.agents.llm import ChatItem, RawFunctionTool
@@ -16,6 +16,7 @@ from agents.handoff.faults import (
     named_tools,
     offers_of,
 )
+from agents.handoff.schema import parameters
 from agents.handoff.tools import Tool, raw_tool, tool_name
 from state.shared import Refused
 
@@ -27,6 +28,9 @@ S = TypeVar("S", bound=BaseModel)
 
 Condition = Callable[[S], Refused | None]
 """Returns None if it holds, else a refusal: a code, facts and an English reason."""
+
+BACK: Final = "back"
+"""The target of a handoff to whoever handed the user over."""
 
 _NO_ARGUMENTS: dict[str, Any] = {
     "type": "object",
@@ -42,11 +46,14 @@ class Handoff(Generic[S]):
 
     Args:
         source: The name of the agent that hands over.
-        target: The name of the agent that takes over.
+        target: The name of the agent that takes over; ``BACK`` for the one that handed the user over
+            to the source. Like a browser's, a way back undoes one handoff.
         when: For the model, in the imperative: when to do it.
         condition: What has to hold in the state; otherwise the handoff is refused with its reason.
         satisfied_by: Commands that can satisfy the condition; the source must offer one of them.
         carry: The context policy: which part of the conversation the target starts with.
+        arguments: A pydantic model of what the source's model tells the target when it hands over.
+            Its fields are the arguments of the transfer tool; the target is shown them once.
     """
 
     source: str
@@ -55,11 +62,12 @@ class Handoff(Generic[S]):
     condition: Condition[S] | None = None
     satisfied_by: tuple[Tool, ...] = ()
     carry: Carry = field(default_factory=digest)
+    arguments: type[BaseModel] | None = None
 
     @property
     def tool_name(self) -> str:
         """The name of the transfer tool."""
-        return f"transfer_to_{self.target}"
+        return "transfer_back" if self.target == BACK else f"transfer_to_{self.target}"
 
 
 class GraphError(ValueError):
@@ -75,7 +83,7 @@ class Graph(Generic[S]):
     """The agents of a call and the handoffs between them.
 
     Args:
-        agents: The classes, each with a unique name.
+        agents: The classes, each with a unique name; ``back`` is no agent's.
         handoffs: The edges.
         start: The name of the agent that opens a call.
 
@@ -101,6 +109,8 @@ class Graph(Generic[S]):
         faults += [*faults_of_needs_answer(agents), *_double_names(named), *self._faults()]
         if faults:
             raise GraphError(faults)
+        self.has_ways_back = any(handoff.target == BACK for handoff in self.handoffs)
+        """Whether a handoff leads back to whoever handed over."""
         self._transfers: dict[str, tuple[RawFunctionTool[Any, Any], ...]] = {
             name: tuple(_transfer_tool(handoff) for handoff in self.leaving(name))
             for name in self.agents
@@ -109,6 +119,14 @@ class Graph(Generic[S]):
     def leaving(self, source: str) -> tuple[Handoff[S], ...]:
         """The handoffs an agent can request, in the order declared."""
         return tuple(handoff for handoff in self.handoffs if handoff.source == source)
+
+    def ways_back(self, source: str) -> frozenset[str]:
+        """The names of an agent's transfer tools that lead back to whoever handed over."""
+        return frozenset(one.tool_name for one in self.leaving(source) if one.target == BACK)
+
+    def sources(self, target: str) -> tuple[str, ...]:
+        """The agents that can hand the user over to this one, ways back not counted."""
+        return tuple(handoff.source for handoff in self.handoffs if handoff.target == target)
 
     def offers(self, name: str) -> tuple[Tool, ...]:
         """The commands, reads and actions an agent's model may call."""
@@ -133,8 +151,11 @@ class Graph(Generic[S]):
         seen: set[tuple[str, str]] = set()
         for handoff in self.handoffs:
             edge = f"{handoff.source} -> {handoff.target}"
-            missing = [name for name in (handoff.source, handoff.target) if name not in self.agents]
+            known = {*self.agents, BACK}
+            missing = [name for name in (handoff.source, handoff.target) if name not in known]
             faults += [f"{edge}: {name!r} is not an agent" for name in missing]
+            if handoff.target == BACK and not self.sources(handoff.source):
+                faults.append(f"{edge}: no handoff leads to {handoff.source}")
             if handoff.source == handoff.target:
                 faults.append(f"{edge}: an agent cannot hand over to itself")
             if (handoff.source, handoff.target) in seen:
@@ -151,6 +172,10 @@ class Graph(Generic[S]):
                     faults.append(
                         f"{edge}: {handoff.source} offers none of the commands in satisfied_by ({ops})"
                     )
+            if not _is_model(handoff.arguments):
+                faults.append(
+                    f"{edge}: its arguments are not a pydantic model: {handoff.arguments!r}"
+                )
             if handoff.condition is not None and not handoff.satisfied_by:
                 faults.append(f"{edge}: it has a condition and no satisfied_by")
         faults += [f"{name} is unreachable" for name in self.agents if name not in self._reached()]
@@ -163,8 +188,13 @@ class Graph(Generic[S]):
             name = to_visit.pop()
             if name not in reached:
                 reached.add(name)
-                to_visit += [handoff.target for handoff in self.leaving(name)]
+                targets = [handoff.target for handoff in self.leaving(name)]
+                to_visit += [target for target in targets if target != BACK]
         return reached
+
+
+def _is_model(given: object) -> bool:
+    return given is None or (isinstance(given, type) and issubclass(given, BaseModel))
 
 
 def _double_names(agents: Sequence["type[Agent[Any, Any]]"]) -> list[str]:
@@ -177,26 +207,27 @@ def _double_names(agents: Sequence["type[Agent[Any, Any]]"]) -> list[str]:
 def _transfer_tool(handoff: Handoff[Any]) -> RawFunctionTool[Any, Any]:
     async def transfer(raw_arguments: dict[str, object], context: RunContext[Any]) -> Any:
         call: Call[Any, Any] = context.userdata
-        return await call.transfers.decide(handoff, context)
+        return await call.transfers.decide(handoff, raw_arguments, context)
 
-    return raw_tool(handoff.tool_name, handoff.when, _NO_ARGUMENTS, transfer)
+    schema, strict = _NO_ARGUMENTS, True
+    if handoff.arguments is not None:
+        schema, strict = parameters(handoff.arguments)
+    return raw_tool(handoff.tool_name, handoff.when, schema, transfer, strict=strict)
 
 
 def mermaid(graph: Graph[Any]) -> str:
-    """Draw the graph for Markdown pages."""
+    """Draw the graph for Markdown pages; ways back are dotted."""
     lines = ["flowchart LR", f"    start(( )) --> {graph.start}"]
     lines += [f"    {name}[{_title(name)}]" for name in graph.agents]
-    lines += [
-        f'    {handoff.source} -->|"{label}"| {handoff.target}'
-        if (label := _label(handoff))
-        else f"    {handoff.source} --> {handoff.target}"
-        for handoff in graph.handoffs
-    ]
+    for handoff in graph.handoffs:
+        arrow, label = "-.->" if handoff.target == BACK else "-->", _label(handoff)
+        shown = f'{arrow}|"{label}"|' if label else arrow
+        lines += [f"    {handoff.source} {shown} {target}" for target in _targets(graph, handoff)]
     return "\n".join(lines)
 
 
 def dot(graph: Graph[Any]) -> str:
-    """Draw the graph for Graphviz."""
+    """Draw the graph for Graphviz; ways back are dashed."""
     lines = [
         "digraph agents {",
         "  rankdir=LR;",
@@ -204,10 +235,12 @@ def dot(graph: Graph[Any]) -> str:
         f"  start -> {graph.start};",
     ]
     lines += [f'  {name} [label="{_title(name)}", shape=box];' for name in graph.agents]
-    lines += [
-        f'  {handoff.source} -> {handoff.target} [label="{_label(handoff)}"];'
-        for handoff in graph.handoffs
-    ]
+    for handoff in graph.handoffs:
+        style = ", style=dashed" if handoff.target == BACK else ""
+        lines += [
+            f'  {handoff.source} -> {target} [label="{_label(handoff)}"{style}];'
+            for target in _targets(graph, handoff)
+        ]
     return "\n".join([*lines, "}"])
 
 
@@ -220,9 +253,15 @@ def outline(graph: Graph[Any]) -> str:
             f"  offers  {', '.join(tool_name(tool) for tool in graph.offers(name)) or 'nothing'}"
         )
         for handoff in graph.leaving(name):
-            label = _label(handoff)
-            lines.append(f"  -> {_title(handoff.target)}{f', when {label}' if label else ''}")
+            back = "back to " if handoff.target == BACK else ""
+            targets = " or ".join(_title(target) for target in _targets(graph, handoff))
+            condition = _condition(handoff)
+            lines.append(f"  -> {back}{targets}{f', when {condition}' if condition else ''}")
     return "\n".join(lines)
+
+
+def _targets(graph: Graph[Any], handoff: Handoff[Any]) -> tuple[str, ...]:
+    return graph.sources(handoff.source) if handoff.target == BACK else (handoff.target,)
 
 
 def _title(name: str) -> str:
@@ -230,6 +269,11 @@ def _title(name: str) -> str:
 
 
 def _label(handoff: Handoff[Any]) -> str:
+    back = BACK if handoff.target == BACK else ""
+    return ", ".join(part for part in (back, _condition(handoff)) if part)
+
+
+def _condition(handoff: Handoff[Any]) -> str:
     if handoff.condition is None:
         return ""
     return getattr(handoff.condition, "__name__", "").removeprefix("can_").replace("_", " ")

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from livekit.agents.llm import ChatContext, ChatItem, ChatMessage
+from livekit.agents.voice.generation import INSTRUCTIONS_MESSAGE_ID
 
 from agents.handoff.carry import unanswered
 
@@ -38,6 +39,16 @@ def recent_items(items: Sequence[ChatItem], max_items: int) -> list[ChatItem]:
 
 def _is_instructions(item: ChatItem) -> bool:
     return item.type == "message" and item.role in ("system", "developer")
+
+
+def replace_instructions(items: list[ChatItem], text: str) -> None:
+    """Replace the agent's instructions in the items of one request; the history keeps its own."""
+    for at, item in enumerate(items):
+        if item.type == "message" and item.id == INSTRUCTIONS_MESSAGE_ID:
+            # What follows the text marks its end for a provider's prompt cache.
+            items[at] = item.model_copy(update={"content": [text, *item.content[1:]]})
+            return
+    items.insert(0, ChatMessage(role="system", content=[text]))
 
 
 def data_message(digest: str) -> ChatMessage:

@@ -7,18 +7,22 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from livekit.agents import RunContext, ToolError
 from livekit.agents.voice import FunctionToolsExecutedEvent, SpeechHandle
-from pydantic import BaseModel
+from pydantic import BaseModel, JsonValue
 
+from agents.handoff.carry import with_arguments
 from agents.handoff.events import HandedOver, HandoffRefused
 from agents.handoff.failures import (
     NOT_HANDED_OVER,
     CallEnding,
     HandoffTaken,
     Interrupted,
+    NoWayBack,
     TooManyHandoffs,
     code_of,
 )
+from agents.handoff.graph import BACK
 from agents.handoff.livekit_workarounds import allow_interruptions, is_cancelled
+from agents.handoff.tools import drop_nulls
 from state.shared import HandOver, Refused, StateError
 
 if TYPE_CHECKING:
@@ -31,6 +35,9 @@ logger = logging.getLogger(__name__)
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
 
+MAX_TRAIL = 16
+"""How many handoffs can be undone by ways back."""
+
 
 @dataclass(eq=False)
 class PendingHandoff:
@@ -38,15 +45,20 @@ class PendingHandoff:
 
     Args:
         source: The agent that hands over.
-        target: The agent that takes over.
+        handover: Its journal entry.
         call_id: The id of the transfer call.
         accepted: Whether livekit has begun to activate the next agent.
     """
 
     source: str
-    target: str
+    handover: HandOver
     call_id: str
     accepted: bool = False
+
+    @property
+    def target(self) -> str:
+        """The agent that takes over."""
+        return self.handover.target
 
 
 class Transfers(Generic[S, C]):
@@ -60,6 +72,7 @@ class Transfers(Generic[S, C]):
         self.hops = 0
         """How many handoffs the last user message has caused."""
         self.pending: PendingHandoff | None = None
+        self._arrival = call.shared.handover
         self._correcting = 0
         self._commit_ended = asyncio.Event()
         self._commit_ended.set()
@@ -71,6 +84,22 @@ class Transfers(Generic[S, C]):
         return self.pending is not None or self._correcting > 0
 
     @property
+    def arrival(self) -> HandOver | None:
+        """The handoff by which the active agent took over, if it was one."""
+        arrived = self._arrival
+        return arrived if arrived is not None and arrived.target == self._call.speaker else None
+
+    @property
+    def trail(self) -> tuple[str, ...]:
+        """Where ways back lead from the active agent: who handed over, the last one last."""
+        call = self._call
+        known = (self.arrival.trail if self.arrival is not None else None) or ()
+        trail = [name for name in known if name in call.graph.agents]
+        while trail and trail[-1] == call.speaker:  # an agent between has left the graph
+            del trail[-1]
+        return tuple(trail)
+
+    @property
     def committing(self) -> bool:
         """Whether a handoff is between its conditions and pending: no reply should start now."""
         return not self._commit_ended.is_set()
@@ -79,7 +108,9 @@ class Transfers(Generic[S, C]):
         """Wait until the handoff being committed is pending or has failed."""
         await self._commit_ended.wait()
 
-    async def decide(self, handoff: "Handoff[S]", context: RunContext[Any]) -> "Agent[S, C]":
+    async def decide(
+        self, handoff: "Handoff[S]", raw: dict[str, object], context: RunContext[Any]
+    ) -> "Agent[S, C]":
         """Decide one transfer call: return the next agent, or tell the model why not.
 
         Transfers are decided one at a time, after every other tool of their reply; the first that
@@ -91,7 +122,7 @@ class Transfers(Generic[S, C]):
             allow_interruptions(context, allow=False)
             try:
                 return await self._decide(
-                    handoff, context.function_call.call_id, context.speech_handle
+                    handoff, raw, context.function_call.call_id, context.speech_handle
                 )
             except (Exception, asyncio.CancelledError) as error:
                 if self.pending is None:
@@ -100,11 +131,14 @@ class Transfers(Generic[S, C]):
                     raise
                 failure = call.describe_failure(error, NOT_HANDED_OVER, handoff.tool_name)
                 reason = error.reason if isinstance(error, Refused) else code_of(error)
-                call.emit(HandoffRefused(call.turn, handoff.source, handoff.target, reason))
+                target = handoff.target
+                if target == BACK and self.trail:
+                    target = self.trail[-1]
+                call.emit(HandoffRefused(call.turn, handoff.source, target, reason))
                 raise ToolError(failure) from error
 
     async def _decide(
-        self, handoff: "Handoff[S]", call_id: str, speech: SpeechHandle
+        self, handoff: "Handoff[S]", raw: dict[str, object], call_id: str, speech: SpeechHandle
     ) -> "Agent[S, C]":
         call = self._call
         reply = call.reply_of(call_id)
@@ -113,6 +147,8 @@ class Transfers(Generic[S, C]):
             raise CallEnding("The call is about to end.")
         if handoff.source != call.speaker:
             raise HandoffTaken(f"The guest is with {call.speaker} now.")
+        target, trail = self._destination(handoff)
+        arguments = _validated(raw, handoff.arguments)
         if handoff.condition is not None:
             # Checked now without waiting, and again when it is committed.
             missing = handoff.condition(call.shared.state)
@@ -121,43 +157,71 @@ class Transfers(Generic[S, C]):
         if self.hops >= call.policy.handoffs_per_turn:
             raise TooManyHandoffs("The guest has been handed around enough. Answer yourself.")
         history = list(call.session.current_agent.chat_ctx.items)
-        agent = call.make_agent(handoff.target, handoff.carry(history))
+        carried = with_arguments(handoff.carry(history), arguments)
+        agent = call.make_agent(target, carried)
+        more: dict[str, object] = {} if arguments is None else {"arguments": arguments}
+        if call.graph.has_ways_back:
+            more["trail"] = trail
+        handover = HandOver(source=handoff.source, target=target).model_copy(update=more)
         if speech.interrupted:  # livekit may ignore a handoff of this reply
             raise Interrupted("The guest spoke on before that.")
         self._commit_ended.clear()
         try:
-            return await self._commit(agent, handoff, call_id, speech)
+            return await self._commit(agent, handover, handoff.condition, call_id, speech)
         finally:
             self._commit_ended.set()
 
+    def _destination(self, handoff: "Handoff[S]") -> tuple[str, tuple[str, ...]]:
+        """Return the agent that a handoff leads to, and where ways back lead from there.
+
+        Raises:
+            NoWayBack: It leads back, and nobody has handed the user over.
+        """
+        trail = self.trail
+        if handoff.target != BACK:
+            return handoff.target, (*trail, handoff.source)[-MAX_TRAIL:]
+        if not trail:
+            raise NoWayBack("Nobody has handed the user over to you. Go on yourself.")
+        return trail[-1], trail[:-1]
+
     async def _commit(
-        self, agent: "Agent[S, C]", handoff: "Handoff[S]", call_id: str, speech: SpeechHandle
+        self,
+        agent: "Agent[S, C]",
+        handover: HandOver,
+        condition: "Condition[S] | None",
+        call_id: str,
+        speech: SpeechHandle,
     ) -> "Agent[S, C]":
-        await self._journal(
-            handoff.source, handoff.target, actor=handoff.source, provided=handoff.condition
-        )
+        source = self._call.speaker
+        await self._journal(handover, actor=source, provided=condition)
         if speech.done():  # interrupted by force, and livekit has stopped waiting for its tools
             self.correct_speaker()
             raise Interrupted("The guest spoke on meanwhile.")
         self.hops += 1
-        self.pending = pending = PendingHandoff(handoff.source, handoff.target, call_id)
+        self.pending = pending = PendingHandoff(source, handover, call_id)
         speech.add_done_callback(lambda _: self._drop_if_not_accepted(pending))
         return agent
 
     async def _journal(
-        self, source: str, target: str, *, actor: str, provided: "Condition[S] | None" = None
+        self, handover: HandOver, *, actor: str, provided: "Condition[S] | None" = None
     ) -> None:
         call = self._call
         async with call.time_limits.timeout(None):
-            await call.shared.apply(
-                HandOver(source=source, target=target), actor=actor, provided=provided
-            )
+            await call.shared.apply(handover, actor=actor, provided=provided)
 
     def agent_entered(self) -> None:
         """Clear the pending handoff: the next agent has entered."""
         pending, self.pending = self.pending, None
         if pending is not None:
-            self._call.emit(HandedOver(self._call.turn, pending.source, pending.target))
+            self._arrival = pending.handover
+            self._call.emit(
+                HandedOver(
+                    self._call.turn,
+                    pending.source,
+                    pending.target,
+                    pending.handover.arguments or {},
+                )
+            )
 
     def tools_executed(self, event: FunctionToolsExecutedEvent) -> None:
         """Note whether livekit accepted the handoff, or a forced interruption dropped it."""
@@ -195,9 +259,26 @@ class Transfers(Generic[S, C]):
             async with call.tools.final_tools_lock:
                 wrong = call.shared.speaker
                 if wrong not in (None, call.speaker) and self.pending is None:
-                    await self._journal(wrong, call.speaker, actor=call.speaker)
+                    arrived = self.arrival or HandOver(target=call.speaker)
+                    await self._journal(
+                        arrived.model_copy(update={"source": wrong}), actor=call.speaker
+                    )
         except (StateError, TimeoutError) as error:
             logger.warning("active agent not journalled", extra={"code": code_of(error)})
         finally:
             self._correcting -= 1
             call.turns.recheck()
+
+
+def _validated(
+    raw: dict[str, object], model: type[BaseModel] | None
+) -> dict[str, JsonValue] | None:
+    """Return the arguments of a transfer call as JSON; None if it takes none.
+
+    Raises:
+        ValidationError: They do not fit their model.
+    """
+    if model is None:
+        return None
+    made = model.model_validate(drop_nulls(raw, model))
+    return made.model_dump(mode="json", exclude_none=True)

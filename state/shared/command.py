@@ -65,6 +65,10 @@ class HandOver(Command[Any, Any]):
     op: Literal["hand_over"] = "hand_over"
     source: str | None = None
     target: str
+    arguments: dict[str, JsonValue] | None = None
+    """What the source tells the target, as JSON."""
+    trail: tuple[str, ...] | None = None
+    """Where ways back lead from the target: the agents that handed over, the last one last."""
 
     def apply(self, state: Any, context: Any) -> Any:
         """Return the state unchanged."""

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel, JsonValue, ValidationError
 
 from state.shared.basis import Basis
 from state.shared.command import WHOLE, C, Command, HandOver, S, overlap
@@ -123,6 +123,7 @@ class SharedState(Generic[S, C]):
         self._waiting = 0
         self._subscribers: list[Subscriber[S]] = []
         past = tuple(past)
+        self._handover = _last_handover(past)
         self._keys: dict[str, tuple[str, Applied[S] | Entry]] = {
             entry.key: (entry.body or "", entry) for entry in past if entry.key
         }
@@ -203,6 +204,11 @@ class SharedState(Generic[S, C]):
     def speaker(self) -> str | None:
         """The active agent."""
         return self._speaker
+
+    @property
+    def handover(self) -> HandOver | None:
+        """The last handoff, if there has been one."""
+        return self._handover
 
     @property
     def taken_over(self) -> bool:
@@ -408,6 +414,9 @@ class SharedState(Generic[S, C]):
             self._keys[change.key] = (change.body or "", applied)
         if change.basis is not None:
             change.basis.own.add(applied.version)
+        for command in commands:
+            if isinstance(command, HandOver):
+                self._handover = command
         self._swap(applied, touched, guard)
         return applied
 
@@ -479,6 +488,7 @@ class SharedState(Generic[S, C]):
             return
         for entry in await self._journal.after(self._version):
             applied = self._restored(entry, before=self._state)
+            self._handover = _last_handover((entry,)) or self._handover
             if entry.key:
                 self._keys[entry.key] = (entry.body or "", applied)
             self._swap(applied, entry.touched)
@@ -500,3 +510,14 @@ class SharedState(Generic[S, C]):
             answer = self._restored(answer)
             self._keys[key] = (self._keys[key][0], answer)
         return answer
+
+
+def _last_handover(entries: Sequence[Entry]) -> HandOver | None:
+    """Return the last handoff in journal rows; fields that a newer release wrote are ignored."""
+    for entry in reversed(entries):
+        for command in reversed(entry.commands):
+            if command.get("op") == HandOver.model_fields["op"].default:
+                known = {name: command[name] for name in HandOver.model_fields if name in command}
+                with suppress(ValidationError):
+                    return HandOver.model_validate(known)
+    return None

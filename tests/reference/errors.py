@@ -28,6 +28,7 @@ _TO_DO: Mapping[str, str] = {
     "JournalFault": "have a person look at the database",
     "NotAnswered": "tell the guest, wait for the answer",
     "HandoffTaken": "nothing; the handoff is on its way",
+    "NoWayBack": "go on yourself",
     "CallEnding": "say goodbye",
     "SiblingFailed": "tell the guest what was not done",
     "Interrupted": "answer what the guest has said since",

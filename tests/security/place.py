@@ -80,7 +80,7 @@ STATIC = sorted(
         text
         for agent in AGENTS
         for text in (
-            agent.prompt,
+            str(agent.prompt),
             agent.opening.first,
             agent.opening.handed_over,
             agent.opening.come_back,

@@ -85,6 +85,12 @@ class Night(Agent[Stay, House]):
         return self.offers if state.nights else ()
 
 
+class Doorman(Agent[Stay, House]):
+    @staticmethod
+    def prompt(stay: Stay, house: House, call: Call[Stay, House]) -> str:
+        return f"Their nights: {stay.nights} of {house.most_nights}, turn {call.turn}."
+
+
 class Porter(Night):
     offers = (BookNights, Wake)
 

@@ -70,6 +70,16 @@ class OffersAnothersRead(Agent[Stay, House]):
     offers = (AskAmount,)  # type: ignore[assignment]
 
 
+class InstructedByAnothersState(Agent[Stay, House]):
+    @staticmethod
+    def prompt(bill: Bill, house: House, call: Call[Stay, House]) -> str:  # type: ignore[override]
+        return f"They owe {bill.amount}."
+
+
+class InstructedByANumber(Agent[Stay, House]):
+    prompt = 3  # type: ignore[assignment]
+
+
 class OffersAFunction(Agent[Stay, House]):
     offers = (can_sleep,)  # type: ignore[assignment]
 

@@ -168,7 +168,7 @@ def test_no_provider_is_forgotten() -> None:
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 async def test_the_order_and_the_guests_words_are_data(form: Form) -> None:
-    prompts = [agent.prompt for agent in restaurant_graph().agents.values()]
+    prompts = [str(agent.prompt) for agent in restaurant_graph().agents.values()]
     heard = 0
     for context in await contexts():
         messages, data = context.to_provider_format(form.name)
