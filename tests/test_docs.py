@@ -14,6 +14,7 @@ from livekit.agents import AgentSession
 
 from agents.handoff import mermaid
 from agents.roster import restaurant_graph
+from agents.testing import load_rules
 from bella_vista.conversations import load_conversation
 from bella_vista.menus import OWN
 from bella_vista.replay import Defaults, run_conversation
@@ -36,11 +37,23 @@ async def test_the_example_of_a_test_passes() -> None:
 
 
 async def test_the_example_of_a_conversation_file_holds(tmp_path: Path) -> None:
-    (example,) = blocks("docs/testing.md", "yaml")
+    example, _ = blocks("docs/testing.md", "yaml")
     file = tmp_path / "example.yaml"
     file.write_text(example, encoding="utf-8")
 
     assert await run_conversation(load_conversation(file), Defaults(menu=OWN)) == []
+
+
+def test_the_example_of_rules_is_a_file_of_rules(tmp_path: Path) -> None:
+    _, example = blocks("docs/testing.md", "yaml")
+    file = tmp_path / "rules.yaml"
+    file.write_text(example, encoding="utf-8")
+
+    opens, greets, refuses = load_rules(file)["reception"]
+
+    assert opens.say == "Good evening! Your name, please?"
+    assert greets.groups("Well, I am Ada") == {"name": "Ada"}
+    assert refuses.refused == "refused"
 
 
 def test_the_architecture_shows_the_graph_as_it_is() -> None:

@@ -30,7 +30,7 @@ def wanted(*groups: str) -> set[str]:
 def ours() -> Iterator[Path]:
     """Every file of this repository, without asking git: it may be missing where this runs."""
     yield from (path for path in ROOT.iterdir() if path.is_file() and path.name != ".env")
-    for folder in ("bella_vista", *OURS, "tests", "docs", ".ci"):
+    for folder in ("bella_vista", *OURS, "examples", "tests", "docs", ".ci"):
         yield from (
             path
             for path in (ROOT / folder).rglob("*")

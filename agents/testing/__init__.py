@@ -3,7 +3,17 @@
 from agents.testing.clock import Clock, Ids
 from agents.testing.conversation import Conversation, ConversationError, Turn, until
 from agents.testing.loudspeaker import Loudspeaker, Microphone
-from agents.testing.scripted import ModelError, Request, ScriptedLLM, ScriptError, Step, calls, says
+from agents.testing.rules import Rule, RuleCall, Rules, RulesError, RulesLLM, load_rules
+from agents.testing.scripted import (
+    ModelError,
+    PlayedLLM,
+    Request,
+    ScriptedLLM,
+    ScriptError,
+    Step,
+    calls,
+    says,
+)
 from agents.testing.scripted_stt import ScriptedSTT
 from agents.testing.spoken import SpokenConversation, quick_turns
 from agents.testing.tone_tts import ToneTTS
@@ -18,7 +28,13 @@ __all__ = [
     "Loudspeaker",
     "Microphone",
     "ModelError",
+    "PlayedLLM",
     "Request",
+    "Rule",
+    "RuleCall",
+    "Rules",
+    "RulesError",
+    "RulesLLM",
     "ScriptError",
     "ScriptedSTT",
     "ScriptedLLM",
@@ -30,6 +46,7 @@ __all__ = [
     "calls",
     "is_loud",
     "line",
+    "load_rules",
     "quick_turns",
     "says",
     "silence",

@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Iterable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,7 +91,41 @@ class Request:
         return sum(len(text) for _, text in self.texts)
 
 
-class ScriptedLLM(LLM[Any]):
+class PlayedLLM(LLM[Any], ABC):
+    """A model whose replies are steps that its own code chooses."""
+
+    @abstractmethod
+    def step(self, chat_ctx: ChatContext, offered: Sequence[str]) -> tuple[str, Step]:
+        """Return the next reply and its id; the id of its call number n is ``<id>_<n>``.
+
+        Args:
+            chat_ctx: What the model is shown.
+            offered: The names of the tools it may call.
+        """
+
+    @property
+    def provider(self) -> str:
+        """Its provider, for logs and metrics."""
+        return "bella-vista"
+
+    def chat(
+        self,
+        *,
+        chat_ctx: ChatContext,
+        tools: list[Tool] | None = None,
+        conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS,
+        parallel_tool_calls: NotGivenOr[bool] = NOT_GIVEN,
+        tool_choice: NotGivenOr[ToolChoice] = NOT_GIVEN,
+        extra_kwargs: NotGivenOr[dict[str, Any]] = NOT_GIVEN,
+    ) -> LLMStream:
+        """Answer with the next step."""
+        name, step = self.step(chat_ctx, [tool.id for tool in tools or ()])
+        return _PlayedStream(
+            self, step, name, chat_ctx=chat_ctx, tools=tools or [], conn_options=conn_options
+        )
+
+
+class ScriptedLLM(PlayedLLM):
     """Plays its steps in order, one for each request.
 
     A request after the last step fails, and so does ``finished()`` while steps are left.
@@ -111,33 +146,15 @@ class ScriptedLLM(LLM[Any]):
         """Its name, for logs and metrics."""
         return "scripted"
 
-    @property
-    def provider(self) -> str:
-        """Its provider, for logs and metrics."""
-        return "bella-vista"
-
-    def chat(
-        self,
-        *,
-        chat_ctx: ChatContext,
-        tools: list[Tool] | None = None,
-        conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS,
-        parallel_tool_calls: NotGivenOr[bool] = NOT_GIVEN,
-        tool_choice: NotGivenOr[ToolChoice] = NOT_GIVEN,
-        extra_kwargs: NotGivenOr[dict[str, Any]] = NOT_GIVEN,
-    ) -> LLMStream:
-        """Answer with the next step."""
-        request = Request(tuple(_texts(chat_ctx)), tuple(tool.id for tool in tools or ()))
+    def step(self, chat_ctx: ChatContext, offered: Sequence[str]) -> tuple[str, Step]:
+        """Return the next step of the script."""
+        request = Request(tuple(_texts(chat_ctx)), tuple(offered))
         number = len(self.requests)
         self.requests.append(request)
         if number < len(self.script):
-            step = self.script[number]
-        else:
-            self._overrun.append(request)
-            step = Step(error="the script has no more steps")
-        return _ScriptedStream(
-            self, step, number, chat_ctx=chat_ctx, tools=tools or [], conn_options=conn_options
-        )
+            return f"call_{number}", self.script[number]
+        self._overrun.append(request)
+        return f"call_{number}", Step(error="the script has no more steps")
 
     def finished(self) -> None:
         """Check that every step was played and no request came after the last.
@@ -156,12 +173,12 @@ class ScriptedLLM(LLM[Any]):
             raise ScriptError(f"{len(left)} steps were never played: {left}")
 
 
-class _ScriptedStream(LLMStream):
+class _PlayedStream(LLMStream):
     def __init__(
         self,
-        llm: ScriptedLLM,
+        llm: PlayedLLM,
         step: Step,
-        number: int,
+        name: str,
         *,
         chat_ctx: ChatContext,
         tools: list[Tool],
@@ -169,7 +186,7 @@ class _ScriptedStream(LLMStream):
     ) -> None:
         super().__init__(llm, chat_ctx=chat_ctx, tools=tools, conn_options=conn_options)
         self._step = step
-        self._number = number
+        self._name = name
 
     async def _run(self) -> None:
         step = self._step
@@ -189,7 +206,7 @@ class _ScriptedStream(LLMStream):
                         FunctionToolCall(
                             name=name,
                             arguments=self._arguments(arguments, last=place == len(step.calls) - 1),
-                            call_id=f"call_{self._number}_{place}",
+                            call_id=f"{self._name}_{place}",
                         )
                         for place, (name, arguments) in enumerate(step.calls)
                     ],
@@ -203,14 +220,14 @@ class _ScriptedStream(LLMStream):
                 prompt_cached_tokens=cached,
                 total_tokens=prompt + completion,
             )
-            self._event_ch.send_nowait(ChatChunk(id=f"scripted_{self._number}", usage=usage))
+            self._event_ch.send_nowait(ChatChunk(id=self._name, usage=usage))
 
     def _arguments(self, arguments: Mapping[str, Any], *, last: bool) -> str:
         text = json.dumps(arguments)
         return text[: max(1, len(text) * 2 // 3)] if self._step.cut and last else text
 
     def _send(self, delta: ChoiceDelta) -> None:
-        self._event_ch.send_nowait(ChatChunk(id=f"scripted_{self._number}", delta=delta))
+        self._event_ch.send_nowait(ChatChunk(id=self._name, delta=delta))
 
 
 def _texts(chat_ctx: ChatContext) -> Iterable[tuple[str, str]]:

@@ -1,0 +1,234 @@
+"""A language model of a few rules: it follows what is typed as far as a file goes, without a key."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Self, TypeAlias
+
+import yaml
+from livekit.agents.llm import ChatContext, FunctionCallOutput
+from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter, ValidationError, model_validator
+
+from agents.handoff import DATA_MARK
+from agents.testing.scripted import PlayedLLM, Step
+
+LOST = "I follow a few rules only, and none of them fits that. Could you say it in another way?"
+"""Said when no rule applies."""
+
+_NAMED = re.compile(r"\{(\w+)\}")
+_REFUSAL = re.compile(r"\b(?P<code>[a-z_]+): (?P<message>.*?)(?: (?P<facts>\{.*\}))?$", re.DOTALL)
+
+
+class RulesError(ValueError):
+    """The rules are faulty; the message lists every fault, one a line."""
+
+
+class RuleCall(BaseModel):
+    """A tool call of a rule. Texts in its arguments may name groups of the pattern: ``{name}``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    arguments: Mapping[str, JsonValue] = {}
+
+    def filled(self, groups: Mapping[str, str]) -> dict[str, JsonValue]:
+        """Return the arguments with the groups filled in, without those that are empty then."""
+        filled = {
+            name: _format(value, groups) if isinstance(value, str) else value
+            for name, value in self.arguments.items()
+        }
+        return {name: value for name, value in filled.items() if value != ""}
+
+
+class Rule(BaseModel):
+    """When a rule applies, and what is called and said then.
+
+    Args:
+        pattern: A regular expression that is searched for in the user's message, in any case.
+        refused: The code of a refused tool call. A rule with neither is what the agent opens with.
+        calls: The tools it calls; it applies only while all of them are offered.
+        say: What it says, after its calls. ``{output}`` is their result; in a rule for a refusal,
+            ``{message}`` and the facts' names are what it holds.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    pattern: re.Pattern[str] | None = None
+    refused: str | None = None
+    calls: tuple[RuleCall, ...] = ()
+    say: str | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.pattern is not None and self.refused is not None:
+            raise ValueError("a rule has a pattern or refused, not both")
+        if self.say is None and not self.calls:
+            raise ValueError("a rule calls or says something")
+        if self.calls and self.pattern is None:
+            raise ValueError("a rule that calls tools needs a pattern")
+        return self
+
+    def groups(self, text: str) -> dict[str, str] | None:
+        """Return the named groups found in a user message; ``None`` if the rule does not apply."""
+        if self.pattern is None:
+            return None
+        found = re.search(self.pattern.pattern, text, re.IGNORECASE)
+        return None if found is None else {k: v for k, v in found.groupdict().items() if v}
+
+
+Rules: TypeAlias = Mapping[str, Sequence[Rule]]
+"""The rules of each agent by its name; of those that apply, the first is taken."""
+
+
+def load_rules(file: Path) -> Rules:
+    """Read rules from a YAML file.
+
+    Raises:
+        RulesError: The file is faulty.
+    """
+    try:
+        read = yaml.safe_load(file.read_text(encoding="utf-8"))
+        return TypeAdapter(dict[str, tuple[Rule, ...]]).validate_python(read)
+    except yaml.YAMLError as error:
+        raise RulesError(f"{file.name}: {error}") from None
+    except ValidationError as error:
+        faults = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        raise RulesError("\n".join(f"{file.name}: {fault}" for fault in faults)) from None
+
+
+class RulesLLM(PlayedLLM):
+    """A model for trying out an application without a provider. It understands nothing.
+
+    It sees what any model sees, plays the rules of the agent whose name comes first in the
+    instructions, and takes for each unanswered message the first rule that applies.
+
+    Args:
+        rules: The rules.
+    """
+
+    def __init__(self, rules: Rules) -> None:
+        super().__init__()
+        self._rules = rules
+        self._numbers = count(1)
+        self._asked: dict[str, tuple[int, Sequence[_Choice]]] = {}
+
+    @property
+    def model(self) -> str:
+        """Its name, for logs and metrics."""
+        return "rules"
+
+    def step(self, chat_ctx: ChatContext, offered: Sequence[str]) -> tuple[str, Step]:
+        """Say what became of the calls before; then call, or say, what the other messages ask for."""
+        name = f"rules_{next(self._numbers)}"
+        seen = _Seen(chat_ctx)
+        rules = self._rules_of(seen.instructions)
+        last = next(reversed(seen.outputs), "").rpartition("_")[0]
+        answered, asked = self._asked.get(last, (0, ()))
+        said = [_told(rules, choice, seen.outputs) for choice in asked]
+        choices: Sequence[_Choice] = ()
+        if not seen.outputs or len(seen.words) > answered:
+            choices = _choose(name, rules, seen, seen.words[answered:], frozenset(offered))
+        calls = tuple(call for choice in choices for call in choice.calls.values())
+        if calls:
+            self._asked[name] = len(seen.words), choices
+        else:
+            said += [_format(one.rule.say or "", one.groups) for one in choices]
+        words = " ".join(filter(None, said))
+        return name, Step(say=words or (None if calls else LOST), calls=calls)
+
+    def _rules_of(self, instructions: str) -> Sequence[Rule]:
+        def place(agent: str) -> int:
+            found = re.search(rf"\b{agent.replace('_', ' ')}\b", instructions, re.IGNORECASE)
+            return len(instructions) if found is None else found.start()
+
+        return self._rules[min(self._rules, key=place)] if self._rules else ()
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """A rule that applies to a message: the groups found, and its calls by their ids."""
+
+    rule: Rule
+    groups: Mapping[str, str]
+    calls: Mapping[str, tuple[str, dict[str, JsonValue]]]
+
+
+class _Seen:
+    """What of a request the rules look at: instructions, unanswered messages, results for them."""
+
+    def __init__(self, chat_ctx: ChatContext) -> None:
+        self.instructions = ""
+        self.opening = False
+        self.words: list[str] = []
+        self.outputs: dict[str, FunctionCallOutput] = {}
+        for item in chat_ctx.items:
+            if item.type == "function_call_output":
+                self.outputs[item.call_id] = item
+            elif item.type == "message":
+                self._message(item.role, item.text_content or "")
+
+    def _message(self, role: str, text: str) -> None:
+        self.opening = role in ("system", "developer")  # a reply with instructions of its own
+        if self.opening:
+            self.instructions = self.instructions or text
+        elif role == "assistant":
+            self.words, self.outputs = [], {}
+        elif not text.startswith(DATA_MARK):
+            self.words.append(text)
+
+
+def _choose(
+    name: str,
+    rules: Sequence[Rule],
+    seen: _Seen,
+    words: Sequence[str],
+    offered: frozenset[str],
+) -> Sequence[_Choice]:
+    """Choose a rule for each message; without any, the one the agent opens with."""
+    choices: list[_Choice] = []
+    numbers = count()
+    for text in words:
+        for rule in rules:
+            groups = rule.groups(text)
+            if groups is None or not offered.issuperset(call.name for call in rule.calls):
+                continue
+            made = {
+                f"{name}_{next(numbers)}": (call.name, call.filled(groups)) for call in rule.calls
+            }
+            choices.append(_Choice(rule, groups, made))
+            break
+    if not choices and (seen.opening or not words):
+        opens = (rule for rule in rules if rule.pattern is None and rule.refused is None)
+        choices += [_Choice(rule, {}, {}) for rule in opens][:1]
+    return choices
+
+
+def _told(rules: Sequence[Rule], choice: _Choice, outputs: Mapping[str, FunctionCallOutput]) -> str:
+    """Say what became of a choice: its words, or those for its first refusal."""
+    results = [outputs[call_id] for call_id in choice.calls if call_id in outputs]
+    refusal = next((one.output for one in results if one.is_error), None)
+    if refusal is not None:
+        return _refused(rules, refusal)
+    output = " ".join(one.output for one in results)
+    say = "{output}" if choice.rule.say is None else choice.rule.say
+    return _format(say, {**choice.groups, "output": output})
+
+
+def _refused(rules: Sequence[Rule], output: str) -> str:
+    found = _REFUSAL.search(output)
+    if found is None:
+        return output
+    facts: dict[str, JsonValue] = json.loads(found["facts"] or "{}")
+    values = {
+        name: ", ".join(map(str, fact)) if isinstance(fact, list) else str(fact)
+        for name, fact in facts.items()
+    }
+    say = next((rule.say for rule in rules if rule.refused == found["code"]), None)
+    return _format(say or "{message}", {**values, "message": found["message"]})
+
+
+def _format(text: str, values: Mapping[str, str]) -> str:
+    return _NAMED.sub(lambda found: values.get(found[1], ""), text)

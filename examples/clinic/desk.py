@@ -1,0 +1,169 @@
+"""The four agents of the front desk, and who hands the patient over to whom."""
+
+import json
+
+from agents.handoff import Agent, Call, CallPolicy, EndCall, Graph, Handoff, Opening
+from examples.clinic.actions import (
+    AskClinic,
+    BookVisit,
+    CheckInsurance,
+    FindSlots,
+    SendText,
+    Visit,
+)
+from examples.clinic.clinic import Clinic
+from examples.clinic.commands import AllowText, ChooseSlot, Identify, Rate, SetPhone, SetReason
+from examples.clinic.visit import ClinicState, Stage, is_booked, patient_known, ready_to_book
+from state.privacy import Redactor, in_passing, redact_whole, settled
+from state.shared import Refused
+
+MANNERS = "Ask for one thing at a time, in one or two short sentences. Give no medical advice."
+
+
+class Reception(Agent[ClinicState, Clinic]):
+    """Finds out who is calling and why."""
+
+    name = "reception"
+    prompt = (
+        "You are Reception at a dental clinic's front desk. Find out full name, birth date and reason;"
+        f" of new patients also the telephone number. {MANNERS}"
+    )
+    offers = (Identify, SetPhone, SetReason, AskClinic, EndCall)
+    opening = Opening(
+        first="Greet the caller, say that you are the clinic's automatic assistant, and ask for full"
+        " name and date of birth.",
+        handed_over="Answer what the patient has just said.",
+        come_back="Welcome the patient back and ask how you can help.",
+        canned="Hello, this is the clinic's automatic assistant. Your name and date of birth, please?",
+    )
+
+
+class Scheduling(Agent[ClinicState, Clinic]):
+    """Finds a slot and books it."""
+
+    name = "scheduling"
+    prompt = (
+        "You are Scheduling at a dental clinic's front desk. Offer two or three free slots, repeat the"
+        f" chosen one with day and time, and book it when the patient says yes. {MANNERS}"
+    )
+    offers = (FindSlots, ChooseSlot, BookVisit, SetReason, AskClinic, EndCall)
+    opening = Opening(
+        first="Ask on which day the patient would like to come.",
+        handed_over="Offer free slots.",
+        come_back="Ask which slot the patient would like.",
+        canned="On which day would you like to come?",
+    )
+
+
+class InsuranceDesk(Agent[ClinicState, Clinic]):
+    """Asks the insurer."""
+
+    name = "insurance"
+    prompt = (
+        "You are Insurance at a dental clinic's front desk. Ask for the member number, have it checked,"
+        f" and hand back when the patient has an answer or wants something else. {MANNERS}"
+    )
+    offers = (CheckInsurance, AskClinic, EndCall)
+    opening = Opening(
+        first="Ask for the member number on the insurance card.",
+        handed_over="Ask for the member number on the insurance card, unless the insurance is known.",
+        come_back="Ask what else about the insurance you can help with.",
+        canned="What is the member number on your insurance card?",
+    )
+
+
+class Survey(Agent[ClinicState, Clinic]):
+    """Offers a text message and asks how the call was."""
+
+    name = "survey"
+    prompt = (
+        "You are Survey at a dental clinic's front desk. Ask whether a text message with the appointment"
+        f" may be sent, then for a rating of this call from one to five, then say goodbye. {MANNERS}"
+    )
+    offers = (AllowText, SendText, Rate, AskClinic, EndCall)
+    opening = Opening(
+        first="Ask whether you may send a text message with the appointment.",
+        handed_over="Ask whether you may send a text message with the appointment.",
+        come_back="Ask how the patient found this call, from one to five.",
+        canned="May I send you a text message with your appointment?",
+    )
+
+
+DESK = Graph(
+    (Reception, Scheduling, InsuranceDesk, Survey),
+    (
+        Handoff(
+            "reception",
+            "scheduling",
+            when="Hand over as soon as name, birth date, phone and reason are known.",
+            condition=ready_to_book,
+            satisfied_by=(Identify, SetPhone, SetReason),
+        ),
+        Handoff(
+            "reception",
+            "insurance",
+            when="Hand over when the patient asks about insurance.",
+            condition=patient_known,
+            satisfied_by=(Identify,),
+        ),
+        Handoff("scheduling", "insurance", when="Hand over when the patient asks about insurance."),
+        Handoff(
+            "scheduling",
+            "survey",
+            when="Hand over when the visit is booked and the patient wants nothing else.",
+            condition=is_booked,
+            satisfied_by=(BookVisit,),
+        ),
+        Handoff("scheduling", "reception", when="Hand over to correct name, birth date or phone."),
+        Handoff("insurance", "scheduling", when="Hand over when the patient wants an appointment."),
+        Handoff("insurance", "reception", when="Hand over when it is about anything else."),
+        Handoff("survey", "scheduling", when="Hand over when the patient wants another slot."),
+    ),
+    start="reception",
+)
+
+
+def digest(visit: ClinicState, version: int) -> str:
+    """Show the models what they need: neither name nor birth date nor telephone number."""
+    patient, insurance = visit.patient, visit.insurance
+    known = {
+        "version": version,
+        "stage": visit.stage,
+        "patient": "unknown" if patient is None else "returning" if patient.returning else "new",
+        "phone": "known" if patient and patient.phone else "unknown",
+        "reason": visit.reason,
+        "wanted": visit.wanted and f"{visit.wanted:%Y-%m-%dT%H:%M}",
+        "booked": visit.slot and f"{visit.slot:%Y-%m-%dT%H:%M}",
+        "insurance": insurance and (insurance.plan or "not covered"),
+        "text_consent": visit.text_consent,
+        "rating": visit.rating,
+    }
+    return json.dumps({name: value for name, value in known.items() if value is not None})
+
+
+def expects(visit: ClinicState, agent: str, refusal: Refused | None) -> str:
+    """Say what kind of answer an agent waits for, for pages that show the fitting buttons."""
+    if agent == "reception" and visit.patient is None:
+        return "name"
+    if agent == "scheduling" and visit.wanted is not None:
+        return "yes_no"
+    if agent == "survey" and visit.stage is Stage.BOOKED:
+        return "yes_no" if visit.text_consent is None else "rating"
+    return "open"
+
+
+def policy(clinic: Clinic) -> CallPolicy[ClinicState, Clinic]:
+    """Decide what models are shown and what nobody is; made anew for each call."""
+    return CallPolicy(
+        digest=digest,
+        expects=expects,
+        redact_input=Redactor(lambda: "US"),
+        redact_partial=in_passing,
+        redact_output=redact_whole,
+        safe_prefix=settled,
+    )
+
+
+def front_desk(visit: Visit) -> Call[ClinicState, Clinic]:
+    """Make a call about a visit, new or continued."""
+    return Call(visit, DESK, policy(visit.context))

@@ -1,0 +1,83 @@
+"""A process of the clinic that is killed: ``python -m examples.clinic.tests.killed FOLDER MOMENT``.
+
+It talks about ``visit-1``, books Tuesday at 9:30 and sends a message. At the moment named it writes a
+line to standard output and kills itself, as a lost machine would.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+from datetime import datetime
+from pathlib import Path
+
+from agents.testing import Conversation, ScriptedLLM, calls, says
+from examples.clinic.calendar import Calendar
+from examples.clinic.desk import front_desk
+from examples.clinic.tests.kit import MARY, Front
+from examples.clinic.visit import ClinicState
+from state.shared import SharedState, SqlStore
+
+
+def die(moment: str) -> None:
+    """Say which moment it is, and end at once."""
+    sys.stdout.write(f"{moment}\n")
+    sys.stdout.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+class DyingCalendar(Calendar):
+    """Holds a slot, and never comes to say so."""
+
+    async def take(self, slot: datetime, visit_id: str) -> None:
+        await super().take(slot, visit_id)
+        die("the calendar holds the slot")
+
+
+class DyingMessages:
+    """Sends a message, and never comes to say so. What was sent is in a file."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    async def send(self, phone: str, text: str, *, key: str) -> None:
+        self.file.write_text(key)
+        die("the message is sent")
+
+
+async def main(folder: Path, moment: str) -> None:
+    front = Front(folder)
+    clinic = front.clinic
+    if moment == "calendar":
+        clinic.calendar.__class__ = DyingCalendar
+    if moment == "message":
+        object.__setattr__(clinic, "messages", DyingMessages(folder / "sent"))
+    model = ScriptedLLM(
+        [
+            says("Your name?"),
+            calls(("identify", MARY), ("set_reason", {"reason": "cleaning"})),
+            calls(("set_phone", {"phone": "312 555 0199"}), "transfer_to_scheduling"),
+            says("On which day?"),
+            calls(("choose_slot", {"slot": "tuesday 9:30"})),
+            says("Shall I book it?"),
+            calls("book_visit"),
+            calls("transfer_to_survey"),
+            says("May I?"),
+            calls(("allow_text", {"text_consent": True})),
+            calls("send_text"),
+            says("Sent."),
+        ]
+    )
+    async with SqlStore(f"sqlite:///{folder}/visits.db", owner="clinic", schema=1) as store:
+        visit = await SharedState.kept(store, "visit-1", ClinicState(visit_id="visit-1"), clinic)
+        async with Conversation(front_desk(visit), model) as talk:
+            await talk.user_says("Mary Shelley, 30 August 1997, a cleaning, 312 555 0199")
+            await talk.user_says("Tuesday at 9:30")
+            if moment == "between":
+                die("the slot is chosen")
+            await talk.user_says("Yes. That is all.")
+            await talk.user_says("Yes")
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1]), sys.argv[2]))

@@ -1,0 +1,414 @@
+"""Whole conversations at the front desk. The model is played; everything else is real."""
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from agents.handoff import Event, Said, YourTurn, parameters_of, tool_name
+from agents.testing import (
+    Conversation,
+    RulesLLM,
+    ScriptedLLM,
+    calls,
+    load_rules,
+    says,
+    until,
+)
+from examples.clinic.commands import AllowText, Identify, RecordBooking, SetReason
+from examples.clinic.desk import DESK, digest
+from examples.clinic.tests.kit import ADA, MARY, TUESDAY, WEDNESDAY, Front
+from examples.clinic.visit import Stage
+from state.shared import SharedState, SqlStore
+
+RULES = Path(__file__).parents[1] / "rules.yaml"
+
+
+async def test_a_patient_books_through_all_four_agents(front: Front) -> None:
+    model = ScriptedLLM(
+        [
+            says("Hello, this is the automatic assistant. Your name and date of birth?"),
+            calls(("identify", ADA)),
+            says("Thank you. What brings you to us?"),
+            calls(("set_reason", {"reason": "toothache"}), "transfer_to_scheduling"),
+            calls("find_slots"),
+            says("Monday at 9:00 or at 9:30?"),
+            calls(("choose_slot", {"slot": "2026-11-24T09:30"})),
+            says("Tuesday at 9:30. Shall I book it?"),
+            calls("book_visit"),
+            says("It is booked. Anything else?"),
+            calls("transfer_to_insurance"),
+            says("Your member number?"),
+            calls(("check_insurance", {"member_id": "M4411"})),
+            says("I am asking your insurer."),
+            calls("transfer_to_scheduling"),
+            says("Anything else?"),
+            calls("transfer_to_survey"),
+            says("May I send you a text message?"),
+            calls(("allow_text", {"text_consent": True})),
+            calls("send_text"),
+            says("It is on its way. From one to five, how was this call?"),
+            calls(("rate", {"rating": 5}), "end_call"),
+            says("Thank you, goodbye!"),
+        ]
+    )
+
+    async with Conversation(front.call(), model) as talk:
+        await talk.user_says("Ada Lovelace, born December 10, 1990")
+        await talk.user_says("I have a toothache")
+        await talk.user_says("Tuesday at half past nine?")
+        await talk.user_says("Yes")
+        await talk.user_says("Will my insurance pay?")
+        await talk.user_says("M4411")
+        front.insurer.answers.set()
+        await until(lambda: talk.state.insurance is not None)
+        await talk.answered()
+        await talk.user_says("Thanks")
+        await talk.user_says("That is all")
+        await talk.user_says("Yes, please")
+        last = await talk.user_says("Five")
+
+    visit = talk.state
+    assert (visit.stage, visit.slot, visit.reason) == (Stage.BOOKED, TUESDAY, "toothache")
+    assert visit.insurance is not None
+    assert visit.insurance.plan == "Dental Basic"
+    assert (visit.text_sent, visit.rating) == (TUESDAY, 5)
+    assert last.ended is not None
+
+
+async def test_the_model_without_a_key_follows_a_whole_visit(front: Front) -> None:
+    model = RulesLLM(load_rules(RULES))
+
+    async with Conversation(front.call(), model) as talk:
+        await talk.user_says("Hello, I am Mary Shelley, born 1997-08-30")
+        asked = await talk.user_says("My tooth hurts")
+        offered = await talk.user_says("312 555 0199")
+        await talk.user_says("Tuesday at 9:30")
+        await talk.user_says("yes")
+        await talk.user_says("does my insurance pay?")
+        await talk.user_says("it is m4411")
+        front.insurer.answers.set()
+        await until(lambda: talk.state.insurance is not None)
+        await talk.answered()
+        await talk.user_says("thanks")
+        await talk.user_says("that is all")
+        await talk.user_says("yes")
+        await talk.user_says("5")
+        last = await talk.user_says("bye")
+
+    assert asked.said == ["I need this first: phone. Could you tell me?"]
+    assert "Monday, November 23 at 9:00" in offered.said[0]
+    assert (talk.state.slot, talk.state.rating) == (TUESDAY, 5)
+    assert last.ended is not None
+
+
+def test_the_rules_name_tools_that_their_agents_have() -> None:
+    for agent, rules in load_rules(RULES).items():
+        tools = {tool_name(tool): tool for tool in DESK.offers(agent)}
+        transfers = {handoff.tool_name for handoff in DESK.leaving(agent)}
+        for call in (call for rule in rules for call in rule.calls):
+            assert call.name in {*tools, *transfers}, (agent, call.name)
+            if call.name in tools:
+                assert {*call.arguments} <= {*parameters_of(tools[call.name])["properties"]}
+
+
+async def test_a_handoff_without_a_phone_number_is_refused_and_what_was_said_stays(
+    front: Front,
+) -> None:
+    model = ScriptedLLM(
+        [
+            says("Your name?"),
+            calls(
+                ("identify", MARY),
+                ("set_reason", {"reason": "cleaning"}),
+                "transfer_to_scheduling",
+            ),
+            says("Under which number can we reach you?"),
+            calls(("set_phone", {"phone": "312 555 0199"}), "transfer_to_scheduling"),
+            says("On which day?"),
+        ]
+    )
+
+    async with Conversation(front.call(), model) as talk:
+        refused = await talk.user_says("Mary Shelley, 30 August 1997, a cleaning please")
+        handed = await talk.user_says("312 555 0199")
+
+    assert [one.reason for one in refused.refused] == ["not_ready"]
+    assert '"missing": ["phone"]' in model.requests[2].texts[-1][1]
+    assert handed.handoffs == [("reception", "scheduling")]
+    assert talk.state.reason == "cleaning"
+
+
+async def test_a_returning_patient_is_not_asked_for_a_phone_number(front: Front) -> None:
+    model = ScriptedLLM(
+        [
+            says("Your name?"),
+            calls(
+                ("identify", ADA), ("set_reason", {"reason": "check_up"}), "transfer_to_scheduling"
+            ),
+            says("On which day?"),
+        ]
+    )
+
+    async with Conversation(front.call(), model) as talk:
+        turn = await talk.user_says("Ada Lovelace, 10 December 1990, a check-up")
+
+    assert turn.handoffs == [("reception", "scheduling")]
+    assert talk.state.patient is not None
+    assert talk.state.patient.returning
+
+
+async def test_a_slot_that_another_visit_takes_meanwhile_is_refused(front: Front) -> None:
+    model = ScriptedLLM(
+        [
+            says("On which day?"),
+            calls(("choose_slot", {"slot": "tuesday 9:30"})),
+            says("Tuesday at 9:30. Shall I book it?"),
+            calls("book_visit"),
+            says("That one has just been taken. Tuesday at 10:00?"),
+        ]
+    )
+
+    async with Conversation(front.call(front.ready(), agent="scheduling"), model) as talk:
+        await talk.user_says("Tuesday at 9:30")
+        await front.another_process().calendar.take(TUESDAY, "another visit")
+        turn = await talk.user_says("Yes")
+
+    (booking,) = turn.tools
+    assert booking.is_error
+    assert "slot_taken" in booking.output
+    assert "2026-11-23T09:00" in booking.output
+    assert talk.state.slot is None
+
+
+def said(events: list[Event]) -> list[str]:
+    return [event.text for event in events if isinstance(event, Said)]
+
+
+async def test_the_talk_goes_on_while_the_insurer_takes_its_time(front: Front) -> None:
+    state = front.after(Identify(**ADA), SetReason(reason="check_up"))
+    model = ScriptedLLM(
+        [
+            says("Your member number?"),
+            calls(("check_insurance", {"member_id": "m 4411"})),
+            says("I am asking; this takes a moment."),
+            calls("ask_clinic"),
+            says("We are at 12 Maple Street."),
+        ]
+    )
+
+    async with Conversation(front.call(state, agent="insurance"), model) as talk:
+        await talk.user_says("M 4411")
+        meanwhile = (await talk.user_says("Where are you?")).said
+        before = len([*talk.events])
+        assert talk.state.insurance is None
+        front.insurer.answers.set()
+        await until(lambda: len([*talk.events]) > before + 2)
+        await talk.answered()
+        after = [*talk.events][before:]
+
+    assert meanwhile == ["We are at 12 Maple Street."]
+    assert talk.state.insurance is not None
+    assert any("Dental Basic" in text for text in said(after))
+    assert [event.turn for event in after if isinstance(event, YourTurn)] == [2]
+    assert front.insurer.keys == ["visit-1:M4411"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "fault", "words"),
+    [
+        (None, None, "does not know"),
+        ("Dental Basic", ConnectionError("secret"), "cannot reach"),
+    ],
+)
+async def test_an_insurer_that_knows_nobody_or_fails_is_told(
+    front: Front, answer: str | None, fault: Exception | None, words: str
+) -> None:
+    front.insurer.answer, front.insurer.fault = answer, fault
+    state = front.after(Identify(**ADA))
+    model = ScriptedLLM(
+        [
+            says("Your member number?"),
+            calls(("check_insurance", {"member_id": "M4411"})),
+            says("I am asking."),
+        ]
+    )
+
+    async with Conversation(front.call(state, agent="insurance"), model) as talk:
+        await talk.user_says("M4411")
+        front.insurer.answers.set()
+        await until(lambda: words in " ".join(said([*talk.events])))
+        await talk.answered()
+
+    assert (talk.state.insurance is None) == (fault is not None)
+    assert not any("secret" in text for text in said([*talk.events]))
+
+
+async def test_no_message_is_sent_without_consent(front: Front) -> None:
+    booked = front.ready().model_copy(update={"slot": TUESDAY})
+    model = ScriptedLLM(
+        [
+            says("May I?"),
+            calls("send_text"),
+            calls(("allow_text", {"text_consent": False}), "send_text"),
+            says("No message, then."),
+        ]
+    )
+
+    async with Conversation(front.call(booked, agent="survey"), model) as talk:
+        turn = await talk.user_says("No")
+
+    outputs = [one.output for one in turn.tools if one.name == "send_text"]
+    assert len(outputs) == 2
+    assert all("not_ready" in output for output in outputs)
+    assert front.messages.asked == 0
+    assert talk.state.text_consent is False
+
+
+async def test_a_message_is_sent_once(front: Front) -> None:
+    booked = front.ready().model_copy(update={"slot": TUESDAY, "text_consent": True})
+    model = ScriptedLLM(
+        [says("Hello again."), calls("send_text", "send_text"), calls("send_text"), says("Sent.")]
+    )
+
+    async with Conversation(front.call(booked, agent="survey"), model) as talk:
+        await talk.user_says("Please send it")
+
+    (message,) = front.messages.sent.values()
+    assert message == (
+        "3125550199",
+        "Maple Street Dental: your appointment is on Tuesday, November 24 at 9:30.",
+    )
+    assert talk.state.text_sent == TUESDAY
+
+
+async def test_a_message_that_cannot_be_sent_is_told_and_can_be_tried_again(front: Front) -> None:
+    front.messages.fault = ConnectionError("secret")
+    booked = front.ready().model_copy(update={"slot": TUESDAY, "text_consent": True})
+    model = ScriptedLLM(
+        [says("Hello."), calls("send_text"), says("Not sent."), calls("send_text"), says("Sent.")]
+    )
+
+    async with Conversation(front.call(booked, agent="survey"), model) as talk:
+        failed = await talk.user_says("Please send it")
+        assert talk.state.text_sent is None
+        front.messages.fault = None
+        await talk.user_says("Try again")
+
+    assert failed.tools[0].output == (
+        "Nothing was changed. unavailable: The message could not be sent. Say so."
+    )
+    assert len(front.messages.sent) == 1
+    assert talk.state.text_sent == TUESDAY
+
+
+async def test_a_moved_visit_is_announced_anew(front: Front) -> None:
+    moved = front.ready().model_copy(
+        update={"slot": WEDNESDAY, "text_consent": True, "text_sent": TUESDAY}
+    )
+    model = ScriptedLLM([says("Hello."), calls("send_text"), says("Sent.")])
+
+    async with Conversation(front.call(moved, agent="survey"), model) as talk:
+        await talk.user_says("Please send it")
+
+    assert talk.state.text_sent == WEDNESDAY
+
+
+async def test_no_card_number_is_kept_shown_or_logged(
+    front: Front, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    model = ScriptedLLM(
+        [
+            says("Your name?"),
+            calls(("identify", {**MARY, "name": "Mary 4242 4242 4242 4242 Shelley"})),
+            says("Thank you. I have noted 4242 4242 4242 4242."),
+        ]
+    )
+    file = front.folder / "visits.db"
+
+    async with SqlStore(f"sqlite:///{file}", owner="clinic", schema=1) as store:
+        visit = await SharedState.kept(store, "visit-1", front.after(), front.clinic)
+        from examples.clinic.desk import front_desk
+
+        async with Conversation(front_desk(visit), model) as talk:
+            turn = await talk.user_says("Mary Shelley. Bill 4242 4242 4242 4242 for it.")
+
+    assert turn.heard == ["Mary Shelley. Bill [card] for it."]
+    everything = [
+        *(text for request in model.requests for _, text in request.texts[:-1]),
+        *map(repr, talk.events),
+        caplog.text,
+        *(path.read_bytes().decode("latin-1") for path in front.folder.iterdir()),
+    ]
+    assert not any("4242" in text.replace(" ", "") for text in everything)
+
+
+async def test_name_birth_date_and_phone_reach_no_model_by_the_state(
+    front: Front, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    model = ScriptedLLM([says("On which day?"), calls("find_slots"), says("Monday?")])
+    secrets = ("Mary", "Shelley", "1997", "3125550199")
+
+    async with Conversation(front.call(front.ready(), agent="scheduling"), model) as talk:
+        await talk.user_says("When can I come?")
+
+    shown = [text for request in model.requests for _, text in request.texts]
+    assert not any(secret in text for text in (*shown, caplog.text) for secret in secrets)
+    assert digest(front.ready(), 3) == (
+        '{"version": 3, "stage": "open", "patient": "new", "phone": "known", "reason": "cleaning"}'
+    )
+
+
+async def test_a_tool_that_breaks_changes_nothing_and_the_call_goes_on(
+    front: Front, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("secret")
+
+    monkeypatch.setattr(type(front.clinic), "known", broken)
+    model = ScriptedLLM(
+        [
+            says("Your name?"),
+            calls(("identify", ADA), "transfer_to_scheduling"),
+            says("I could not note that. And why do you come?"),
+            calls(("set_reason", {"reason": "other"})),
+            says("Noted."),
+        ]
+    )
+
+    async with Conversation(front.call(), model) as talk:
+        turn = await talk.user_says("Ada Lovelace, 10 December 1990")
+        await talk.user_says("Something else")
+
+    assert turn.tools[0].is_error
+    assert "secret" not in turn.tools[0].output
+    assert turn.handoffs == []
+    assert (talk.state.patient, talk.state.reason) == (None, "other")
+
+
+async def test_a_rating_before_a_booking_is_refused(front: Front) -> None:
+    model = ScriptedLLM([says("Hello."), calls(("rate", {"rating": 5})), says("First a booking.")])
+
+    async with Conversation(front.call(agent="survey"), model) as talk:
+        turn = await talk.user_says("Five stars")
+
+    assert "not_ready" in turn.tools[0].output
+    assert talk.state.rating is None
+
+
+async def test_the_page_is_told_what_kind_of_answer_is_expected(front: Front) -> None:
+    asked = [
+        (front.after(), "reception"),
+        (front.ready(), "reception"),
+        (front.ready().model_copy(update={"wanted": TUESDAY}), "scheduling"),
+        (front.after(RecordBooking(slot=TUESDAY)), "survey"),
+        (front.after(RecordBooking(slot=TUESDAY), AllowText(text_consent=True)), "survey"),
+    ]
+    expected: list[str] = []
+    for state, agent in asked:
+        async with Conversation(front.call(state, agent=agent), ScriptedLLM([says("Well?")])) as it:
+            expected += [turn.expects for turn in it.greeting.your_turns]
+
+    assert expected == ["name", "open", "yes_no", "yes_no", "rating"]

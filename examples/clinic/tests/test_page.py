@@ -1,0 +1,130 @@
+"""The patient's page beside the talk."""
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from livekit.rtc import RpcError
+
+from agents.testing import Conversation, ScriptedLLM, calls, says
+from examples.clinic.page import methods, view
+from examples.clinic.tests.kit import TUESDAY, WEDNESDAY, Front
+from rpc.gateway import GUEST, Gateway
+from rpc.testing import FakeRoom
+
+
+@pytest.fixture
+async def room() -> AsyncIterator[FakeRoom]:
+    async with FakeRoom() as room:
+        room.join("ada")
+        yield room
+
+
+async def serve(room: FakeRoom, visit: Any) -> Gateway:
+    gateway = Gateway(
+        methods(visit),
+        role_of=lambda identity: GUEST if identity == "ada" else None,
+        is_there=lambda identity: True,
+        version=lambda: visit.version,
+    )
+    gateway.install(room.local_participant)
+    return gateway
+
+
+async def test_a_page_books_while_the_agent_talks(front: Front, room: FakeRoom) -> None:
+    call = front.call(front.ready(), agent="scheduling")
+    gateway = await serve(room, call.shared)
+    model = ScriptedLLM(
+        [
+            says("On which day?"),
+            calls(("choose_slot", {"slot": "tuesday 9:30"})),
+            says("Tuesday at 9:30. Shall I book it?"),
+            calls("book_visit"),
+            says("I see that you have booked Wednesday at 10:00 yourself."),
+        ]
+    )
+
+    async with Conversation(call, model) as talk:
+        await talk.user_says("Tuesday at 9:30")
+        reply = json.loads(
+            await room.call("ada", "visit.book", {"slot": "wednesday 10:00", "version": 1})
+        )
+        turn = await talk.user_says("Yes")
+    await gateway.aclose()
+
+    assert reply == {"version": 2, "slot": "2026-11-25T10:00:00-06:00"}
+    assert "not_ready" in turn.tools[0].output
+    assert '"booked": "2026-11-25T10:00"' in model.requests[-1].texts[-4][1]
+    assert talk.state.slot == WEDNESDAY
+
+
+async def test_of_agent_and_page_that_book_at_once_one_is_refused(
+    front: Front, room: FakeRoom
+) -> None:
+    ready = front.ready().model_copy(update={"wanted": TUESDAY})
+    call = front.call(ready, agent="scheduling")
+    gateway = await serve(room, call.shared)
+    model = ScriptedLLM([says("Shall I book it?"), calls("book_visit"), says("Well?")])
+
+    async with Conversation(call, model) as talk:
+        talk.user_says_nowait("Yes")
+        try:
+            await room.call("ada", "visit.book", {"slot": "wednesday 10:00", "version": 0})
+            refused = 0
+        except RpcError as error:
+            refused = error.code
+        await talk.answered()
+    await gateway.aclose()
+
+    booked = "Booked" in [*talk.turns][-1].tools[0].output
+    assert (booked, refused) in {(True, 4009), (False, 0)}
+    assert talk.state.slot == (TUESDAY if booked else WEDNESDAY)
+    assert front.clinic.calendar.is_free(WEDNESDAY if booked else TUESDAY, "another visit")
+
+
+@pytest.mark.parametrize(
+    ("request_", "code", "reason"),
+    [
+        ({"slot": "sunday 9:30", "version": 0}, 4022, "no_such_slot"),
+        ({"slot": "tuesday 10:00", "version": 0}, 4022, "slot_taken"),
+        ({"slot": "tuesday 9:30"}, 4001, "invalid_params"),
+        ({"slot": "tuesday 9:30", "version": "0"}, 4001, "invalid_params"),
+    ],
+)
+async def test_a_page_is_told_why_it_cannot_book(
+    front: Front, room: FakeRoom, request_: dict[str, Any], code: int, reason: str
+) -> None:
+    await front.clinic.calendar.take(front.clinic.calendar.named("tuesday 10:00"), "another visit")
+    visit = front.visit(front.ready())
+    gateway = await serve(room, visit)
+
+    with pytest.raises(RpcError) as refused:
+        await room.call("ada", "visit.book", request_)
+    await gateway.aclose()
+
+    assert refused.value.code == code
+    assert json.loads(refused.value.data or "")["reason"] == reason
+    assert visit.version == 0
+
+
+async def test_a_stranger_books_nothing(front: Front, room: FakeRoom) -> None:
+    room.join("eve")
+    visit = front.visit(front.ready())
+    gateway = await serve(room, visit)
+
+    with pytest.raises(RpcError) as refused:
+        await room.call("eve", "visit.book", {"slot": "tuesday 9:30", "version": 0})
+    await gateway.aclose()
+
+    assert refused.value.code == 4003
+    assert visit.version == 0
+
+
+def test_a_client_sees_the_end_of_the_telephone_number_only(front: Front) -> None:
+    shown = json.dumps(view(front.ready().model_copy(update={"slot": TUESDAY}), 3, "survey"))
+
+    assert "3125550199" not in shown
+    assert '"phone": "...0199"' in shown
+    assert "1997" not in shown
+    assert '"slot": "2026-11-24T09:30:00-06:00"' in shown

@@ -1,0 +1,118 @@
+"""A process is killed, another goes on: nothing acknowledged is lost, nothing happens twice."""
+
+import asyncio
+import signal
+import sqlite3
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from agents.testing import Conversation, ScriptedLLM, calls, says
+from examples.clinic.desk import front_desk
+from examples.clinic.tests.kit import TUESDAY, Front
+from examples.clinic.visit import ClinicState, SlotTaken, Stage
+from state.shared import HandOver, SharedState, SqlStore
+
+ROOT = Path(__file__).parents[3]
+
+
+async def killed(front: Front, moment: str) -> str:
+    """Run a process until it kills itself; return what it last said."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "examples.clinic.tests.killed", str(front.folder), moment),
+        cwd=ROOT,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, err = await process.communicate()
+    assert process.returncode == -signal.SIGKILL, err.decode()
+    return out.decode().strip()
+
+
+def store_of(front: Front) -> SqlStore:
+    return SqlStore(f"sqlite:///{front.folder}/visits.db", owner="clinic", schema=1)
+
+
+async def test_what_was_said_to_be_done_is_there_after_a_kill(front: Front) -> None:
+    assert await killed(front, "between") == "the slot is chosen"
+
+    model = ScriptedLLM(
+        [says("Welcome back. Tuesday at 9:30, right?"), calls("book_visit"), says("Booked.")]
+    )
+    async with store_of(front) as store:
+        visit = await SharedState.kept(store, "visit-1", front.after(), front.clinic)
+        async with Conversation(front_desk(visit), model) as talk:
+            turn = await talk.user_says("Yes")
+
+    assert turn.commands == ["record_booking"]
+    assert [event.agent for event in talk.greeting.your_turns] == ["scheduling"]
+    assert talk.state.patient is not None
+    assert (talk.state.patient.phone, talk.state.reason) == ("3125550199", "cleaning")
+    assert (talk.state.slot, talk.state.stage) == (TUESDAY, Stage.BOOKED)
+
+
+async def test_a_slot_that_was_held_before_the_kill_is_booked_by_the_next_process(
+    front: Front,
+) -> None:
+    assert await killed(front, "calendar") == "the calendar holds the slot"
+    with pytest.raises(SlotTaken):
+        await front.clinic.calendar.take(TUESDAY, "another visit")
+
+    model = ScriptedLLM([says("Tuesday at 9:30, right?"), calls("book_visit"), says("Booked.")])
+    async with store_of(front) as store:
+        visit = await SharedState.kept(store, "visit-1", front.after(), front.clinic)
+        assert (visit.state.slot, visit.state.wanted) == (None, TUESDAY)
+        async with Conversation(front_desk(visit), model) as talk:
+            await talk.user_says("Yes")
+
+    assert talk.state.slot == TUESDAY
+    with closing(sqlite3.connect(front.folder / "calendar.db")) as table:
+        assert table.execute("SELECT visit FROM taken").fetchall() == [("visit-1",)]
+
+
+async def test_a_message_sent_before_the_kill_is_asked_for_with_the_same_key(front: Front) -> None:
+    assert await killed(front, "message") == "the message is sent"
+
+    model = ScriptedLLM([says("May I send it?"), calls("send_text"), says("Sent.")])
+    async with store_of(front) as store:
+        visit = await SharedState.kept(store, "visit-1", front.after(), front.clinic)
+        assert (visit.state.text_consent, visit.state.text_sent) == (True, None)
+        async with Conversation(front_desk(visit), model) as talk:
+            await talk.user_says("Did you send it?")
+
+    assert [*front.messages.sent] == [(front.folder / "sent").read_text()]
+    assert talk.state.text_sent == TUESDAY
+
+
+async def test_who_is_taken_over_says_so_and_books_nothing(front: Front) -> None:
+    model = ScriptedLLM([says("Shall I book it?"), calls("book_visit"), says("I have to go.")])
+    ready = front.ready().model_copy(update={"wanted": TUESDAY})
+
+    async with store_of(front) as store, store_of(front) as another:
+        visit = await SharedState.kept(store, "visit-1", ready, front.clinic)
+        await visit.apply(HandOver(target="scheduling"), actor="reception")
+        async with Conversation(front_desk(visit), model) as talk:
+            taken = await SharedState.kept(another, "visit-1", ready, front.another_process())
+            turn = await talk.user_says("Yes")
+
+    assert "taken_over" in turn.tools[0].output
+    assert turn.ended is not None
+    assert turn.ended.reason == "failed"
+    assert taken.state == ready
+
+
+async def test_a_reopened_visit_is_the_one_that_was_left(front: Front) -> None:
+    model = ScriptedLLM(
+        [says("Hello."), calls(("set_reason", {"reason": "cleaning"})), says("Yes?")]
+    )
+
+    async with store_of(front) as store:
+        visit = await SharedState.kept(store, "visit-1", front.ready(), front.clinic)
+        async with Conversation(front_desk(visit), model) as talk:
+            await talk.user_says("A cleaning, please")
+    async with store_of(front) as store:
+        again = await SharedState.kept(store, "visit-1", ClinicState(visit_id="?"), front.clinic)
+
+    assert (again.state, again.version) == (visit.state, visit.version)

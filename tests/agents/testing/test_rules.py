@@ -1,0 +1,173 @@
+"""The model that follows a file of rules, in conversations of the hotel."""
+
+from pathlib import Path
+
+import pytest
+
+from agents.handoff import Call, Graph, Handoff
+from agents.testing import Conversation, Rules, RulesError, RulesLLM, load_rules
+from agents.testing.rules import LOST
+from state.shared import SharedState
+from tests.agents import hotel
+from tests.agents.hotel import AddNights, Stay, can_go_out
+
+RULES = r"""
+reception:
+  - say: Good evening!
+  - pattern: 'i am (?P<name>(?-i:[A-Z]\w+))(?: (?P<more>indeed))?'
+    calls: [{name: set_guest, arguments: {name: "{name}"}}]
+    say: "Thank you, {name}{more}."
+  - pattern: '(?P<nights>\d+) nights and out'
+    calls:
+      - {name: add_nights, arguments: {nights: 2}}
+      - {name: transfer_to_concierge}
+  - pattern: '\d+ nights'
+    calls: [{name: add_nights, arguments: {nights: 40}}]
+  - pattern: out
+    calls: [{name: transfer_to_concierge}]
+  - pattern: price
+    calls: [{name: ask_rate}]
+    say: "{output} Good?"
+  - pattern: twice
+    calls: [{name: ask_rate}, {name: ask_rate}]
+  - pattern: hello
+    say: Hello!
+  - pattern: spend
+    calls: [{name: no_such_tool}]
+  - refused: refused
+    say: "First this: {needs}."
+concierge:
+  - say: Where to?
+  - pattern: tosca
+    calls: [{name: buy_ticket, arguments: {show: Tosca}}]
+    say: Tosca it is.
+  - pattern: bye
+    calls: [{name: end_call}]
+    say: Goodbye!
+"""
+
+
+class Reception(hotel.Reception):
+    prompt = "You are the Reception; the Concierge sells tickets."
+
+
+class Concierge(hotel.Concierge):
+    prompt = "You are the concierge, and no reception."
+
+
+def rules_of(folder: Path, text: str) -> Rules:
+    file = folder / "rules.yaml"
+    file.write_text(text, encoding="utf-8")
+    return load_rules(file)
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> RulesLLM:
+    return RulesLLM(rules_of(tmp_path, RULES))
+
+
+def call_of(stay: Stay | None = None) -> Call[Stay, None]:
+    graph = Graph(
+        (Reception, Concierge),
+        (
+            Handoff(
+                "reception",
+                "concierge",
+                when="At once.",
+                condition=can_go_out,
+                satisfied_by=(AddNights,),
+            ),
+        ),
+        start="reception",
+    )
+    return Call(SharedState(stay or Stay(), None), graph)
+
+
+async def test_a_rule_calls_its_tool_with_the_words_found_and_speaks_after_it(
+    model: RulesLLM,
+) -> None:
+    async with Conversation(call_of(), model) as talk:
+        turn = await talk.user_says("Hello, I am Ada")
+
+    assert talk.greeting.said == ["Good evening!"]
+    assert turn.said == ["Thank you, Ada."]
+    assert talk.state.guest == "Ada"
+
+
+async def test_the_first_rule_that_applies_is_taken(model: RulesLLM) -> None:
+    async with Conversation(call_of(), model) as talk:
+        turn = await talk.user_says("hello, what is the price?")
+
+    assert turn.said == ["A night is 120 euros. Good?"]
+
+
+async def test_without_words_of_its_own_a_rule_says_what_its_tools_answered(
+    model: RulesLLM,
+) -> None:
+    async with Conversation(call_of(), model) as talk:
+        turn = await talk.user_says("twice, please")
+
+    assert turn.said == ["A night is 120 euros. A night is 120 euros."]
+
+
+async def test_what_no_rule_fits_is_said_so(model: RulesLLM) -> None:
+    async with Conversation(call_of(), model) as talk:
+        lost = await talk.user_says("sing me a song")
+        not_offered = await talk.user_says("spend it")
+
+    assert (lost.said, not_offered.said) == ([LOST], [LOST])
+    assert not_offered.tools == []
+
+
+async def test_a_refusal_is_said_by_its_code_or_as_it_is(model: RulesLLM) -> None:
+    async with Conversation(call_of(), model) as talk:
+        handoff = await talk.user_says("I want to go out")
+        command = await talk.user_says("99 nights")
+
+    assert handoff.said == ["First this: nights."]
+    assert command.tools[0].is_error
+    assert command.said == ["nights: Input should be less than or equal to 14"]
+
+
+async def test_the_next_agent_opens_or_acts_on_what_was_said(model: RulesLLM) -> None:
+    async with Conversation(call_of(), model) as talk:
+        opened = await talk.user_says("2 nights and out")
+        last = await talk.user_says("bye")
+    async with Conversation(call_of(Stay(nights=1)), model) as acts:
+        acted = await acts.user_says("Out, to Tosca")
+
+    assert (opened.handoffs, opened.said) == ([("reception", "concierge")], ["Where to?"])
+    assert last.said == ["Goodbye!"]
+    assert last.ended is not None
+    assert (acted.said, acts.state.tickets) == (["Tosca it is."], ("Tosca",))
+
+
+async def test_each_message_of_several_is_acted_on(model: RulesLLM) -> None:
+    async with Conversation(call_of(), model) as talk:
+        talk.user_says_nowait("I am Ada")
+        talk.user_says_nowait("hello")
+        await talk.answered()
+
+    assert talk.state.guest == "Ada"
+    assert "Hello!" in talk.turns[-1].said[-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "faults"),
+    [
+        ("- say: [", ["rules.yaml: while parsing"]),
+        ("reception: Hello", ["reception: Input should be a valid tuple"]),
+        (
+            "reception: [{pattern: '(', say: a}, {calls: [{name: b}]}, {pattern: c}, {saay: d}]",
+            ["reception.0.pattern", "reception.1", "reception.2", "reception.3.saay"],
+        ),
+        ("reception: [{pattern: a, refused: b, say: c}]", ["a pattern or refused, not both"]),
+    ],
+)
+def test_faulty_rules_are_refused_with_every_place(
+    tmp_path: Path, text: str, faults: list[str]
+) -> None:
+    with pytest.raises(RulesError) as refused:
+        rules_of(tmp_path, text)
+
+    assert [fault for fault in faults if fault not in str(refused.value)] == []
