@@ -2,7 +2,9 @@
 
 import json
 
-from agents.handoff import Agent, Call, CallPolicy, EndCall, Graph, Handoff, Opening
+from pydantic import BaseModel, Field
+
+from agents.handoff import BACK, Agent, Call, CallPolicy, EndCall, Graph, Handoff, Opening
 from examples.clinic.actions import (
     AskClinic,
     BookVisit,
@@ -17,17 +19,21 @@ from examples.clinic.visit import ClinicState, Stage, is_booked, patient_known, 
 from state.privacy import Redactor, in_passing, redact_whole, settled
 from state.shared import Refused
 
-MANNERS = "Ask for one thing at a time, in one or two short sentences. Give no medical advice."
+Desk = Call[ClinicState, Clinic]
+
+
+def rules(clinic: Clinic) -> str:
+    """Return what all instructions end with; a date instead of a time keeps a prompt cache valid."""
+    return (
+        "Ask for one thing at a time, in one or two short sentences. Give no medical advice."
+        f" Today is {clinic.now():%A, %Y-%m-%d}."
+    )
 
 
 class Reception(Agent[ClinicState, Clinic]):
     """Finds out who is calling and why."""
 
     name = "reception"
-    prompt = (
-        "You are Reception at a dental clinic's front desk. Find out full name, birth date and reason;"
-        f" of new patients also the telephone number. {MANNERS}"
-    )
     offers = (Identify, SetPhone, SetReason, AskClinic, EndCall)
     opening = Opening(
         first="Greet the caller, say that you are the clinic's automatic assistant, and ask for full"
@@ -37,32 +43,38 @@ class Reception(Agent[ClinicState, Clinic]):
         canned="Hello, this is the clinic's automatic assistant. Your name and date of birth, please?",
     )
 
+    @staticmethod
+    def prompt(visit: ClinicState, clinic: Clinic, call: Desk) -> str:
+        return (
+            f"You are Reception at {clinic.facts.name}. Find out full name, birth date and reason; of"
+            f" new patients also the telephone number. {rules(clinic)}"
+        )
+
 
 class Scheduling(Agent[ClinicState, Clinic]):
     """Finds a slot and books it."""
 
     name = "scheduling"
-    prompt = (
-        "You are Scheduling at a dental clinic's front desk. Offer two or three free slots, repeat the"
-        f" chosen one with day and time, and book it when the patient says yes. {MANNERS}"
-    )
     offers = (FindSlots, ChooseSlot, BookVisit, SetReason, AskClinic, EndCall)
     opening = Opening(
         first="Ask on which day the patient would like to come.",
         handed_over="Offer free slots.",
-        come_back="Ask which slot the patient would like.",
+        come_back="Ask which slot the patient would like, or what else they need.",
         canned="On which day would you like to come?",
     )
+
+    @staticmethod
+    def prompt(visit: ClinicState, clinic: Clinic, call: Desk) -> str:
+        return (
+            f"You are Scheduling at {clinic.facts.name}. Offer two or three free slots, repeat the"
+            f" chosen one with day and time, and book it when the patient says yes. {rules(clinic)}"
+        )
 
 
 class InsuranceDesk(Agent[ClinicState, Clinic]):
     """Asks the insurer."""
 
     name = "insurance"
-    prompt = (
-        "You are Insurance at a dental clinic's front desk. Ask for the member number, have it checked,"
-        f" and hand back when the patient has an answer or wants something else. {MANNERS}"
-    )
     offers = (CheckInsurance, AskClinic, EndCall)
     opening = Opening(
         first="Ask for the member number on the insurance card.",
@@ -71,15 +83,18 @@ class InsuranceDesk(Agent[ClinicState, Clinic]):
         canned="What is the member number on your insurance card?",
     )
 
+    @staticmethod
+    def prompt(visit: ClinicState, clinic: Clinic, call: Desk) -> str:
+        return (
+            f"You are Insurance at {clinic.facts.name}. Ask for the member number, have it checked, and"
+            f" hand back when the patient has an answer or wants something else. {rules(clinic)}"
+        )
+
 
 class Survey(Agent[ClinicState, Clinic]):
     """Offers a text message and asks how the call was."""
 
     name = "survey"
-    prompt = (
-        "You are Survey at a dental clinic's front desk. Ask whether a text message with the appointment"
-        f" may be sent, then for a rating of this call from one to five, then say goodbye. {MANNERS}"
-    )
     offers = (AllowText, SendText, Rate, AskClinic, EndCall)
     opening = Opening(
         first="Ask whether you may send a text message with the appointment.",
@@ -87,6 +102,19 @@ class Survey(Agent[ClinicState, Clinic]):
         come_back="Ask how the patient found this call, from one to five.",
         canned="May I send you a text message with your appointment?",
     )
+
+    @staticmethod
+    def prompt(visit: ClinicState, clinic: Clinic, call: Desk) -> str:
+        return (
+            f"You are Survey at {clinic.facts.name}. Ask whether a text message with the appointment may"
+            f" be sent, then for a rating from one to five, then say goodbye. {rules(clinic)}"
+        )
+
+
+class Wish(BaseModel):
+    """What Reception tells Scheduling."""
+
+    when: str | None = Field(default=None, max_length=80, description="Days or times they want.")
 
 
 DESK = Graph(
@@ -96,6 +124,7 @@ DESK = Graph(
             "reception",
             "scheduling",
             when="Hand over as soon as name, birth date, phone and reason are known.",
+            arguments=Wish,
             condition=ready_to_book,
             satisfied_by=(Identify, SetPhone, SetReason),
         ),
@@ -115,8 +144,7 @@ DESK = Graph(
             satisfied_by=(BookVisit,),
         ),
         Handoff("scheduling", "reception", when="Hand over to correct name, birth date or phone."),
-        Handoff("insurance", "scheduling", when="Hand over when the patient wants an appointment."),
-        Handoff("insurance", "reception", when="Hand over when it is about anything else."),
+        Handoff("insurance", BACK, when="Hand back when nothing about insurance is left to say."),
         Handoff("survey", "scheduling", when="Hand over when the patient wants another slot."),
     ),
     start="reception",

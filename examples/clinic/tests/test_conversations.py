@@ -41,7 +41,7 @@ async def test_a_patient_books_through_all_four_agents(front: Front) -> None:
             says("Your member number?"),
             calls(("check_insurance", {"member_id": "M4411"})),
             says("I am asking your insurer."),
-            calls("transfer_to_scheduling"),
+            calls("transfer_back"),
             says("Anything else?"),
             calls("transfer_to_survey"),
             says("May I send you a text message?"),
