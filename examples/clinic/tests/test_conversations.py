@@ -412,3 +412,52 @@ async def test_the_page_is_told_what_kind_of_answer_is_expected(front: Front) ->
             expected += [turn.expects for turn in it.greeting.your_turns]
 
     assert expected == ["name", "open", "yes_no", "yes_no", "rating"]
+
+
+async def test_every_request_says_which_day_it_is(front: Front) -> None:
+    model = ScriptedLLM([says("Your name?"), says("Good morning.")])
+
+    async with Conversation(front.call(), model) as talk:
+        front.clock.advance(hours=24)
+        await talk.user_says("Hello")
+
+    instructions = [request.texts[0][1] for request in model.requests]
+    assert instructions[0].startswith("You are Reception at Maple Street Dental.")
+    assert [text.rpartition("Today is ")[2] for text in instructions] == [
+        "Sunday, 2026-11-22.",
+        "Monday, 2026-11-23.",
+    ]
+
+
+async def test_reception_tells_scheduling_when_the_patient_wants_to_come(front: Front) -> None:
+    model = ScriptedLLM(
+        [
+            says("Your name?"),
+            calls(("transfer_to_scheduling", {"when": "Tuesday morning"})),
+            says("Tuesday at 9:00?"),
+        ]
+    )
+
+    async with Conversation(front.call(front.ready()), model) as talk:
+        await talk.user_says("A cleaning, on Tuesday morning")
+
+    assert ("assistant", '(handed_over: {"when": "Tuesday morning"})') in model.requests[-1].texts
+
+
+@pytest.mark.parametrize("source", ["reception", "scheduling"])
+async def test_insurance_hands_back_to_whoever_asked(front: Front, source: str) -> None:
+    model = ScriptedLLM(
+        [
+            says("Hello."),
+            calls("transfer_to_insurance"),
+            says("Your member number?"),
+            calls("transfer_back"),
+            says("What else?"),
+        ]
+    )
+
+    async with Conversation(front.call(front.ready(), agent=source), model) as talk:
+        await talk.user_says("Will my insurance pay?")
+        turn = await talk.user_says("Never mind")
+
+    assert turn.handoffs == [("insurance", source)]
