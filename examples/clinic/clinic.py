@@ -30,15 +30,7 @@ class ClinicFile(BaseModel, frozen=True, extra="forbid"):
 
 @dataclass(frozen=True)
 class Clinic:
-    """The context of every command.
-
-    Args:
-        facts: What the clinic's file says.
-        now: The present time at the clinic.
-        calendar: Its slots.
-        insurer: Says who is insured.
-        messages: Sends text messages.
-    """
+    """The context of every command; ``now`` is the time at the clinic."""
 
     facts: ClinicFile
     now: Callable[[], datetime]
@@ -66,8 +58,8 @@ def load_clinic(
     Args:
         taken: The file of the calendar's table.
         clock: Returns a clock of a time zone.
-        insurer: The insurer, instead of the file's.
-        messages: The message service, instead of the one that only logs.
+        insurer: Instead of the one that the file describes.
+        messages: Instead of the service that only logs.
 
     Raises:
         ValidationError: The file is faulty.

@@ -22,11 +22,17 @@ from state.shared import Refused
 Desk = Call[ClinicState, Clinic]
 
 
-def rules(clinic: Clinic) -> str:
-    """Return what all instructions end with; a date instead of a time keeps a prompt cache valid."""
-    return (
-        "Ask for one thing at a time, in one or two short sentences. Give no medical advice."
-        f" Today is {clinic.now():%A, %Y-%m-%d}."
+def instructions(task: str) -> "staticmethod[[ClinicState, Clinic, Desk], str]":
+    """Return an agent's instructions: its task, and what holds for all.
+
+    The date is last and has no time, so that a provider's prompt cache stays valid for a day.
+    """
+    manners = "Ask for one thing at a time, in one or two short sentences. Give no medical advice."
+    return staticmethod(
+        lambda visit, clinic, call: (
+            f"{task} {manners} The clinic is {clinic.facts.name}. Today is"
+            f" {clinic.now():%A, %Y-%m-%d}."
+        )
     )
 
 
@@ -34,6 +40,10 @@ class Reception(Agent[ClinicState, Clinic]):
     """Finds out who is calling and why."""
 
     name = "reception"
+    prompt = instructions(
+        "You are Reception, at a dental clinic's front desk. Find out full name, birth date and"
+        " reason; of new patients also the telephone number."
+    )
     offers = (Identify, SetPhone, SetReason, AskClinic, EndCall)
     opening = Opening(
         first="Greet the caller, say that you are the clinic's automatic assistant, and ask for full"
@@ -43,18 +53,15 @@ class Reception(Agent[ClinicState, Clinic]):
         canned="Hello, this is the clinic's automatic assistant. Your name and date of birth, please?",
     )
 
-    @staticmethod
-    def prompt(visit: ClinicState, clinic: Clinic, call: Desk) -> str:
-        return (
-            f"You are Reception at {clinic.facts.name}. Find out full name, birth date and reason; of"
-            f" new patients also the telephone number. {rules(clinic)}"
-        )
-
 
 class Scheduling(Agent[ClinicState, Clinic]):
     """Finds a slot and books it."""
 
     name = "scheduling"
+    prompt = instructions(
+        "You are Scheduling, at a dental clinic's front desk. Offer two or three free slots, repeat"
+        " the chosen one with day and time, and book it when the patient says yes."
+    )
     offers = (FindSlots, ChooseSlot, BookVisit, SetReason, AskClinic, EndCall)
     opening = Opening(
         first="Ask on which day the patient would like to come.",
@@ -63,18 +70,15 @@ class Scheduling(Agent[ClinicState, Clinic]):
         canned="On which day would you like to come?",
     )
 
-    @staticmethod
-    def prompt(visit: ClinicState, clinic: Clinic, call: Desk) -> str:
-        return (
-            f"You are Scheduling at {clinic.facts.name}. Offer two or three free slots, repeat the"
-            f" chosen one with day and time, and book it when the patient says yes. {rules(clinic)}"
-        )
-
 
 class InsuranceDesk(Agent[ClinicState, Clinic]):
     """Asks the insurer."""
 
     name = "insurance"
+    prompt = instructions(
+        "You are Insurance, at a dental clinic's front desk. Ask for the member number, have it"
+        " checked, and hand back when the patient has an answer or wants something else."
+    )
     offers = (CheckInsurance, AskClinic, EndCall)
     opening = Opening(
         first="Ask for the member number on the insurance card.",
@@ -83,18 +87,15 @@ class InsuranceDesk(Agent[ClinicState, Clinic]):
         canned="What is the member number on your insurance card?",
     )
 
-    @staticmethod
-    def prompt(visit: ClinicState, clinic: Clinic, call: Desk) -> str:
-        return (
-            f"You are Insurance at {clinic.facts.name}. Ask for the member number, have it checked, and"
-            f" hand back when the patient has an answer or wants something else. {rules(clinic)}"
-        )
-
 
 class Survey(Agent[ClinicState, Clinic]):
     """Offers a text message and asks how the call was."""
 
     name = "survey"
+    prompt = instructions(
+        "You are Survey, at a dental clinic's front desk. Ask whether a text message with the"
+        " appointment may be sent, then for a rating from one to five, then say goodbye."
+    )
     offers = (AllowText, SendText, Rate, AskClinic, EndCall)
     opening = Opening(
         first="Ask whether you may send a text message with the appointment.",
@@ -102,13 +103,6 @@ class Survey(Agent[ClinicState, Clinic]):
         come_back="Ask how the patient found this call, from one to five.",
         canned="May I send you a text message with your appointment?",
     )
-
-    @staticmethod
-    def prompt(visit: ClinicState, clinic: Clinic, call: Desk) -> str:
-        return (
-            f"You are Survey at {clinic.facts.name}. Ask whether a text message with the appointment may"
-            f" be sent, then for a rating from one to five, then say goodbye. {rules(clinic)}"
-        )
 
 
 class Wish(BaseModel):

@@ -422,7 +422,7 @@ async def test_every_request_says_which_day_it_is(front: Front) -> None:
         await talk.user_says("Hello")
 
     instructions = [request.texts[0][1] for request in model.requests]
-    assert instructions[0].startswith("You are Reception at Maple Street Dental.")
+    assert instructions[0].startswith("You are Reception, at a dental clinic's front desk.")
     assert [text.rpartition("Today is ")[2] for text in instructions] == [
         "Sunday, 2026-11-22.",
         "Monday, 2026-11-23.",
