@@ -18,6 +18,7 @@ from livekit import agents as livekit_agents
 from livekit.agents import NOT_GIVEN, APIError, FlushSentinel, ModelSettings, StopResponse
 from livekit.agents.llm import LLM, ChatChunk, ChatContext, ChatItem, ChatMessage, ChoiceDelta
 from livekit.agents.llm import Tool as LivekitTool
+from livekit.agents.utils import is_given
 from livekit.rtc import AudioFrame
 from pydantic import BaseModel
 
@@ -82,6 +83,9 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
     """The commands, reads and actions its model may call; commands and reads of this state."""
     opening: ClassVar[Opening]
     """The instructions for its first reply."""
+    model_settings: ClassVar[Mapping[str, Any]] = {}
+    """Settings of its model requests, such as ``temperature``: the ``extra_kwargs`` of its model's
+    ``chat``."""
     needs_answer: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """Commands, by ``op``, that need the user's answer first: refused in the turn in which one of
     those listed has succeeded."""
@@ -326,7 +330,7 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
 
         A model's ``retries`` attribute, if it has one, overrides the session's ``max_retry``.
         """
-        model = call.session.llm
+        model = self._model(call)
         if not isinstance(model, LLM):
             raise TypeError("an agent needs a text LLM (livekit.agents.llm.LLM)")
         options = call.session.conn_options.llm_conn_options
@@ -344,7 +348,7 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
                 arrived = False
                 try:
                     async with request_once(
-                        model, context, offered, options, should_retry
+                        model, context, offered, options, should_retry, self.model_settings
                     ) as stream:
                         async for chunk in stream:
                             arrived = arrived or chunk.has_response()
@@ -362,6 +366,10 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
                     )
                 await asyncio.sleep(options._interval_for_retry(failed))
                 failed += 1
+
+    def _model(self, call: "Call[S, C]") -> object:
+        own = self.llm
+        return own if is_given(own) else call.session.llm
 
     def _offered(
         self, call: "Call[S, C]", tools: list[LivekitTool], settings: ModelSettings
@@ -406,7 +414,7 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
         known = isinstance(error, APIError | TimeoutError)
         logger.error(
             "model request failed: %s: %s",
-            getattr(call.session.llm, "model", "no model"),
+            getattr(self._model(call), "model", "no model"),
             why_model_failed(error),
             exc_info=None if known else error,
             extra={"agent": self.name},

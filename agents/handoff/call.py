@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any, Generic, TypeVar
 
 from livekit.agents import NOT_GIVEN, AgentSession
-from livekit.agents.llm import ChatItem, ChatMessage
+from livekit.agents.llm import LLM, ChatItem, ChatMessage
 from livekit.agents.tts import TTS
 from livekit.agents.voice import (
     AgentStateChangedEvent,
@@ -81,6 +81,9 @@ class Call(Generic[S, C]):
         turn: The number of user messages before this call.
         preamble: Spoken once before anything else, and repeated with the next reply if it was
             interrupted; empty for nothing.
+
+    Raises:
+        ValueError: The policy's digest names a field that the state does not have.
     """
 
     def __init__(
@@ -96,6 +99,11 @@ class Call(Generic[S, C]):
         self.shared = shared
         self.graph = graph
         self.policy: CallPolicy[S, C] = policy or CallPolicy()
+        if unknown := self.policy.unknown_fields(shared.state):
+            raise ValueError(
+                f"digest names fields that {type(shared.state).__name__} does not have:"
+                f" {', '.join(unknown)}"
+            )
         self.replies = Replies()
         self.spending = Spending()
         """Token usage of this call's models, as far as they report it."""
@@ -122,6 +130,7 @@ class Call(Generic[S, C]):
         """Called when speech input or output has failed and the user cannot read text."""
         self.tts_by_agent: Mapping[str, TTS[Any]] = {}
         """Per-agent text-to-speech models."""
+        self._llm_by_agent: dict[str, LLM[Any] | Callable[[], LLM[Any]]] = {}
         self._queued_speech: list[str] = []
         self.closing: EndReason | None = None
         """Why the call will end after the reply under way."""
@@ -191,7 +200,7 @@ class Call(Generic[S, C]):
                 self.shared.version,
                 replace_lone_surrogates(
                     without_instruction_tags(
-                        one_line(self.policy.digest(self.shared.state, self.shared.version))
+                        one_line(self.policy.render_digest(self.shared.state, self.shared.version))
                     )
                 ),
             )
@@ -229,6 +238,35 @@ class Call(Generic[S, C]):
         arguments = arrival.arguments if arrival is not None else None
         return self.make_agent(name, with_arguments((), arguments))
 
+    def use_models(self, llm_by_agent: "Mapping[str, LLM[Any] | Callable[[], LLM[Any]]]") -> None:
+        """Give agents language models of their own.
+
+        Args:
+            llm_by_agent: A model, or a function that makes one, by the agent's name. A function is
+                called once in a call, when its agent first takes over.
+
+        Raises:
+            ValueError: A name is no agent's.
+        """
+        unknown = ", ".join(name for name in llm_by_agent if name not in self.graph.agents)
+        if unknown:
+            raise ValueError(f"llm_by_agent has models for agents that do not exist: {unknown}")
+        self._llm_by_agent = dict(llm_by_agent)
+
+    def _model_of(self, name: str) -> LLM[Any] | None:
+        given = self._llm_by_agent.get(name)
+        if given is None or isinstance(given, LLM):
+            return given
+        try:
+            model: object = given()
+            if not isinstance(model, LLM):
+                raise TypeError(f"it returned {type(model).__name__}, not a language model")
+        except Exception:  # the agent speaks with the call's model, and the next one tries again
+            logger.exception("agent model not made, using the call's", extra={"agent": name})
+            return None
+        self._llm_by_agent[name] = model
+        return model
+
     def make_agent(self, name: str, carried: Sequence[ChatItem] = ()) -> Agent[S, C]:
         """Make a fresh agent for one handoff.
 
@@ -239,6 +277,8 @@ class Call(Generic[S, C]):
         agent = self.graph.agent(name, carried)
         if (tts := self.tts_by_agent.get(name)) is not None:
             agent.update_options(tts=tts)
+        if (model := self._model_of(name)) is not None:
+            agent.update_options(llm=model)
         return agent
 
     def user_said(self, text: str) -> int:

@@ -4,11 +4,11 @@ import asyncio
 import inspect
 import logging
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from livekit.agents import AgentSession, APIConnectOptions, RunContext
+from livekit.agents import NOT_GIVEN, AgentSession, APIConnectOptions, RunContext
 from livekit.agents.llm import LLM, ChatContext, ChatMessage, FallbackAdapter, LLMStream, Tool
 from livekit.agents.telemetry import gen_ai
 
@@ -75,6 +75,7 @@ def request_once(
     tools: list[Tool],
     options: APIConnectOptions,
     should_retry: Callable[[Exception], bool],
+    settings: Mapping[str, Any],
 ) -> LLMStream:
     """Send one model request that is not retried inside the stream once a part of it has arrived.
 
@@ -90,10 +91,16 @@ def request_once(
         options: The connection options; their number of retries is ignored.
         should_retry: Whether the caller retries after a failure; livekit closes a session after
             several failures that are final.
+        settings: The model's own settings for this request.
     """
     _disable_retry_on_chunk_sent(model)
     once = replace(options, max_retry=0)
-    stream = model.chat(chat_ctx=context, tools=tools, conn_options=once)
+    stream = model.chat(
+        chat_ctx=context,
+        tools=tools,
+        conn_options=once,
+        extra_kwargs=dict(settings) if settings else NOT_GIVEN,
+    )
     stream._retry_on_chunk_sent = False
     emit_error = type(stream)._emit_error
     weak_stream = weakref.proxy(stream)  # avoids a reference cycle

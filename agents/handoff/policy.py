@@ -1,6 +1,7 @@
 """The decisions an application makes about its calls."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -17,8 +18,9 @@ class CallPolicy(Generic[S, C]):
     """How an application's calls behave; everything has a working default.
 
     Args:
-        digest: Renders the state for every model request: short text, as data, in one line; several
-            lines are joined by ``/``. Takes state and version.
+        digest: What every model request shows of the state, beside its version: the names of
+            fields, nothing by default. Or a function that takes state and version and renders it as
+            short text, as data, in one line; several lines are joined by ``/``.
         describe_result: What a model is told about a change it made.
         expects: What kind of answer an agent waits for; takes the state, the active agent and the
             last refusal.
@@ -44,12 +46,11 @@ class CallPolicy(Generic[S, C]):
             calls and results. Older facts it knows from the digest.
 
     Raises:
-        ValueError: A canned sentence is blank, or a limit is out of range.
+        ValueError: A canned sentence is blank, a limit is out of range, or ``digest`` is a single
+            text.
     """
 
-    digest: Callable[[S, int], str] = lambda state, version: state.model_dump_json(
-        exclude_none=True
-    )
+    digest: Sequence[str] | Callable[[S, int], str] = ()
     describe_result: Callable[[Applied[S], Command[S, C]], str] = lambda applied, command: "Done."
     expects: Callable[[S, str, Refused | None], str] = lambda state, speaker, refusal: "open"
     redact_input: Callable[[str], str] = str
@@ -71,6 +72,8 @@ class CallPolicy(Generic[S, C]):
             for name in ("trouble", "farewell", "cannot_hear", "cannot_speak")
             if not getattr(self, name).strip()
         ]
+        if isinstance(self.digest, str):
+            faults.append(f"digest is not a tuple of field names: {self.digest!r}")
         faults += [
             f"{name} has to be above 0"
             for name in ("tool_limit_s", "think_limit_s", "remembers")
@@ -80,3 +83,15 @@ class CallPolicy(Generic[S, C]):
             faults.append("handoffs_per_turn cannot be below 0")
         if faults:
             raise ValueError("; ".join(faults))
+
+    def unknown_fields(self, state: S) -> list[str]:
+        """Return the field names in ``digest`` that a state does not have."""
+        known = {*type(state).model_fields, *type(state).model_computed_fields}
+        return [] if callable(self.digest) else [name for name in self.digest if name not in known]
+
+    def render_digest(self, state: S, version: int) -> str:
+        """Render what a model request shows of the state."""
+        if callable(self.digest):
+            return self.digest(state, version)
+        shown = state.model_dump(mode="json", include={*self.digest}, exclude_none=True)
+        return json.dumps({"version": version, **shown}, ensure_ascii=False, separators=(",", ":"))

@@ -70,6 +70,7 @@ async def start_speech(
     stt: STT[Any],
     tts: TTS[Any],
     vad: VAD | None = None,
+    llm_by_agent: "Mapping[str, LLM[Any] | Callable[[], LLM[Any]]] | None" = None,
     tts_by_agent: Mapping[str, TTS[Any]] | None = None,
     turns: TurnHandlingOptions | None = None,
     echo_s: float = 0.0,
@@ -88,11 +89,13 @@ async def start_speech(
 
     Args:
         call: The call; it becomes the session's ``userdata``.
-        model: The language model of every agent.
+        model: The language model of every agent without its own.
         stt: The speech-to-text model.
         tts: The text-to-speech model.
         vad: Voice activity detection. Without it the speech-to-text model has to stream and to
             report the start and end of speech.
+        llm_by_agent: Language models of agents, or functions that make them when they are needed,
+            by the agent's name.
         tts_by_agent: Per-agent text-to-speech models, by the agent's name.
         turns: The complete turn handling options; ``turns_by(vad)`` by default.
         echo_s: How long the user's audio is ignored when an agent first speaks, in seconds. A
@@ -108,7 +111,7 @@ async def start_speech(
 
     Raises:
         ValueError: The speech-to-text model does not stream, and there is no voice activity
-            detection.
+            detection. Or ``llm_by_agent`` names an agent that does not exist.
     """
     if not stt.capabilities.streaming:
         if vad is None:
@@ -139,6 +142,7 @@ async def start_speech(
         user_away_timeout=None,  # a call's events say when the user's turn began
     )
     call.attach(session)
+    call.use_models(llm_by_agent or {})
     session.on("user_state_changed", event_handler(call.user_speech.state_changed))
     session.on("error", event_handler(call.user_speech.stt_failed))
 

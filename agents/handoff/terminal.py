@@ -8,7 +8,7 @@ import contextlib
 import io
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TextIO
 
 from livekit.agents.llm import LLM
@@ -22,6 +22,7 @@ async def talk(
     call: Call[Any, Any],
     model: LLM[Any],
     *,
+    llm_by_agent: "Mapping[str, LLM[Any] | Callable[[], LLM[Any]]] | None" = None,
     lines: Iterable[str] | None = None,
     out: TextIO | None = None,
 ) -> EndReason:
@@ -32,7 +33,8 @@ async def talk(
 
     Args:
         call: The call, not started.
-        model: The language model of its agents.
+        model: The language model of its agents without their own.
+        llm_by_agent: As for ``start_text``.
         lines: The user's messages; standard input by default.
         out: Where everything is written; standard output by default.
     """
@@ -48,7 +50,7 @@ async def talk(
     unsubscribe = call.subscribe(show)
     next_line = _StdinLines().next_line if lines is None else _GivenLines(lines).next_line
     try:
-        await start_text(call, model)
+        await start_text(call, model, llm_by_agent=llm_by_agent)
         await call.answered()
         while call.ended is None and (line := await next_line()) is not None:
             if words := line.strip():

@@ -1,5 +1,6 @@
 """Starts a text call, for terminals, tests and text-only rooms."""
 
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from livekit import rtc
@@ -32,6 +33,7 @@ async def start_text(
     call: Call[S, C],
     model: LLM[Any],
     *,
+    llm_by_agent: "Mapping[str, LLM[Any] | Callable[[], LLM[Any]]] | None" = None,
     room: rtc.Room | None = None,
     user_identity: str | None = None,
 ) -> "AgentSession[Call[S, C]]":
@@ -42,10 +44,15 @@ async def start_text(
 
     Args:
         call: The call; it becomes the session's ``userdata``.
-        model: The language model of every agent.
+        model: The language model of every agent without its own.
+        llm_by_agent: Language models of agents, or functions that make them when they are needed,
+            by the agent's name. None of them is closed here.
         room: The user's room, if any; connected. Replies are shown there; the application passes
             what the user writes to ``Call.user_said``.
         user_identity: The user's participant identity; without one, the first participant to join.
+
+    Raises:
+        ValueError: ``llm_by_agent`` names an agent that does not exist.
     """
     session: AgentSession[Call[S, C]] = CallSession(
         userdata=call,
@@ -57,6 +64,7 @@ async def start_text(
         user_away_timeout=None,
     )
     call.attach(session)
+    call.use_models(llm_by_agent or {})
     if room is None:
         await session.start(call.first_agent(), session_host=False, record=False)
     else:

@@ -1,7 +1,7 @@
 """Runs a call in text and records what happens in each turn."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
@@ -101,11 +101,12 @@ class Turn:
 class Conversation(Generic[S, C]):
     """A text call under test; a context manager that starts and closes it.
 
-    On a normal exit it checks that a scripted model was played to its last step.
+    On a normal exit it checks that scripted models were played to their last step.
 
     Args:
         call: The call, not started.
-        model: The language model of its agents.
+        model: The language model of its agents without their own.
+        llm_by_agent: As for ``start_text``.
         patience_s: How long a turn may take before the test fails, in seconds.
 
     Raises:
@@ -113,9 +114,17 @@ class Conversation(Generic[S, C]):
         ScriptError: The script had a step too few or too many.
     """
 
-    def __init__(self, call: Call[S, C], model: LLM[Any], *, patience_s: float = 20.0) -> None:
+    def __init__(
+        self,
+        call: Call[S, C],
+        model: LLM[Any],
+        *,
+        llm_by_agent: "Mapping[str, LLM[Any] | Callable[[], LLM[Any]]] | None" = None,
+        patience_s: float = 20.0,
+    ) -> None:
         self.call = call
         self.model = model
+        self.llm_by_agent = llm_by_agent or {}
         self.turns: list[Turn] = [Turn(0)]
         """Every turn so far; the first is the greeting."""
         self._patience_s = patience_s
@@ -155,8 +164,10 @@ class Conversation(Generic[S, C]):
     ) -> None:
         self._unsubscribe()
         await stop(self.call)
-        if kind is None and isinstance(self.model, ScriptedLLM):
-            self.model.finished()
+        if kind is None:
+            for model in (self.model, *self.llm_by_agent.values()):
+                if isinstance(model, ScriptedLLM):
+                    model.finished()
 
     async def user_says(self, text: str) -> Turn:
         """Say something to the agents and wait until it is the user's turn again."""
@@ -176,7 +187,7 @@ class Conversation(Generic[S, C]):
         await self._until_users_turn()
 
     async def _start(self) -> None:
-        await start_text(self.call, self.model)
+        await start_text(self.call, self.model, llm_by_agent=self.llm_by_agent)
 
     async def _until_users_turn(self) -> None:
         try:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import yaml
 from livekit.agents.llm import ChatContext, FunctionCallOutput
@@ -120,7 +120,9 @@ class RulesLLM(PlayedLLM):
         """Its name, for logs and metrics."""
         return "rules"
 
-    def step(self, chat_ctx: ChatContext, offered: Sequence[str]) -> tuple[str, Step]:
+    def step(
+        self, chat_ctx: ChatContext, offered: Sequence[str], settings: Mapping[str, Any]
+    ) -> tuple[str, Step]:
         """Say what became of the calls before; then call, or say, what the other messages ask for."""
         name = f"rules_{next(self._numbers)}"
         seen = _Seen(chat_ctx)

@@ -4,7 +4,7 @@ import asyncio
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from livekit.agents import DEFAULT_API_CONNECT_OPTIONS, NOT_GIVEN, APIConnectOptions, NotGivenOr
@@ -80,10 +80,12 @@ class Request:
     Args:
         texts: Role and text of each message, in order; tool traffic as ``call`` and ``output``.
         tools: The names of the tools it was offered.
+        settings: The agent's ``model_settings``.
     """
 
     texts: tuple[tuple[str, str], ...]
     tools: tuple[str, ...]
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def characters(self) -> int:
@@ -95,12 +97,15 @@ class PlayedLLM(LLM[Any], ABC):
     """A model whose replies are steps that its own code chooses."""
 
     @abstractmethod
-    def step(self, chat_ctx: ChatContext, offered: Sequence[str]) -> tuple[str, Step]:
+    def step(
+        self, chat_ctx: ChatContext, offered: Sequence[str], settings: Mapping[str, Any]
+    ) -> tuple[str, Step]:
         """Return the next reply and its id; the id of its call number n is ``<id>_<n>``.
 
         Args:
             chat_ctx: What the model is shown.
             offered: The names of the tools it may call.
+            settings: The agent's settings for this model.
         """
 
     @property
@@ -119,7 +124,7 @@ class PlayedLLM(LLM[Any], ABC):
         extra_kwargs: NotGivenOr[dict[str, Any]] = NOT_GIVEN,
     ) -> LLMStream:
         """Answer with the next step."""
-        name, step = self.step(chat_ctx, [tool.id for tool in tools or ()])
+        name, step = self.step(chat_ctx, [tool.id for tool in tools or ()], extra_kwargs or {})
         return _PlayedStream(
             self, step, name, chat_ctx=chat_ctx, tools=tools or [], conn_options=conn_options
         )
@@ -146,9 +151,11 @@ class ScriptedLLM(PlayedLLM):
         """Its name, for logs and metrics."""
         return "scripted"
 
-    def step(self, chat_ctx: ChatContext, offered: Sequence[str]) -> tuple[str, Step]:
+    def step(
+        self, chat_ctx: ChatContext, offered: Sequence[str], settings: Mapping[str, Any]
+    ) -> tuple[str, Step]:
         """Return the next step of the script."""
-        request = Request(tuple(_texts(chat_ctx)), tuple(offered))
+        request = Request(tuple(_texts(chat_ctx)), tuple(offered), settings)
         number = len(self.requests)
         self.requests.append(request)
         if number < len(self.script):

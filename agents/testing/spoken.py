@@ -1,7 +1,7 @@
 """Runs a call in speech without a room: scripted speech-to-text in, tones out."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from livekit.agents.llm import LLM
@@ -34,10 +34,11 @@ class SpokenConversation(Conversation[S, C]):
 
     Args:
         call: The call, not started.
-        model: The language model of its agents.
+        model: The language model of its agents without their own.
         stt: The scripted speech-to-text model.
         tts: The text-to-speech model.
         loudspeaker: The audio output.
+        llm_by_agent: As for ``start_speech``.
         tts_by_agent: Per-agent text-to-speech models, by the agent's name.
         turns: The turn handling options; ``quick_turns()`` by default.
         patience_s: How long a turn may take before the test fails, in seconds.
@@ -55,11 +56,12 @@ class SpokenConversation(Conversation[S, C]):
         stt: ScriptedSTT | None = None,
         tts: ToneTTS | None = None,
         loudspeaker: Loudspeaker | None = None,
+        llm_by_agent: "Mapping[str, LLM[Any] | Callable[[], LLM[Any]]] | None" = None,
         tts_by_agent: Mapping[str, TTS[Any]] | None = None,
         turns: TurnHandlingOptions | None = None,
         patience_s: float = 20.0,
     ) -> None:
-        super().__init__(call, model, patience_s=patience_s)
+        super().__init__(call, model, llm_by_agent=llm_by_agent, patience_s=patience_s)
         self.stt = stt or ScriptedSTT()
         self.tts = tts or ToneTTS()
         self.loudspeaker = loudspeaker or Loudspeaker()
@@ -110,6 +112,7 @@ class SpokenConversation(Conversation[S, C]):
             self.model,
             stt=self.stt,
             tts=self.tts,
+            llm_by_agent=self.llm_by_agent,
             tts_by_agent=self._tts_by_agent,
             turns=self._turns,
             heard_after_s=0.001,

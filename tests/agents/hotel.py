@@ -162,4 +162,5 @@ def hotel(
 ) -> Call[Stay, None]:
     """A fresh call of the hotel, or one that goes on."""
     shared = SharedState(stay or Stay(), None, version=version, speaker=speaker, journal=journal)
+    policy.setdefault("digest", ("guest", "nights", "tickets"))
     return Call(shared, graph or hotel_graph(), CallPolicy(**policy))

@@ -4,10 +4,12 @@ import math
 from typing import Any
 
 import pytest
+from pydantic import BaseModel, computed_field
 
-from agents.handoff import CallPolicy
+from agents.handoff import DATA_MARK, Call, CallPolicy, Graph
 from agents.testing import Conversation, ScriptedLLM, calls, says
-from tests.agents.hotel import Stay, hotel
+from state.shared import SharedState
+from tests.agents.hotel import Bar, Stay, hotel
 
 
 @pytest.mark.parametrize("words", ["trouble", "farewell"])
@@ -82,3 +84,65 @@ async def test_replies_nobody_asked_for_hand_the_guest_around_no_further_than_al
     assert turn.said == ["A beer?", "Me again.", talk.call.policy.trouble]
     assert turn.refused == []
     assert "transfer_to_bar" not in model.requests[-1].tools
+
+
+class Booking(BaseModel, frozen=True):
+    """A state with something in it that is nobody's business."""
+
+    name: str = "Ada"
+    telephone: str = "+4930123456"
+    nights: tuple[int, ...] = (2, 3)
+    wish: str | None = None
+
+    @computed_field
+    def total(self) -> int:
+        return sum(self.nights)
+
+
+async def shown(policy: CallPolicy[Booking, None], booking: Booking | None = None) -> str:
+    """What a model request shows of a state at version 3."""
+    desk = type("Desk", (Bar,), {"offers": ()})
+    shared = SharedState(booking or Booking(), None, version=3)
+    model = ScriptedLLM([says("Good evening.")])
+    async with Conversation(Call(shared, Graph((desk,), (), start="bar"), policy), model):
+        pass
+    (text,) = [text for _, text in model.requests[0].texts if text.startswith(DATA_MARK)]
+    assert "+4930" not in str(model.requests[0].texts)
+    return text.removeprefix(f"{DATA_MARK} ")
+
+
+async def test_nothing_of_the_state_is_shown_unless_the_application_names_it() -> None:
+    assert await shown(CallPolicy()) == '{"version":3}'
+
+
+async def test_named_fields_are_shown_and_no_others() -> None:
+    fields = CallPolicy[Booking, None](digest=("nights", "total", "wish", "name"))
+
+    assert await shown(fields) == '{"version":3,"name":"Ada","nights":[2,3],"total":5}'
+    assert await shown(fields, Booking(name="Zo\u00eb\n\u2028", wish="ice", nights=())) == (
+        '{"version":3,"name":"Zo\u00eb\\n / ","nights":[],"wish":"ice","total":0}'
+    )
+
+
+async def test_a_function_decides_alone() -> None:
+    policy = CallPolicy[Booking, None](digest=lambda booking, version: f"{version}: {booking.name}")
+
+    assert await shown(policy) == "3: Ada"
+
+
+def test_fields_that_the_state_does_not_have_are_refused_when_the_call_is_made() -> None:
+    desk = type("Desk", (Bar,), {"offers": ()})
+    graph = Graph[Booking]((desk,), (), start="bar")
+    policy = CallPolicy[Booking, None](digest=("name", "telefone", "Nights"))
+
+    with pytest.raises(
+        ValueError, match="^digest names fields that Booking does not have: telefone, Nights$"
+    ):
+        Call(SharedState(Booking(), None), graph, policy)
+
+
+def test_one_name_without_its_comma_is_refused() -> None:
+    wrong: Any = "name"
+
+    with pytest.raises(ValueError, match="^digest is not a tuple of field names: 'name'$"):
+        CallPolicy[Booking, None](digest=wrong)
