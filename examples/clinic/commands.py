@@ -101,13 +101,6 @@ class RecordInsurance(VisitCommand):
     insurance: Insurance
 
 
-class AllowText(VisitCommand):
-    """Store whether the patient agrees to a text message. Only call it when they have said so."""
-
-    op: Literal["allow_text"] = "allow_text"
-    text_consent: bool
-
-
 class RecordText(VisitCommand):
     """A message about this slot has been sent. Written by ``send_text``, never by a model."""
 

@@ -1,6 +1,7 @@
 """The four agents of the front desk, and who hands the patient over to whom."""
 
 import json
+from typing import ClassVar
 
 from pydantic import BaseModel, Field
 
@@ -14,7 +15,7 @@ from examples.clinic.actions import (
     Visit,
 )
 from examples.clinic.clinic import Clinic
-from examples.clinic.commands import AllowText, ChooseSlot, Identify, Rate, SetPhone, SetReason
+from examples.clinic.commands import ChooseSlot, Identify, Rate, SetPhone, SetReason
 from examples.clinic.visit import ClinicState, Stage, is_booked, patient_known, ready_to_book
 from state.privacy import Redactor, in_passing, redact_whole, settled
 from state.shared import Refused
@@ -69,6 +70,7 @@ class Scheduling(Agent[ClinicState, Clinic]):
         come_back="Ask which slot the patient would like, or what else they need.",
         canned="On which day would you like to come?",
     )
+    needs_answer: ClassVar = {"book_visit": ("choose_slot",)}
 
 
 class InsuranceDesk(Agent[ClinicState, Clinic]):
@@ -93,16 +95,17 @@ class Survey(Agent[ClinicState, Clinic]):
 
     name = "survey"
     prompt = instructions(
-        "You are Survey, at a dental clinic's front desk. Ask whether a text message with the"
-        " appointment may be sent, then for a rating from one to five, then say goodbye."
+        "You are Survey, at a dental clinic's front desk. Call send_text, and again when the patient"
+        " has agreed to it; then ask for a rating from one to five, then say goodbye."
     )
-    offers = (AllowText, SendText, Rate, AskClinic, EndCall)
+    offers = (SendText, Rate, AskClinic, EndCall)
     opening = Opening(
-        first="Ask whether you may send a text message with the appointment.",
-        handed_over="Ask whether you may send a text message with the appointment.",
+        first="Ask how you can help.",
+        handed_over="Call send_text, which asks the patient first.",
         come_back="Ask how the patient found this call, from one to five.",
         canned="May I send you a text message with your appointment?",
     )
+    needs_answer: ClassVar = {"send_text": ("send_text",)}
 
 
 class Wish(BaseModel):
@@ -157,7 +160,7 @@ def digest(visit: ClinicState, version: int) -> str:
         "wanted": visit.wanted and f"{visit.wanted:%Y-%m-%dT%H:%M}",
         "booked": visit.slot and f"{visit.slot:%Y-%m-%dT%H:%M}",
         "insurance": insurance and (insurance.plan or "not covered"),
-        "text_consent": visit.text_consent,
+        "text_sent": visit.text_sent == visit.slot if visit.text_sent else None,
         "rating": visit.rating,
     }
     return json.dumps({name: value for name, value in known.items() if value is not None})
@@ -170,7 +173,7 @@ def expects(visit: ClinicState, agent: str, refusal: Refused | None) -> str:
     if agent == "scheduling" and visit.wanted is not None:
         return "yes_no"
     if agent == "survey" and visit.stage is Stage.BOOKED:
-        return "yes_no" if visit.text_consent is None else "rating"
+        return "yes_no" if visit.text_sent is None else "rating"
     return "open"
 
 

@@ -55,7 +55,6 @@ class ClinicState(BaseModel, frozen=True, extra="forbid"):
         visit_id: Its id; the clinic's partners get it as part of their keys.
         wanted: The slot that the patient has chosen and that is not booked yet.
         slot: The slot that the calendar holds for this visit.
-        text_consent: Whether the patient has agreed to a text message.
         text_sent: The slot that they have been sent a message about.
         rating: How they found this call, from 1 to 5.
         arrived: Whether they have come.
@@ -67,7 +66,6 @@ class ClinicState(BaseModel, frozen=True, extra="forbid"):
     wanted: AwareDatetime | None = None
     slot: AwareDatetime | None = None
     insurance: Insurance | None = None
-    text_consent: bool | None = None
     text_sent: AwareDatetime | None = None
     rating: int | None = Field(default=None, ge=1, le=5)
     arrived: bool = False

@@ -62,8 +62,8 @@ async def main(folder: Path, moment: str) -> None:
             says("Shall I book it?"),
             calls("book_visit"),
             calls("transfer_to_survey"),
+            calls("send_text"),
             says("May I?"),
-            calls(("allow_text", {"text_consent": True})),
             calls("send_text"),
             says("Sent."),
         ]

@@ -15,10 +15,10 @@ from agents.testing import (
     says,
     until,
 )
-from examples.clinic.commands import AllowText, Identify, RecordBooking, SetReason
+from examples.clinic.commands import Identify, RecordBooking, RecordText, SetReason
 from examples.clinic.desk import DESK, digest
 from examples.clinic.tests.kit import ADA, MARY, TUESDAY, WEDNESDAY, Front
-from examples.clinic.visit import Stage
+from examples.clinic.visit import ClinicState, Stage
 from state.shared import SharedState, SqlStore
 
 RULES = Path(__file__).parents[1] / "rules.yaml"
@@ -44,8 +44,8 @@ async def test_a_patient_books_through_all_four_agents(front: Front) -> None:
             calls("transfer_back"),
             says("Anything else?"),
             calls("transfer_to_survey"),
+            calls("send_text"),
             says("May I send you a text message?"),
-            calls(("allow_text", {"text_consent": True})),
             calls("send_text"),
             says("It is on its way. From one to five, how was this call?"),
             calls(("rate", {"rating": 5}), "end_call"),
@@ -244,35 +244,46 @@ async def test_an_insurer_that_knows_nobody_or_fails_is_told(
     assert not any("secret" in text for text in said([*talk.events]))
 
 
-async def test_no_message_is_sent_without_consent(front: Front) -> None:
-    booked = front.ready().model_copy(update={"slot": TUESDAY})
+def booked(front: Front) -> ClinicState:
+    return front.ready().model_copy(update={"slot": TUESDAY})
+
+
+async def test_no_message_is_sent_before_the_patient_has_agreed(front: Front) -> None:
     model = ScriptedLLM(
         [
-            says("May I?"),
-            calls("send_text"),
-            calls(("allow_text", {"text_consent": False}), "send_text"),
+            says("Hello."),
+            calls("send_text", "send_text"),
+            says("May I send you a text message?"),
             says("No message, then."),
         ]
     )
 
-    async with Conversation(front.call(booked, agent="survey"), model) as talk:
-        turn = await talk.user_says("No")
+    async with Conversation(front.call(booked(front), agent="survey"), model) as talk:
+        asked = await talk.user_says("That is all")
+        await talk.user_says("No")
 
-    outputs = [one.output for one in turn.tools if one.name == "send_text"]
-    assert len(outputs) == 2
-    assert all("not_ready" in output for output in outputs)
+    assert all(tool.is_error and "not_answered" in tool.output for tool in asked.tools)
     assert front.messages.asked == 0
-    assert talk.state.text_consent is False
+    assert talk.state.text_sent is None
 
 
 async def test_a_message_is_sent_once(front: Front) -> None:
-    booked = front.ready().model_copy(update={"slot": TUESDAY, "text_consent": True})
     model = ScriptedLLM(
-        [says("Hello again."), calls("send_text", "send_text"), calls("send_text"), says("Sent.")]
+        [
+            says("Hello."),
+            calls("send_text"),
+            says("May I send you a text message?"),
+            calls("send_text", "send_text"),
+            says("Sent."),
+            calls("send_text"),
+            says("It has been sent already."),
+        ]
     )
 
-    async with Conversation(front.call(booked, agent="survey"), model) as talk:
-        await talk.user_says("Please send it")
+    async with Conversation(front.call(booked(front), agent="survey"), model) as talk:
+        await talk.user_says("That is all")
+        await talk.user_says("Yes")
+        await talk.user_says("Did you send it?")
 
     (message,) = front.messages.sent.values()
     assert message == (
@@ -284,13 +295,21 @@ async def test_a_message_is_sent_once(front: Front) -> None:
 
 async def test_a_message_that_cannot_be_sent_is_told_and_can_be_tried_again(front: Front) -> None:
     front.messages.fault = ConnectionError("secret")
-    booked = front.ready().model_copy(update={"slot": TUESDAY, "text_consent": True})
     model = ScriptedLLM(
-        [says("Hello."), calls("send_text"), says("Not sent."), calls("send_text"), says("Sent.")]
+        [
+            says("Hello."),
+            calls("send_text"),
+            says("May I?"),
+            calls("send_text"),
+            says("Not sent."),
+            calls("send_text"),
+            says("Sent."),
+        ]
     )
 
-    async with Conversation(front.call(booked, agent="survey"), model) as talk:
-        failed = await talk.user_says("Please send it")
+    async with Conversation(front.call(booked(front), agent="survey"), model) as talk:
+        await talk.user_says("That is all")
+        failed = await talk.user_says("Yes")
         assert talk.state.text_sent is None
         front.messages.fault = None
         await talk.user_says("Try again")
@@ -302,16 +321,36 @@ async def test_a_message_that_cannot_be_sent_is_told_and_can_be_tried_again(fron
     assert talk.state.text_sent == TUESDAY
 
 
-async def test_a_moved_visit_is_announced_anew(front: Front) -> None:
-    moved = front.ready().model_copy(
-        update={"slot": WEDNESDAY, "text_consent": True, "text_sent": TUESDAY}
+async def test_a_visit_that_was_moved_is_announced_anew(front: Front) -> None:
+    moved = front.ready().model_copy(update={"slot": WEDNESDAY, "text_sent": TUESDAY})
+    model = ScriptedLLM(
+        [says("Hello."), calls("send_text"), says("May I?"), calls("send_text"), says("Sent.")]
     )
-    model = ScriptedLLM([says("Hello."), calls("send_text"), says("Sent.")])
 
     async with Conversation(front.call(moved, agent="survey"), model) as talk:
-        await talk.user_says("Please send it")
+        await talk.user_says("That is all")
+        await talk.user_says("Yes")
 
     assert talk.state.text_sent == WEDNESDAY
+
+
+async def test_a_slot_is_not_booked_in_the_breath_in_which_it_was_chosen(front: Front) -> None:
+    model = ScriptedLLM(
+        [
+            says("On which day?"),
+            calls(("choose_slot", {"slot": "tuesday 9:30"}), "book_visit"),
+            says("Tuesday at 9:30. Shall I book it?"),
+            calls("book_visit"),
+            says("Booked."),
+        ]
+    )
+
+    async with Conversation(front.call(front.ready(), agent="scheduling"), model) as talk:
+        chosen = await talk.user_says("Tuesday at 9:30")
+        await talk.user_says("Yes")
+
+    assert "not_answered" in chosen.tools[1].output
+    assert talk.state.slot == TUESDAY
 
 
 async def test_no_card_number_is_kept_shown_or_logged(
@@ -404,7 +443,7 @@ async def test_the_page_is_told_what_kind_of_answer_is_expected(front: Front) ->
         (front.ready(), "reception"),
         (front.ready().model_copy(update={"wanted": TUESDAY}), "scheduling"),
         (front.after(RecordBooking(slot=TUESDAY)), "survey"),
-        (front.after(RecordBooking(slot=TUESDAY), AllowText(text_consent=True)), "survey"),
+        (front.after(RecordBooking(slot=TUESDAY), RecordText(text_sent=TUESDAY)), "survey"),
     ]
     expected: list[str] = []
     for state, agent in asked:
