@@ -1,7 +1,7 @@
 """The restaurant's declaration, named ``APP``, and its worker's server, named ``server``.
 
 Jobs run in processes of their own, which import this module by name. It imports neither livekit
-nor the menu's reader: a command that needs neither should not wait for them.
+nor the state: a command that needs neither should not wait for them.
 """
 
 from collections.abc import Sequence
@@ -12,11 +12,8 @@ from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from agents.app.app import App, Environment, NewState
-from agents.app.terminal.summary import Summary
 from agents.app.words import Words
-from bella_vista.settings import Settings
-from state.context import OrderContext
-from state.order import OrderState
+from bella_vista.settings import NOUN, ORDER_SCHEMA, Settings
 
 if TYPE_CHECKING:
     import typer
@@ -25,8 +22,18 @@ if TYPE_CHECKING:
     from agents.app.rooms.page import Comments
     from agents.app.serving.worker import Worker
     from agents.app.states import ListedState
+    from agents.app.terminal.summary import Summary
     from agents.handoff import Call, CallPolicy, Graph
+    from rpc.page import PageSpec
+    from state.context import OrderContext
+    from state.order import OrderState
     from state.shared import SharedState
+
+
+def _state() -> "type[OrderState]":
+    from state.order import OrderState
+
+    return OrderState
 
 
 def _graph() -> "Graph[OrderState]":
@@ -35,13 +42,13 @@ def _graph() -> "Graph[OrderState]":
     return restaurant_graph()
 
 
-def _policy(context: OrderContext) -> "CallPolicy[OrderState, OrderContext]":
+def _policy(context: "OrderContext") -> "CallPolicy[OrderState, OrderContext]":
     from agents.roster import restaurant_policy
 
     return restaurant_policy(context)
 
 
-def _context(environment: Environment) -> OrderContext:
+def _context(environment: Environment) -> "OrderContext":
     from bella_vista.menus import served_menu
 
     menu = served_menu(environment.settings.menu)
@@ -49,7 +56,7 @@ def _context(environment: Environment) -> OrderContext:
     return OrderContext(menu=menu, now=now, new_id=environment.new_id)
 
 
-def _new(context: OrderContext, new: NewState) -> OrderState:
+def _new(context: "OrderContext", new: NewState) -> "OrderState":
     from state.opening import open_order
 
     return open_order(
@@ -61,19 +68,19 @@ def _new(context: OrderContext, new: NewState) -> OrderState:
     )
 
 
-def _view(order: OrderState, version: int, agent: str | None) -> dict[str, Any]:
+def _view(order: "OrderState", version: int, agent: str | None) -> dict[str, Any]:
     from state.view import view
 
     return view(order, version, agent)
 
 
-def _summary(view: Any) -> Summary:
+def _summary(view: Any) -> "Summary":
     from bella_vista.receipt import summary
 
     return summary(view)
 
 
-def _local_model(context: OrderContext, settings: Settings) -> "LLM[Any]":
+def _local_model(context: "OrderContext", settings: Settings) -> "LLM[Any]":
     # It loads the words of the menu and the language, so only this model imports them.
     from bella_vista.local.model import LocalLLM
 
@@ -86,13 +93,19 @@ def _choices(call: "Call[OrderState, OrderContext]") -> Sequence[str]:
     return choices(call.last_refusal) or call.shared.context.menu.restaurant.payment
 
 
-def _comments(context: OrderContext) -> "Comments":
+def _page() -> "PageSpec[OrderState, OrderContext]":
+    from rpc.restaurant import ORDER_PAGE
+
+    return ORDER_PAGE
+
+
+def _comments(context: "OrderContext") -> "Comments":
     from bella_vista.page_comments import PageComments
 
     return PageComments(context)
 
 
-def _refuse_resume(order: OrderState) -> str | None:
+def _refuse_resume(order: "OrderState") -> str | None:
     from state.stages import ENDED
 
     return f"is {order.stage.value}" if order.stage in ENDED else None
@@ -116,17 +129,17 @@ async def _given_up(shared: "SharedState[OrderState, OrderContext]", reason: str
     await flag_for_staff(shared, reason)
 
 
-def _zone(order: OrderState) -> tzinfo | None:
+def _zone(order: "OrderState") -> tzinfo | None:
     return order.opened_at.tzinfo
 
 
-def _describe(context: OrderContext) -> str:
+def _describe(context: "OrderContext") -> str:
     menu = context.menu
     dishes = sum(len(section.dishes) for section in menu.sections)
     return f"{menu.restaurant.name}, {dishes} dishes"
 
 
-def _terms(context: OrderContext) -> list[str]:
+def _terms(context: "OrderContext") -> list[str]:
     return [dish.name for section in context.menu.sections for dish in section.dishes]
 
 
@@ -143,9 +156,9 @@ def _menu_schema() -> Any:
 
 
 def _rpc_schema() -> Any:
-    from rpc.contract import contract
+    from rpc.restaurant import order_contract
 
-    return contract()
+    return order_contract()
 
 
 def _conversation_schema() -> Any:
@@ -160,40 +173,45 @@ def _listing(listed: "Sequence[ListedState[OrderState]]") -> str:
     return order_list(listed)
 
 
-def _page(order: OrderState) -> str:
+def _text(order: "OrderState") -> str:
     from bella_vista.orders_pages import order_page
 
     return order_page(order)
 
 
-def _commands() -> "typer.Typer":
-    from bella_vista.commands import commands
+def _commands(app: "App[OrderState, OrderContext]") -> "typer.Typer":
+    from bella_vista.commands import commands_of
 
-    return commands
-
-
-def _order_commands() -> "typer.Typer":
-    from bella_vista.commands import order_commands
-
-    return order_commands
+    return commands_of(app)
 
 
-def _replay(files: "Sequence[Path]", settings: Settings, model: str | None) -> int:
+def _order_commands(app: "App[OrderState, OrderContext]") -> "typer.Typer":
+    from bella_vista.commands import order_commands_of
+
+    return order_commands_of(app)
+
+
+def _replay(
+    app: "App[OrderState, OrderContext]",
+    files: "Sequence[Path]",
+    settings: Settings,
+    model: str | None,
+) -> int:
     from bella_vista.replay import replay
 
-    return replay(files, settings, model=model)
+    return replay(app, files, settings, model=model)
 
 
-APP: App[OrderState, OrderContext] = App(
+APP: "App[OrderState, OrderContext]" = App(
     name="bella-vista",
-    noun="order",
+    noun=NOUN,
     plural="orders",
     prefix="bella",
     help="Bella Vista: a restaurant whose four agents take one order.",
     settings=Settings,
     options={"menu": ("FILE", "The menu; Bella Vista's own by default.")},
-    state=OrderState,
-    schema=1,
+    state=_state,
+    schema=ORDER_SCHEMA,
     context=_context,
     context_name="menu",
     describe=_describe,
@@ -232,6 +250,7 @@ APP: App[OrderState, OrderContext] = App(
     ),
     schemas={"menu": _menu_schema, "rpc": _rpc_schema, "conversation": _conversation_schema},
     listing=_listing,
+    text=_text,
     page=_page,
     state_commands=_order_commands,
     commands=_commands,

@@ -5,14 +5,11 @@ from typing import Annotated
 
 import typer
 
+from agents.app.app import App
 from agents.app.cli import FAILED, read_settings, with_store
 from agents.app.terminal.streams import printable, say
-from bella_vista.app import APP
-
-commands = typer.Typer()
-menu_commands = typer.Typer(help="Check a menu.", no_args_is_help=True)
-order_commands = typer.Typer()
-commands.add_typer(menu_commands, name="menu")
+from state.context import OrderContext
+from state.order import OrderState
 
 MenuOption = Annotated[
     str | None,
@@ -24,99 +21,112 @@ DatabaseOption = Annotated[
 ]
 
 
-@commands.command()
-def understand(
-    menu: MenuOption = None,
-    at: Annotated[
-        str | None,
-        typer.Option(
-            "--at",
-            metavar="TIME",
-            help="Start the clock at this time: ISO 8601, the restaurant's time.",
-        ),
-    ] = None,
-) -> None:
-    """Show how the local model understands each line of the input, as JSON."""
-    from bella_vista.settings import Settings
-    from bella_vista.understand import understand_lines
+def commands_of(app: App[OrderState, OrderContext]) -> typer.Typer:
+    """Return the commands ``understand`` and ``menu check``."""
+    commands = typer.Typer()
+    menu_commands = typer.Typer(help="Check a menu.", no_args_is_help=True)
+    commands.add_typer(menu_commands, name="menu")
 
-    read_settings(APP)  # warns of unknown ones
-    understand_lines(Settings.read(menu=menu, at=at))
+    @commands.command()
+    def understand(
+        menu: MenuOption = None,
+        at: Annotated[
+            str | None,
+            typer.Option(
+                "--at",
+                metavar="TIME",
+                help="Start the clock at this time: ISO 8601, the restaurant's time.",
+            ),
+        ] = None,
+    ) -> None:
+        """Show how the local model understands each line of the input, as JSON."""
+        from bella_vista.settings import Settings
+        from bella_vista.understand import understand_lines
 
+        read_settings(app)  # warns of unknown ones
+        understand_lines(Settings.read(menu=menu, at=at))
 
-@menu_commands.command("check")
-def menu_check(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A menu in YAML.")],
-) -> None:
-    """Check a menu and list everything that is wrong with it, with file and line."""
-    from bella_vista.menus import read_menu
+    @menu_commands.command("check")
+    def menu_check(
+        file: Annotated[str, typer.Argument(metavar="FILE", help="A menu in YAML.")],
+    ) -> None:
+        """Check a menu and list everything that is wrong with it, with file and line."""
+        from bella_vista.menus import read_menu
 
-    menu = read_menu(Path(file))
-    dishes = sum(len(section.dishes) for section in menu.sections)
-    say(
-        f"{file}: {menu.restaurant.name}, {len(menu.sections)} sections, {dishes} dishes,"
-        f" {len(menu.combos)} combos: nothing is wrong"
-    )
+        menu = read_menu(Path(file))
+        dishes = sum(len(section.dishes) for section in menu.sections)
+        say(
+            f"{file}: {menu.restaurant.name}, {len(menu.sections)} sections, {dishes} dishes,"
+            f" {len(menu.combos)} combos: nothing is wrong"
+        )
 
-
-@order_commands.command("advance")
-def advance_command(
-    order_id: Annotated[
-        str,
-        typer.Argument(
-            metavar="ID", help="The order's id, or its number (the newest order with that number)."
-        ),
-    ],
-    database: DatabaseOption = None,
-) -> None:
-    """Advance an order by the kitchen's next step: accepted, preparing, ready, completed."""
-    from bella_vista.orders import advance_order
-    from state.shared import StateError
-
-    try:
-        order = with_store(APP, database, lambda store: advance_order(store, order_id))
-    except StateError as refusal:
-        typer.echo(refusal.message, err=True)
-        raise typer.Exit(FAILED) from None
-    typer.echo(f"Order {order.order_number} ({order.order_id}) is {order.stage.value} now.")
+    return commands
 
 
-@order_commands.command("forget")
-def forget_command(
-    contact: Annotated[
-        str,
-        typer.Argument(
-            metavar="PHONE_OR_EMAIL", help="The guest's telephone number or e-mail address."
-        ),
-    ],
-    database: DatabaseOption = None,
-    menu: Annotated[
-        str | None,
-        typer.Option(
-            "--menu", metavar="FILE", help="The menu whose country numbers without one have."
-        ),
-    ] = None,
-) -> None:
-    """Erase a guest's personal data from orders, transcripts and logs, and check that it is gone.
+def order_commands_of(app: App[OrderState, OrderContext]) -> typer.Typer:
+    """Return the commands ``orders advance`` and ``orders forget``."""
+    order_commands = typer.Typer()
 
-    Finds the orders that had the number or address in any version. They are kept without their
-    guest; an order that was not placed is cancelled. An order in the kitchen is left unchanged and
-    named.
-    """
-    from agents.app.terminal.logs import log_files
-    from bella_vista.erasure_report import failures, report
-    from bella_vista.forgetting import forget_guest
-    from bella_vista.menus import menu_file, read_menu
-    from bella_vista.settings import Settings
-    from bella_vista.traces import contact_of
+    @order_commands.command("advance")
+    def advance_command(
+        order_id: Annotated[
+            str,
+            typer.Argument(
+                metavar="ID",
+                help="The order's id, or its number (the newest order with that number).",
+            ),
+        ],
+        database: DatabaseOption = None,
+    ) -> None:
+        """Advance an order by the kitchen's next step: accepted, preparing, ready, completed."""
+        from bella_vista.orders import advance_order
+        from state.shared import StateError
 
-    restaurant = read_menu(menu_file(Settings.read(menu=menu).menu)).restaurant
-    wanted = contact_of(contact, restaurant)
-    logs = log_files(APP.name)
-    done = with_store(APP, database, lambda store: forget_guest(store, wanted, logs))
-    for line in report(done):
-        typer.echo(printable(line))
-    for line in (failed := list(failures(done))):
-        typer.echo(printable(line), err=True)
-    if failed:
-        raise typer.Exit(FAILED)
+        try:
+            order = with_store(app, database, lambda store: advance_order(store, order_id))
+        except StateError as refusal:
+            typer.echo(refusal.message, err=True)
+            raise typer.Exit(FAILED) from None
+        typer.echo(f"Order {order.order_number} ({order.order_id}) is {order.stage.value} now.")
+
+    @order_commands.command("forget")
+    def forget_command(
+        contact: Annotated[
+            str,
+            typer.Argument(
+                metavar="PHONE_OR_EMAIL", help="The guest's telephone number or e-mail address."
+            ),
+        ],
+        database: DatabaseOption = None,
+        menu: Annotated[
+            str | None,
+            typer.Option(
+                "--menu", metavar="FILE", help="The menu whose country numbers without one have."
+            ),
+        ] = None,
+    ) -> None:
+        """Erase a guest's personal data from orders, transcripts and logs, and check that it is gone.
+
+        Finds the orders that had the number or address in any version. They are kept without their
+        guest; an order that was not placed is cancelled. An order in the kitchen is left unchanged and
+        named.
+        """
+        from agents.app.terminal.logs import log_files
+        from bella_vista.erasure_report import failures, report
+        from bella_vista.forgetting import forget_guest
+        from bella_vista.menus import menu_file, read_menu
+        from bella_vista.settings import Settings
+        from bella_vista.traces import contact_of
+
+        restaurant = read_menu(menu_file(Settings.read(menu=menu).menu)).restaurant
+        wanted = contact_of(contact, restaurant)
+        logs = log_files(app.name)
+        done = with_store(app, database, lambda store: forget_guest(store, wanted, logs))
+        for line in report(done):
+            typer.echo(printable(line))
+        for line in (failed := list(failures(done))):
+            typer.echo(printable(line), err=True)
+        if failed:
+            raise typer.Exit(FAILED)
+
+    return order_commands

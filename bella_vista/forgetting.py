@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue
 
 from agents.app.states import STAFF, as_state_faults
-from bella_vista.app import APP
 from bella_vista.orders import kitchen_context
+from bella_vista.settings import NOUN, ORDER_SCHEMA
 from bella_vista.traces import Contact, Trace, found_in_files, overwritten
 from state.commands import CancelOrder
 from state.errors import WrongStage
@@ -28,7 +28,7 @@ from state.forgetting import (
     without_guest,
 )
 from state.order import OrderState, Stage
-from state.shared import JournalFault, SharedState, SqlStore, StateError, Stored
+from state.shared import SharedState, SqlStore, StateError, Stored, read_state
 from state.stages import IN_THE_HOUSE, ORDERING
 
 _Commands: TypeAlias = tuple[dict[str, JsonValue], ...]
@@ -103,7 +103,7 @@ class _Erasure:
         done = self._done
         own: list[tuple[Stored, OrderState]] = []
         mentioning: list[Stored] = []
-        with as_state_faults(APP):
+        with as_state_faults(NOUN):
             found = await self._store.search(self._contact.stored_in)
             await self._store.drop_leases(self._contact.stored_in)
         for order_id in found:
@@ -248,18 +248,12 @@ class _Erasure:
 
 
 def _versions(stored: Stored) -> Iterator[OrderState]:
-    yield _order(stored.initial, stored.state_id)
-    for entry in stored.entries:
-        yield _order(entry.state, stored.state_id)
+    for state in (stored.initial, *(entry.state for entry in stored.entries)):
+        yield _order(state, f"Order {stored.state_id}")
 
 
-def _order(state: str, order_id: str = "") -> OrderState:
-    try:
-        return OrderState.model_validate_json(state)
-    except ValidationError:
-        raise JournalFault(
-            f"Order {order_id}".strip(), "it does not have the form of an order of this program"
-        ) from None
+def _order(state: str, what: str = "An order") -> OrderState:
+    return read_state(OrderState, state, what, schema=ORDER_SCHEMA)
 
 
 def _is_clean(stored: Stored) -> bool:

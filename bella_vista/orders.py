@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 
-from agents.app.states import STAFF, SYSTEM, as_state_faults, id_of, read_state
-from bella_vista.app import APP
+from agents.app.states import STAFF, SYSTEM, as_state_faults, id_of
+from bella_vista.settings import NOUN
 from state.commands import (
     AcceptOrder,
     CallPerson,
@@ -43,9 +43,9 @@ async def advance_order(store: SqlStore, order_id: str) -> OrderState:
         StateFaults: There is no such order, it cannot be read, or the database cannot be used.
         StateError: The order is not in the kitchen, or the step could not be stored.
     """
-    with as_state_faults(APP):
-        stored = await store.read(await id_of(APP, store, order_id))
-        order = read_state(APP, stored)
+    with as_state_faults(NOUN):
+        stored = await store.read(await id_of(NOUN, store, order_id))
+        order = stored.read(OrderState)
     step = STEPS.get(order.stage)
     if step is None:
         raise wrong_stage(order, "There is no next step for the kitchen.")

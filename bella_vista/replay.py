@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 from livekit.agents.llm import LLM
 from pydantic import ValidationError
 
+from agents.app.app import AnyApp
 from agents.app.clock import in_zone
 from agents.app.faults import InputError
 from agents.app.models.choice import language_model, reply_limit_of, scripted
@@ -20,7 +21,6 @@ from agents.app.terminal.streams import print_error, say
 from agents.handoff import Call
 from agents.roster import restaurant_call
 from agents.testing import Clock, Conversation, ConversationError, Ids, ScriptError, Turn
-from bella_vista.app import APP
 from bella_vista.conversations.beginning import commands_to, what_must_follow
 from bella_vista.conversations.form import Facts, OrderFields
 from bella_vista.conversations.holding import differences
@@ -54,6 +54,7 @@ class Defaults:
     """What a conversation runs with where its file does not say.
 
     Args:
+        app: The application.
         menu: The menu's file.
         model: The language model.
         model_wins: Whether the model overrides the file's, so that it can be tried with another
@@ -62,6 +63,7 @@ class Defaults:
         settings: The settings of a provider's model; read again if not given.
     """
 
+    app: AnyApp
     menu: Path
     model: str = LOCAL
     model_wins: bool = False
@@ -69,16 +71,18 @@ class Defaults:
     settings: Settings | None = None
 
 
-def replay(files: Sequence[Path], settings: Settings, *, model: str | None) -> int:
+def replay(app: AnyApp, files: Sequence[Path], settings: Settings, *, model: str | None) -> int:
     """Run every conversation; returns 0 when all hold, 1 when one does not, 2 when a file is faulty.
 
     Args:
+        app: The application.
         files: The conversations.
         settings: What they run with where they do not say.
         model: The model given by option, which overrides the files'.
     """
     log_to_stderr(settings.secrets)
     setting = Defaults(
+        app=app,
         menu=menu_file(settings.menu),
         model=settings.model,
         model_wins=model is not None,
@@ -219,20 +223,20 @@ def _no_such_order(file: ConversationFile, why: str) -> ConversationFaults:
 def _model(file: ConversationFile, setting: Defaults, menu: Menu, clock: Clock) -> LLM[Any]:
     said = file.conversation
     if setting.model_wins:
-        return _named(setting.model, menu, clock, setting.settings)
+        return _named(setting.app, setting.model, menu, clock, setting.settings)
     if said.model is None:
         if said.script:
             return scripted(said.script)
-        return _named(setting.model, menu, clock, setting.settings)
+        return _named(setting.app, setting.model, menu, clock, setting.settings)
     try:
         name = check_model(said.model)
     except ValueError as error:
         raise ConversationFaults([file.fault("model", str(error))]) from None
     if name.startswith(SCRIPT):
         name = f"{SCRIPT}{file.path.parent / name.removeprefix(SCRIPT)}"
-    return _named(name, menu, clock, setting.settings)
+    return _named(setting.app, name, menu, clock, setting.settings)
 
 
-def _named(name: str, menu: Menu, clock: Clock, settings: Settings | None) -> LLM[Any]:
+def _named(app: AnyApp, name: str, menu: Menu, clock: Clock, settings: Settings | None) -> LLM[Any]:
     context = OrderContext(menu=menu, now=clock, new_id=Ids())
-    return language_model(APP, context, settings or Settings.read(), name=name)
+    return language_model(app, context, settings or Settings.read(), name=name)

@@ -8,6 +8,12 @@ from pydantic_settings import SettingsConfigDict
 
 from agents.app.settings import AgentName, AppSettings
 
+NOUN = "order"
+"""What the application calls a state."""
+
+ORDER_SCHEMA = 1
+"""The version of stored orders' form; a program does not read a higher one than its own."""
+
 
 class Settings(AppSettings):
     """The restaurant's settings: those of every application, and the menu.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from rpc.reading import wrong
+from rpc.page import wrong
 from rpc.wire import (
     ChoiceView,
     DishView,
@@ -18,9 +18,12 @@ from rpc.wire import (
     SectionView,
     ServedView,
 )
-from state.commands import AddItem, ChangeItem, OrderCommand
+from state.commands import AddItem, ChangeItem
+from state.context import OrderContext
 from state.errors import NotFound
 from state.menu import Combo, Dish, Menu, OptionGroup, Served
+from state.order import OrderState
+from state.shared import Command
 
 LARGEST_PAGE = 14_500
 """The largest reply, in bytes."""
@@ -59,14 +62,14 @@ class MenuPages:
     """
 
     def __init__(self, menu: Menu) -> None:
-        self._menu = menu
+        self.menu = menu
         self._parts: dict[str, _Part] = {}
         self._combos = _free_name(COMBOS, menu) if menu.combos else None
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of all sections in menu order, with the combos last."""
-        names = tuple(section.name for section in self._menu.sections)
+        names = tuple(section.name for section in self.menu.sections)
         return names if self._combos is None else (*names, self._combos)
 
     def answer(self, request: GetMenuRequest) -> MenuSections | MenuSection | MenuUnchanged:
@@ -76,7 +79,7 @@ class MenuPages:
             NotFound: There is no such section; the facts list those there are.
             BadParams: The cursor is unknown or belongs to another version of the menu.
         """
-        version = self._menu.version
+        version = self.menu.version
         if request.version == version and request.cursor is None:
             return MenuUnchanged(menu_version=version)
         start = self._start(request.cursor)
@@ -93,15 +96,17 @@ class MenuPages:
             cursor=self._cursor(after),
         )
 
-    def meant(self, command: OrderCommand) -> OrderCommand:
+    def meant(
+        self, command: Command[OrderState, OrderContext]
+    ) -> Command[OrderState, OrderContext]:
         """Remove the size from a command for a combo; combos have a size only in these pages."""
         if isinstance(command, AddItem | ChangeItem) and command.size == ONLY_SIZE:
-            if command.name is not None and self._menu.combo(command.name) is not None:
+            if command.name is not None and self.menu.combo(command.name) is not None:
                 return command.model_copy(update={"size": None})
         return command
 
     def _part(self, wanted: str) -> _Part:
-        section = self._menu.section(wanted)
+        section = self.menu.section(wanted)
         name = section.name if section is not None else self._combos
         if name is None or name.casefold() != wanted.casefold():
             raise NotFound(
@@ -119,7 +124,7 @@ class MenuPages:
                     tuple(piece for dish in section.dishes for piece in self._dish(dish)),
                 )
                 if section is not None
-                else _Part(name, (), tuple(map(self._combo, self._menu.combos)))
+                else _Part(name, (), tuple(map(self._combo, self.menu.combos)))
             )
         return part
 
@@ -132,7 +137,7 @@ class MenuPages:
             default_size=dish.implied_size if dish.sizes else ONLY_SIZE,
             with_=dish.contains,
             extra={name: _of_sizes(dish, prices) for name, prices in dish.extra.items()},
-            options=tuple(_option(group, dish) for group in self._menu.groups(dish)),
+            options=tuple(_option(group, dish) for group in self.menu.groups(dish)),
             parts=(),
             allergens=dish.allergens,
             diets=dish.diets,
@@ -150,9 +155,9 @@ class MenuPages:
 
     def _combo(self, combo: Combo) -> DishView:
         names = dict.fromkeys(name for part in combo.parts for name in part.dishes)
-        dishes = [dish for name in names if (dish := self._menu.dish(name)) is not None]
+        dishes = [dish for name in names if (dish := self.menu.dish(name)) is not None]
         allergens = dict.fromkeys(
-            allergen for dish in dishes for allergen in self._menu.allergens(dish)
+            allergen for dish in dishes for allergen in self.menu.allergens(dish)
         )
         return DishView(
             name=combo.name,
@@ -175,12 +180,12 @@ class MenuPages:
         if cursor is None:
             return 0
         version, _, place = cursor.rpartition(".")
-        if version != self._menu.version or not (place.isascii() and place.isdecimal()):
+        if version != self.menu.version or not (place.isascii() and place.isdecimal()):
             raise wrong("cursor", "unknown", "Unknown for this menu: start again without a cursor.")
         return int(place)
 
     def _cursor(self, after: int | None) -> str | None:
-        return None if after is None else f"{self._menu.version}.{after}"
+        return None if after is None else f"{self.menu.version}.{after}"
 
 
 def _page(things: Sequence[T], start: int, sizes: Sequence[int]) -> tuple[list[T], int | None]:

@@ -17,6 +17,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import aiohttp
 import pytest
 from livekit import api, rtc
 
@@ -343,6 +344,20 @@ class LiveKit:
             yield client
         finally:
             await client.leave()
+
+    @asynccontextmanager
+    async def connecting(self, room: str, identity: str) -> AsyncIterator[None]:
+        """Have a participant in a room whose media and data connection is never made.
+
+        On a busy machine everybody is one for some seconds. The server removes them after 15.
+        """
+        query = {"access_token": self.token(room, identity), "auto_subscribe": "1"}
+        async with (
+            aiohttp.ClientSession() as session,
+            session.ws_connect(f"{self.url}/rtc", params=query) as signalling,
+        ):
+            await signalling.receive_bytes()
+            yield
 
     @asynccontextmanager
     async def api(self) -> AsyncIterator[api.LiveKitAPI]:

@@ -15,7 +15,8 @@ import pytest
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from bella_vista.cli import app
+from agents.app.cli import command_line
+from bella_vista.app import APP
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *ROOT.joinpath("docs").rglob("*.md")])
@@ -67,7 +68,7 @@ def spans() -> list[str]:
 
 
 def named_commands() -> list[str]:
-    group = get_command(app)
+    group = get_command(command_line(APP))
     assert isinstance(group, TyperGroup)
     return list(group.commands)
 
@@ -130,7 +131,7 @@ def test_every_command_that_stops_is_in_the_documentation() -> None:
 
 @pytest.mark.parametrize("words", spans())
 def test_a_command_in_a_sentence_exists_with_its_options(words: str) -> None:
-    found = get_command(app)
+    found = get_command(command_line(APP))
     left = re.split(r"[\s,]+", words)
     assert left[0] == "COMMAND" or left[0] in named_commands()
     while isinstance(found, TyperGroup) and left and left[0] in found.commands:

@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
@@ -16,7 +16,6 @@ from agents.app.channel import Channel
 from agents.app.clock import running_clock
 from agents.app.faults import InputError
 from agents.app.settings import AppSettings, settings_of
-from agents.app.terminal.summary import Summary, summary_of_view
 from agents.app.words import Words
 
 if TYPE_CHECKING:
@@ -26,13 +25,15 @@ if TYPE_CHECKING:
     from livekit.agents.llm import LLM
 
     from agents.app.states import ListedState
+    from agents.app.terminal.summary import Summary
     from agents.handoff import Call, CallPolicy, Graph
-    from state.shared import SharedState
+    from rpc.page import ObjectType, PageMethod, PageSpec
+    from state.shared import Command, SharedState
 
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
 
-View = Mapping[str, JsonValue]
+View = dict[str, JsonValue]
 """A state as clients see it."""
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -94,7 +95,8 @@ class App(Generic[S, C]):
         noun: What one state is called: it gives ``--order``, ``order_id`` and ``order.apply``.
         plural: The noun's plural: it gives ``orders list``.
         prefix: The prefix of the LiveKit attributes, as in ``bella.version``.
-        state: The model of the state, frozen.
+        state: The model of the state, frozen; or a function that imports it, for commands that do
+            not need it.
         schema: The version of the state's form.
         migrate: Functions that carry a stored state from a version of its form to the next one.
         context: Makes what the rules may use, once per process.
@@ -103,6 +105,10 @@ class App(Generic[S, C]):
         policy: The decisions about calls, for a context.
         view: The state as clients see it; takes the state, its version and the active agent. By
             default the whole state and these two.
+        roles: The commands that each role may send from a client; the user's role comes first.
+        objects: The object types that ``agent.state`` serves, by name.
+        methods: Further RPC methods.
+        page: Makes all that clients can read and change, instead of the four above.
         model: Builds the language model that needs no key, named ``local``.
         summary: The view as a person in a terminal sees it; by default each field that is set.
         title: What the application calls itself, for a context.
@@ -130,7 +136,7 @@ class App(Generic[S, C]):
         options: Settings of its own that are command-line options: the metavar and the help of each.
         schemas: Further schemas that the command line writes, by name.
         listing: Formats a list of stored states; by default a line each.
-        page: Formats one stored state; by default its summary.
+        text: Formats one stored state; by default its summary.
         state_commands: Further commands beside ``list`` and ``show``, as ``forget``.
         commands: Further commands of the command line.
         replay: Replays conversations from files; takes the files, the settings and the model's name.
@@ -143,7 +149,7 @@ class App(Generic[S, C]):
     noun: str
     plural: str
     prefix: str
-    state: type[S]
+    state: type[S] | Callable[[], type[S]]
     schema: int = 1
     migrate: Mapping[int, Callable[[Any], Any]] = field(default_factory=dict)
     context: Callable[[Environment], C]
@@ -151,8 +157,12 @@ class App(Generic[S, C]):
     graph: "Graph[S] | Callable[[], Graph[S]]"
     policy: "Callable[[C], CallPolicy[S, C]] | None" = None
     view: Callable[[S, int, str | None], View] | None = None
+    roles: "Mapping[str, Collection[type[Command[S, C]]]]" = field(default_factory=dict)
+    objects: "Mapping[str, ObjectType[S, C]]" = field(default_factory=dict)
+    methods: "Sequence[PageMethod[S, C]]" = ()
+    page: "Callable[[], PageSpec[S, C]] | None" = None
     model: "Callable[[C, Any], LLM[Any]] | None" = None
-    summary: Callable[[View], Summary] | None = None
+    summary: "Callable[[Mapping[str, Any]], Summary] | None" = None
     title: Callable[[C], str] | None = None
     owner: Callable[[C], str] | None = None
     context_name: str = "context"
@@ -175,10 +185,10 @@ class App(Generic[S, C]):
     options: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     schemas: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
     listing: "Callable[[Sequence[ListedState[S]]], str] | None" = None
-    page: Callable[[S], str] | None = None
-    state_commands: "Callable[[], typer.Typer] | None" = None
-    commands: "Callable[[], typer.Typer] | None" = None
-    replay: "Callable[[Sequence[Path], Any, str | None], int] | None" = None
+    text: Callable[[S], str] | None = None
+    state_commands: "Callable[[App[S, C]], typer.Typer] | None" = None
+    commands: "Callable[[App[S, C]], typer.Typer] | None" = None
+    replay: "Callable[[App[S, C], Sequence[Path], Any, str | None], int] | None" = None
     module: str = field(default="", repr=False)
     """The module that declares it, which other processes import; found by itself."""
 
@@ -191,7 +201,10 @@ class App(Generic[S, C]):
         if self.settings is AppSettings:
             object.__setattr__(self, "settings", settings_of(self.name))
 
-    def _faults(self) -> Any:
+    def _faults(self) -> Iterator[str]:
+        # Imported here, so that help and checks do not wait for it.
+        from state.shared.schema import schema_faults
+
         if not _NAME.fullmatch(self.name):
             yield f'name: "{self.name}" has to be words in lower case joined by hyphens, as bella-vista'
         for what in ("noun", "plural", "prefix"):
@@ -199,25 +212,43 @@ class App(Generic[S, C]):
                 yield f'{what}: "{getattr(self, what)}" has to be one word in lower case, as order'
         if self.noun == self.plural:
             yield f'plural: has to differ from the noun "{self.noun}"'
-        if not (isinstance(self.state, type) and issubclass(self.state, BaseModel)):
-            yield "state: has to be a pydantic model"
-        elif not self.state.model_config.get("frozen"):
-            yield f"state: {self.state.__name__} has to be frozen: set model_config = ConfigDict(frozen=True)"
-        if self.schema < 1:
-            yield f"schema: {self.schema} has to be at least 1"
-        missing = [
-            old
-            for old in range(min(self.migrate, default=self.schema), self.schema)
-            if old not in self.migrate
-        ]
-        if missing:
-            yield f"migrate: has no function for schema {', '.join(map(str, missing))}"
-        if unused := [old for old in self.migrate if not 1 <= old < self.schema]:
-            yield f"migrate: a function for schema {', '.join(map(str, unused))} is never used: raise schema"
+        if isinstance(self.state, type) or not callable(self.state):
+            yield from _model_faults(self.state)
+        yield from schema_faults(self.schema, self.migrate)
         if not issubclass(self.settings, AppSettings):
             yield f"settings: {self.settings.__name__} has to derive from AppSettings"
 
     # -- what the parts of the framework ask it ----------------------------------------------------
+
+    @cached_property
+    def page_spec(self) -> "PageSpec[S, C]":
+        """What clients in a room can read and change."""
+        from rpc.page import PageSpec
+
+        if self.page is not None:
+            return self.page()
+        return PageSpec(
+            noun=self.noun,
+            view=self.view_of,
+            roles=self.roles or {"user": ()},
+            user=next(iter(self.roles), "user"),
+            objects=self.objects,
+            methods=tuple(self.methods),
+        )
+
+    @cached_property
+    def state_type(self) -> type[S]:
+        """The model of the state.
+
+        Raises:
+            AppFaults: It cannot be one.
+        """
+        if isinstance(self.state, type):
+            return self.state
+        made = self.state()
+        if faults := list(_model_faults(made)):
+            raise AppFaults(faults)
+        return made
 
     @cached_property
     def agents(self) -> "Graph[S]":
@@ -232,8 +263,10 @@ class App(Generic[S, C]):
             return self.view(state, version, agent)
         return {**state.model_dump(mode="json"), "version": version, "active_agent": agent}
 
-    def summary_of(self, view: View) -> Summary:
+    def summary_of(self, view: Mapping[str, Any]) -> "Summary":
         """Return the summary of a view."""
+        from agents.app.terminal.summary import summary_of_view
+
         return summary_of_view(self.noun, view) if self.summary is None else self.summary(view)
 
     def title_of(self, context: C) -> str:
@@ -314,6 +347,13 @@ class App(Generic[S, C]):
 
 
 AnyApp = App[Any, Any]
+
+
+def _model_faults(state: object) -> Iterator[str]:
+    if not (isinstance(state, type) and issubclass(state, BaseModel)):
+        yield "state: has to be a pydantic model"
+    elif not state.model_config.get("frozen"):
+        yield f"state: {state.__name__} has to be frozen: set model_config = ConfigDict(frozen=True)"
 
 
 def load_app(path: str) -> AnyApp:

@@ -90,7 +90,7 @@ def command_line(app: AnyApp) -> typer.Typer:
     _add_room_commands(app, commands)
     _add_state_commands(app, commands)
     if app.commands is not None:
-        commands.add_typer(app.commands())
+        commands.add_typer(app.commands(app))
     return commands
 
 
@@ -130,7 +130,7 @@ def _add_conversation_commands(app: AnyApp, commands: typer.Typer) -> None:
         """Replay conversations from files and report every expectation that does not hold."""
         settings = read_settings(app, **options)
         paths = [Path(file) for file in files]
-        raise typer.Exit(run_replay(paths, settings, options["model"]))
+        raise typer.Exit(run_replay(app, paths, settings, options["model"]))
 
 
 def _add_description_commands(app: AnyApp, commands: typer.Typer) -> None:
@@ -301,7 +301,7 @@ def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
         typer.echo(json.dumps(view, ensure_ascii=False, indent=2) if as_json else printable(text))
 
     if app.state_commands is not None:
-        states.add_typer(app.state_commands())
+        states.add_typer(app.state_commands(app))
 
 
 # -- helpers ---------------------------------------------------------------------------------------

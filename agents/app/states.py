@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from urllib.parse import quote
 
 from platformdirs import user_data_path
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from agents.app.app import AnyApp, App, NewState, View
 from agents.app.channel import Channel
@@ -82,7 +82,13 @@ def open_store(app: AnyApp, url: str | None, owner: str | None, *, create: bool 
         owner: The owner whose states it holds; ``None`` reads every owner's and starts none.
         create: Whether a missing database is created.
     """
-    return SqlStore(url or default_database(app), owner=owner, schema=app.schema, create=create)
+    return SqlStore(
+        url or default_database(app),
+        owner=owner,
+        schema=app.schema,
+        migrate=app.migrate,
+        create=create,
+    )
 
 
 async def new_state(
@@ -104,9 +110,9 @@ async def new_state(
     def begin(ordinal: int) -> str:
         return app.new(context, NewState(state_id, number_of(ordinal), channel)).model_dump_json()
 
-    with as_state_faults(app):
+    with as_state_faults(app.noun):
         stored = await store.create(state_id, begin, speaker=app.agents.start)
-        return SharedState.restored(stored, app.state, context)
+        return SharedState.restored(stored, app.state_type, context)
 
 
 async def resume_state(
@@ -123,12 +129,14 @@ async def resume_state(
     Raises:
         StateFaults: There is no such state, it cannot be continued, or the database cannot be used.
     """
-    with as_state_faults(app):
-        state_id = await id_of(app, store, state_id)
-        # Checked before it is taken over: a state that has ended stays with its holder.
-        _refuse(app, state_id, read_state(app, await store.read(state_id)))
-        shared = SharedState.restored(await store.take(state_id), app.state, context)
-        _refuse(app, state_id, shared.state)
+    with as_state_faults(app.noun):
+        state_id = await id_of(app.noun, store, state_id)
+
+        def check(stored: Stored) -> None:  # a state that has ended stays with its holder
+            _refuse(app, state_id, stored.read(app.state_type))
+
+        stored = await store.take(state_id, check=check)
+        shared = SharedState.restored(stored, app.state_type, context)
         if app.resumed is not None:
             await app.resumed(shared)
     return shared
@@ -140,7 +148,7 @@ async def list_states(app: App[S, C], store: SqlStore, limit: int) -> list[Liste
     Raises:
         StateFaults: The database cannot be used.
     """
-    with as_state_faults(app):
+    with as_state_faults(app.noun):
         return [_listed(app, one) for one in await store.list(limit)]
 
 
@@ -150,9 +158,9 @@ async def show_state(app: App[S, C], store: SqlStore, state_id: str) -> tuple[S,
     Raises:
         StateFaults: There is no such state, it cannot be read, or the database cannot be used.
     """
-    with as_state_faults(app):
-        stored = await store.read(await id_of(app, store, state_id))
-        state = read_state(app, stored)
+    with as_state_faults(app.noun):
+        stored = await store.read(await id_of(app.noun, store, state_id))
+        state = stored.read(app.state_type)
     return state, app.view_of(state, stored.version, stored.speaker)
 
 
@@ -162,8 +170,8 @@ async def show_transcript(app: AnyApp, store: SqlStore, state_id: str) -> list[M
     Raises:
         StateFaults: There is no such state, or the database cannot be used.
     """
-    with as_state_faults(app):
-        return await store.said(await id_of(app, store, state_id))
+    with as_state_faults(app.noun):
+        return await store.said(await id_of(app.noun, store, state_id))
 
 
 def new_id() -> str:
@@ -188,7 +196,7 @@ def number_of(ordinal: int) -> str:
     return str(_FIRST_NUMBER + (ordinal - 1) % _NUMBERS)
 
 
-async def id_of(app: AnyApp, store: SqlStore, typed: str) -> str:
+async def id_of(noun: str, store: SqlStore, typed: str) -> str:
     """Resolve a state's id or number to its id.
 
     Numbers repeat after 899 states: the newest state with the number is meant.
@@ -205,37 +213,17 @@ async def id_of(app: AnyApp, store: SqlStore, typed: str) -> str:
             newest.setdefault(one.owner, one.state_id)
     if len(newest) > 1:
         known = ", ".join(f"{state_id} ({owner})" for owner, state_id in newest.items())
-        raise StateFaults([f"Several owners have {app.a_noun} {typed}: {known}."])
+        raise StateFaults([f"Several owners have the {noun} {typed}: {known}."])
     return next(iter(newest.values()), typed)
-
-
-def read_state(app: App[S, C], stored: Stored) -> S:
-    """Return the state of a stored row.
-
-    Raises:
-        JournalFault: It does not have the form of a state of this program.
-    """
-    try:
-        return app.state.model_validate_json(stored.state)
-    except ValidationError:
-        what = f"{app.noun.capitalize()} {stored.state_id}"
-        raise JournalFault(what, _other_form(app)) from None
 
 
 def _listed(app: App[S, C], one: Listed) -> ListedState[S]:
     number = number_of(one.ordinal)
-    if one.state is None:
-        why = one.fault.why if one.fault else None
-        return ListedState(one.state_id, number, one.version, None, None, why)
     try:
-        state = app.state.model_validate_json(one.state)
-    except ValidationError:
-        return ListedState(one.state_id, number, one.version, None, None, _other_form(app))
+        state = one.read(app.state_type)
+    except JournalFault as fault:
+        return ListedState(one.state_id, number, one.version, None, None, fault.why)
     return ListedState(one.state_id, number, one.version, one.speaker, state)
-
-
-def _other_form(app: AnyApp) -> str:
-    return f"it does not have the form of {app.a_noun} of this program"
 
 
 def _refuse(app: App[S, C], state_id: str, state: S) -> None:
@@ -244,14 +232,19 @@ def _refuse(app: App[S, C], state_id: str, state: S) -> None:
 
 
 @contextmanager
-def as_state_faults(app: AnyApp) -> Iterator[None]:
-    """Convert state errors into ``StateFaults`` with a line for the person who named the state."""
-    noun = app.noun.capitalize()
+def as_state_faults(noun: str) -> Iterator[None]:
+    """Convert state errors into ``StateFaults`` with a line for the person who named the state.
+
+    Args:
+        noun: What the application calls a state.
+    """
     try:
         yield
     except UnknownState as error:
-        raise StateFaults([f"There is no {app.noun} {error.facts['id']}."]) from error
+        raise StateFaults([f"There is no {noun} {error.facts['id']}."]) from error
     except OtherOwner as error:
-        raise StateFaults([f"{noun} {error.facts['id']} belongs to another owner."]) from error
+        raise StateFaults(
+            [f"{noun.capitalize()} {error.facts['id']} belongs to another owner."]
+        ) from error
     except StateError as error:
         raise StateFaults([error.message]) from error

@@ -399,7 +399,7 @@ class _Writing:
 
 
 def _keyed(key: str, digest: str, turn: int) -> str:
-    from rpc.order_session import Spoken
+    from rpc.page import Spoken
 
     return json.dumps(asdict(Spoken(key, digest, turn)))
 

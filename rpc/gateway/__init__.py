@@ -1,6 +1,6 @@
 """RPC gateway: authorization, rate and size limits, strict parsing of client calls, and pushes to clients.
 
-Independent of the restaurant: an application supplies methods over a ``SharedState``.
+Knows no application: it supplies methods over a ``SharedState`` and its own roles.
 """
 
 from rpc.gateway.attributes import Attributes
@@ -18,7 +18,8 @@ from rpc.gateway.errors import (
     error_object,
 )
 from rpc.gateway.gateway import Gateway, Limits
-from rpc.gateway.method import GUEST, STAFF, AnyMethod, Caller, Method, Request
+from rpc.gateway.history import View, Views
+from rpc.gateway.method import STAFF, USER, AnyMethod, Caller, Method, Request
 from rpc.gateway.mutes import Mutes, RoomService
 from rpc.gateway.notices import EndNotices, TurnNotices
 from rpc.gateway.notifier import Peer
@@ -28,7 +29,6 @@ from rpc.gateway.streams import STREAM_BYTES, cap_incoming, is_too_large
 from rpc.gateway.strict_json import JsonText
 
 __all__ = [
-    "GUEST",
     "STAFF",
     "STREAM_BYTES",
     "AnyMethod",
@@ -52,9 +52,12 @@ __all__ = [
     "RoomService",
     "Subscribers",
     "TooLarge",
+    "USER",
     "TurnNotices",
     "UnknownOperation",
     "VersionDemanded",
+    "View",
+    "Views",
     "cap_incoming",
     "error_object",
     "is_too_large",

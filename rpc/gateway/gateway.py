@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from livekit import rtc
@@ -48,9 +48,8 @@ class Gateway(rtc.RpcInterceptor):
     """Answers the RPC calls of a room's participants with the given methods and refuses all others.
 
     Checks run in this order, and the first failure is returned: the caller's role (4003), rate (4029), payload
-    size (4013), strict JSON (4000), the request's fields (4001, 4005); then the method runs. A caller who is
-    neither guest nor staff gets 4003 for every method that is not open to anybody, even above the rate limit, and
-    never sees a version.
+    size (4013), strict JSON (4000), the request's fields (4001, 4005); then the method runs. A caller without a
+    role gets 4003 for every method that is not open to anybody, even above the rate limit, and never sees a version.
 
     Args:
         methods: The methods.
@@ -62,6 +61,7 @@ class Gateway(rtc.RpcInterceptor):
         find: Waits for a caller who is not in the room yet: livekit announces a participant up to three seconds
             late, so their first call may come before. Returns whether they are in the room now.
         clock: The present time in seconds; only differences count.
+        sleep: Used to wait.
     """
 
     def __init__(
@@ -75,6 +75,7 @@ class Gateway(rtc.RpcInterceptor):
         mutes: Mutes | None = None,
         find: Callable[[str], Awaitable[bool]] | None = None,
         clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._methods = {method.name: method for method in methods}
         if len(self._methods) != len(methods):
@@ -85,6 +86,7 @@ class Gateway(rtc.RpcInterceptor):
         self._limits = limits or Limits()
         self._mutes = mutes
         self._find = find
+        self._sleep = sleep
         self._start_limiter = StartLimiter()
         self._log = RequestLog()
         self._rates = Rates(
@@ -160,7 +162,7 @@ class Gateway(rtc.RpcInterceptor):
         async def answer(identity: str) -> str:
             return await self._run_method(called, identity, payload, response_timeout)
 
-        return await self._checked(record, answer, anybody=called.anybody)
+        return await self._checked(record, answer, anybody=called.anybody, roles=called.roles)
 
     async def _registered(self, invocation: rtc.RpcInvocationData) -> str:
         return await self.handle(
@@ -172,7 +174,13 @@ class Gateway(rtc.RpcInterceptor):
         )
 
     async def _checked(
-        self, record: RequestRecord, work: Work, *, anybody: bool, unregistered: bool = False
+        self,
+        record: RequestRecord,
+        work: Work,
+        *,
+        anybody: bool,
+        roles: Collection[str] | None = None,
+        unregistered: bool = False,
     ) -> str:
         """Check a call, answer it, and convert every exception to an ``RpcError`` for the caller."""
         role: str | None = None
@@ -184,13 +192,16 @@ class Gateway(rtc.RpcInterceptor):
             wait_ms = self._rates.take(record.identity)
             admitted = wait_ms is None
             if wait_ms is not None:
-                await self._mute_if_flooding(record.identity)
+                self._mute_if_flooding(record.identity)
+                await self._sleep(self._rates.refusal_delay(record.identity))
             if role is None and admitted and self._role_of(record.identity) is not None:
                 # A known identity that is not visible: after a lost connection the server announces it later.
                 await self._ensure_present(record.identity)
                 role = self._role(record.identity)
             if not anybody and role is None:
                 raise Forbidden(_NOT_ALLOWED)
+            if role is not None and roles is not None and role not in roles:
+                raise Forbidden(f"Only the {' and the '.join(roles)} can call this.")
             if wait_ms is not None:
                 raise self._rate_limited(wait_ms, role)
             if record.bytes_in > self._limits.payload_bytes:
@@ -251,13 +262,9 @@ class Gateway(rtc.RpcInterceptor):
             return True
         return self._find is not None and await self._find(identity) and self._is_there(identity)
 
-    async def _mute_if_flooding(self, identity: str) -> None:
-        if self._mutes is None:
-            return
-        if self._rates.refused(identity) > self._limits.refusals:
+    def _mute_if_flooding(self, identity: str) -> None:
+        if self._mutes is not None and self._rates.refused(identity) > self._limits.refusals:
             self._mutes.mute(identity, lambda: self._rates.reset_refusals(identity))
-            await self._mutes.until_requested(identity)
-            await self._start_limiter.wait_to_start(identity)  # all of them resume at once
 
     def _rate_limited(self, wait_ms: int, role: str | None) -> "_PreparedError":
         """Return the rate-limit error; serialized once for all identical ones, since a flood gets thousands."""

@@ -1,6 +1,7 @@
 """The views of a state's latest versions, and the patches between them."""
 
 import json
+import logging
 from collections import OrderedDict
 from collections.abc import Callable
 
@@ -8,6 +9,9 @@ from pydantic import JsonValue
 from pydantic_core import to_json
 
 from rpc.gateway.patches import patch_between
+from rpc.gateway.request_log import fault_of
+
+logger = logging.getLogger(__name__)
 
 View = dict[str, JsonValue]
 """A state as clients see it."""
@@ -32,11 +36,24 @@ class Views:
         self._written: OrderedDict[int, str] = OrderedDict()
         self._present: tuple[int, View] = (-1, {})
         self._patches: dict[int, str] = {}
+        self._outdated = True
         self.note()
 
     def note(self) -> None:
-        """Add the present view. Call it after each change; a skipped version has no patch."""
+        """Add the present view. Call it after each change; a skipped version has no patch.
+
+        If rendering fails, the error is logged, and each reader renders again and gets the exception.
+        """
+        self._outdated = True
+        try:
+            self._refresh()
+        except Exception as error:
+            fault = fault_of(error)
+            logger.error("rendering the view failed: %s", fault["fault"], extra=fault)
+
+    def _refresh(self) -> None:
         version, view = self._present = self._render()
+        self._outdated = False
         self._patches.clear()
         self._written[version] = compact(view)
         self._written.move_to_end(version)
@@ -45,10 +62,13 @@ class Views:
 
     def present(self) -> tuple[int, View]:
         """Return the latest version and its view, which must not be edited."""
+        if self._outdated:
+            self._refresh()
         return self._present
 
     def text(self) -> str:
         """Return the latest view as JSON text."""
+        self.present()
         return self._written[self._present[0]]
 
     def since(self, version: int) -> str | None:
@@ -56,6 +76,7 @@ class Views:
 
         ``None`` if that version is no longer kept or the patch would be longer than the view.
         """
+        self.present()
         before = self._written.get(version)
         if before is None:
             return None

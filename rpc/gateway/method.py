@@ -1,6 +1,6 @@
 """RPC methods: a name, the model of the request, and the function that answers it."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -8,11 +8,11 @@ from pydantic import BaseModel, ConfigDict
 
 R = TypeVar("R", bound="Request")
 
-GUEST = "guest"
-"""The role of the user the room belongs to."""
+USER = "user"
+"""The role of the user the room belongs to, unless the application calls it otherwise."""
 
 STAFF = "staff"
-"""The role of the application's staff."""
+"""The role of the application's staff, unless it has others."""
 
 
 class Request(BaseModel):
@@ -27,7 +27,7 @@ class Caller:
 
     Args:
         identity: The identity as the server reports it; never empty.
-        role: ``guest``, ``staff``, or ``None`` for a participant without a role.
+        role: One of the application's roles, or ``None`` for a participant without one.
     """
 
     identity: str
@@ -44,12 +44,14 @@ class Method(Generic[R]):
         answer: Handles the request and returns the reply. It raises ``Rejected`` or ``StateError``; any other
             exception is reported as ``internal``.
         anybody: Whether a caller without a role may call it.
+        roles: The roles that may call it; ``None`` for every role.
     """
 
     name: str
     request: type[R]
     answer: Callable[[R, Caller], Awaitable[BaseModel]]
     anybody: bool = False
+    roles: Collection[str] | None = None
 
 
 AnyMethod = Method[Any]

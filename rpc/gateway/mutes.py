@@ -7,7 +7,6 @@ refusals before their answers. The server drops the messages before they cost an
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from enum import Enum
 from typing import Protocol
 
@@ -18,9 +17,6 @@ logger = logging.getLogger(__name__)
 
 TRIES = 3
 """How often unmuting is attempted."""
-
-REQUESTED_S = 2.0
-"""How long a refused call waits for the request to mute its caller, in seconds."""
 
 CLOSING_S = 2.0
 """How long closing waits for muted callers to be unmuted, in seconds."""
@@ -71,7 +67,6 @@ class Mutes:
         self._seconds = seconds
         self._sleep = sleep
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._mute_requests: dict[str, asyncio.Event] = {}
         self._waiting: set[asyncio.Future[None]] = set()
         self._closed = False
 
@@ -95,27 +90,14 @@ class Mutes:
         """
         if self._closed or identity in self._tasks:
             return
-        requested = self._mute_requests[identity] = asyncio.Event()
-        task = asyncio.create_task(self._mute_for_a_time(identity, requested), name="mute a caller")
+        task = asyncio.create_task(self._mute_for_a_time(identity), name="mute a caller")
         self._tasks[identity] = task
 
         def over(task: asyncio.Task[None]) -> None:
-            requested.set()
-            del self._tasks[identity], self._mute_requests[identity]
+            del self._tasks[identity]
             on_done()
 
         task.add_done_callback(over)
-
-    async def until_requested(self, identity: str) -> None:
-        """Wait until the server has answered a request to mute a participant, for ``REQUESTED_S`` at most.
-
-        Replies sent meanwhile would delay that request: they cost the server as much as the calls.
-        """
-        requested = self._mute_requests.get(identity)
-        if requested is not None and not requested.is_set():
-            with suppress(TimeoutError):
-                async with asyncio.timeout(REQUESTED_S):
-                    await requested.wait()
 
     async def aclose(self) -> None:
         """Unmute everyone and accept no new mutes."""
@@ -129,14 +111,13 @@ class Mutes:
             if late:
                 await asyncio.wait(late)
 
-    async def _mute_for_a_time(self, identity: str, requested: asyncio.Event) -> None:
+    async def _mute_for_a_time(self, identity: str) -> None:
         permission = await self._permission(identity)
         if not isinstance(permission, ParticipantPermission) or not permission.can_publish_data:
             return
         logger.warning("muted a caller above the rate limit", extra={"seconds": self._seconds})
         # A failed request may have taken effect, so unmute in any case; it is harmless.
         await self._set_can_publish_data(identity, permission, can_publish=False)
-        requested.set()
         await self._wait(self._seconds)
         await self._unmute(identity)
 

@@ -44,7 +44,7 @@ class Subscribers:
         self,
         peer: Peer,
         views: Views,
-        method: str = "order_state_changed",
+        method: str,
         *,
         response_timeout: float = 10.0,
         most: int = MOST_SUBSCRIBERS,

@@ -5,10 +5,13 @@ import hashlib
 import logging
 import re
 import secrets
+import sysconfig
 import time
 import traceback
 from collections import deque
 from collections.abc import Callable
+
+from pydantic import ValidationError
 
 logger = logging.getLogger(__name__)
 
@@ -20,6 +23,7 @@ LATER_S = 0.05
 LINES_AT_ONCE = 4
 """How many lines are written at once, in addition to a tenth of the queued ones."""
 
+_INSTALLED = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib"))
 _SALT = secrets.token_bytes(16)
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -32,6 +36,24 @@ def short_hash(text: str) -> str:
     """
     raw = text.encode(errors="surrogatepass")
     return hashlib.blake2s(raw, digest_size=4, key=_SALT).hexdigest()
+
+
+def fault_of(error: BaseException) -> dict[str, object]:
+    """Return where an exception comes from, for the log: never its text, which may hold a user's words.
+
+    ``place`` is the last line outside of installed packages; of a ``ValidationError`` the model is named too.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if not frame.filename.startswith(_INSTALLED)] or frames
+    place = f"{own[-1].filename}:{own[-1].lineno} in {own[-1].name}" if own else "?"
+    kind = type(error).__name__
+    of = f" of {error.title}" if isinstance(error, ValidationError) else ""
+    return {
+        "fault": f"{kind}{of} at {place}",
+        "error": kind,
+        "place": place,
+        "way": [f"{frame.name}:{frame.lineno}" for frame in frames[-6:]],
+    }
 
 
 class RequestLog:
@@ -111,14 +133,15 @@ class RequestRecord:
             )
 
     def failed(self, what: str, error: BaseException | None = None) -> None:
-        """Log an internal error: of an exception its type and place only, since its text may hold the payload."""
-        extra = self._data()
-        if error is not None:
-            frames = traceback.extract_tb(error.__traceback__)
-            extra["error"] = type(error).__name__
-            extra["place"] = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "?"
-            extra["way"] = [f"{frame.name}:{frame.lineno}" for frame in frames[-6:]]
-        logger.error(what, extra=extra)
+        """Log an internal error; the line names the method and, of an exception, its type and place."""
+        fault = fault_of(error) if error is not None else {}
+        logger.error(
+            "%s: %s%s",
+            self._method,
+            what,
+            f": {fault['fault']}" if fault else "",
+            extra={**self._data(), **fault},
+        )
 
     def _data(self) -> dict[str, object]:
         known = _UUID.fullmatch(self._request_id)

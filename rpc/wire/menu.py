@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from rpc.gateway import Request
-from rpc.wire.values import Amount, Ask, Shown
+from rpc.page.forms import Ask, Shown
+from rpc.wire.order_view import Amount
 from state.privacy.text import Words
 
 

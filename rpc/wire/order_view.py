@@ -5,8 +5,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from rpc.wire.values import Amount, Iso, Shown
+from rpc.page.forms import Iso, Shown
 from state.order import Channel, Stage
+
+Amount = Annotated[int, Field(description="Money in the currency's smallest unit.")]
 
 
 class PartView(Shown):

@@ -31,6 +31,8 @@ from state.shared.journal import (
     to_the_end,
 )
 from state.shared.lease import Lease
+from state.shared.reading import read_state
+from state.shared.schema import Migration, schema_faults
 from state.shared.shared_state import Applied, SharedState, Subscriber
 from state.shared.sql import SqlStore
 
@@ -50,6 +52,7 @@ __all__ = [
     "LeaseHeld",
     "LeaseLost",
     "Listed",
+    "Migration",
     "Moment",
     "NotStored",
     "OtherOwner",
@@ -65,5 +68,7 @@ __all__ = [
     "UnknownState",
     "VersionTaken",
     "overlap",
+    "read_state",
+    "schema_faults",
     "to_the_end",
 ]

@@ -188,11 +188,13 @@ class JournalFault(StateError):
         what: The database or the row.
         why: What is wrong, in a few words that can be spoken.
         passing: Whether it may pass within seconds without intervention.
+        remedy: A sentence for the application's developer, if they can mend it.
     """
 
     code = "journal_fault"
 
-    def __init__(self, what: str, why: str, *, passing: bool = False) -> None:
-        super().__init__(f"{what} cannot be used: {why}.", what=what, why=why)
+    def __init__(self, what: str, why: str, *, passing: bool = False, remedy: str = "") -> None:
+        message = f"{what} cannot be used: {why}. {remedy}".rstrip()
+        super().__init__(message, what=what, why=why)
         self.why = why
         self.passing = passing

@@ -13,11 +13,12 @@ from operator import is_, is_not
 from typing import Any, TypeVar, cast
 from uuid import UUID
 
-from pydantic import BaseModel, JsonValue, RootModel, ValidationError
+from pydantic import BaseModel, JsonValue, RootModel
 from pydantic_core import PydanticSerializationError
 
 from state.shared.command import Command
-from state.shared.errors import JournalFault, NotStored
+from state.shared.errors import NotStored
+from state.shared.reading import differences, dumped, parsed
 from state.shared.shapes import shape_of
 
 logger = logging.getLogger(__name__)
@@ -66,11 +67,11 @@ def as_stored(state: N) -> tuple[N, str]:
     """
     kind = type(state)
     try:
-        text = state.model_dump_json(by_alias=False, round_trip=True, warnings=False)
+        text = dumped(state)
         if shape_of(kind).survives:
             return state, text
-        again = _read(kind, text)
-        if again == state:
+        again = parsed(kind, text)
+        if again == state and not any(differences(text, again)):
             return again, text
     except (ValueError, ArithmeticError, RecursionError) as error:  # pydantic's are ValueErrors
         logger.warning("a state cannot be serialized: %s", type(error).__name__)
@@ -235,23 +236,3 @@ def _refuse_surrogates(text: str) -> None:
         text.encode()
     except UnicodeEncodeError:
         raise NotStored("it holds characters that cannot be written") from None
-
-
-def read(kind: type[N], state: str, what: str) -> N:
-    """Parse a state from the journal.
-
-    Raises:
-        JournalFault: It does not fit the model; ``what`` names it.
-    """
-    try:
-        return _read(kind, state)
-    except ValidationError as error:
-        # Without the values: they belong to a user.
-        places = {".".join(map(str, fault["loc"])) or "the whole" for fault in error.errors()}
-        raise JournalFault(
-            what, f"it does not fit this program ({', '.join(sorted(places))})"
-        ) from None
-
-
-def _read(kind: type[N], text: str) -> N:
-    return kind.model_validate_json(text, by_alias=True, by_name=True)

@@ -9,8 +9,9 @@ from typing import Protocol, TypeVar
 
 from pydantic import JsonValue
 
-from state.shared.command import WHOLE
+from state.shared.command import WHOLE, S
 from state.shared.errors import JournalFault, OutcomeUnknown
+from state.shared.reading import read_state
 
 T = TypeVar("T")
 
@@ -132,6 +133,7 @@ class Stored:
         first_speaker: The first active agent.
         entries: All entries, oldest first.
         journal: The journal that its changes are written to.
+        schema: The version of the states' form.
     """
 
     state_id: str
@@ -141,6 +143,7 @@ class Stored:
     first_speaker: str | None
     entries: tuple[Entry, ...]
     journal: Journal
+    schema: int = 1
 
     @property
     def version(self) -> int:
@@ -157,6 +160,18 @@ class Stored:
         """The active agent."""
         return self.entries[-1].speaker if self.entries else self.first_speaker
 
+    def read(self, kind: type[S]) -> S:
+        """Parse the present state.
+
+        Args:
+            kind: Its model.
+
+        Raises:
+            JournalFault: It does not read back as what was written.
+        """
+        what = f"Version {self.version} of {self.state_id}"
+        return read_state(kind, self.state, what, schema=self.schema)
+
 
 @dataclass(frozen=True, slots=True)
 class Listed:
@@ -170,6 +185,7 @@ class Listed:
         state: The present state as JSON text; ``None`` if it cannot be read.
         speaker: The active agent.
         fault: Why it cannot be read.
+        schema: The version of the states' form.
     """
 
     state_id: str
@@ -179,6 +195,21 @@ class Listed:
     state: str | None
     speaker: str | None
     fault: JournalFault | None = None
+    schema: int = 1
+
+    def read(self, kind: type[S]) -> S:
+        """Parse the present state.
+
+        Args:
+            kind: Its model.
+
+        Raises:
+            JournalFault: It cannot be read, or does not read back as what was written.
+        """
+        what = f"Version {self.version} of {self.state_id}"
+        if self.state is None:
+            raise self.fault or JournalFault(what, "it cannot be read")
+        return read_state(kind, self.state, what, schema=self.schema)
 
 
 ANSWER_S = 20.0

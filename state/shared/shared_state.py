@@ -22,8 +22,9 @@ from state.shared.errors import (
     TakenOver,
     UnknownState,
 )
-from state.shared.forms import as_json, as_stored, fingerprint, read, validated, written
+from state.shared.forms import as_json, as_stored, fingerprint, validated, written
 from state.shared.journal import Entry, Journal, Stored, VersionTaken, to_the_end
+from state.shared.reading import read_state
 from state.shared.shapes import Guard, separate, shape_of
 
 if TYPE_CHECKING:
@@ -114,6 +115,7 @@ class SharedState(Generic[S, C]):
         self._guard = Guard(state)
         self._version = version
         self._speaker = speaker
+        self._schema = 1
         self._taken_over = False
         self._writing = False
         self._outcome_unknown = False
@@ -147,10 +149,10 @@ class SharedState(Generic[S, C]):
             wait_s: How long a writer waits for earlier ones, in seconds.
 
         Raises:
-            JournalFault: What was stored does not fit the model.
+            JournalFault: What was stored does not read back as it was written.
         """
-        return SharedState(
-            read(kind, stored.state, f"Version {stored.version} of {stored.state_id}"),
+        shared = SharedState(
+            stored.read(kind),
             context,
             state_id=stored.state_id,
             version=stored.version,
@@ -159,9 +161,11 @@ class SharedState(Generic[S, C]):
             past=stored.entries,
             wait_s=wait_s,
         )
+        shared._schema = stored.schema
+        return shared
 
     @staticmethod
-    async def kept(
+    async def open(
         store: "SqlStore", state_id: str, new: N, context: X, *, wait_s: float = WAIT_S
     ) -> "SharedState[N, X]":
         """Open the stored state with this id, or store a new one, and hold it.
@@ -175,17 +179,22 @@ class SharedState(Generic[S, C]):
 
         Raises:
             OtherOwner: The id belongs to another owner.
-            JournalFault: The database cannot be used, or what was stored does not fit the model.
+            JournalFault: The database cannot be used, or what was stored does not read back as it was written. The
+                state stays with its holder then.
             NotStored: The new state does not read back from its JSON.
         """
+
+        def check(stored: Stored) -> None:
+            stored.read(type(new))
+
         try:
-            stored = await store.take(state_id)
+            stored = await store.take(state_id, check=check)
         except UnknownState:
             try:
                 stored = await store.create(state_id, lambda ordinal: written(new))
             except JournalFault as fault:  # another process may have created it meanwhile
                 try:
-                    stored = await store.take(state_id)
+                    stored = await store.take(state_id, check=check)
                 except UnknownState:
                     raise fault from None
         return SharedState.restored(stored, type(new), context, wait_s=wait_s)
@@ -495,7 +504,8 @@ class SharedState(Generic[S, C]):
         self._outcome_unknown = False
 
     def _restored(self, entry: Entry, before: S | None = None) -> Applied[S]:
-        state = read(type(self._state), entry.state, f"Version {entry.version}")
+        kind, what = type(self._state), f"Version {entry.version}"
+        state = read_state(kind, entry.state, what, schema=self._schema)
         return Applied(
             before=state if before is None else before,
             state=state,

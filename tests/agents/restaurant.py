@@ -26,4 +26,4 @@ def restaurant(
     clock = Clock(at.astimezone(card.restaurant.zone))
     order = open_order(card, order_id="test", order_number="101", channel="terminal", now=clock())
     context = OrderContext(menu=card, now=clock, new_id=Ids())
-    return restaurant_call(SharedState(order, context, journal=journal))
+    return restaurant_call(SharedState(order, context, state_id=order.order_id, journal=journal))

@@ -7,7 +7,7 @@ import pytest
 
 pytestmark = pytest.mark.usefixtures("clean_folder")
 
-OURS = ("agents", "bella_vista.local", "bella_vista.rooms", "rpc", "state")
+OURS = ("agents.handoff", "agents.app.rooms", "agents.roster", "bella_vista.local", "rpc", "state")
 LIBRARIES = ("babel", "email_validator", "phonenumbers", "rapidfuzz", "sqlalchemy", "yaml")
 
 
@@ -20,7 +20,7 @@ def told_by(program: str) -> Any:
 
 def test_a_server_is_made_without_what_only_its_calls_need() -> None:
     loaded = told_by(
-        "import json, sys\nimport livekit.agents\nbefore = set(sys.modules)\nimport bella_vista.app\n"
+        "import json, sys\nimport livekit.agents\nbefore = set(sys.modules)\nimport bella_vista.app\nbella_vista.app.server\n"
         "print(json.dumps(sorted(set(sys.modules) - before)))"
     )
 
@@ -35,7 +35,7 @@ def test_a_process_that_is_readied_imports_nothing_that_was_not_there_before() -
         "from bella_vista import app\n"
         "for name in app.server._preload_modules: import_module(name)\n"
         "before, threads = set(sys.modules), threading.active_count()\n"
-        "app.prepare(Mock(userdata={}))\n"
+        "app.server.setup_fnc(Mock(userdata={}))\n"
         "print(json.dumps([sorted(set(sys.modules) - before), threads]))"
     )
 
@@ -51,7 +51,7 @@ def test_a_conversation_in_a_terminal_does_without_the_rpc() -> None:
 
 def test_whoever_imports_the_server_finds_the_garbage_collector_as_it_was() -> None:
     collecting, frozen = told_by(
-        "import gc, json, bella_vista.app\nprint(json.dumps([gc.isenabled(), gc.get_freeze_count()]))"
+        "import gc, json, bella_vista.app\nbella_vista.app.server\nprint(json.dumps([gc.isenabled(), gc.get_freeze_count()]))"
     )
 
     assert collecting

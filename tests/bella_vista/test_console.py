@@ -13,6 +13,7 @@ from agents.app.terminal.events import EventLines
 from agents.app.terminal.lines import Lines
 from agents.handoff import Event
 from agents.testing import ScriptedLLM, Step, calls, says
+from bella_vista.app import APP
 from tests.bella_vista.terminal.restaurant import restaurant
 
 EVENING = (

@@ -11,14 +11,15 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
-from bella_vista.doctor import database as database_module
 
+from agents.app.doctor import database as database_module
 from agents.app.doctor.database import check_database_access
 from agents.app.doctor.findings import Finding, Mark
 from agents.app.doctor.models import check_models, check_speech
 from agents.app.doctor.ports import check_ports
 from agents.app.doctor.server import check_server
 from agents.app.settings import AppSettings
+from bella_vista.app import APP
 from bella_vista.settings import Settings
 from tests.commands import main
 from tests.livekit import LiveKit
@@ -273,7 +274,7 @@ async def test_a_database_that_can_be_used_is_left_as_it_was(database: str) -> N
     async with open_store(database, "somebody") as store:
         await store.list(1)
 
-    found = await check_database_access(Settings(database=database), None)
+    found = await check_database_access(APP, Settings(database=database), None)
 
     assert found.mark is Mark.OK
     async with open_store(database, "doctor") as store:
@@ -289,7 +290,7 @@ async def test_a_database_that_cannot_be_written_to_is_a_fault(
         await store.list(1)
 
     with read_only(tmp_path):
-        found = await check_database_access(Settings(database=url), None)
+        found = await check_database_access(APP, Settings(database=url), None)
 
     assert found.mark is Mark.FAULT
 
@@ -300,12 +301,12 @@ async def test_leases_that_cannot_be_written_are_a_fault(tmp_path: Path) -> None
         await store.list(1)
     in_their_place(tmp_path).mkdir()
 
-    found = await check_database_access(Settings(database=url), None)
+    found = await check_database_access(APP, Settings(database=url), None)
     in_their_place(tmp_path).rmdir()
 
     assert found.mark is Mark.FAULT
     assert "orders.db.leases" in found.found
-    assert (await check_database_access(Settings(database=url), None)).mark is Mark.OK
+    assert (await check_database_access(APP, Settings(database=url), None)).mark is Mark.OK
 
 
 def in_their_place(folder: Path) -> Path:
@@ -316,13 +317,13 @@ async def test_a_folder_in_which_no_database_can_be_made_is_a_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = f"sqlite:///{tmp_path}/away/orders.db"
-    assert (await check_database_access(Settings(database=url), None)).mark is Mark.OK
+    assert (await check_database_access(APP, Settings(database=url), None)).mark is Mark.OK
 
     def refuses(dir: Path) -> None:
         raise PermissionError(f"{dir} is of a kind that keeps no files, whatever its rights say")
 
     monkeypatch.setattr(database_module, "TemporaryFile", refuses)
-    found = await check_database_access(Settings(database=url), None)
+    found = await check_database_access(APP, Settings(database=url), None)
 
     assert found.mark is Mark.FAULT
     assert str(tmp_path) in found.found
@@ -336,7 +337,7 @@ async def test_a_disk_that_is_nearly_full_is_warned_of(
         await store.list(1)
     monkeypatch.setattr(database_module, "LITTLE_ROOM", 1 << 62)
 
-    assert (await check_database_access(Settings(database=url), None)).mark is Mark.WARNING
+    assert (await check_database_access(APP, Settings(database=url), None)).mark is Mark.WARNING
 
 
 async def test_a_port_that_somebody_else_has_is_a_fault() -> None:

@@ -14,7 +14,7 @@ from tests.bella_vista.terminal.restaurant import MENU
 from tests.bella_vista.test_orders import PLACED, SHORT, begun
 from tests.commands import main
 from tests.state.house import House
-from tests.stored_orders import open_store
+from tests.stored_orders import open_store, show_order
 
 
 @pytest.fixture(autouse=True)
@@ -143,7 +143,7 @@ def test_a_list_with_a_damaged_order_names_it_and_exits_1(
 
     assert orders("list") == 1
     out = capsys.readouterr().out
-    assert "cannot be read: it does not have the form of an order" in out
+    assert "cannot be read: it does not fit this program (" in out
     assert whole in out
 
 
@@ -174,8 +174,6 @@ def test_an_order_is_shown_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     order_id = stored(*PLACED)
 
     async def now() -> object:
-        from bella_vista.orders import show_order
-
         async with open_store("sqlite:///orders.db", None) as store:
             order, _ = await show_order(store, order_id)
             return view(order, len(PLACED), "greeter")

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from bella_vista.app import APP
 from bella_vista.conversations import ConversationFaults, load_conversation
 from bella_vista.replay import Defaults, run_conversation
 from tests.bella_vista.terminal.restaurant import MENU
@@ -17,7 +18,7 @@ script:
 async def held(tmp_path: Path, text: str) -> list[str]:
     path = tmp_path / "c.yaml"
     path.write_text(text)
-    lines = await run_conversation(load_conversation(path), Defaults(menu=MENU))
+    lines = await run_conversation(load_conversation(path), Defaults(APP, menu=MENU))
     return [line.removeprefix(f"{tmp_path}/") for line in lines]
 
 

@@ -14,8 +14,10 @@ from agents.app.rooms.prior_call import PriorCall, read_prior_call
 from agents.app.transcript import CallRecord
 from agents.handoff import Call, Event, Heard
 from agents.testing import until
-from rpc.gateway import GUEST, Caller
-from rpc.order_session import SAY_S, CallOver, OrderSession, Spoken
+from rpc.gateway import Caller
+from rpc.page import CallOver, Session, Spoken
+from rpc.page.session import SAY_S
+from rpc.restaurant import GUEST, ORDER_PAGE
 from state.context import OrderContext
 from state.menu import load_menu
 from state.order import OrderState
@@ -88,9 +90,14 @@ class Desk:
 
     def __post_init__(self) -> None:
         self.call.subscribe(self._listen)
-        self.record = CallRecord(self.call, cast(SqlStore, self.disk))
-        self.order_session = OrderSession(
-            self.call.shared, self.call, agent="a", store=self.record.say
+        self.record = CallRecord(self.call, cast(SqlStore, self.disk), channel="web_text")
+        self.order_session = Session(
+            ORDER_PAGE,
+            self.call.shared,
+            self.call,
+            state_id="o-1",
+            agent="a",
+            store=self.record.say,
         )
 
     def _listen(self, event: Event) -> None:
@@ -404,10 +411,10 @@ async def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
     file = tmp_path / "orders.db"
     call = restaurant()
     async with open_store(f"sqlite:///{file}", load_menu(MENU).restaurant.id) as store:
-        await SharedState.kept(store, call.state.order_id, call.state, call.shared.context)
+        await SharedState.open(store, call.state.order_id, call.state, call.shared.context)
         it = Desk(cast(Disk, store), call)
         await until(lambda: it.record.idle)
-        monkeypatch.setattr("rpc.order_session.SAY_S", 0.05)
+        monkeypatch.setattr("rpc.page.session.SAY_S", 0.05)
         yield Place(store, it, file)
         call.end("user_left")
         await it.record.aclose()
@@ -428,7 +435,7 @@ async def test_waiting_for_a_locked_database_is_no_beginning(place: Place) -> No
 async def test_what_was_acknowledged_is_found_by_the_next_process(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rpc.order_session.SAY_S", 20.0)
+    monkeypatch.setattr("rpc.page.session.SAY_S", 20.0)
     assert [await place.it.say("a cola", "k"), await place.it.say("a tiramisu")] == [1, 2]
 
     before = await place.before()
@@ -437,7 +444,14 @@ async def test_what_was_acknowledged_is_found_by_the_next_process(
     assert [(one.turn, type(one)) for one in before.spoken] == [(1, Spoken)]
     # The same key gets the same turn there.
     next_one = restaurant()
-    desk = OrderSession(next_one.shared, next_one, agent="a", spoken=before.spoken)
+    desk = Session(
+        ORDER_PAGE,
+        next_one.shared,
+        next_one,
+        state_id="o-1",
+        agent="a",
+        spoken=before.spoken,
+    )
     assert await desk.say("a cola", ADA, "k") == 1
     desk.close()
 
@@ -445,7 +459,7 @@ async def test_what_was_acknowledged_is_found_by_the_next_process(
 async def test_both_are_found_of_what_took_one_number(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rpc.order_session.SAY_S", 20.0)
+    monkeypatch.setattr("rpc.page.session.SAY_S", 20.0)
     saying = place.it.say("a cola", "k")
     await asyncio.sleep(0)
     await asyncio.sleep(0)  # it is on its way

@@ -39,8 +39,7 @@ class Talking:
     """As much of a call as its record looks at."""
 
     turn = 0
-    state = SimpleNamespace(order_id="o-1", channel="web_text")
-    shared = SimpleNamespace(version=3)
+    shared = SimpleNamespace(version=3, state_id="o-1")
     policy = SimpleNamespace(redact_input=str, redact_output=str)
     listening = True
 
@@ -61,7 +60,7 @@ class Talking:
 
 async def test_words_and_the_key_they_came_with_are_kept_both_or_neither() -> None:
     call, store = Talking(), Written()
-    record = CallRecord(cast(Any, call), cast(SqlStore, store))
+    record = CallRecord(cast(Any, call), cast(SqlStore, store), channel="web_text")
 
     await record.say("one cola", "client:1", "digest").turn
 
@@ -71,7 +70,7 @@ async def test_words_and_the_key_they_came_with_are_kept_both_or_neither() -> No
 
 async def test_what_is_heard_at_once_is_kept_as_well() -> None:
     call, store = Talking(), Written()
-    record = CallRecord(cast(Any, call), cast(SqlStore, store))
+    record = CallRecord(cast(Any, call), cast(SqlStore, store), channel="web_text")
 
     call.tell(Heard(1, "one cola"))
     await record.aclose()
@@ -81,7 +80,7 @@ async def test_what_is_heard_at_once_is_kept_as_well() -> None:
 
 async def test_what_is_answered_is_kept_once_when_it_is_the_guests_turn() -> None:
     call, store = Talking(), Written()
-    record = CallRecord(cast(Any, call), cast(SqlStore, store))
+    record = CallRecord(cast(Any, call), cast(SqlStore, store), channel="web_text")
 
     for turn in (0, 1, 1):
         call.tell(YourTurn(turn, "greeter", 3, "open"))
@@ -98,7 +97,7 @@ async def test_what_is_answered_is_kept_once_when_it_is_the_guests_turn() -> Non
 async def test_a_goodbye_answers_what_it_was_said_to(reason: EndReason, kept: list[str]) -> None:
     call, store = Talking(), Written()
     call.turn = 4
-    record = CallRecord(cast(Any, call), cast(SqlStore, store))
+    record = CallRecord(cast(Any, call), cast(SqlStore, store), channel="web_text")
 
     call.tell(Ended(reason))
     await record.aclose()
@@ -124,9 +123,9 @@ class Days:
         order = await new_order(self.store, self.context, "web_text")
         self.ids.append(order.state.order_id)
         call = Talking()
-        call.state = SimpleNamespace(order_id=self.ids[-1], channel="web_text")
+        call.shared = SimpleNamespace(version=3, state_id=self.ids[-1])
         at = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=day)
-        record = CallRecord(cast(Any, call), self.store, now=lambda: at)
+        record = CallRecord(cast(Any, call), self.store, channel="web_text", now=lambda: at)
         record.drop_older_than(30)
         call.tell(Heard(1, f"{day:g}"))
         await record.aclose()

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator
 from typing import Any, get_args
 
-from bella_vista.cli import app
 from typer.main import get_command
 
+from agents.app.cli import command_line
 from agents.app.settings import AppSettings
 from agents.app.terminal.events import EventLines, event_data
 from agents.handoff import (
@@ -27,6 +27,7 @@ from agents.handoff import (
     tool_name,
 )
 from agents.roster import restaurant_graph
+from bella_vista.app import APP
 from bella_vista.settings import Settings
 from state.commands import GuestCommand, OrderCommand, Reprice, StaffCommand
 from state.shared import HandOver
@@ -163,7 +164,7 @@ def _options() -> dict[str, list[str]]:
                 if option.startswith("--"):
                     found.setdefault(option[2:].replace("-", "_"), []).append(" ".join(words))
 
-    visit(get_command(app), ())
+    visit(get_command(command_line(APP)), ())
     return found
 
 
@@ -190,7 +191,7 @@ def events_page() -> str:
     shown = [("The first line.", _short(json.loads(opened)))]
     changed = StateChanged(1, 3, ("add_item",), call.state)
     for event in (*_EXAMPLES[:5], changed, *_EXAMPLES[5:]):
-        data = event_data(event, call.speaker)
+        data = event_data(APP, event, call.speaker)
         if data is None:
             raise LookupError(f"{type(event).__name__} has no line")
         shown.append((summary(type(event).__doc__ or ""), _short(data)))

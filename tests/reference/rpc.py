@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from rpc.contract import ERRORS, contract
-from rpc.objects import OPERATIONS
+from rpc.page import ERRORS
+from rpc.page.objects import OPERATIONS
+from rpc.restaurant import order_contract
 from tests.reference.schemas import form_table
 from tests.rpc.counter import Counter, Refusal
 
@@ -42,7 +43,7 @@ _EXAMPLES: tuple[tuple[str, dict[str, Any]], ...] = (
 
 def rpc_page() -> str:
     """Describe every method, every push, every form and every code."""
-    told = contract()
+    told = order_contract()
     examples = asyncio.run(_played())
     parts = [
         f"Protocol {told['protocol']}. Features: {', '.join(f'`{one}`' for one in told['features'])}.",

@@ -6,10 +6,9 @@ from typing import Any
 
 from livekit import rtc
 
-from rpc.gateway import GUEST, STAFF, Caller, Forbidden, Gateway, Limits
-from rpc.gateway.history import View
-from rpc.methods import OrderMethods
-from rpc.order_session import OrderSession
+from rpc.gateway import Caller, Forbidden, Gateway, Limits, View
+from rpc.page import PageMethods, Session
+from rpc.restaurant import GUEST, ORDER_PAGE, STAFF
 from state.context import OrderContext
 from state.menu import Menu
 from state.order import OrderState
@@ -40,7 +39,7 @@ class Talk:
 class Board:
     """Listeners that only keep who they are."""
 
-    def __init__(self, order_session: OrderSession) -> None:
+    def __init__(self, order_session: Session[OrderState, OrderContext]) -> None:
         self._order_session = order_session
         self.who: list[str] = []
 
@@ -83,11 +82,16 @@ class Counter:
             self.house.order(), self.house.context, speaker="greeter"
         )
         self.talk = Talk()
-        self.order_session = OrderSession(
-            self.shared, self.talk, agent="bella-vista", resume_code="abcd-efgh-jkmn"
+        self.order_session = Session(
+            ORDER_PAGE,
+            self.shared,
+            self.talk,
+            state_id=self.shared.state.order_id,
+            agent="bella-vista",
+            resume_code="abcd-efgh-jkmn",
         )
         self.board = Board(self.order_session)
-        self.methods = OrderMethods(self._bind)
+        self.methods = PageMethods(ORDER_PAGE, self._bind)
         if open_at_once:
             self.methods.open(self.order_session, self.board)
         self.gateway = Gateway(

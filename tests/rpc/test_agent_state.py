@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rpc import objects
-from rpc.objects import OPERATIONS, TYPES, failed
+from rpc.page.objects import OPERATIONS, failed
+from rpc.restaurant import ORDER_PAGE
 from state.commands import OrderCommand
 from state.context import OrderContext
 from state.errors import NotOnMenu, OrderError
@@ -27,7 +27,10 @@ ITEM: dict[str, Any] = {
     "size": "large",
     "modifications": ["no basil"],
 }
-COMMANDS: Mapping[Any, Mapping[Any, type[OrderCommand]]] = objects.COMMANDS
+COMMANDS: Mapping[str, Mapping[Any, Any]] = {
+    kind: objects.commands for kind, objects in ORDER_PAGE.objects.items()
+}
+TYPES = tuple(COMMANDS)
 NOTE = {"title": "the bell", "content": "it is broken"}
 SENT: dict[str, dict[str, Any]] = {
     "item": ITEM,
@@ -388,7 +391,7 @@ async def test_trouble_comes_in_the_envelope_too(
     assert answer["status"] == "error"
     assert (answer["error"]["code"], answer["error"]["retryable"]) == (code, retryable)
     assert "secret" not in f"{answer} {caplog.text} {[vars(one) for one in caplog.records]}"
-    told = [vars(one)["error"] for one in caplog.records if one.name == "rpc.objects"]
+    told = [vars(one)["error"] for one in caplog.records if one.name == "rpc.page.objects"]
     assert told == (["KeyError"] if code == 5000 else [])
 
 

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from rpc.gateway import GUEST, STAFF, Caller
-from rpc.order_session import own_key
-from rpc.reading import GUEST_OPS, STAFF_OPS
+from rpc.gateway import Caller
+from rpc.restaurant import GUEST, ORDER_PAGE, STAFF
 from state.commands import AddItem, ChangeItem
 from state.context import OrderContext
 from state.order import OrderState, Stage
@@ -17,6 +16,8 @@ from state.view import view
 from tests.rpc.counter import ADA, COOK, Counter, Refusal
 from tests.state.house import CARD, House, card
 
+GUEST_OPS = ORDER_PAGE.ops_of[GUEST]
+STAFF_OPS = {op: kind for op, kind in ORDER_PAGE.ops.items() if op not in GUEST_OPS}
 WATER = {"op": "add_item", "name": "Water"}
 
 
@@ -164,7 +165,7 @@ DEMANDING: dict[str, dict[str, Any]] = {
 
 
 def test_a_version_is_demanded_where_a_write_could_undo_another() -> None:
-    demanding = {op for op, kind in (GUEST_OPS | STAFF_OPS).items() if kind.demands_version}
+    demanding = {op for op, kind in ORDER_PAGE.ops.items() if kind.demands_version}
 
     assert demanding == set(DEMANDING)
 
@@ -306,6 +307,7 @@ async def test_no_caller_can_take_a_voices_key_or_anothers() -> None:
     await counter.call("order.apply", {"command": WATER, "key": "k"})
 
     assert counter.order.item_count == 2
+    own_key = counter.order_session.own_key
     keys = {
         own_key(ada, "k"),
         own_key(cook, "k"),
@@ -343,8 +345,8 @@ async def test_a_long_key_is_a_key_and_what_is_refused_uses_none_up() -> None:
     assert counter.order.item_count == 1
 
 
-async def kept(store: SqlStore, house: House) -> SharedState[OrderState, OrderContext]:
-    return await SharedState.kept(store, "o-1", house.order(), house.context)
+async def opened(store: SqlStore, house: House) -> SharedState[OrderState, OrderContext]:
+    return await SharedState.open(store, "o-1", house.order(), house.context)
 
 
 async def test_keys_are_known_after_a_restart(tmp_path: Path) -> None:
@@ -363,7 +365,7 @@ async def test_keys_are_known_after_a_restart(tmp_path: Path) -> None:
         {"data": {"name": "Margherita", "size": "large"}, "key": "f"},
     ]
     store = SqlStore(url, owner="blue-door", schema=1)
-    first = Counter(shared=await kept(store, house))
+    first = Counter(shared=await opened(store, house))
     replies = [await first.state("create", "item", **one) for one in items]
     note = await first.state("create", "note", data={"title": "x", "content": "y"}, key="n")
     gone = await first.state("delete", "item", "L2", key="o")
@@ -372,7 +374,7 @@ async def test_keys_are_known_after_a_restart(tmp_path: Path) -> None:
     await store.close()
 
     store = SqlStore(url, owner="blue-door", schema=1)
-    again = Counter(shared=await kept(store, house))
+    again = Counter(shared=await opened(store, house))
     repeated = [await again.state("create", "item", **one) for one in items]
     note_again = await again.state("create", "note", data={"title": "x", "content": "y"}, key="n")
     gone_again = await again.state("delete", "item", "L2", key="o")
@@ -390,14 +392,14 @@ async def test_keys_are_known_after_a_restart(tmp_path: Path) -> None:
 async def test_an_item_is_known_by_its_key_although_the_menu_has_changed(tmp_path: Path) -> None:
     house = House()
     async with SqlStore(f"sqlite:///{tmp_path}/orders.db", owner="blue-door", schema=1) as store:
-        first = Counter(shared=await kept(store, house))
+        first = Counter(shared=await opened(store, house))
         for name in ("Water", "Cola", "Water"):
             house.wait(seconds=1)
             await first.state("create", "item", data={"name": name}, key=f"{name} {house.now}")
         house.wait(seconds=1)
         made = await first.state("create", "item", data={"name": "Cola", "note": "ice"}, key="k")
         dearer = House(card(CARD.replace('price: {can: "2.00"', 'price: {can: "2.50"')))
-        again = Counter(shared=await kept(store, dearer))
+        again = Counter(shared=await opened(store, dearer))
 
         answer = await again.state("create", "item", data={"name": "Cola", "note": "ice"}, key="k")
 

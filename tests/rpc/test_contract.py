@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, TypeAdapter
 
 from rpc import wire
-from rpc.contract import ANY_CALL, ERRORS, FILE, METHODS, contract, written
 from rpc.gateway import ErrorObject
-from rpc.wire import OrderView, Shown
+from rpc.page import ERRORS, Shown, forms, method_forms
+from rpc.page.contract import ANY_CALL
+from rpc.restaurant import CONTRACT, ORDER_PAGE, order_contract
+from rpc.wire import OrderView
 from state.commands import GUEST_COMMANDS, STAFF_COMMANDS, OrderCommand
 from state.view import view
 from tests.rpc.counter import COOK, Counter, Refusal
@@ -21,17 +23,19 @@ from tests.state.house import House
 from tests.state.properties.doings import GUEST, STAFF, tossed_about
 from tests.state.properties.effort import tried
 
+METHODS = method_forms(ORDER_PAGE)
 doings = st.lists(st.one_of(GUEST, GUEST, STAFF, st.none(), st.none()), min_size=5, max_size=30)
 
 
 def test_the_committed_contract_is_what_the_code_says() -> None:
-    assert FILE.read_text(encoding="utf-8") == written(), (
+    written = json.dumps(order_contract(), indent=2, ensure_ascii=False) + "\n"
+    assert CONTRACT.read_text(encoding="utf-8") == written, (
         "Run `python -m bella_vista schema rpc > rpc/contract.json`, and look at what changed."
     )
 
 
 def test_it_names_every_method_every_command_and_every_error() -> None:
-    told = contract()
+    told = order_contract()
     methods = {method.name for method in Counter().methods.methods()}
 
     assert set(told["methods"]) == methods == set(METHODS)
@@ -46,7 +50,7 @@ def test_it_names_every_method_every_command_and_every_error() -> None:
 
 
 def test_every_reference_leads_to_a_form_and_every_form_is_used() -> None:
-    told = contract()
+    told = order_contract()
     named = set(re.findall(r'"#/\$defs/(\w+)"', json.dumps(told)))
 
     assert named == set(told["$defs"])
@@ -57,11 +61,11 @@ OPTIONAL = ("YourTurnToSpeak", "CallEnded")
 
 
 def test_a_request_refuses_what_it_does_not_know_and_a_reply_has_all_its_fields() -> None:
-    for name, form in contract()["$defs"].items():
+    for name, form in order_contract()["$defs"].items():
         if form.get("type") != "object":
             continue
         assert form["additionalProperties"] is False, name
-        model = getattr(wire, name, None)
+        model = getattr(wire, name, getattr(forms, name, None))
         if isinstance(model, type) and issubclass(model, Shown) and name not in OPTIONAL:
             assert form["required"] == [*form["properties"]], name
         if "op" in form["properties"] and name not in ("Add", "Remove", "Replace"):
@@ -129,7 +133,7 @@ async def test_every_reply_has_its_form() -> None:
 
 async def test_a_section_has_its_form() -> None:
     section = (await Counter().call("get_menu", {"section": "Pizza"}))["section"]
-    form = contract()["$defs"]
+    form = order_contract()["$defs"]
 
     for name, part in (
         ("SectionView", section),
@@ -164,7 +168,7 @@ async def test_an_error_has_its_form() -> None:
         await counter.refused("say", {"text": ""}),
         (await counter.state("read", "item", "L1"))["error"],
     ]
-    form = contract()["$defs"]["ErrorObject"]
+    form = order_contract()["$defs"]["ErrorObject"]
 
     for answer in answers:
         assert set(form["required"]) <= set(answer) <= set(form["properties"])

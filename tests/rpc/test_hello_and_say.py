@@ -4,10 +4,11 @@ import asyncio
 
 import pytest
 
-from rpc.gateway import GUEST, STAFF, Caller, Forbidden
-from rpc.methods import CALLS_KEPT, OrderMethods
-from rpc.order_session import MOST_KEYS, OrderSession
-from rpc.wire import FEATURES, HelloRequest, SayReply, SayRequest
+from rpc.gateway import Caller, Forbidden
+from rpc.page import CALLS_KEPT, PageMethods, Session
+from rpc.page.forms import HelloRequest, SayReply, SayRequest
+from rpc.page.session import MOST_KEYS
+from rpc.restaurant import GUEST, ORDER_PAGE, STAFF
 from state.shared import NotStored
 from tests.agents.restaurant import restaurant
 from tests.rpc.counter import ADA, COOK, STRANGER, Counter
@@ -23,7 +24,7 @@ async def test_the_guest_is_told_where_the_call_stands_and_how_to_come_back() ->
     assert await counter.call("hello") == {
         "protocol": 1,
         "agent": "bella-vista",
-        "features": [*FEATURES],
+        "features": [*ORDER_PAGE.all_features],
         "order_id": "o-1",
         "version": 1,
         "active_agent": "greeter",
@@ -48,7 +49,7 @@ async def test_hello_waits_until_it_is_decided_who_the_guest_is() -> None:
     async def bind(caller: Caller) -> None:
         await decided.wait()
 
-    methods = OrderMethods(bind)
+    methods = PageMethods(ORDER_PAGE, bind)
     hello = next(method for method in methods.methods() if method.name == "hello")
     waiting = asyncio.ensure_future(hello.answer(HelloRequest(), Caller(ADA, None)))
     await asyncio.sleep(0)
@@ -185,7 +186,7 @@ async def test_after_the_end_nobody_pretends_to_listen() -> None:
 
 async def test_a_call_hears_what_is_said_without_a_card_number() -> None:
     call = restaurant()
-    order_session = OrderSession(call.shared, call, agent="bella-vista")
+    order_session = Session(ORDER_PAGE, call.shared, call, state_id="o-1", agent="bella-vista")
 
     assert await order_session.say("my card is 4111 1111 1111 1111", GUEST_CALLER, "k") == 1
     assert call.queued == ["my card is [card]"]
@@ -219,14 +220,21 @@ class Slow:
 async def test_what_is_not_stored_in_time_is_told_as_what_it_is(
     begun: bool, code: int, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rpc.order_session.SAY_S", 0.01)
+    monkeypatch.setattr("rpc.page.session.SAY_S", 0.01)
     counter, slow = Counter(), list[Slow]()
 
     def store(text: str, key: str | None, digest: str) -> Slow:
         slow.append(Slow(begun=begun))
         return slow[-1]
 
-    order_session = OrderSession(counter.shared, counter.talk, agent="bella-vista", store=store)
+    order_session = Session(
+        ORDER_PAGE,
+        counter.shared,
+        counter.talk,
+        state_id="o-1",
+        agent="bella-vista",
+        store=store,
+    )
     counter.methods.open(order_session, counter.board)
 
     for _ in range(2):
@@ -247,7 +255,7 @@ async def test_a_role_is_needed_even_where_the_binding_lets_in() -> None:
         if caller.identity != ADA:
             raise Forbidden("No.")
 
-    methods = OrderMethods(bind)
+    methods = PageMethods(ORDER_PAGE, bind)
     methods.open(counter.order_session, counter.board)
     hello = next(method for method in methods.methods() if method.name == "hello")
 
@@ -263,7 +271,7 @@ async def test_what_is_said_after_the_end_is_said_in_another_call_where_one_can_
         begun.append(second.order.order_id)
         methods.open(second.order_session, second.board)
 
-    methods = OrderMethods(counter._bind, again)
+    methods = PageMethods(ORDER_PAGE, counter._bind, again)
     methods.open(counter.order_session, counter.board)
     say = next(method for method in methods.methods() if method.name == "say")
     assert await say.answer(SayRequest(text="bye", key="k"), GUEST_CALLER) == SayReply(turn=1)
@@ -318,14 +326,14 @@ async def test_after_the_end_nobody_changes_the_order_and_everybody_reads_it(who
 async def test_words_for_a_call_that_cannot_begin_in_time_are_not_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("rpc.order_session.SAY_S", 0.01)
+    monkeypatch.setattr("rpc.page.session.SAY_S", 0.01)
     counter = Counter()
     counter.talk.over = True
 
     async def never() -> None:
         await asyncio.Event().wait()
 
-    methods = OrderMethods(counter._bind, never)
+    methods = PageMethods(ORDER_PAGE, counter._bind, never)
     methods.open(counter.order_session, counter.board)
     say = next(method for method in methods.methods() if method.name == "say")
 

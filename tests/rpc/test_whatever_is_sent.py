@@ -7,12 +7,17 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rpc.contract import ANY_CALL, METHODS
-from rpc.objects import OPERATIONS, TYPES
-from rpc.reading import GUEST_OPS, STAFF_OPS
+from rpc.page import method_forms
+from rpc.page.contract import ANY_CALL
+from rpc.page.objects import OPERATIONS
+from rpc.restaurant import ORDER_PAGE
 from tests.rpc.counter import ADA, COOK, Counter, Refusal
 from tests.rpc.test_agent_state import SENT
 from tests.state.properties.effort import tried
+
+METHODS = method_forms(ORDER_PAGE)
+TYPES = [*ORDER_PAGE.objects]
+OPS = ORDER_PAGE.ops
 
 _odd = st.sampled_from(
     ["", "L1", "l1 ", "id-1", "o-1", "tip", "pickup", "cash", "Water", "Pizza", "\u0000", "\u202e"]
@@ -30,7 +35,7 @@ _values = st.recursive(
     max_leaves=6,
 )
 _names = st.sampled_from(
-    sorted({field for kind in (GUEST_OPS | STAFF_OPS).values() for field in kind.model_fields})
+    sorted({field for kind in OPS.values() for field in kind.model_fields})
     + ["unit_price", "__class__"]
 )
 _fields = st.dictionaries(_names, _values, max_size=4) | st.sampled_from([*SENT.values()])
@@ -47,7 +52,7 @@ def calls(draw: st.DrawFn) -> tuple[str, Any]:
             "data": draw(_fields | st.none()),
         }
     if method == "order.apply":
-        op = draw(st.sampled_from([*GUEST_OPS, *STAFF_OPS]) | _odd)
+        op = draw(st.sampled_from([*OPS]) | _odd)
         payload = {"command": {**draw(_fields), "op": op}}
     for field in METHODS[method].request.model_fields:
         if field not in payload and draw(st.booleans()):

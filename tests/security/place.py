@@ -27,6 +27,7 @@ from state.context import OrderContext
 from state.menu import Menu, read_menu
 from state.opening import open_order
 from state.order import OrderState
+from state.shared import HandOver
 from tests.state.house import FRIDAY_AT_SEVEN, House
 from tests.stored_orders import new_order, open_store
 
@@ -155,8 +156,8 @@ async def place(menu: Menu, at: str, folder: Path) -> AsyncIterator[Place]:
         neighbour = await new_order(store, house.context, "terminal")
         secrets = (SetCustomer(name="Grace", phone="212 555 0177"), AddAllergy(name="sesame"))
         await neighbour.apply(*secrets, AddItem(name="Margherita", size="small"), actor="house")
-        shared = await new_order(store, house.context, "terminal", speaker)
-        for command in done:
+        shared = await new_order(store, house.context, "terminal")
+        for command in (*done, HandOver(target=speaker)):
             await shared.apply(command, actor="house")
         yield Place(restaurant_call(shared), neighbour.state.order_id, menu, file)
 

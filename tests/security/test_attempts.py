@@ -17,6 +17,7 @@ from agents.app.terminal.plain import Transcript
 from agents.handoff import DATA_MARK
 from agents.telling import reading
 from agents.testing import Conversation
+from bella_vista.app import APP
 from bella_vista.local.model import LocalLLM
 from bella_vista.local.scene import scene_of
 from state.commands import AddAllergy, AddItem

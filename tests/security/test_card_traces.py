@@ -20,6 +20,7 @@ from agents.app.terminal.plain import Transcript
 from agents.app.terminal.streams import print_error, say
 from agents.handoff import Event, Heard, Said
 from agents.testing import Conversation, calls, says
+from bella_vista.app import APP
 from tests.agents.handoff.raw_model import RawModel
 from tests.security.cards import forms, found
 from tests.security.obeying import FIELDS, Made, ObeyingLLM, filled

@@ -36,7 +36,7 @@ async def the_state(store: SqlStore, stored: Stored) -> None:
     assert_type(await shared.apply(BookNights(nights=1), actor="page"), Applied[Stay])
     assert_type((await shared.apply(BookNights(nights=1), actor="page", seen=0)).before, Stay)
     assert_type(SharedState.restored(stored, Stay, House()), SharedState[Stay, House])
-    assert_type(await SharedState.kept(store, "room-12", Stay(), House()), SharedState[Stay, House])
+    assert_type(await SharedState.open(store, "room-12", Stay(), House()), SharedState[Stay, House])
 
     def heard(applied: Applied[Stay]) -> None:
         assert_type(applied.before.nights, int)

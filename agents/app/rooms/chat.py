@@ -11,12 +11,10 @@ from agents.app.rooms.presence import Presence
 from agents.app.rooms.sentences import too_many
 from rpc.gateway import is_too_large
 from rpc.gateway.rates import Rates
+from rpc.page import LONGEST_SAID
 from state.privacy.text import clean
 
 logger = logging.getLogger(__name__)
-
-LONGEST_SAID = 1000
-"""The maximum length of a message, in characters."""
 
 TOPIC = "lk.chat"
 

@@ -18,7 +18,7 @@ from agents.app.rooms.silence import SilenceTimer
 from agents.app.transcript import CallRecord
 from agents.app.words import Words
 from agents.handoff import Call, Ended, Event, Heard, TurnWithdrawn, YourTurn, stop
-from rpc.order_session import OrderSession
+from rpc.page import Session
 
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
@@ -77,9 +77,11 @@ class RoomConversation(Generic[S, C]):
         self._finished = False
         self._silence = SilenceTimer(process.silence[channel], self._remind, self._end_silent_call)
         code = resume_code(opened.shared.state_id, process.secret)
-        self.order_session = OrderSession(
+        self.session = Session(
+            process.app.page_spec,
             self.call.shared,
             self.call,
+            state_id=opened.shared.state_id,
             agent=process.agent,
             resume_code=code,
             spoken=opened.prior.spoken,
@@ -89,7 +91,7 @@ class RoomConversation(Generic[S, C]):
             process.app,
             room.local_participant,
             self.call,
-            self.order_session.views,
+            self.session.views,
             guest=guest,
             resume_code=code,
             silent=channel == "phone",

@@ -10,7 +10,7 @@ from agents.app.job_metadata import JobMetadata
 from agents.app.rooms.room_lease import RENEW_EVERY_S, lease_name, leased_room
 from agents.app.serving.replacement import LostCall
 from agents.app.settings import AppSettings
-from agents.app.states import as_state_faults, open_store, read_state
+from agents.app.states import as_state_faults, open_store
 from state.shared import Lease, SharedState, SqlStore
 
 RECOVERED_FOR = timedelta(hours=6)
@@ -77,11 +77,10 @@ async def tell_staff(app: AnyApp, settings: AppSettings, room: str, metadata: Jo
 
 async def _flag(app: AnyApp, settings: AppSettings, store: SqlStore, state_id: str) -> None:
     """Have the application flag a state, also while a call holds it."""
-    with as_state_faults(app):
+    with as_state_faults(app.noun):
         stored = await store.read(state_id)
-        read_state(app, stored)
         context = app.context(Environment.of(settings))
-        shared: SharedState[Any, Any] = SharedState.restored(stored, app.state, context)
+        shared: SharedState[Any, Any] = SharedState.restored(stored, app.state_type, context)
         if app.given_up is not None:
             await app.given_up(shared, "The call broke off and could not be continued.")
 

@@ -22,11 +22,7 @@ from agents.handoff import (
     TurnWithdrawn,
     YourTurn,
 )
-from rpc.gateway import GUEST
-from rpc.gateway.attributes import Attributes
-from rpc.gateway.history import View, Views
-from rpc.gateway.notices import EndNotices, TurnNotices
-from rpc.gateway.push import Subscribers
+from rpc.gateway import Attributes, EndNotices, Subscribers, TurnNotices, View, Views
 from state.shared import Applied
 
 S = TypeVar("S", bound=BaseModel)
@@ -133,7 +129,7 @@ class Page(Generic[S, C]):
         self._notices = TurnNotices(agent)
         self._notices.bind(guest, silent=silent)
         self._ends = EndNotices(agent)
-        self._subscribers = Subscribers(agent, views)
+        self._subscribers = Subscribers(agent, views, app.page_spec.changed_method)
         self._unsubscribe = call.shared.subscribe(self._on_change)
         self._unlisten = call.subscribe(self._on_event)
         self.show()
@@ -285,7 +281,7 @@ class Page(Generic[S, C]):
 
     def _on_change(self, applied: Applied[S]) -> None:
         self._push_change_soon()  # also after the end: others change it as well
-        if applied.actor != GUEST:
+        if applied.actor != self._app.page_spec.user:
             self._comments.add_foreign(applied)
         else:
             self._comments.add(applied)

@@ -4,24 +4,29 @@ A call belongs to one guest. If the dispatch names them, only that identity can 
 Otherwise it is the first participant to say hello, write, publish a microphone or join by phone, or
 a participant who is alone with the agent for some seconds. Staff have an attribute that only the
 server can set.
+
+livekit-server announces participants who have joined before anything can be sent to them: on a busy
+machine their data channel opens many seconds later, and of what was sent meanwhile they receive
+only the last two seconds. So a participant counts as here once they are active, or have called or
+written.
 """
 
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from livekit import api, rtc
 
-from rpc.gateway import GUEST, STAFF
+from rpc.gateway import USER
 
 logger = logging.getLogger(__name__)
 
-ROLE, SEEN = "bella.role", "bella.seen"
-"""The attribute that marks staff, and one that is set only to make the server announce a
-participant."""
+ROLE, SEEN = "role", "seen"
+"""The attribute with the role of participants other than the user, and one that is set only to make
+the server announce a participant; both after the application's prefix."""
 
 ALONE_S = 3.0
 """How long a participant is alone with the agent before they are bound as the guest, in seconds."""
@@ -69,6 +74,9 @@ class Presence:
         room: The room, before it is connected.
         rooms: The LiveKit server API; without it the server is not asked.
         expected: The guest's identity, if the dispatch names it.
+        user_role: The role of the user.
+        roles: The roles of others, which a token gives by the attribute ``<prefix>.role``.
+        prefix: The prefix of the attributes.
         left: Called when the guest has left.
         came_back: Called when the guest is back.
         joined: Called when another participant joins, perhaps again.
@@ -82,6 +90,9 @@ class Presence:
         rooms: ParticipantApi | None,
         *,
         expected: str | None = None,
+        user_role: str = USER,
+        roles: Collection[str] = ("staff",),
+        prefix: str = "bella",
         left: Callable[[], None] = lambda: None,
         came_back: Callable[[Arrival], None] = lambda arrival: None,
         joined: Callable[[str], None] = lambda identity: None,
@@ -91,6 +102,9 @@ class Presence:
         self._room = room
         self._rooms = rooms
         self._expected = expected
+        self._user_role = user_role
+        self._roles = frozenset(roles) - {user_role}
+        self._prefix = prefix
         self._left = left
         self._came_back = came_back
         self._joined = joined
@@ -103,6 +117,7 @@ class Presence:
         self._changed = asyncio.Event()
         self._announcements = 0
         room.on("participant_connected", self._on_connected)
+        room.on("participant_active", self._on_connected)
         room.on("participant_disconnected", self._on_disconnected)
         room.on("track_published", self._on_track)
         room.on("participant_attributes_changed", self._on_attributes)
@@ -131,11 +146,18 @@ class Presence:
         return any(self._eligible(one) for one in self._room.remote_participants.values())
 
     def role_of(self, identity: str) -> str | None:
-        """Return a participant's role: guest, staff, or ``None``."""
+        """Return a participant's role, or ``None``."""
         if identity and identity == self._guest:
-            return GUEST
+            return self._user_role
         there = self._room.remote_participants.get(identity)
-        return STAFF if there is not None and _is_staff(there) else None
+        return self._role_in_token(there) if there is not None else None
+
+    def _role_in_token(self, participant: rtc.RemoteParticipant) -> str | None:
+        """Return the role that a participant's token gives; they cannot set it themselves."""
+        role = participant.attributes.get(f"{self._prefix}.{ROLE}")
+        if role not in self._roles or participant.permissions.can_update_metadata:
+            return None
+        return role
 
     def is_there(self, identity: str) -> bool:
         """Whether a person of this identity is in the room and visible to all."""
@@ -156,7 +178,9 @@ class Presence:
             return False
         self._announcements += 1
         update = api.UpdateParticipantRequest(
-            room=self._room.name, identity=identity, attributes={SEEN: str(self._announcements)}
+            room=self._room.name,
+            identity=identity,
+            attributes={f"{self._prefix}.{SEEN}": str(self._announcements)},
         )
         try:
             async with asyncio.timeout(PRESENCE_S):
@@ -196,11 +220,18 @@ class Presence:
         return sid
 
     def claim(self, identity: str) -> bool:
-        """Bind a participant as the guest if none is bound; returns whether they are the guest."""
-        if self._guest is None:
-            there = self._room.remote_participants.get(identity)
-            if there is not None and self._eligible(there):
+        """Bind a participant as the guest if none is bound; returns whether they are the guest.
+
+        Args:
+            identity: A participant who has called, written or published a microphone, so that they
+                can receive although the server has not announced it yet.
+        """
+        there = self._room.remote_participants.get(identity)
+        if there is not None:
+            if self._guest is None and self._eligible(there):
                 self._bind(there)
+            elif identity == self._guest:
+                self._guest_is_here(there)
         return identity == self._guest
 
     async def bound(self) -> str:
@@ -223,6 +254,7 @@ class Presence:
         self._cancel_alone_timer()
         for event, callback in (
             ("participant_connected", self._on_connected),
+            ("participant_active", self._on_connected),
             ("participant_disconnected", self._on_disconnected),
             ("track_published", self._on_track),
             ("participant_attributes_changed", self._on_attributes),
@@ -270,12 +302,11 @@ class Presence:
         self._changed.set()
 
     def _on_seen(self, participant: rtc.RemoteParticipant) -> None:
+        if not _is_active(participant):  # ``participant_active`` follows
+            self._start_alone_timer()
+            return
         if participant.identity == self._guest:
-            reloaded = participant.sid != self._sid
-            back = reloaded or not self._present
-            self._sid, self._present = participant.sid, True
-            if back:
-                self._came_back(Arrival(reloaded))
+            self._guest_is_here(participant)
             return
         if self._guest is not None:
             self._joined(participant.identity)
@@ -289,12 +320,19 @@ class Presence:
                 self._bind(participant)
         self._start_alone_timer()
 
+    def _guest_is_here(self, participant: rtc.RemoteParticipant) -> None:
+        reloaded = participant.sid != self._sid
+        back = reloaded or not self._present
+        self._sid, self._present = participant.sid, True
+        if back:
+            self._came_back(Arrival(reloaded))
+
     # -- binding -----------------------------------------------------------------------------------
 
     def _eligible(self, participant: rtc.RemoteParticipant) -> bool:
         if self._expected is not None:
             return participant.identity == self._expected and participant.kind in _PEOPLE
-        return participant.kind in _PEOPLE and not _is_staff(participant)
+        return participant.kind in _PEOPLE and self._role_in_token(participant) is None
 
     def _bind(self, participant: rtc.RemoteParticipant) -> None:
         self._guest, self._sid, self._present = participant.identity, participant.sid, True
@@ -305,12 +343,10 @@ class Presence:
         self._cancel_alone_timer()
         if self._guest is not None:
             return
-        candidates = [
-            one.identity for one in self._room.remote_participants.values() if self._eligible(one)
-        ]
-        if len(candidates) == 1:
+        candidates = [one for one in self._room.remote_participants.values() if self._eligible(one)]
+        if len(candidates) == 1 and _is_active(candidates[0]):
             loop = asyncio.get_running_loop()
-            self._alone = loop.call_later(self._alone_s, self.claim, candidates[0])
+            self._alone = loop.call_later(self._alone_s, self.claim, candidates[0].identity)
 
     def _cancel_alone_timer(self) -> None:
         if self._alone is not None:
@@ -318,9 +354,6 @@ class Presence:
             self._alone = None
 
 
-def _is_staff(participant: rtc.RemoteParticipant) -> bool:
-    """Whether the server marks a participant as staff, which they cannot do themselves."""
-    return (
-        participant.attributes.get(ROLE) == STAFF
-        and not participant.permissions.can_update_metadata
-    )
+def _is_active(participant: rtc.RemoteParticipant) -> bool:
+    """Whether what is sent to a participant reaches them."""
+    return participant.state == rtc.ParticipantState.PARTICIPANT_STATE_ACTIVE

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from agents.app.transcript import MomentKind
-from rpc.order_session import Spoken
+from rpc.page import Spoken
 from state.shared import Moment, SqlStore
 
 

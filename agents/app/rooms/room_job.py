@@ -34,8 +34,8 @@ from agents.app.rooms.rejection import send_transcription
 from agents.app.rooms.rejoin import RejoinDetector
 from agents.app.rooms.room_lease import RoomLease, lease_name
 from agents.handoff import Ended
-from rpc.gateway import STAFF, Caller, Forbidden, Gateway, Mutes, NotYet, RoomService
-from rpc.methods import OrderMethods
+from rpc.gateway import Caller, Forbidden, Gateway, Mutes, NotYet, RoomService
+from rpc.page import PageMethods
 from state.shared import Lease, StateError
 
 S = TypeVar("S", bound=BaseModel)
@@ -79,6 +79,7 @@ class RoomJob(Generic[S, C]):
         job: str,
         metadata: JobMetadata,
     ) -> None:
+        self._spec = spec = process.app.page_spec
         self._process = process
         self._room = room
         self._metadata = metadata
@@ -95,13 +96,16 @@ class RoomJob(Generic[S, C]):
             room,
             rooms,
             expected=metadata.user,
+            user_role=spec.user,
+            roles=spec.roles,
+            prefix=process.app.prefix,
             left=self._on_guest_left,
             came_back=self._on_guest_back,
             joined=self._on_joined,
             gone=self._on_gone,
         )
         self._rejoin = RejoinDetector(self._presence, self._spawn)
-        self._methods = OrderMethods(self._on_hello, self._begin_for_words)
+        self._methods = PageMethods(spec, self._on_hello, self._begin_for_words)
         self._mutes = Mutes(rooms, name) if rooms is not None else None
         self._gateway = Gateway(
             self._methods.methods(),
@@ -301,7 +305,7 @@ class RoomJob(Generic[S, C]):
         self._metadata = self._metadata.model_copy(update={"state_id": None, "resume_code": None})
         self._over.clear()
         self._wanted.clear()
-        self._methods.open(conversation.order_session, conversation.page)
+        self._methods.open(conversation.session, conversation.page)
         early, self._early = self._early, []
         for words in early:
             conversation.call.user_said(words)
@@ -370,9 +374,13 @@ class RoomJob(Generic[S, C]):
     async def _on_hello(self, caller: Caller) -> None:
         """Answer a hello: only to the guest and to staff, and once they can be heard."""
         role = self._presence.role_of(caller.identity)
-        if role is None and not self._presence.claim(caller.identity):
+        if role in (None, self._spec.user) and not self._presence.claim(caller.identity):
             raise Forbidden("This call is another guest's. Join a room of your own.")
-        if role != STAFF and self._over.is_set() and await self._rejoin.has_rejoined():
+        if (
+            role in (None, self._spec.user)
+            and self._over.is_set()
+            and await self._rejoin.has_rejoined()
+        ):
             self._request_next_call()
         # Before the first call the agent is still arriving. After it only the database can delay a
         # hello.
@@ -453,7 +461,7 @@ class RoomJob(Generic[S, C]):
 
     def _on_joined(self, identity: str) -> None:
         if self._conversation is not None:
-            staff = self._presence.role_of(identity) == STAFF
+            staff = self._presence.role_of(identity) not in (None, self._spec.user)
             self._conversation.page.joined(identity, staff=staff)
 
     def _on_gone(self, identity: str) -> None:
@@ -471,7 +479,7 @@ class RoomJob(Generic[S, C]):
                 return
             self._over_at = asyncio.get_running_loop().time()
             self._over.set()
-            conversation.order_session.end()
+            conversation.session.end()
             self._rejoin.note_connection()
             conversation.page.ended(
                 "agent_ended" if event.reason == "agent_ended" else "user_left",

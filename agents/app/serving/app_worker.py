@@ -3,15 +3,18 @@
 from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from livekit.agents import JobContext, JobProcess
 
 from agents.app.app import AnyApp
-from agents.app.job_metadata import JobMetadata
 from agents.app.models.speech import missing_for_speech
-from agents.app.serving.replacement import LostCall
 from agents.app.serving.worker import Worker, make_server
 from agents.app.settings import AppSettings
+
+if TYPE_CHECKING:
+    from agents.app.job_metadata import JobMetadata
+    from agents.app.serving.replacement import LostCall
 
 PRELOAD = ("agents.app.rooms.job", "state.shared.sql.database")
 """The modules that every call needs. Forked processes inherit them; none may start a thread."""
@@ -55,13 +58,15 @@ async def _serve_room(app: AnyApp, ctx: JobContext) -> None:
     await serve_room(ctx, app)
 
 
-async def _lost_calls(app: AnyApp, settings: AppSettings) -> Sequence[LostCall]:
+async def _lost_calls(app: AnyApp, settings: AppSettings) -> "Sequence[LostCall]":
     from agents.app.rooms.lost import find_lost_calls
 
     return await find_lost_calls(app, settings)
 
 
-async def _tell_staff(app: AnyApp, settings: AppSettings, room: str, metadata: JobMetadata) -> None:
+async def _tell_staff(
+    app: AnyApp, settings: AppSettings, room: str, metadata: "JobMetadata"
+) -> None:
     from agents.app.rooms.lost import tell_staff
 
     await tell_staff(app, settings, room, metadata)

@@ -39,8 +39,8 @@ _ARRIVAL_S = 5.0
 """How long the successor of an agent that has left may take to arrive, in seconds."""
 
 _SILENT_S = 3.0
-"""An agent that is in its room and does not renew its lease may only be slow, for this long, in
-seconds."""
+"""An agent that does not renew its lease may only be slow, in its room or on its way into it, for
+this long, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,9 +205,7 @@ async def recover_lost_calls(
             there = await dispatcher.participants(one.room)
             if not _is_guest_waiting(one.guest, there) or has_agent(there, but=identity):
                 continue
-            if has_agent(there) and one.silent_s < _SILENT_S:
-                continue
-            if not one.job_id and one.silent_s < _ARRIVAL_S:
+            if one.silent_s < (_SILENT_S if one.job_id else _ARRIVAL_S):
                 continue
             await dispatcher.replace(job)
             sent += 1

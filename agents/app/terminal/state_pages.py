@@ -31,8 +31,8 @@ def listing(app: AnyApp, listed: Sequence[ListedState[Any]]) -> str:
 
 def page(app: AnyApp, state: Any, view: Mapping[str, JsonValue]) -> str:
     """Format one state, as the application says or as its summary."""
-    if app.page is not None:
-        return app.page(state)
+    if app.text is not None:
+        return app.text(state)
     summary = app.summary_of(view)
     title = ": ".join(filter(None, (summary.title, summary.status)))
     return f"{title}\n\n{as_text(summary.rows, width())}"

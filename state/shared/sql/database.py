@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from sqlalchemy import Connection, RowMapping, Table, bindparam, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
@@ -22,6 +22,7 @@ from state.shared.errors import (
     UnknownState,
 )
 from state.shared.journal import Entry, Listed, Moment, VersionTaken
+from state.shared.schema import Schema
 from state.shared.sql import driver_statements
 from state.shared.sql.connection import DatabaseConnection
 from state.shared.sql.dialects import NOT_EXPECTED, is_deadlock
@@ -38,6 +39,8 @@ from state.shared.sql.tables import (
     states,
     written,
 )
+
+T = TypeVar("T")
 
 FIRST_FENCE = 1
 TRIES = 5
@@ -89,7 +92,7 @@ class Database:
     Args:
         address: The database URL.
         owner: The owner of the states; ``None`` reads all states.
-        schema: The version of the states' own schema; rows with a higher one are not read.
+        schema: The states' own schema; rows with a higher one are not read, earlier ones are migrated.
         create: Whether a missing database may be created.
         now: Returns the present time, aware.
     """
@@ -99,7 +102,7 @@ class Database:
         address: str,
         *,
         owner: str | None,
-        schema: int,
+        schema: Schema,
         create: bool,
         now: Callable[[], datetime],
     ) -> None:
@@ -107,7 +110,8 @@ class Database:
             address, create=create, on_open=partial(_ensure_layout, create=create)
         )
         self._owner = owner
-        self._schema = schema
+        self._migrations = schema
+        self._schema = schema.version
         self._now = now
 
     def close(self) -> None:
@@ -150,14 +154,25 @@ class Database:
         connection.execute(_BEGIN, row)
         return row, FIRST_FENCE
 
-    def take(self, state_id: str) -> tuple[Mapping[str, Any], int, tuple[Entry, ...]]:
-        """Take a state: from now on its previous holder cannot write."""
+    def take(
+        self, state_id: str, accept: Callable[[Mapping[str, Any], tuple[Entry, ...], int], T]
+    ) -> tuple[T, int]:
+        """Take a state: from now on its previous holder cannot write.
 
-        def take(connection: Connection) -> tuple[Mapping[str, Any], int, tuple[Entry, ...]]:
+        Args:
+            state_id: The state.
+            accept: Called with its row, its entries and the new fence; if it raises, nothing is changed.
+
+        Returns:
+            What ``accept`` has returned, and the fence.
+        """
+
+        def take(connection: Connection) -> tuple[T, int]:
             row = self.state(connection, state_id, hold=True)
             fence = row["fence"] + 1
+            taken = accept(self.migrated(row), self._entries(connection, state_id, 0), fence)
             connection.execute(_TAKE, {"id": state_id, "held": fence})
-            return row, fence, self._entries(connection, state_id, 0)
+            return taken, fence
 
         return self.db.run(take, writes=True)
 
@@ -273,7 +288,8 @@ class Database:
         """Read a state without taking it."""
 
         def read(connection: Connection) -> tuple[Mapping[str, Any], tuple[Entry, ...]]:
-            return self.state(connection, state_id), self._entries(connection, state_id, 0)
+            row = self.state(connection, state_id)
+            return self.migrated(row), self._entries(connection, state_id, 0)
 
         return self.db.run(read, writes=False)
 
@@ -320,7 +336,7 @@ class Database:
         row = dict(found)
         if self._owner is not None and row["owner"] != self._owner:
             raise OtherOwner(state_id)
-        self._check(row, seal_of_state(row), f"The beginning of {state_id}")
+        self._check(row, seal_of_state(row), _name(row))
         return row
 
     def _entries(self, connection: Connection, state_id: str, above: int) -> tuple[Entry, ...]:
@@ -335,10 +351,18 @@ class Database:
             row = dict(found)
             if row["version"] != expected:
                 raise JournalFault(f"Version {expected} of {state_id}", "it is missing")
-            self._check(row, seal_of_entry(row), f"Version {expected} of {state_id}")
+            self._check(row, seal_of_entry(row), _name(row))
             yield row
 
+    def migrated(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a row with its state in the present form."""
+        if row["schema"] == self._schema:
+            return row
+        state = self._migrations.migrated(row["state"], row["schema"], _name(row))
+        return {**row, "state": state, "schema": self._schema}
+
     def _entry(self, row: Mapping[str, Any]) -> Entry:
+        row = self.migrated(row)
         return Entry(
             version=row["version"],
             commands=tuple(json.loads(row["commands"])),
@@ -354,23 +378,25 @@ class Database:
     def _listed(self, row: RowMapping) -> Listed:
         begun = {column.name: row[column] for column in states.columns}
         last = {column.name: row[column] for column in entries.columns}
-        state_id, version = begun["state_id"], last["version"]
-        fault = None
+        newest: Mapping[str, Any] = begun if last["version"] is None else last
+        speaker, version = newest["speaker"], last["version"] or 0
+        state = fault = None
         try:
-            self._check(begun, seal_of_state(begun), f"The beginning of {state_id}")
-            if version is not None:
-                self._check(last, seal_of_entry(last), f"Version {version} of {state_id}")
+            self._check(begun, seal_of_state(begun), _name(begun))
+            if newest is last:
+                self._check(last, seal_of_entry(last), _name(last))
+            state = self.migrated(newest)["state"]
         except JournalFault as error:
             fault = error
-        newest = begun if version is None else last
         return Listed(
-            state_id=state_id,
+            state_id=begun["state_id"],
             ordinal=begun["ordinal"],
             owner=begun["owner"],
-            version=version or 0,
-            state=None if fault is not None else newest["state"],
-            speaker=newest["speaker"],
+            version=version,
+            state=state,
+            speaker=speaker,
             fault=fault,
+            schema=self._schema,
         )
 
     def _check(self, row: Mapping[str, Any], seal: str, what: str) -> None:
@@ -469,6 +495,12 @@ def _transcript_rows(
         )
     ]
     return rows, StateHead(found.owner, found.fence, found.version, found.position + len(rows))
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    """Name a row for errors."""
+    part = f"Version {row['version']}" if "version" in row else "The beginning"
+    return f"{part} of {row['state_id']}"
 
 
 def _is_there(connection: Connection, row: Mapping[str, Any]) -> bool:

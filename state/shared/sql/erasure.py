@@ -42,7 +42,10 @@ _EDIT_STATE = (
     update(states)
     .where(states.c.state_id == bindparam("id"))
     .values(
-        state=bindparam("new_state"), fence=bindparam("new_fence"), checksum=bindparam("new_seal")
+        state=bindparam("new_state"),
+        schema=bindparam("new_schema"),
+        fence=bindparam("new_fence"),
+        checksum=bindparam("new_seal"),
     )
 )
 _EDIT_ENTRY = (
@@ -50,6 +53,7 @@ _EDIT_ENTRY = (
     .where(entries.c.state_id == bindparam("id"), entries.c.version == bindparam("of_version"))
     .values(
         state=bindparam("new_state"),
+        schema=bindparam("new_schema"),
         commands=bindparam("new_commands"),
         touched=bindparam("new_touched"),
         key=None,
@@ -65,19 +69,20 @@ def rewrite(database: Database, state_id: str, edit: Edit) -> list[tuple[str, st
 
     Returns the places by owner and name, whose leases have to be ended. The present holder can write no more.
 
-    Idempotency keys are deleted too, since a client may have derived them from personal data, and so are the names
+    All of it is stored with the present schema. Idempotency keys are deleted too, since a client may have derived them from personal data, and so are the names
     of changed parts: from then on each entry counts as a change of the whole.
     """
 
     def rewrite(connection: Connection) -> list[tuple[str, str]]:
-        row = database.state(connection, state_id, hold=True)
-        changed = [dict(entry) for entry in database.rows(connection, state_id, 0)]
+        row = dict(database.migrated(database.state(connection, state_id, hold=True)))
+        changed = [dict(database.migrated(one)) for one in database.rows(connection, state_id, 0)]
         row["state"], _ = edit(row["state"], ())
         connection.execute(
             _EDIT_STATE,
             {
                 "id": state_id,
                 "new_state": row["state"],
+                "new_schema": row["schema"],
                 "new_fence": row["fence"] + 1,
                 "new_seal": seal_of_state(row),
             },
@@ -92,6 +97,7 @@ def rewrite(database: Database, state_id: str, edit: Edit) -> list[tuple[str, st
                     "id": state_id,
                     "of_version": entry["version"],
                     "new_state": state,
+                    "new_schema": entry["schema"],
                     "new_commands": entry["commands"],
                     "new_touched": entry["touched"],
                     "new_seal": seal_of_entry(entry),

@@ -8,12 +8,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from state.shared.errors import JournalFault, LeaseLost
 from state.shared.journal import Entry, Listed, Moment, Stored
 from state.shared.lease import Lease
+from state.shared.schema import Migration, Schema
 from state.shared.sql.rows import EntryRow, TranscriptRows
 from state.shared.sql.thread import DatabaseThread
 
@@ -42,9 +43,14 @@ class SqlStore:
     Args:
         url: ``sqlite:///path``, ``sqlite:////absolute/path`` or ``postgresql://user@host/name``.
         owner: The owner of the states; ``None`` reads all states and creates none.
-        schema: The version of the states' schema; raise it if older programs could not read the new one.
+        schema: The version of the states' form, from 1. Raise it by one with every change of the states' model.
+        migrate: For each earlier version a function that takes a state as the JSON object of that version and returns
+            that of the next one. Called in the thread when a state is read; what is written next has the new form.
         create: Whether a missing database is created, readable by this user alone.
         now: Returns the present time, aware.
+
+    Raises:
+        ValueError: ``schema`` and ``migrate`` do not fit together.
     """
 
     def __init__(
@@ -53,14 +59,16 @@ class SqlStore:
         *,
         owner: str | None,
         schema: int,
+        migrate: Mapping[int, Migration] = MappingProxyType({}),
         create: bool = True,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._owner = owner
         self._now = now
+        self._schema = forms = Schema(schema, migrate)
         self._fences: dict[str, int] = {}
         self._thread = DatabaseThread(
-            lambda: _open(url, owner=owner, schema=schema, create=create, now=now)
+            lambda: _open(url, owner=owner, schema=forms, create=create, now=now)
         )
         self._lease_thread = DatabaseThread(lambda: _open_leases(url, owner, now))
         self._migrated = False
@@ -87,17 +95,33 @@ class SqlStore:
         self._fences[state_id] = fence
         return self._stored(row, (), fence)
 
-    async def take(self, state_id: str) -> Stored:
+    async def take(
+        self, state_id: str, *, check: Callable[[Stored], object] | None = None
+    ) -> Stored:
         """Take a state: from now on its previous holder's writes raise ``TakenOver``.
+
+        Args:
+            state_id: Its id.
+            check: Called with the state before it is taken, within the transaction, in the thread, perhaps more than
+                once. If it raises, the state stays with its holder.
 
         Raises:
             UnknownState: There is no state with this id.
             OtherOwner: It belongs to another owner.
             JournalFault: The database cannot be used, or a row of it is damaged.
         """
-        row, fence, entries = await self._thread.ask(lambda database: database.take(state_id))
-        self._fences[state_id] = fence
-        return self._stored(row, entries, fence)
+
+        def take(database: "Database") -> tuple[Stored, int]:
+            return database.take(state_id, checked)
+
+        def checked(row: Mapping[str, Any], entries: tuple[Entry, ...], fence: int) -> Stored:
+            stored = self._stored(row, entries, fence)
+            if check is not None:
+                check(stored)
+            return stored
+
+        stored, self._fences[state_id] = await self._thread.ask(take)
+        return stored
 
     async def read(self, state_id: str) -> Stored:
         """Read a state without taking it.
@@ -474,6 +498,7 @@ class SqlStore:
             first_speaker=row["speaker"],
             entries=entries,
             journal=_SqlJournal(self._thread, row["state_id"], fence),
+            schema=self._schema.version,
         )
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from agents.app.join import client
 from agents.app.join.command import run_call
+from bella_vista.app import APP
 from bella_vista.settings import Settings
 from tests.bella_vista.guest.played_house import CODE, house
 from tests.livekit import LiveKit, new_identity, until
@@ -153,7 +154,7 @@ def test_no_agent_is_told_with_what_to_do(
     monkeypatch.setattr(client, "AGENT_LIMIT_S", 0.2)
     settings = Settings.model_validate({**livekit.environment})
 
-    code = run_call(settings, "hello", "{}", room=None, identity=None, resume_code=None)
+    code = run_call(APP, settings, "hello", "{}", room=None, identity=None, resume_code=None)
 
     told = capsys.readouterr()
     assert (code, told.out) == (1, "")

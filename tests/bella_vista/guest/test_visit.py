@@ -10,13 +10,14 @@ import pytest
 from livekit import api, rtc
 
 from agents.app.join import client as client_module
+from agents.app.join import visit as visit_module
 from agents.app.join.client import NoAgent
 from agents.app.join.displays import Display, JsonDisplay, PlainDisplay, Reason
 from agents.app.join.room_access import RoomAccess
 from agents.app.join.visit import Visit
 from agents.app.settings import AppSettings
 from agents.app.terminal.lines import Lines
-from bella_vista.guest import visit as visit_module
+from bella_vista.app import APP
 from tests.bella_vista.guest.played_house import CODE, House, house
 from tests.livekit import LiveKit, livekit_server, new_identity, until
 
@@ -39,6 +40,7 @@ class Played:
             PlainDisplay(APP, self.out, answers_here=False) if plain else JsonDisplay(APP, self.out)
         )
         self.visit = Visit(
+            APP,
             RoomAccess(settings_of(livekit)),
             self.front,
             Lines(lambda: next(self._lines, None)),

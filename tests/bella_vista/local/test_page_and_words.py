@@ -15,12 +15,14 @@ from agents.app.rooms.page import Page
 from agents.handoff import Call, Event, Said, YourTurn, start_text, stop
 from agents.roster import restaurant_call
 from agents.testing.conversation import until
+from bella_vista.app import APP
 from bella_vista.local.dialogue import Dialogue
 from bella_vista.local.policy import Move
 from bella_vista.local.scene import Scene
 from bella_vista.menus import menu_file
-from rpc.gateway import GUEST
-from rpc.order_session import OrderSession
+from bella_vista.settings import Settings
+from rpc.page import Session
+from rpc.restaurant import GUEST, ORDER_PAGE
 from rpc.testing.agent import FakeAgent
 from state.commands import (
     AddItem,
@@ -66,7 +68,7 @@ class Talk:
     """A guest with a page and an agent."""
 
     call: Call[OrderState, OrderContext]
-    page: Page
+    page: Page[OrderState, OrderContext]
     events: list[Event] = field(default_factory=list[Event])
 
     @property
@@ -124,15 +126,24 @@ async def talking() -> AsyncIterator[Talk]:
     context = OrderContext(menu=MENU, now=lambda: NOW, new_id=lambda: f"id-{next(ids)}")
     state = open_order(MENU, order_id="a", order_number="101", channel="web_text", now=NOW)
     call = restaurant_call(SharedState(state, context))
-    order_session = OrderSession(call.shared, call, agent="bella-vista", resume_code="a-code")
+    order_session = Session(
+        ORDER_PAGE,
+        call.shared,
+        call,
+        state_id="a",
+        agent="bella-vista",
+        resume_code="a-code",
+    )
 
     async def nowhere(_: object) -> str:
         return "{}"
 
-    page = Page(FakeAgent("agent", nowhere), call, order_session.views, guest="ada", silent=True)
+    page = Page(
+        APP, FakeAgent("agent", nowhere), call, order_session.views, guest="ada", silent=True
+    )
     talk = Talk(call, page)
     call.subscribe(talk.events.append)
-    await start_text(call, language_model("local", MENU, lambda: NOW))
+    await start_text(call, language_model(APP, context, Settings(model="local")))
     try:
         await call.answered()
         yield talk

@@ -12,11 +12,13 @@ import pytest
 from agents.app.models.choice import language_model
 from agents.handoff import Call, Event, Said, start_text, stop
 from agents.roster import restaurant_call
+from bella_vista.app import APP
 from bella_vista.local.dialogue import Dialogue
 from bella_vista.local.phrases import NOT_DONE, NOT_UNDERSTOOD, STILL_HERE
 from bella_vista.local.policy import Move
 from bella_vista.local.scene import Outcome, Scene, Words
 from bella_vista.menus import menu_file
+from bella_vista.settings import Settings
 from state.context import OrderContext
 from state.menu import load_menu
 from state.opening import open_order
@@ -72,7 +74,7 @@ async def talking(
     talk.call.subscribe(talk.events.append)
     for message in early:
         talk.call.user_said(message)
-    await start_text(talk.call, language_model("local", MENU, lambda: NOW))
+    await start_text(talk.call, language_model(APP, context, Settings(model="local")))
     try:
         for message in meanwhile:
             talk.call.user_said(message)

@@ -102,7 +102,7 @@ async def house(
 ) -> AsyncIterator[ProcessContext[OrderState, OrderContext]]:
     """Bella Vista with the local model, a database of its own, however slow the disk is, and no speech."""
     monkeypatch.setattr("state.shared.sql.thread.ANSWER_S", LONG_S)
-    monkeypatch.setattr("rpc.order_session.SAY_S", LONG_S)
+    monkeypatch.setattr("rpc.page.session.SAY_S", LONG_S)
     monkeypatch.setattr("state.shared.sql.thread.WAIT_S", LONG_S)
     menu = load_menu(menu_file(None))
 

@@ -23,8 +23,9 @@ from agents.roster import restaurant_call
 from bella_vista.app import APP
 from bella_vista.local.model import LocalLLM
 from bella_vista.menus import menu_file
-from rpc.gateway import GUEST, Caller
-from rpc.order_session import OrderSession
+from rpc.gateway import Caller
+from rpc.page import Session
+from rpc.restaurant import GUEST, ORDER_PAGE
 from state.commands import AddNote
 from state.context import OrderContext
 from state.menu import load_menu
@@ -69,9 +70,11 @@ class Talking:
         )
         self.call.queued.extend(opened.prior.unanswered)
         self._record = CallRecord(self.call, store, channel="web_text")
-        self.order_session = OrderSession(
+        self.order_session = Session(
+            ORDER_PAGE,
             self.call.shared,
             self.call,
+            state_id=self.call.state.order_id,
             agent="bella-vista",
             spoken=opened.prior.spoken,
             store=self._record.say,

@@ -15,7 +15,7 @@ import pytest
 from livekit import api, rtc
 
 from rpc.menu_pages import MenuPages
-from rpc.order_session import OrderSession
+from rpc.page import Session
 from tests.bella_vista.rooms.checked import (
     LARGE,
     TIRAMISU,
@@ -492,7 +492,7 @@ async def test_what_goes_wrong_inside_is_told_without_a_secret(
     async with served(calls, livekit, room_name) as (ada, _):
         with monkeypatch.context() as patch:
             patch.setattr(MenuPages, "answer", broken)
-            patch.setattr("rpc.objects._item", broken)
+            patch.setattr("rpc.restaurant._item", broken)
             await ada.apply(**LARGE)
             told = await ada.refused("get_menu")
             envelope = await ada.state("list", "item")
@@ -525,9 +525,9 @@ async def test_who_leaves_before_his_answer_has_ordered_all_the_same(
 ) -> None:
     arrived: list[object] = []
     has_left = asyncio.Event()
-    write = OrderSession.write
+    write = Session.write
 
-    async def writing(desk: OrderSession, command: Any, *more: Any, **how: Any) -> Any:
+    async def writing(desk: Session[Any, Any], command: Any, *more: Any, **how: Any) -> Any:
         arrived.append(command)
         await has_left.wait()
         return await write(desk, command, *more, **how)
@@ -535,7 +535,7 @@ async def test_who_leaves_before_his_answer_has_ordered_all_the_same(
     identity = new_identity()
     async with calls.agent(room_name) as agent:
         with monkeypatch.context() as patch:
-            patch.setattr(OrderSession, "write", writing)
+            patch.setattr(Session, "write", writing)
             async with livekit.joined(room_name, identity) as client:
                 await client.hello()
                 asked = asyncio.create_task(client.call("order.apply", {"command": LARGE}))

@@ -8,7 +8,7 @@ from agents.app.rooms.chat import BURST, Chat
 from agents.app.rooms.presence import Presence
 from agents.app.rooms.sentences import too_many
 from agents.app.words import Words
-from rpc.wire import LONGEST_SAID
+from rpc.page import LONGEST_SAID
 from tests.bella_vista.rooms.checked import served
 from tests.bella_vista.rooms.conftest import Calls
 from tests.livekit import LiveKit, until

@@ -33,6 +33,51 @@ async def test_who_is_alone_is_the_guest_though_he_does_nothing(
         await until(lambda: any(GREETING in one for one in guest.said))
 
 
+async def test_a_guest_who_is_still_connecting_is_greeted_once_they_can_receive(
+    calls: Calls, livekit: LiveKit, room_name: str
+) -> None:
+    identity = new_identity()
+    async with (
+        livekit.connecting(room_name, identity),
+        calls.agent(room_name, user=identity) as agent,
+    ):
+        local = agent.room.local_participant
+        await until(lambda: local.attributes.get("lk.agent.state") == "initializing")
+        await until(lambda: identity in agent.room.remote_participants)
+        assert agent.call.guest is None
+        async with livekit.joined(room_name, identity) as guest:  # the server ends the other one
+            await until(lambda: guest.turns)
+            await until(lambda: guest.said)
+            assert [GREETING in one for one in guest.said] == [True]
+
+
+async def test_a_reloaded_page_that_is_still_connecting_is_welcomed_back_once_it_can_receive(
+    calls: Calls, livekit: LiveKit, room_name: str
+) -> None:
+    identity = new_identity()
+    async with calls.agent(room_name) as agent:
+        async with livekit.joined(room_name, identity) as first:
+            order = (await first.hello())["order_id"]
+            await until(lambda: first.turns)
+            await first.call("say", {"text": "one tiramisu"})
+            await until(lambda: is_turn(first, 1))
+        sid = agent.room.remote_participants[identity].sid
+        async with livekit.connecting(room_name, identity):
+
+            def seen() -> bool:
+                there = agent.room.remote_participants.get(identity)
+                return there is not None and there.sid != sid
+
+            await until(seen)
+            async with livekit.joined(room_name, identity) as again:
+                await until(lambda: any("Welcome back" in one for one in again.said))
+                assert (await again.hello())["order_id"] == order
+                assert agent.call._conversation is not None
+                spoken = agent.call._conversation.call.session.history.messages()
+                welcomes = ["Welcome back" in (one.text_content or "") for one in spoken]
+                assert sum(welcomes) == 1
+
+
 async def test_a_second_participant_reads_nothing_and_changes_nothing(
     calls: Calls, livekit: LiveKit, room_name: str
 ) -> None:

@@ -148,14 +148,14 @@ async def test_while_the_database_is_locked_a_saying_is_refused_and_never_heard(
     async with calls.agent(room_name), livekit.joined(room_name) as ada:
         await ada.hello()
         await until(lambda: is_turn(ada, 0))
-        monkeypatch.setattr("rpc.order_session.SAY_S", 0.1)
+        monkeypatch.setattr("rpc.page.session.SAY_S", 0.1)
         with sqlite3.connect(tmp_path / "orders.db", isolation_level=None) as other:
             other.execute("BEGIN IMMEDIATE")
             refused = await refusal(ada, {"text": "a cola", "key": "k"})
             assert refused.code == 5003
             other.execute("ROLLBACK")
         other.close()
-        monkeypatch.setattr("rpc.order_session.SAY_S", 20.0)
+        monkeypatch.setattr("rpc.page.session.SAY_S", 20.0)
 
         assert await ada.call("say", {"text": "a cola", "key": "k"}) == {"turn": 1}
         await until(lambda: is_turn(ada, 1))

@@ -91,3 +91,16 @@ async def test_one_that_was_sent_and_died_is_replaced_at_once(
     await sending.replace(died)
 
     assert server.sent == ["hall", "hall"]
+
+
+@pytest.mark.parametrize(("job", "slow_s", "lost_s"), [("AJ_slow", 2.9, 3.1), ("", 4.9, 5.1)])
+async def test_an_agent_that_is_slow_to_join_is_not_replaced(
+    server: Server, sending: Dispatcher, job: str, slow_s: float, lost_s: float
+) -> None:
+    slow = [LostCall("hall", job, guest="ada", silent_s=slow_s)]
+    assert await recover_lost_calls(sending, slow, agent_name=AGENT) == 0
+    assert server.sent == []
+
+    lost = [LostCall("hall", job, guest="ada", silent_s=lost_s)]
+    assert await recover_lost_calls(sending, lost, agent_name=AGENT) == 1
+    assert server.sent == ["hall"]

@@ -28,4 +28,6 @@ def restaurant(
     )
     for command in commands:
         order = command.apply(order, context)
-    return restaurant_call(SharedState(order, context, version=len(commands), speaker=speaker))
+    return restaurant_call(
+        SharedState(order, context, state_id="an-order", version=len(commands), speaker=speaker)
+    )

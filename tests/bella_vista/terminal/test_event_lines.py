@@ -14,6 +14,7 @@ from agents.handoff import (
     TurnWithdrawn,
     YourTurn,
 )
+from bella_vista.app import APP
 from state.commands import AddItem
 from tests.bella_vista.terminal.restaurant import restaurant
 

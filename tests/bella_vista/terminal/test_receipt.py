@@ -1,6 +1,8 @@
 from decimal import Decimal
 
-from bella_vista.terminal.receipt import as_text, receipt
+from agents.app.terminal.summary import Row, as_text
+from agents.handoff import Call
+from bella_vista.receipt import summary
 from state.commands import (
     AddAllergy,
     AddItem,
@@ -10,11 +12,18 @@ from state.commands import (
     SetFulfilment,
     SetTip,
 )
+from state.context import OrderContext
+from state.order import OrderState
+from state.view import view
 from tests.bella_vista.terminal.restaurant import restaurant
 
 
+def receipt(call: Call[OrderState, OrderContext]) -> tuple[Row, ...]:
+    return summary(view(call.state, call.shared.version, call.speaker)).rows
+
+
 def test_an_empty_order_says_so() -> None:
-    assert as_text(receipt(restaurant().state)) == "Nothing ordered yet"
+    assert as_text(receipt(restaurant())) == "Nothing ordered yet"
 
 
 def test_a_receipt_shows_everything_the_guest_asked_for() -> None:
@@ -29,7 +38,7 @@ def test_a_receipt_shows_everything_the_guest_asked_for() -> None:
         ChoosePayment(method="card"),
     )
 
-    text = as_text(receipt(call.state), 40)
+    text = as_text(receipt(call), 40)
 
     assert text.splitlines() == [
         "2 x Margherita, large             $31.00",
@@ -54,4 +63,4 @@ def test_every_row_fits_the_width() -> None:
         AddItem(name="Pizza your way", size="large", modifications=("half ham", "pan", "no tomato"))
     )
 
-    assert all(len(line) <= 30 for line in as_text(receipt(call.state), 30).splitlines())
+    assert all(len(line) <= 30 for line in as_text(receipt(call), 30).splitlines())

@@ -7,6 +7,7 @@ from rich.console import Console
 from agents.app.terminal.plain import Transcript
 from agents.app.terminal.screen import Screen
 from agents.handoff import Event, Heard, Said, YourTurn
+from bella_vista.app import APP
 from state.commands import AddItem
 from tests.bella_vista.terminal.restaurant import restaurant
 
@@ -22,7 +23,7 @@ async def shown(width: int) -> list[str]:
     out = io.StringIO()
     console = Console(file=out, width=width, force_terminal=True, color_system=None)
     screen = Screen(
-        restaurant(AddItem(name="Tiramisu")), console, to_go_on="again --order an-order"
+        APP, restaurant(AddItem(name="Tiramisu")), console, to_go_on="again --order an-order"
     )
     screen.opens()
     screen.typed("my card is 4111 1111 1111 1111")

@@ -1,7 +1,8 @@
 """A state with nothing in it but a number, and a room where it can be called."""
 
+import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,9 +10,10 @@ from typing import Any
 from livekit import rtc
 from pydantic import BaseModel, JsonValue
 
-from rpc.gateway import GUEST, STAFF, AnyMethod, Caller, Gateway, Limits, Method, Mutes, Request
+from rpc.gateway import AnyMethod, Caller, Gateway, Limits, Method, Mutes, Request
 from rpc.testing import FakeRoom
 
+GUEST, STAFF = "guest", "staff"
 GUESTS, HOUSE = ("ada",), ("sam",)
 
 
@@ -72,12 +74,18 @@ class Shop:
             return error
 
 
+async def no_wait(room: FakeRoom, delay: float) -> None:
+    """Answer refused calls in the next tick of the event loop."""
+    await asyncio.sleep(0)
+
+
 @asynccontextmanager
 async def shop(
     *methods: AnyMethod,
     limits: Limits | None = None,
     mute_s: float = 10.0,
     find: Any = None,
+    sleep: Callable[[FakeRoom, float], Awaitable[None]] = no_wait,
 ) -> AsyncIterator[Shop]:
     """Open a room with a guest, a member of staff and a stranger in it."""
     async with FakeRoom() as room:
@@ -96,6 +104,7 @@ async def shop(
             mutes=Mutes(room.service, room.name, seconds=mute_s, sleep=room.clock.sleep),
             find=find,
             clock=lambda: seconds[0],
+            sleep=lambda delay: sleep(room, delay),
         )
         gateway.install(room.local_participant)
         for who in (*GUESTS, *HOUSE, "zoe"):

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -572,35 +573,54 @@ async def test_a_stranger_who_does_not_stop_is_told_4003_each_time_and_muted() -
         assert not place.room.permission_of("zoe").can_publish_data
 
 
-async def test_calls_of_a_flood_are_answered_when_the_server_was_asked_to_mute_the_caller(
-    monkeypatch: pytest.MonkeyPatch,
+async def answered_after(place: Shop, calls: Sequence[asyncio.Future[Any]], seconds: float) -> int:
+    """Let time pass and count the answered calls."""
+    await place.room.clock.advance(seconds)
+    return sum(call.done() for call in calls)
+
+
+@pytest.mark.parametrize("caller", ["ada", "zoe"])
+async def test_refusals_are_sent_one_by_one_and_other_callers_are_served_in_between(
+    caller: str,
 ) -> None:
-    async with shop() as place:
-        asked = asyncio.Event()
-        update = place.room.service.update_participant
-
-        async def slow(request: Any) -> Any:
-            await asked.wait()
-            return await update(request)
-
-        monkeypatch.setattr(place.room.service, "update_participant", slow)
-        calls = [asyncio.ensure_future(place.call("ada", "add", {"by": 1})) for _ in range(300)]
-        others = await place.call("sam", "add", {"by": 1})
-        for _ in range(100):
-            await asyncio.sleep(0)
-        before = [call for call in calls if call.done()]
-        asked.set()
+    async with shop(sleep=lambda room, delay: room.clock.sleep(delay)) as place:
+        calls = [asyncio.ensure_future(place.call(caller, "greet")) for _ in range(400)]
+        at_once = await answered_after(place, calls, 0)
+        others = await asyncio.gather(*(place.call("sam", "add", {"by": 1}) for _ in range(100)))
+        unchanged = sum(call.done() for call in calls)
+        muted = not place.room.permission_of(caller).can_publish_data
+        later = await answered_after(place, calls, 0.101)
+        await place.room.clock.advance(1)
         answers = await asyncio.gather(*calls)
 
-    assert others == {"number": 2}
-    assert len(before) == 200, "100 are served, and the first 100 refusals are answered at once"
+    assert at_once == 101, "100 calls are served, and one refusal is sent"
+    assert (others, unchanged) == ([{"number": 2}] * 100, 101)
+    assert muted, "the server was asked before the refusals were sent"
+    assert later == 141
     assert codes(answers) == {0, 4029}
+
+
+async def test_a_refusal_that_its_caller_does_not_wait_for_holds_up_nobody() -> None:
+    async with shop(sleep=lambda room, delay: room.clock.sleep(delay)) as place:
+        await flood(place, 101)
+        late = await place.call("ada", "add", {"by": 1}, response_timeout=0.02)
+        others = await place.call("sam", "add", {"by": 1})
+        place.seconds[0] = 60
+        after = await place.call("ada", "add", {"by": 1})
+
+    assert (late.code, others, after) == (1502, {"number": 2}, {"number": 2})
+
+
+async def test_a_single_refusal_is_sent_at_once() -> None:
+    async with shop(sleep=lambda room, delay: room.clock.sleep(delay)) as place:
+        await flood(place, 100)
+
+        assert (await place.call("ada", "add", {"by": 1})).code == 4029
 
 
 async def test_calls_of_a_flood_wait_for_no_server_that_hangs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("rpc.gateway.mutes.REQUESTED_S", 0.01)
     async with shop() as place:
 
         async def hangs(request: Any) -> Any:

@@ -15,6 +15,8 @@ from rpc.gateway.push import PAUSE_S, Subscribers
 from tests.rpc.gateway.clients import Client, Room
 from tests.rpc.gateway.virtual_time import played
 
+METHOD = "number_state_changed"
+
 
 class Shop:
     """A state with a list in it, and everything it ever looked like."""
@@ -105,7 +107,7 @@ def test_a_thousand_changes_reach_everybody_as_fast_as_he_can_take_them() -> Non
         shop, slow, fast = Shop(keep=2_000), Client(takes=1.0), Client()
         gone, deaf, late = Client(gone=True), Client(deaf=True), Client(takes=5.0)
         room = Room(slow=slow, fast=fast, gone=gone, deaf=deaf, late=late)
-        subscribers = Subscribers(room, shop.views)
+        subscribers = Subscribers(room, shop.views, METHOD)
         for identity in room.clients:
             subscribers.subscribe(identity)
 
@@ -129,7 +131,7 @@ def test_a_thousand_changes_reach_everybody_as_fast_as_he_can_take_them() -> Non
         assert len(late.got) == 5  # livekit gives each up after 3 seconds
         assert room.calls["gone"] == room.calls["deaf"] == 1
         assert set(room.most_at_once.values()) == {1}
-        assert room.methods == {"order_state_changed"}
+        assert room.methods == {METHOD}
         await subscribers.aclose()
 
     played(story())
@@ -156,7 +158,7 @@ def test_changes_in_one_breath_are_one_push() -> None:
 def test_nothing_is_sent_while_nothing_changed() -> None:
     async def story() -> None:
         shop, room = Shop(), Room(page=Client())
-        subscribers = Subscribers(room, shop.views)
+        subscribers = Subscribers(room, shop.views, METHOD)
         subscribers.subscribe("page")
 
         subscribers.changed()
@@ -174,7 +176,7 @@ def test_nothing_is_sent_while_nothing_changed() -> None:
 def test_who_answers_too_late_has_the_words_all_the_same() -> None:
     async def story() -> None:
         shop, page = Shop(), Client(takes=60)
-        subscribers = Subscribers(Room(page=page), shop.views)
+        subscribers = Subscribers(Room(page=page), shop.views, METHOD)
         subscribers.subscribe("page")
 
         for _ in range(3):
@@ -196,7 +198,7 @@ def test_who_answers_too_late_has_the_words_all_the_same() -> None:
 def test_what_a_client_answers_is_ignored(code: int) -> None:
     async def story() -> None:
         shop, page = Shop(), Client(fails=code)
-        subscribers = Subscribers(Room(page=page), shop.views)
+        subscribers = Subscribers(Room(page=page), shop.views, METHOD)
         subscribers.subscribe("page")
 
         for _ in range(2):
@@ -214,7 +216,7 @@ def test_a_client_without_the_method_is_told_again_when_it_subscribes_again() ->
     async def story() -> None:
         shop, page = Shop(), Client(deaf=True)
         room = Room(page=page)
-        subscribers = Subscribers(room, shop.views)
+        subscribers = Subscribers(room, shop.views, METHOD)
         subscribers.subscribe("page")
         shop.change()
         subscribers.changed()
@@ -241,7 +243,7 @@ def test_who_was_away_is_told_what_it_missed_when_it_is_back() -> None:
     async def story() -> None:
         shop, page = Shop(), Client()
         room = Room(page=page)
-        subscribers = Subscribers(room, shop.views)
+        subscribers = Subscribers(room, shop.views, METHOD)
         subscribers.subscribe("page")
         page.leave()
         subscribers.left("page")
@@ -265,7 +267,7 @@ def test_who_was_away_is_told_what_it_missed_when_it_is_back() -> None:
 def test_who_came_back_while_a_call_to_it_was_failing_is_called_again() -> None:
     async def story() -> None:
         shop, page = Shop(), Client(gone=True)
-        subscribers = Subscribers(Room(page=page), shop.views)
+        subscribers = Subscribers(Room(page=page), shop.views, METHOD)
         subscribers.subscribe("page")
         shop.change()
         subscribers.changed()
@@ -284,7 +286,7 @@ def test_who_came_back_while_a_call_to_it_was_failing_is_called_again() -> None:
 def test_who_leaves_while_it_is_being_told_is_told_again() -> None:
     async def story() -> None:
         shop, page = Shop(), Client(takes=2.0)
-        subscribers = Subscribers(Room(page=page), shop.views)
+        subscribers = Subscribers(Room(page=page), shop.views, METHOD)
         subscribers.subscribe("page")
         shop.change()
         subscribers.changed()
@@ -305,7 +307,7 @@ def test_who_leaves_while_it_is_being_told_is_told_again() -> None:
 def test_subscribing_again_starts_from_what_the_reply_told() -> None:
     async def story() -> None:
         shop, page = Shop(), Client(takes=2.0)
-        subscribers = Subscribers(Room(page=page), shop.views)
+        subscribers = Subscribers(Room(page=page), shop.views, METHOD)
         subscribers.subscribe("page")
         shop.change()
         subscribers.changed()
@@ -328,7 +330,7 @@ def test_who_unsubscribed_is_told_nothing_more() -> None:
     async def story() -> None:
         shop, page, other = Shop(), Client(takes=2.0), Client()
         room = Room(page=page, other=other)
-        subscribers = Subscribers(room, shop.views)
+        subscribers = Subscribers(room, shop.views, METHOD)
         subscribers.subscribe("page")
         subscribers.subscribe("other")
         shop.change()
@@ -352,7 +354,7 @@ def test_what_is_long_is_sent_whole_and_what_is_too_long_as_a_gap() -> None:
     async def story() -> None:
         shop, page = Shop(keep=2), Client()
         room = Room(page=page)
-        subscribers = Subscribers(room, shop.views)
+        subscribers = Subscribers(room, shop.views, METHOD)
         subscribers.subscribe("page")
 
         def told(change: Callable[[], None]) -> None:
@@ -388,7 +390,7 @@ def test_what_is_sent_stays_below_what_old_clients_take() -> None:
     async def story() -> None:
         shop, page = Shop(), Client()
         room = Room(page=page)
-        subscribers = Subscribers(room, shop.views)
+        subscribers = Subscribers(room, shop.views, METHOD)
         subscribers.subscribe("page")
         for length in range(15_100, 15_400):
             shop.write("x" * length)
@@ -405,7 +407,7 @@ def test_what_is_sent_stays_below_what_old_clients_take() -> None:
 def test_there_are_only_so_many_subscribers_and_those_who_left_make_room() -> None:
     async def story() -> None:
         shop, room = Shop(), Room(a=Client(), b=Client(), c=Client(), d=Client())
-        subscribers = Subscribers(room, shop.views, most=3)
+        subscribers = Subscribers(room, shop.views, METHOD, most=3)
         for identity in "abc":
             subscribers.subscribe(identity)
         with pytest.raises(RateLimited):
@@ -437,7 +439,7 @@ def test_a_view_that_cannot_be_made_harms_nobody(caplog: pytest.LogCaptureFixtur
 
         shop, page = Shop(), Client()
         broken = Broken(shop._render)
-        subscribers = Subscribers(Room(page=page), broken)
+        subscribers = Subscribers(Room(page=page), broken, METHOD)
         subscribers.subscribe("page")
         for healed in (False, True):
             broken.broken = not healed
@@ -459,7 +461,7 @@ def test_a_call_that_livekit_loses_is_given_up() -> None:
         shop, page = Shop(), Client()
         room = Room(page=page)
         room.lost = True
-        subscribers = Subscribers(room, shop.views)
+        subscribers = Subscribers(room, shop.views, METHOD)
         subscribers.subscribe("page")
         shop.change()
         subscribers.changed()
@@ -479,7 +481,7 @@ def test_the_end_breaks_off_what_is_under_way() -> None:
     async def story() -> None:
         shop, page = Shop(), Client(gone=True)
         room = Room(page=page)
-        subscribers = Subscribers(room, shop.views)
+        subscribers = Subscribers(room, shop.views, METHOD)
         subscribers.subscribe("page")
         shop.change()
         subscribers.changed()
@@ -526,7 +528,7 @@ def test_whatever_happens_a_page_that_heals_its_gaps_ends_with_the_present_view(
         shop = Shop(keep)
         client = Client(takes=takes, away=away, loses_acks=loses_acks)
         room = Room(page=client)
-        subscribers = Subscribers(room, shop.views)
+        subscribers = Subscribers(room, shop.views, METHOD)
         page = Page(*subscribers.subscribe("page"))
         read = 0
 

@@ -1,6 +1,6 @@
 """How often somebody may call."""
 
-from rpc.gateway.rates import KEPT, Rates
+from rpc.gateway.rates import KEPT, REFUSAL_EVERY_S, REFUSAL_WITHIN_S, Rates
 
 
 class Seconds:
@@ -113,3 +113,23 @@ def test_a_clock_that_stands_still_makes_no_call_dearer() -> None:
         called(rates, f"guest-{number}", 1)
 
     assert called(rates, "guest-0", 3) == [None, None, 500]
+
+
+def test_refusals_have_time_slots_of_each_callers_own() -> None:
+    rates, clock = made()
+    called(rates, "ada", 4)
+    called(rates, "bob", 4)
+
+    delays = [rates.refusal_delay("ada") for _ in range(3)]
+    assert delays == [0, REFUSAL_EVERY_S, 2 * REFUSAL_EVERY_S]
+    assert rates.refusal_delay("bob") == 0
+    clock.now = 60.0
+    assert rates.refusal_delay("ada") == 0
+
+
+def test_no_refusal_is_later_than_its_caller_waits() -> None:
+    rates, _ = made()
+    called(rates, "ada", 4)
+    delays = [rates.refusal_delay("ada") for _ in range(10_000)]
+
+    assert max(delays) == delays[-1] == REFUSAL_WITHIN_S

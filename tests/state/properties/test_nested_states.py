@@ -7,6 +7,7 @@ they were given. They aim at a place that is there, mostly one far down, and put
 
 import asyncio
 import copy
+import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ from pydantic import (
     model_validator,
 )
 
-from state.shared import Command, SharedState
+from state.shared import Command, JournalFault, NotStored, SharedState, read_state
 from state.shared.forms import written
 from state.shared.journal import Stored
 from tests.state.properties.effort import tried
@@ -431,6 +432,61 @@ async def _try(kind: type[BaseModel], state: BaseModel, initial: str, edit: Edit
             # What can be resumed can be resumed again: the second time nothing may be different.
             assert written(again.state) == paper.entries[-1].state
     assert outcomes[0] == outcomes[1], "a journal decides what is refused"
+
+
+@st.composite
+def other_forms(draw: st.DrawFn, form: Any) -> Any:
+    """Draw the JSON of another release: one field has another name, is missing, is new, or has another type."""
+    form = copy.deepcopy(form)
+    path = draw(st.sampled_from([(), *places(form)]))
+    *above, last = path or [None]
+    value = at(form, path)
+    ways: list[Callable[[], Any]] = []
+    if isinstance(value, dict):
+        names = st.sampled_from([*value])
+        ways += [lambda: value.update(new=1)]
+        ways += [lambda: value.update(other=value.pop(draw(names)))] if value else []
+        ways += [lambda: value.pop(draw(names))] if value else []
+    elif isinstance(value, list):
+        ways += [lambda: value.append(copy.deepcopy(value[0]) if value else 1)]
+    elif path:
+        others = [str(value), f"x{value}", None, True, 1, 0, 1.5, [value], {"a": value}]
+        if isinstance(value, int):
+            others += [bool(value), float(value), value + 1]
+        ways += [lambda: at(form, tuple(above)).__setitem__(last, draw(st.sampled_from(others)))]
+    if ways:
+        draw(st.sampled_from(ways))()
+    return form
+
+
+@tried(150)
+@given(data=st.data())
+def test_what_another_release_has_stored_is_read_as_it_is_or_refused(data: st.DataObject) -> None:
+    kind = data.draw(models(True, 2))
+    state = data.draw(kind.values)
+    try:
+        form = json.loads(written(state))
+    except NotStored:
+        return
+    other = data.draw(other_forms(form))
+
+    try:
+        value = read_state(kind.annotation, json.dumps(other), "It")
+    except JournalFault:
+        assert json_of(other) != json_of(form), "what was written is read"
+        return
+
+    assert json_of(json.loads(written(value))) == json_of(other)
+
+
+def json_of(form: Any) -> Any:
+    """Return what JSON tells apart: not 1 and 1.0, and here not the order of a list, which may be a set's."""
+    if isinstance(form, dict):
+        return {name: json_of(one) for name, one in form.items()}
+    if isinstance(form, list):
+        return sorted(map(repr, map(json_of, form)))
+    number = type(form) in (int, float)
+    return "number" if number else type(form).__name__, float(form) if number else form
 
 
 def exact(value: Any) -> Any:

@@ -171,18 +171,18 @@ async def test_what_would_not_come_back_is_not_acknowledged(
     tmp_path: Path, state: BaseModel, field: str, value: object
 ) -> None:
     async with SqlStore(f"sqlite:///{tmp_path}/a.db", owner="club", schema=1) as store:
-        shared = await SharedState.kept(store, "a", state, None)
+        shared = await SharedState.open(store, "a", state, None)
         with pytest.raises(NotStored, match="would not come back|cannot be written"):
             await shared.apply(Put(field=field, value=value), actor="judge")
 
         assert shared.version == 0
-        assert (await SharedState.kept(store, "a", state, None)).state == state
+        assert (await SharedState.open(store, "a", state, None)).state == state
 
 
 async def test_a_beginning_that_would_not_come_back_is_not_stored(tmp_path: Path) -> None:
     async with SqlStore(f"sqlite:///{tmp_path}/a.db", owner="club", schema=1) as store:
         with pytest.raises(NotStored, match="would not come back"):
-            await SharedState.kept(store, "a", Hidden(name="ann"), None)
+            await SharedState.open(store, "a", Hidden(name="ann"), None)
 
         assert await store.list() == []
 
@@ -201,10 +201,10 @@ async def test_what_comes_back_is_stored_though_its_types_promise_nothing(
     tmp_path: Path, state: BaseModel, field: str, value: object
 ) -> None:
     async with SqlStore(f"sqlite:///{tmp_path}/a.db", owner="club", schema=1) as store:
-        shared = await SharedState.kept(store, "a", state, None)
+        shared = await SharedState.open(store, "a", state, None)
         await shared.apply(Put(field=field, value=value), actor="judge")
 
-        again = (await SharedState.kept(store, "a", state, None)).state
+        again = (await SharedState.open(store, "a", state, None)).state
         assert (again, getattr(again, field)) == (shared.state, value)
 
 

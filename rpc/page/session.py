@@ -1,28 +1,25 @@
-"""One order as clients read and change it, with idempotency keys."""
+"""One state as clients read and change it, with idempotency keys."""
 
 import asyncio
 import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Generic, Protocol
 
-from rpc.gateway import GUEST, STAFF, Caller, JsonText, VersionDemanded
-from rpc.gateway.history import View, Views, compact
-from rpc.menu_pages import MenuPages
-from state.commands import OrderCommand
-from state.context import OrderContext
-from state.order import OrderState
-from state.privacy.redaction import redact
+from rpc.gateway import Caller, JsonText, VersionDemanded, View, Views
+from rpc.gateway.history import compact
+from rpc.page.spec import C, PageSpec, S
+from state.privacy import redact
 from state.shared import (
     Applied,
+    Command,
     KeyReused,
     NotStored,
     OutcomeUnknown,
     Refused,
     SharedState,
 )
-from state.view import view
 
 SAY_S = 2.0
 """How long ``say`` waits for the words to be stored, in seconds."""
@@ -50,19 +47,19 @@ class Conversation(Protocol):
 
 
 class CallOver(Refused):
-    """The call has ended: its order can still be read, but not changed through this call."""
+    """The call has ended: its state can still be read, but not changed through this call."""
 
     code = "call_over"
 
-    def __init__(self) -> None:
+    def __init__(self, noun: str) -> None:
         super().__init__(
-            "The call is over. The order can still be read; to change something, begin another call:"
+            f"The call is over. The {noun} can still be read; to change something, begin another call:"
             " say something, or join the room again and call hello."
         )
 
 
 class Listeners(Protocol):
-    """The subscribers to order changes: ``rpc.gateway.push.Subscribers`` implements this."""
+    """The subscribers to changes of the state: ``rpc.gateway.Subscribers`` implements this."""
 
     def subscribe(self, identity: str) -> tuple[int, View]:
         """Send this client every change from now on; return the version and view it starts from."""
@@ -75,7 +72,7 @@ class Listeners(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """Something the guest said through a client, remembered by its key.
+    """Something the user said through a client, remembered by its key.
 
     Args:
         key: The client's key as stored (hashed), if it sent one.
@@ -109,35 +106,40 @@ Store = Callable[[str, str | None, str], Saying]
 """Starts storing what the user says: the text, the client's key as stored, and a digest of the words."""
 
 
-class OrderSession:
-    """What the RPC methods work on: one order and the conversation about it.
+class Session(Generic[S, C]):
+    """What the RPC methods work on: one state and the conversation about it.
 
     Args:
-        shared: The order.
-        conversation: Receives what the guest says.
-        agent: The agent's name as reported to clients.
-        resume_code: Continues the order in another room; only the guest receives it.
+        spec: The application's page.
+        shared: The state.
+        conversation: Receives what the user says.
+        state_id: The state's id as reported to clients.
+        agent: The application's name as reported to clients.
+        resume_code: Continues with this state in another room; only the user receives it.
         spoken: What was said with keys in an earlier process.
         store: Stores what is said before it is heard; without it, nothing said outlives this process.
     """
 
     def __init__(
         self,
-        shared: SharedState[OrderState, OrderContext],
+        spec: PageSpec[S, C],
+        shared: SharedState[S, C],
         conversation: Conversation,
         *,
+        state_id: str,
         agent: str,
         resume_code: str | None = None,
         spoken: Iterable[Spoken] = (),
         store: Store | None = None,
     ) -> None:
+        self.spec = spec
         self.shared = shared
         self.conversation = conversation
+        self.state_id = state_id
         self.agent = agent
         self.resume_code = resume_code
-        self.menu = MenuPages(shared.context.menu)
         self.views = Views(self._present)
-        """The order's view at its latest versions; ``Subscribers`` reads the same object."""
+        """The state's view at its latest versions; ``Subscribers`` reads the same object."""
         self._spoken: OrderedDict[str, Spoken] = OrderedDict()
         self._pending: dict[str, tuple[str, Saying]] = {}
         self._store = store
@@ -147,33 +149,33 @@ class OrderSession:
         self._unsubscribe = shared.subscribe(lambda _: self.views.note())
 
     def end(self) -> None:
-        """Make the order read-only because the call has ended; staff may still change it elsewhere."""
+        """Make the state read-only because the call has ended; others may still change it elsewhere."""
         self._over = True
 
     def close(self) -> None:
-        """Stop following the order's changes."""
+        """Stop following the state's changes."""
         self._unsubscribe()
 
-    def view_of(self, applied: Applied[OrderState]) -> JsonText:
-        """Return the order as a change left it, whatever has happened since."""
+    def view_of(self, applied: Applied[S]) -> JsonText:
+        """Return the view as a change left it, whatever has happened since."""
         version, _ = self.views.present()
         if version == applied.version:
             return JsonText(self.views.text())
         speaker = applied.speaker or self.conversation.speaker
-        return JsonText(compact(view(applied.state, applied.version, speaker)))
+        return JsonText(compact(self.spec.view(applied.state, applied.version, speaker)))
 
     def has_done(self, caller: Caller, key: str) -> bool:
-        """Whether this caller has changed the order with this key."""
-        return self.shared.knows(own_key(caller, key))
+        """Whether this caller has changed the state with this key."""
+        return self.shared.knows(self.own_key(caller, key))
 
     def has_said(self, caller: Caller, key: str) -> bool:
         """Whether this caller has said something with this key, stored or still being stored."""
-        own = own_key(caller, key)
+        own = self.own_key(caller, key)
         return own in self._spoken or own in self._pending
 
     async def write(
-        self, command: OrderCommand, caller: Caller, *, version: int | None, key: str | None
-    ) -> Applied[OrderState]:
+        self, command: Command[S, C], caller: Caller, *, version: int | None, key: str | None
+    ) -> Applied[S]:
         """Apply a client's command.
 
         Args:
@@ -187,20 +189,21 @@ class OrderSession:
             CallOver: The call has ended. A change made earlier still gets its first answer.
             StateError: As ``SharedState.apply``.
         """
-        own = own_key(caller, key) if key is not None else None
+        own = self.own_key(caller, key) if key is not None else None
         if self._over and not (own is not None and self.shared.knows(own)):
-            raise CallOver
+            raise CallOver(self.spec.noun)
         if command.demands_version and version is None:
             command.touches(
                 self.shared.state
             )  # a missing part is reported before a missing version
             raise VersionDemanded(
-                "Say which version of the order you have seen: this could undo another writer's work.",
+                f"Say which version of the {self.spec.noun} you have seen: this could undo another writer's"
+                " work.",
                 field="version",
             )
         return await self.shared.apply(
-            self.menu.meant(command),
-            actor=STAFF if caller.role == STAFF else GUEST,
+            self.spec.resolve(self.shared.context, command),
+            actor=caller.role or self.spec.user,
             key=own,
             seen=version,
         )
@@ -217,7 +220,7 @@ class OrderSession:
             StateError: Any other error from the database.
         """
         digest = _digest(redact(text))
-        own = own_key(caller, key) if key is not None else None
+        own = self.own_key(caller, key) if key is not None else None
         if own is not None:
             if (known := self._spoken.get(own)) is not None:
                 if known.words != digest:
@@ -232,7 +235,7 @@ class OrderSession:
             before_turn = self.conversation.turn
             turn = self.conversation.user_said(text)
             if turn == before_turn:
-                raise CallOver
+                raise CallOver(self.spec.noun)
             self._remember(Spoken(own, digest, turn))
             return turn
         saying = self._store(text, own, digest)
@@ -246,7 +249,7 @@ class OrderSession:
         if saying.turn.done():
             turn = saying.turn.result()
             if turn is None:
-                raise CallOver
+                raise CallOver(self.spec.noun)
             return turn
         if saying.withdraw():
             raise NotStored("the database is busy")
@@ -268,23 +271,23 @@ class OrderSession:
     def _present(self) -> tuple[int, View]:
         shared = self.shared
         speaker = shared.speaker or self.conversation.speaker
-        return shared.version, view(shared.state, shared.version, speaker)
+        return shared.version, self.spec.view(shared.state, shared.version, speaker)
+
+    def own_key(self, caller: Caller, key: str) -> str:
+        """Return a caller's key as the journal stores it, hashed and unique to that caller.
+
+        All clients of the user count as one caller, so the key still holds after a new identity; everybody else
+        is a separate caller. Whatever a client puts into a key, such as a card number, stays off the disk.
+        """
+        role = caller.role or self.spec.user
+        who = [role] if role == self.spec.user else [role, caller.identity]
+        return f"client:{_digest(*who, key)}"
 
 
 def _failed(saying: Saying) -> bool:
     """Whether the words are known not to be stored."""
     turn = saying.turn
     return turn.done() and (turn.cancelled() or turn.exception() is not None)
-
-
-def own_key(caller: Caller, key: str) -> str:
-    """Return a caller's key as the journal stores it, hashed and unique to that caller.
-
-    All clients of the guest count as one caller, so the key still holds after a new identity; each staff
-    member is a separate caller. Whatever a client puts into a key, such as a card number, stays off the disk.
-    """
-    who = ["staff", caller.identity] if caller.role == STAFF else ["guest"]
-    return f"client:{_digest(*who, key)}"
 
 
 def _digest(*words: str) -> str:

@@ -14,11 +14,11 @@ def store(folder: Path, owner: str = "club") -> SqlStore:
 
 async def test_a_state_is_begun_once_and_then_gone_on_with(tmp_path: Path) -> None:
     async with store(tmp_path) as first:
-        board = await SharedState.kept(first, "final", Board(title="Final"), None)
+        board = await SharedState.open(first, "final", Board(title="Final"), None)
         await board.apply(Score(name="ann"), actor="judge")
 
     async with store(tmp_path) as second:
-        again = await SharedState.kept(second, "final", Board(title="another"), None)
+        again = await SharedState.open(second, "final", Board(title="another"), None)
 
     assert (again.version, again.state) == (1, board.state)
     assert again.state.title == "Final"
@@ -26,8 +26,8 @@ async def test_a_state_is_begun_once_and_then_gone_on_with(tmp_path: Path) -> No
 
 async def test_whoever_keeps_it_last_holds_it(tmp_path: Path) -> None:
     async with store(tmp_path) as first, store(tmp_path) as second:
-        older = await SharedState.kept(first, "final", Board(), None)
-        newer = await SharedState.kept(second, "final", Board(), None)
+        older = await SharedState.open(first, "final", Board(), None)
+        newer = await SharedState.open(second, "final", Board(), None)
         await newer.apply(Score(name="bob"), actor="judge")
 
         with pytest.raises(TakenOver):
@@ -36,7 +36,7 @@ async def test_whoever_keeps_it_last_holds_it(tmp_path: Path) -> None:
 
 async def test_the_state_of_another_owner_is_neither_taken_nor_begun(tmp_path: Path) -> None:
     async with store(tmp_path) as ours, store(tmp_path, owner="others") as theirs:
-        await SharedState.kept(ours, "final", Board(), None)
+        await SharedState.open(ours, "final", Board(), None)
 
         with pytest.raises(OtherOwner):
-            await SharedState.kept(theirs, "final", Board(), None)
+            await SharedState.open(theirs, "final", Board(), None)

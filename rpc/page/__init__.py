@@ -1,0 +1,49 @@
+"""A page on an application's state: the methods that clients in a room call, for any state and its commands.
+
+A framework package: it knows no application. An application declares a ``PageSpec``; a ``Session`` is one call as
+clients see it, and ``PageMethods`` are the gateway's methods over it.
+"""
+
+from rpc.page.contract import ERRORS, MethodForm, contract, method_forms, push_forms
+from rpc.page.forms import LONGEST_SAID, PROTOCOL, Shown
+from rpc.page.methods import CALLS_KEPT, Again, Bind, PageMethods
+from rpc.page.objects import NotFound, wrong
+from rpc.page.session import (
+    CallOver,
+    Conversation,
+    Listeners,
+    Saying,
+    Session,
+    Spoken,
+    Store,
+)
+from rpc.page.spec import ObjectType, PageFaults, PageMethod, PageSpec, StateObject
+
+__all__ = [
+    "CALLS_KEPT",
+    "ERRORS",
+    "LONGEST_SAID",
+    "PROTOCOL",
+    "Again",
+    "Bind",
+    "CallOver",
+    "Conversation",
+    "Listeners",
+    "MethodForm",
+    "NotFound",
+    "ObjectType",
+    "PageFaults",
+    "PageMethod",
+    "PageMethods",
+    "PageSpec",
+    "Saying",
+    "Session",
+    "Shown",
+    "Spoken",
+    "StateObject",
+    "Store",
+    "contract",
+    "method_forms",
+    "push_forms",
+    "wrong",
+]

@@ -1,0 +1,219 @@
+"""The methods of a page, bound to the present call's session."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Generic
+
+from pydantic import BaseModel, JsonValue
+
+import rpc.page.session
+from rpc.gateway import AnyMethod, Caller, Forbidden, JsonText, Method, UnknownOperation, part
+from rpc.page import objects
+from rpc.page.contract import method_forms
+from rpc.page.forms import (
+    AgentStateRequest,
+    ApplyRequest,
+    Done,
+    GetStateRequest,
+    HelloRequest,
+    SayReply,
+    SayRequest,
+    StatePatch,
+    SubscribeRequest,
+    Unchanged,
+    UnsubscribeRequest,
+)
+from rpc.page.objects import wrong
+from rpc.page.session import CallOver, Listeners, Session
+from rpc.page.spec import C, PageSpec, S
+from state.shared import Command, NotStored
+
+Again = Callable[[], Awaitable[None]]
+"""Starts a new call after one has ended; returns once its ``Session`` is open."""
+
+CALLS_KEPT = 20
+"""How many earlier calls keep answering their idempotency keys."""
+
+Bind = Callable[[Caller], Awaitable[None]]
+"""Returns once the caller is the bound user or has another role and the ``Session`` is open; refuses everyone else."""
+
+
+class PageMethods(Generic[S, C]):
+    """The methods that clients of an application call.
+
+    Register them before there is a state: every call is refused until ``open``.
+
+    Args:
+        spec: The application's page.
+        bind: Decides whether a caller of ``hello`` is served.
+        again: Starts a new call when the user speaks after the end; without it ``say`` is refused.
+    """
+
+    def __init__(self, spec: PageSpec[S, C], bind: Bind, again: Again | None = None) -> None:
+        self._spec = spec
+        self._bind = bind
+        self._again = again
+        self._session: Session[S, C] | None = None
+        self._before: deque[Session[S, C]] = deque(maxlen=CALLS_KEPT)
+        """The sessions of the latest ended calls, whose keys still get their first answer."""
+        self._listeners: Listeners | None = None
+
+    def open(self, session: Session[S, C], listeners: Listeners) -> None:
+        """Start serving a session; replaces the previous call's.
+
+        Args:
+            session: The session.
+            listeners: The subscribers to its changes.
+        """
+        if self._session is not None:
+            self._session.close()
+            self._before.append(self._session)
+        self._session, self._listeners = session, listeners
+
+    def close(self) -> None:
+        """Stop serving."""
+        if self._session is not None:
+            self._session.close()
+        self._session = self._listeners = None
+        self._before.clear()
+
+    def methods(self) -> tuple[AnyMethod, ...]:
+        """Return all methods."""
+        noun = self._spec.noun
+        answers: dict[str, Callable[[Any, Caller], Awaitable[BaseModel]]] = {
+            "hello": self._hello,
+            "say": self._say,
+            f"get_{noun}_state": self._get_state,
+            f"{noun}.apply": self._apply,
+            f"{noun}.subscribe": self._subscribe,
+            f"{noun}.unsubscribe": self._unsubscribe,
+            "agent.state": self._agent_state,
+        }
+        for method in self._spec.methods:
+            answers[method.name] = self._bound(method.answer)
+        return tuple(
+            Method(name, form.request, answers[name], roles=form.callers, anybody=name == "hello")
+            for name, form in method_forms(self._spec).items()
+        )
+
+    def _bound(
+        self, answer: Callable[[Session[S, C], Any, Caller], Awaitable[BaseModel]]
+    ) -> Callable[[Any, Caller], Awaitable[BaseModel]]:
+        async def bound(request: Any, caller: Caller) -> BaseModel:
+            return await answer(self._open_session(), request, caller)
+
+        return bound
+
+    async def _hello(self, request: HelloRequest, caller: Caller) -> BaseModel:
+        await self._bind(caller)
+        session = self._open_session()
+        return self._spec.hello_reply(
+            agent=session.agent,
+            version=session.shared.version,
+            active_agent=session.conversation.speaker,
+            turn=session.conversation.turn,
+            # A caller without a role was bound as the user just now.
+            resume_code=session.resume_code if caller.role in (None, self._spec.user) else None,
+            **{f"{self._spec.noun}_id": session.state_id},
+        )
+
+    async def _say(self, request: SayRequest, caller: Caller) -> SayReply:
+        session = self._session_of_key(Session.has_said, caller, request.key)
+        try:
+            turn = await (session or self._open_session()).say(request.text, caller, request.key)
+        except CallOver:
+            if self._again is None:
+                raise
+            await self._wait_for_new_call(self._again)
+            turn = await self._open_session().say(request.text, caller, request.key)
+        return SayReply(turn=turn)
+
+    async def _wait_for_new_call(self, again: Again) -> None:
+        """Wait until a new call has started, at most as long as ``say`` waits for storage."""
+        try:
+            async with asyncio.timeout(rpc.page.session.SAY_S):
+                await again()
+        except TimeoutError:
+            raise NotStored("another call is starting") from None
+
+    async def _get_state(self, request: GetStateRequest, caller: Caller) -> BaseModel:
+        views = self._open_session().views
+        version, _ = views.present()
+        if request.since == version:
+            return Unchanged(version=version)
+        if request.since is None or (patch := views.since(request.since)) is None:
+            return self._whole(version, JsonText(views.text()))
+        return StatePatch(version=version, base_version=request.since, patch=JsonText(patch))
+
+    async def _apply(self, request: ApplyRequest, caller: Caller) -> BaseModel:
+        session = (
+            self._session_of_key(Session.has_done, caller, request.key) or self._open_session()
+        )
+        command = read_command(self._spec, request.command, caller)
+        applied = await session.write(command, caller, version=request.version, key=request.key)
+        return self._whole(applied.version, session.view_of(applied))
+
+    async def _subscribe(self, request: SubscribeRequest, caller: Caller) -> BaseModel:
+        self._open_session()
+        if self._listeners is None:
+            raise Forbidden(self._closed)
+        version, view = self._listeners.subscribe(caller.identity)
+        return self._whole(version, view)
+
+    async def _unsubscribe(self, request: UnsubscribeRequest, caller: Caller) -> Done:
+        if self._listeners is not None:
+            self._listeners.unsubscribe(caller.identity)
+        return Done()
+
+    async def _agent_state(self, request: AgentStateRequest, caller: Caller) -> BaseModel:
+        session = (
+            self._session_of_key(Session.has_done, caller, request.key) or self._open_session()
+        )
+        return await objects.answer(session, request, caller)
+
+    def _whole(self, version: int, view: Mapping[str, JsonValue] | JsonText) -> BaseModel:
+        return self._spec.whole_state(version=version, **{self._spec.noun: view})
+
+    def _session_of_key(
+        self, known: Callable[[Session[S, C], Caller, str], bool], caller: Caller, key: str | None
+    ) -> Session[S, C] | None:
+        """Return the session of an ended call that knows this key, so that the request is not repeated."""
+        if key is None:
+            return None
+        return next((session for session in self._before if known(session, caller, key)), None)
+
+    def _open_session(self) -> Session[S, C]:
+        if self._session is None:
+            raise Forbidden(self._closed)
+        return self._session
+
+    @property
+    def _closed(self) -> str:
+        noun = self._spec.noun
+        return f"No {noun} is open yet. Call hello first; if you have, try again in a moment."
+
+
+def read_command(
+    spec: PageSpec[S, C], written: Mapping[str, JsonValue], caller: Caller
+) -> Command[S, C]:
+    """Parse a command by its ``op``.
+
+    Raises:
+        BadParams: It has no ``op``, or a field is missing, unknown or invalid.
+        UnknownOperation: There is no such client command.
+        Forbidden: The caller's role may not send it.
+    """
+    op = written.get("op")
+    if not isinstance(op, str):
+        raise wrong("command.op", "missing", "Say which command it is.")
+    possible = spec.ops_of.get(caller.role or "", {})
+    if (kind := possible.get(op)) is None:
+        if op in spec.ops:
+            raise objects.not_allowed(spec, spec.ops[op])
+        raise UnknownOperation(
+            f"There is no such command. Possible are {', '.join(possible)}.",
+            field="command.op",
+            possible=[*possible],
+        )
+    return part(kind, written, at="command")

@@ -1,0 +1,209 @@
+"""The restaurant's page: the order as clients see and change it."""
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, JsonValue
+
+from rpc.gateway import Caller
+from rpc.menu_pages import MenuPages
+from rpc.page import ObjectType, PageMethod, PageSpec, Session, StateObject, contract
+from rpc.wire import GetMenuRequest, MenuSection, MenuSections, MenuUnchanged, OrderView
+from state.commands import (
+    AddItem,
+    AddNote,
+    CancelOrder,
+    ChangeItem,
+    ChangeNote,
+    ChoosePayment,
+    GiveFeedback,
+    GuestCommand,
+    OrderCommand,
+    RemoveItem,
+    RemoveNote,
+    SetCustomer,
+    SetFulfilment,
+    SetTip,
+    StaffCommand,
+)
+from state.commands.base import line_of
+from state.context import OrderContext
+from state.menu import Menu
+from state.order import OrderLine, OrderState, Stage
+from state.shared import Applied, Command, StateError
+from state.view import fulfilment_view, line_view, view
+
+GUEST, STAFF = "guest", "staff"
+"""The roles; the guest is the bound user."""
+
+CONTRACT = Path(__file__).with_name("contract.json")
+"""Where the contract is committed."""
+
+Data = Mapping[str, JsonValue]
+
+
+def order_contract() -> dict[str, Any]:
+    """Return the contract as one JSON Schema."""
+    return contract(ORDER_PAGE, "Bella Vista's RPC")
+
+
+# -- the menu --------------------------------------------------------------------------------------
+
+_pages: dict[int, MenuPages] = {}
+
+
+def pages_of(menu: Menu) -> MenuPages:
+    """Return a menu's pages, which are rendered once while the menu is in use."""
+    pages = _pages.get(id(menu))
+    if pages is None or pages.menu is not menu:
+        _pages.clear()
+        pages = _pages[id(menu)] = MenuPages(menu)
+    return pages
+
+
+async def _menu(
+    session: Session[OrderState, OrderContext], request: GetMenuRequest, caller: Caller
+) -> BaseModel:
+    return pages_of(session.shared.context.menu).answer(request)
+
+
+def _meant(
+    context: OrderContext, command: Command[OrderState, OrderContext]
+) -> Command[OrderState, OrderContext]:
+    return pages_of(context.menu).meant(command)
+
+
+# -- the objects -----------------------------------------------------------------------------------
+
+
+def _items(order: OrderState) -> Iterable[StateObject]:
+    return (_item(order, line) for line in order.order_items)
+
+
+def _item(order: OrderState, line: OrderLine) -> StateObject:
+    shown = line_view(line)
+    data = {name: shown[name] for name in ("name", "quantity", "size", "modifications")}
+    data |= {name: shown[name] for name in ("parts", "note") if shown[name]}
+    return _object(order, line.id, f"lines/{line.id}", data)
+
+
+def _notes(order: OrderState) -> Iterable[StateObject]:
+    for note in order.notes:
+        data: Data = {"title": note.title, "content": note.content}
+        yield StateObject(note.id, data, note.created_at, note.updated_at)
+
+
+def _order(order: OrderState) -> Iterable[StateObject]:
+    changed = [
+        order.opened_at,
+        *(times.updated_at for times in order.times.values()),
+        *(note.updated_at for note in order.notes),
+    ]
+    yield StateObject(order.order_id, {}, order.opened_at, max(changed))
+
+
+def _customer(order: OrderState) -> Data:
+    return {"name": order.customer_name, "phone": order.phone, "email": order.email}
+
+
+def _fulfilment(order: OrderState) -> Data:
+    there = fulfilment_view(order.fulfilment) if order.fulfilment is not None else {}
+    return {name: there.get(name) for name in ("kind", "when", "address")}
+
+
+def _tip(order: OrderState) -> Data:
+    tip = SetTip(**order.tip.model_dump()).written() if order.tip is not None else {}
+    return {name: tip.get(name) for name in ("percentage", "amount")}
+
+
+def _payment(order: OrderState) -> Data:
+    return {"method": order.payment_method}
+
+
+def _feedback(order: OrderState) -> Data:
+    return {"rating": order.feedback_rating, "comment": order.feedback_comment}
+
+
+def _object(order: OrderState, object_id: str, part: str, data: Data) -> StateObject:
+    times = order.times.get(part)
+    if times is None:
+        return StateObject(object_id, data)
+    return StateObject(object_id, data, times.created_at, times.updated_at)
+
+
+def _added_to(applied: Applied[OrderState], command: AddItem, context: OrderContext) -> str:
+    """Return the id of the line a command added or added to, also when answering a repeat after a restart."""
+    before = {line.id: line for line in applied.before.order_items}
+    for line in applied.state.order_items:
+        if before.get(line.id) != line:
+            return line.id
+    return _same_line(applied.state, command, context)
+
+
+def _same_line(order: OrderState, command: AddItem, context: OrderContext) -> str:
+    """Find the line a command went to, by applying it once more to the order as it left it."""
+    single = tuple(line.model_copy(update={"quantity": 1}) for line in order.order_items)
+    open_again = order.model_copy(update={"stage": Stage.OPEN, "order_items": single})
+    try:
+        after = command.model_copy(update={"quantity": 1}).change(open_again, context)
+    except StateError:  # the menu has changed meanwhile
+        after = open_again
+    for line, before in zip(after.order_items, single, strict=False):
+        if line != before:
+            return line.id
+    # Otherwise it was the line written last.
+    written = [line.id for line in order.order_items if f"lines/{line.id}" in order.times]
+    return max(written, key=lambda line_id: order.times[f"lines/{line_id}"].updated_at)
+
+
+def _part(
+    name: str,
+    data: Callable[[OrderState], Data],
+    update: type[OrderCommand],
+    create: type[OrderCommand] | None = None,
+) -> ObjectType[OrderState, OrderContext]:
+    def one(order: OrderState) -> Iterable[StateObject]:
+        return (_object(order, name, name, data(order)),)
+
+    return ObjectType(all=one, create=create, update=update)
+
+
+ORDER_PAGE: PageSpec[OrderState, OrderContext] = PageSpec(
+    noun="order",
+    view=view,
+    view_form=OrderView,
+    user=GUEST,
+    roles={GUEST: GuestCommand.__args__, STAFF: (*GuestCommand.__args__, *StaffCommand.__args__)},
+    objects={
+        "item": ObjectType(
+            all=_items,
+            find=lambda order, line_id: _item(order, line_of(order, line_id)),
+            id_field="line_id",
+            create=AddItem,
+            update=ChangeItem,
+            delete=RemoveItem,
+            created=_added_to,
+        ),
+        "note": ObjectType(
+            all=_notes, id_field="note_id", create=AddNote, update=ChangeNote, delete=RemoveNote
+        ),
+        "order": ObjectType(all=_order, delete=CancelOrder),
+        "customer": _part("customer", _customer, SetCustomer),
+        "fulfilment": _part("fulfilment", _fulfilment, SetFulfilment),
+        "tip": _part("tip", _tip, SetTip),
+        "payment": _part("payment", _payment, ChoosePayment),
+        "feedback": _part("feedback", _feedback, GiveFeedback, create=GiveFeedback),
+    },
+    methods=(
+        PageMethod(
+            name="get_menu",
+            request=GetMenuRequest,
+            replies=(MenuSections, MenuSection, MenuUnchanged),
+            answer=_menu,
+            errors=(4004,),
+        ),
+    ),
+    resolve=_meant,
+)
+"""What clients read and change of an order."""
