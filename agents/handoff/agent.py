@@ -87,8 +87,9 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
     """Settings of its model requests, such as ``temperature``: the ``extra_kwargs`` of its model's
     ``chat``."""
     needs_answer: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """Commands, by ``op``, that need the user's answer first: refused in the turn in which one of
-    those listed has succeeded."""
+    """Commands and actions, by ``op``, that need the user's answer first: refused in the turn in
+    which one of the tools listed has succeeded. One that lists itself is refused until the user has
+    spoken after it was first called with the same arguments."""
 
     def __init_subclass__(cls, **how: Any) -> None:
         super().__init_subclass__(**how)

@@ -63,13 +63,16 @@ def _faults_of_prompt(agent: "type[Agent[Any, Any]]") -> Iterator[str]:
 
 
 def faults_of_needs_answer(agents: Sequence["type[Agent[Any, Any]]"]) -> Iterator[str]:
-    """Find entries of ``needs_answer`` without effect: it only knows commands, by ``op``."""
-    anywhere = {op for agent in agents for op in _commands(agent)}
+    """Find entries of ``needs_answer`` without effect: it protects commands and actions, by ``op``."""
+    anywhere = {tool_name(tool) for agent in agents for tool in named_tools(offers_of(agent))}
     for agent in agents:
         needs_answer: Mapping[str, Sequence[str]] = agent.needs_answer
         for op, earlier_ops in needs_answer.items():
-            if op not in _commands(agent):
-                yield f"{agent.__name__}: needs_answer lists {op}, which is not a command it offers"
+            if op not in _protectable(agent):
+                yield (
+                    f"{agent.__name__}: needs_answer lists {op}, which is not a command or action it"
+                    " offers"
+                )
             if isinstance(earlier_ops, str):
                 yield f"{agent.__name__}: needs_answer of {op} is not a tuple of ops: {earlier_ops!r}"
                 continue
@@ -77,7 +80,7 @@ def faults_of_needs_answer(agents: Sequence["type[Agent[Any, Any]]"]) -> Iterato
                 if earlier not in anywhere:
                     yield (
                         f"{agent.__name__}: needs_answer of {op} lists {earlier!r}, which is not a"
-                        " command that any agent offers"
+                        " tool that any agent offers"
                     )
 
 
@@ -126,5 +129,6 @@ def _is_named(given: Any) -> bool:
     return _is_tool(given) and isinstance(given.model_fields["op"].default, str)
 
 
-def _commands(agent: "type[Agent[Any, Any]]") -> set[str]:
-    return {tool_name(tool) for tool in named_tools(offers_of(agent)) if issubclass(tool, Command)}
+def _protectable(agent: "type[Agent[Any, Any]]") -> set[str]:
+    offered = named_tools(offers_of(agent))
+    return {tool_name(tool) for tool in offered if issubclass(tool, Command | Action)}

@@ -89,7 +89,7 @@ class Graph(Generic[S]):
 
     Raises:
         GraphError: An agent or a tool is incomplete, or its name is taken or refused by providers;
-            ``needs_answer`` lists a command that no agent offers; a handoff names an unknown agent,
+            ``needs_answer`` lists a tool that no agent offers; a handoff names an unknown agent,
             leads to its own source or is declared twice; an agent is unreachable; a condition
             cannot be satisfied by a command its source offers.
     """

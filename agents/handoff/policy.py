@@ -18,9 +18,9 @@ class CallPolicy(Generic[S, C]):
     """How an application's calls behave; everything has a working default.
 
     Args:
-        digest: What every model request shows of the state, beside its version: the names of
-            fields, nothing by default. Or a function that takes state and version and renders it as
-            short text, as data, in one line; several lines are joined by ``/``.
+        digest: What every model request shows of the state: the names of fields, or a function that
+            takes state and version and renders it as short text, as data, in one line; several lines
+            are joined by ``/``. By default only the version is shown.
         describe_result: What a model is told about a change it made.
         expects: What kind of answer an agent waits for; takes the state, the active agent and the
             last refusal.
@@ -93,5 +93,7 @@ class CallPolicy(Generic[S, C]):
         """Render what a model request shows of the state."""
         if callable(self.digest):
             return self.digest(state, version)
+        if not self.digest:
+            return f'{{"version":{version}}}'
         shown = state.model_dump(mode="json", include={*self.digest}, exclude_none=True)
-        return json.dumps({"version": version, **shown}, ensure_ascii=False, separators=(",", ":"))
+        return json.dumps(shown, ensure_ascii=False, separators=(",", ":"))

@@ -1,8 +1,9 @@
 """One model reply and the outcomes of its tool calls."""
 
 import asyncio
+import itertools
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,18 +30,18 @@ class Reply:
     failed: str | None = None
     wrote: set[int] = field(default_factory=set)
     """The versions its tools have committed."""
-    _running: set[str] = field(default_factory=set)
+    _running: dict[str, str] = field(default_factory=dict)
     _tool_ended: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def tool_started(self, call_id: str) -> None:
+    def tool_started(self, call_id: str, name: str) -> None:
         """Register a tool call that will run."""
-        self._running.add(call_id)
+        self._running[call_id] = name
 
     def tool_ended(self, call_id: str, failure: str | None = None) -> None:
         """Record that a tool has ended, and how it failed if it did."""
         if failure is not None and call_id in self._running:
             self.failed = failure
-        self._running.discard(call_id)
+        self._running.pop(call_id, None)
         self._tool_ended.set()
         self._tool_ended = asyncio.Event()
 
@@ -57,6 +58,11 @@ class Reply:
     def tools_running(self) -> bool:
         """Whether a tool of this reply is still running, final tools not counted."""
         return bool(self._running)
+
+    def runs_before(self, call_id: str, names: Collection[str]) -> bool:
+        """Whether a call of one of these tools, made before this one, is still running."""
+        calls = itertools.takewhile(lambda one: one != call_id, self._running)
+        return any(self._running[one] in names for one in calls)
 
     async def next_tool_ended(self) -> None:
         """Wait until another tool of this reply has ended."""

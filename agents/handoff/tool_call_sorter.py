@@ -64,7 +64,7 @@ class ToolCallSorter:
             self.final.append(made)
             return False
         if made.name in self._groups.awaited:
-            self._reply.tool_started(made.call_id)
+            self._reply.tool_started(made.call_id, made.name)
         elif made.name not in self._groups.offered:
             self._reply.failed = f"There is no tool called {made.name}."
         return True

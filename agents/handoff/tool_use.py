@@ -46,6 +46,7 @@ class ToolUse(Generic[S, C]):
         """Held while a final tool or a transfer is decided."""
         self._call = call
         self._done_in: dict[str, int] = {}
+        self._asked_in: dict[tuple[str, str], int] = {}
 
     async def use(self, tool: Tool, raw: dict[str, object], context: RunContext[Any]) -> Any:
         """Run one tool call and report its true outcome; raises nothing but ``ToolError``."""
@@ -113,7 +114,6 @@ class ToolUse(Generic[S, C]):
         reply.refuse_truncated(call_id)
         made = tool.model_validate({"op": tool_name(tool), **drop_nulls(raw, tool)})
         if isinstance(made, Command):
-            op = made.op
             # No timeout: a command only waits for other changes, which the state limits.
             async with call.time_limits.timeout(None):
                 applied = await call.shared.apply(
@@ -121,31 +121,49 @@ class ToolUse(Generic[S, C]):
                     actor=reply.agent,
                     seen=reply.seen,
                     turn=reply.turn,
-                    provided=lambda state: self._missing_answer(op, reply.agent),
+                    provided=lambda state: self._missing_answer(made, reply),
                 )
             reply.wrote.add(applied.version)
             call.last_refusal = None
-            self._done_in[made.op] = call.turn
+            self._succeeded(made)
             return self._describe_result(applied, made)
         if isinstance(made, Read):
-            return _output(made.answer(call.shared.state, call.shared.context), NOTHING_FOUND)
+            output = _output(made.answer(call.shared.state, call.shared.context), NOTHING_FOUND)
+            self._succeeded(made)
+            return output
         if not made.goes_last:
+            await self._wait_for_what_needs_an_answer(made, reply, call_id)
             basis = Basis(reply.seen, reply.turn)
             try:
-                return await self._run(made, basis)
+                return await self._run(made, reply, basis)
             finally:
                 reply.wrote |= basis.own
         async with self.final_tools_lock:
             await self.wait_for_siblings(reply, call_id)
             # It may follow the changes its siblings have made.
-            return await self._run(made, Basis(reply.seen, reply.turn, own=reply.wrote))
+            return await self._run(made, reply, Basis(reply.seen, reply.turn, own=reply.wrote))
 
-    async def _run(self, action: Action, basis: Basis) -> str:
+    async def _run(self, action: Action, reply: Reply, basis: Basis) -> str:
         call = self._call
+        if (missing := self._missing_answer(action, reply)) is not None:
+            raise missing
         output = await call.time_limits.run_with_timeout(
             action.run(call), call.policy.tool_limit_s, basis
         )
+        self._succeeded(action)
         return _output(output, DONE)
+
+    async def _wait_for_what_needs_an_answer(
+        self, action: Action, reply: Reply, call_id: str
+    ) -> None:
+        """Wait for calls before this one in its reply that the user would have to answer first.
+
+        Commands need not: they are applied in the order of their calls.
+        """
+        earlier = self._needed(action, reply)
+        async with self._call.time_limits.timeout(self._call.policy.tool_limit_s):
+            while reply.runs_before(call_id, earlier):
+                await reply.next_tool_ended()
 
     def _describe_result(self, applied: Applied[S], command: Command[S, C]) -> str:
         try:
@@ -157,10 +175,32 @@ class ToolUse(Generic[S, C]):
             return DONE
         return _text_or(description)
 
-    def _missing_answer(self, op: str, agent: str) -> Refused | None:
-        """Refuse a command that needs the user's answer as long as they have not spoken since."""
-        for earlier in self._call.graph.agents[agent].needs_answer.get(op, ()):
-            if self._done_in.get(earlier) == self._call.turn:
+    def _succeeded(self, made: BaseModel) -> None:
+        op = tool_name(type(made))
+        self._done_in[op] = self._call.turn
+        self._asked_in.pop((op, made.model_dump_json()), None)
+
+    def _needed(self, made: Command[S, C] | Action, reply: Reply) -> tuple[str, ...]:
+        return self._call.graph.agents[reply.agent].needs_answer.get(made.op, ())
+
+    def _missing_answer(self, made: Command[S, C] | Action, reply: Reply) -> Refused | None:
+        """Refuse a call that needs the user's answer as long as they have not spoken since.
+
+        What counts is the turn that its reply was shown: a reply under way while the user speaks
+        does not know what they say.
+        """
+        for earlier in self._needed(made, reply):
+            if earlier == made.op:
+                asked = self._asked_in.setdefault(
+                    (made.op, made.model_dump_json()), self._call.turn
+                )
+                if asked >= reply.turn:
+                    return NotAnswered(
+                        "The user has not said yes to this yet. Tell them what you would do, and"
+                        " make the same call again once they have said yes.",
+                        needs=earlier,
+                    )
+            elif self._done_in.get(earlier, -1) >= reply.turn:
                 return NotAnswered(
                     f"The guest has not answered yet to what {earlier} brought. Tell it, and wait.",
                     needs=earlier,

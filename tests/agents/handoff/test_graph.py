@@ -20,6 +20,7 @@ from agents.handoff import (
 from state.shared import Command, HandOver
 from tests.agents.hotel import (
     AddNights,
+    AskRate,
     Bar,
     Concierge,
     HotelAgent,
@@ -245,22 +246,22 @@ def test_the_frameworks_own_change_of_voice_is_no_tool() -> None:
     )
 
 
-@pytest.mark.parametrize("op", ["set_gust", "add_nights", "end_call"])
-def test_waiting_with_what_is_no_command_of_the_voice_is_a_fault(op: str) -> None:
-    guarded = sauna(SetGuest, EndCall, needs_answer={op: ("set_guest",)})
+@pytest.mark.parametrize("op", ["set_gust", "add_nights", "ask_rate"])
+def test_waiting_with_what_is_no_command_or_action_of_the_voice_is_a_fault(op: str) -> None:
+    guarded = sauna(SetGuest, AskRate, EndCall, needs_answer={op: ("set_guest",)})
 
     found = faults(agents=(guarded, Reception), start="sauna")
 
-    assert found[0] == f"Sauna: needs_answer lists {op}, which is not a command it offers"
+    assert found[0] == f"Sauna: needs_answer lists {op}, which is not a command or action it offers"
 
 
 def test_waiting_for_the_answer_to_what_no_voice_can_do_is_a_fault() -> None:
-    waits: dict[str, Any] = {"set_guest": ("add_night", "end_call", "set_guest"), "add_nights": "x"}
+    waits: dict[str, Any] = {"set_guest": ("add_night", "end_cal", "set_guest"), "add_nights": "x"}
 
     assert faults_of_sauna(SetGuest, AddNights, EndCall, needs_answer=waits) == (
-        "Sauna: needs_answer of set_guest lists 'add_night', which is not a command that any agent"
+        "Sauna: needs_answer of set_guest lists 'add_night', which is not a tool that any agent"
         " offers",
-        "Sauna: needs_answer of set_guest lists 'end_call', which is not a command that any agent"
+        "Sauna: needs_answer of set_guest lists 'end_cal', which is not a tool that any agent"
         " offers",
         "Sauna: needs_answer of add_nights is not a tuple of ops: 'x'",
     )
