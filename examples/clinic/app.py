@@ -12,7 +12,7 @@ from agents.app.app import App, Environment
 from agents.app.settings import AppSettings
 from examples.clinic.clinic import Clinic, load_clinic
 from examples.clinic.desk import DESK, policy
-from examples.clinic.page import view
+from examples.clinic.page import BOOK, OBJECTS, ROLES, view
 from examples.clinic.visit import ClinicState, Stage
 
 RULES = Path(__file__).with_name("rules.yaml")
@@ -61,6 +61,9 @@ APP: App[ClinicState, Clinic] = App(
     graph=DESK,
     policy=policy,
     view=view,
+    roles=ROLES,
+    objects=OBJECTS,
+    methods=(BOOK,),
     model=model,
     title=lambda clinic: clinic.facts.name,
     attributes=lambda visit: {"stage": visit.stage},

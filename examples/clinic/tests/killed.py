@@ -69,7 +69,7 @@ async def main(folder: Path, moment: str) -> None:
         ]
     )
     async with SqlStore(f"sqlite:///{folder}/visits.db", owner="clinic", schema=1) as store:
-        visit = await SharedState.kept(store, "visit-1", ClinicState(visit_id="visit-1"), clinic)
+        visit = await SharedState.open(store, "visit-1", ClinicState(visit_id="visit-1"), clinic)
         async with Conversation(front_desk(visit), model) as talk:
             await talk.user_says("Mary Shelley, 30 August 1997, a cleaning, 312 555 0199")
             await talk.user_says("Tuesday at 9:30")

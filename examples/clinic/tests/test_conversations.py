@@ -367,7 +367,7 @@ async def test_no_card_number_is_kept_shown_or_logged(
     file = front.folder / "visits.db"
 
     async with SqlStore(f"sqlite:///{file}", owner="clinic", schema=1) as store:
-        visit = await SharedState.kept(store, "visit-1", front.after(), front.clinic)
+        visit = await SharedState.open(store, "visit-1", front.after(), front.clinic)
         from examples.clinic.desk import front_desk
 
         async with Conversation(front_desk(visit), model) as talk:

@@ -42,7 +42,7 @@ async def test_what_was_said_to_be_done_is_there_after_a_kill(front: Front) -> N
         [says("Welcome back. Tuesday at 9:30, right?"), calls("book_visit"), says("Booked.")]
     )
     async with store_of(front) as store:
-        visit = await SharedState.kept(store, "visit-1", front.after(), front.clinic)
+        visit = await SharedState.open(store, "visit-1", front.after(), front.clinic)
         async with Conversation(front_desk(visit), model) as talk:
             turn = await talk.user_says("Yes")
 
@@ -62,7 +62,7 @@ async def test_a_slot_that_was_held_before_the_kill_is_booked_by_the_next_proces
 
     model = ScriptedLLM([says("Tuesday at 9:30, right?"), calls("book_visit"), says("Booked.")])
     async with store_of(front) as store:
-        visit = await SharedState.kept(store, "visit-1", front.after(), front.clinic)
+        visit = await SharedState.open(store, "visit-1", front.after(), front.clinic)
         assert (visit.state.slot, visit.state.wanted) == (None, TUESDAY)
         async with Conversation(front_desk(visit), model) as talk:
             await talk.user_says("Yes")
@@ -85,7 +85,7 @@ async def test_a_message_sent_before_the_kill_is_asked_for_with_the_same_key(fro
         ]
     )
     async with store_of(front) as store:
-        visit = await SharedState.kept(store, "visit-1", front.after(), front.clinic)
+        visit = await SharedState.open(store, "visit-1", front.after(), front.clinic)
         assert visit.state.text_sent is None
         async with Conversation(front_desk(visit), model) as talk:
             await talk.user_says("Did you send it?")
@@ -100,10 +100,10 @@ async def test_who_is_taken_over_says_so_and_books_nothing(front: Front) -> None
     ready = front.ready().model_copy(update={"wanted": TUESDAY})
 
     async with store_of(front) as store, store_of(front) as another:
-        visit = await SharedState.kept(store, "visit-1", ready, front.clinic)
+        visit = await SharedState.open(store, "visit-1", ready, front.clinic)
         await visit.apply(HandOver(target="scheduling"), actor="reception")
         async with Conversation(front_desk(visit), model) as talk:
-            taken = await SharedState.kept(another, "visit-1", ready, front.another_process())
+            taken = await SharedState.open(another, "visit-1", ready, front.another_process())
             turn = await talk.user_says("Yes")
 
     assert "taken_over" in turn.tools[0].output
@@ -118,10 +118,10 @@ async def test_a_reopened_visit_is_the_one_that_was_left(front: Front) -> None:
     )
 
     async with store_of(front) as store:
-        visit = await SharedState.kept(store, "visit-1", front.ready(), front.clinic)
+        visit = await SharedState.open(store, "visit-1", front.ready(), front.clinic)
         async with Conversation(front_desk(visit), model) as talk:
             await talk.user_says("A cleaning, please")
     async with store_of(front) as store:
-        again = await SharedState.kept(store, "visit-1", ClinicState(visit_id="?"), front.clinic)
+        again = await SharedState.open(store, "visit-1", ClinicState(visit_id="?"), front.clinic)
 
     assert (again.state, again.version) == (visit.state, visit.version)
