@@ -12,6 +12,7 @@ from secrets import token_hex
 from typing import Any
 
 import pytest
+from livekit import rtc
 
 from examples.clinic.visit import ClinicState
 from state.shared import SqlStore
@@ -31,7 +32,9 @@ class Worker:
         self.livekit, self.folder = livekit, folder
         self.agent = f"clinic-{token_hex(4)}"
         self.log = folder / "log"
-        environment = {name: text for name, text in os.environ.items() if "LIVEKIT_" not in name} | {
+        environment = {
+            name: text for name, text in os.environ.items() if "LIVEKIT_" not in name
+        } | {
             **livekit.environment,
             "HOME": str(folder),
             "PYTHONPATH": str(ROOT),
@@ -118,10 +121,42 @@ async def test_a_visit_is_booked_in_a_room_and_goes_on_after_a_kill(
         await says(ada, "yes", 4)
         visit = await worker.visit(hello["visit_id"])
 
-    assert hello["agent"] == "clinic"
     assert again["visit_id"] == hello["visit_id"]
     assert (again["turn"], again["active_agent"]) == (3, "scheduling")
     assert ada.said[-1].startswith("Booked: Tuesday, November 24 at 9:30.")
     assert visit.slot is not None
     assert visit.patient is not None
     assert visit.patient.returning
+
+
+async def test_a_page_books_beside_the_talk_and_staff_check_the_patient_in(
+    worker: Worker, livekit: LiveKit, room_name: str
+) -> None:
+    staff = {"clinic.role": "staff"}
+    async with (
+        livekit.joined(room_name, offers=NOTICES) as mary,
+        livekit.joined(room_name, attributes=staff, offers=NOTICES) as desk,
+    ):
+        await livekit.dispatch(room_name, {"user": mary.identity}, agent=worker.agent)
+        hello = await mary.hello()
+        await is_turn(mary, 0)
+        await mary.call("visit.subscribe")
+        await says(mary, "I am Mary Shelley, born 1997-08-30", 1)
+        await says(mary, "a cleaning, please", 2)
+        await says(mary, "312 555 0199", 3)
+        version = (await mary.call("get_visit_state"))["version"]
+        booked = await mary.call("visit.book", {"slot": "wednesday 10:00", "version": version})
+        await until(lambda: mary.called("visit_state_changed")[-1]["version"] >= booked["version"])
+        await desk.hello()
+        with pytest.raises(rtc.RpcError) as refused:
+            await mary.call("visit.apply", {"command": {"op": "check_in"}})
+        done = await desk.call("visit.apply", {"command": {"op": "check_in"}})
+        attributes = await mary.attributes("clinic.stage", "clinic.version")
+        visit = await worker.visit(hello["visit_id"])
+
+    assert refused.value.code == 4003
+    assert done["visit"]["stage"] == "arrived"
+    assert attributes["clinic.active_agent"] == "scheduling"
+    assert booked["slot"] == "2026-11-25T10:00:00-06:00"
+    assert (visit.arrived, visit.slot is not None) == (True, True)
+    assert "3125550199" not in worker.log.read_text()
