@@ -13,7 +13,7 @@ from agents.app.settings import AppSettings
 from examples.clinic.clinic import Clinic, load_clinic
 from examples.clinic.desk import DESK, policy
 from examples.clinic.page import BOOK, OBJECTS, ROLES, view
-from examples.clinic.visit import ClinicState, Stage
+from examples.clinic.visit import ClinicState
 
 RULES = Path(__file__).with_name("rules.yaml")
 
@@ -67,7 +67,5 @@ APP: App[ClinicState, Clinic] = App(
     model=model,
     title=lambda clinic: clinic.facts.name,
     attributes=lambda visit: {"stage": visit.stage},
-    refuse_resume=lambda visit: (
-        "The patient has arrived." if visit.stage is Stage.ARRIVED else None
-    ),
+    refuse_resume=lambda visit: "The patient has arrived." if visit.arrived else None,
 )

@@ -14,12 +14,9 @@ from examples.clinic.visit import SlotTaken, Unavailable, spoken
 from state.shared import Refused
 
 SLOT = timedelta(minutes=30)
-DAYS = 7
-"""Slots are offered for so many days, so that a weekday and a time name one of them."""
-OFFERED = 6
-"""So many free slots are named at a time."""
-LOCKED_S = 2.0
-"""How long another process may keep the table, in seconds."""
+DAYS = 7  # offered ahead, so that a weekday and a time name one slot
+OFFERED = 6  # free slots named at a time
+LOCKED_S = 2.0  # how long another process may keep the table, in seconds
 
 
 class NoSuchSlot(Refused):
@@ -50,8 +47,7 @@ class Calendar:
     ) -> None:
         self._file, self._hours, self._zone, self._now = file, hours, zone, now
         self._taken: dict[datetime, str] = {}
-        self.booking = asyncio.Lock()
-        """Held while a booking is made: what one attempt releases, another may have just taken."""
+        self.booking = asyncio.Lock()  # what one attempt releases, another may have just taken
 
     def slots(self) -> Iterator[datetime]:
         """Return every slot of the next days, free or taken."""

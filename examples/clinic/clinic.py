@@ -46,33 +46,21 @@ class Clinic:
         return None
 
 
-def load_clinic(
-    taken: Path,
-    clock: Callable[[tzinfo], Callable[[], datetime]] = lambda zone: lambda: datetime.now(zone),
-    *,
-    insurer: Insurer | None = None,
-    messages: Messages | None = None,
-) -> Clinic:
+def load_clinic(taken: Path, clock: Callable[[tzinfo], Callable[[], datetime]]) -> Clinic:
     """Read the clinic's file.
 
     Args:
         taken: The file of the calendar's table.
         clock: Returns a clock of a time zone.
-        insurer: Instead of the one that the file describes.
-        messages: Instead of the service that only logs.
 
     Raises:
-        ValidationError: The file is faulty.
+        ValidationError: The clinic's file is faulty.
     """
     text = Path(__file__).with_name("clinic.yaml").read_text(encoding="utf-8")
     facts = ClinicFile.model_validate(yaml.safe_load(text))
     zone = ZoneInfo(facts.timezone)
     now = clock(zone)
     hours = {WEEKDAYS.index(day): between for day, between in facts.hours.items()}
-    return Clinic(
-        facts,
-        now,
-        Calendar(taken, hours, zone, now),
-        insurer or DemoInsurer(facts.members, facts.insurer_s),
-        messages or DemoMessages(),
-    )
+    calendar = Calendar(taken, hours, zone, now)
+    insurer = DemoInsurer(facts.members, facts.insurer_s)
+    return Clinic(facts, now, calendar, insurer, DemoMessages())

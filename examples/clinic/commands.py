@@ -15,7 +15,7 @@ from examples.clinic.visit import (
     SlotTaken,
     is_booked,
 )
-from state.shared import Command, Refused
+from state.shared import Command
 
 
 class VisitCommand(Command[ClinicState, Clinic]):
@@ -75,8 +75,6 @@ class ChooseSlot(VisitCommand):
     parts = ("wanted",)
 
     def apply(self, state: ClinicState, context: Clinic) -> ClinicState:
-        if state.arrived:
-            raise Refused("The patient has arrived. Changes are made at the desk.")
         slot = context.calendar.named(self.slot)
         if not context.calendar.is_free(slot, state.visit_id):
             raise SlotTaken("That slot is taken. Offer another.", free=context.calendar.offer())

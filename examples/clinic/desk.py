@@ -6,17 +6,10 @@ from typing import ClassVar
 from pydantic import BaseModel, Field
 
 from agents.handoff import BACK, Agent, Call, CallPolicy, EndCall, Graph, Handoff, Opening
-from examples.clinic.actions import (
-    AskClinic,
-    BookVisit,
-    CheckInsurance,
-    FindSlots,
-    SendText,
-    Visit,
-)
+from examples.clinic.actions import AskClinic, BookVisit, CheckInsurance, FindSlots, SendText
 from examples.clinic.clinic import Clinic
 from examples.clinic.commands import ChooseSlot, Identify, Rate, SetPhone, SetReason
-from examples.clinic.visit import ClinicState, Stage, is_booked, patient_known, ready_to_book
+from examples.clinic.visit import ClinicState, is_booked, patient_known, ready_to_book
 from state.privacy import Redactor, in_passing, redact_whole, settled
 from state.shared import Refused
 
@@ -149,19 +142,17 @@ DESK = Graph(
 
 
 def digest(visit: ClinicState, version: int) -> str:
-    """Show the models what they need: neither name nor birth date nor telephone number."""
-    patient, insurance = visit.patient, visit.insurance
+    """Show models what they need, and neither name nor birth date nor any number of the patient's."""
+    patient = visit.patient
     known = {
         "version": version,
         "stage": visit.stage,
-        "patient": "unknown" if patient is None else "returning" if patient.returning else "new",
-        "phone": "known" if patient and patient.phone else "unknown",
-        "reason": visit.reason,
-        "wanted": visit.wanted and f"{visit.wanted:%Y-%m-%dT%H:%M}",
-        "booked": visit.slot and f"{visit.slot:%Y-%m-%dT%H:%M}",
-        "insurance": insurance and (insurance.plan or "not covered"),
-        "text_sent": visit.text_sent == visit.slot if visit.text_sent else None,
-        "rating": visit.rating,
+        "patient": patient and ("returning" if patient.returning else "new"),
+        "phone_known": patient and patient.phone is not None,
+        **visit.model_dump(
+            mode="json", include={"reason", "wanted", "slot", "text_sent", "rating"}
+        ),
+        "plan": visit.insurance and (visit.insurance.plan or "not covered"),
     }
     return json.dumps({name: value for name, value in known.items() if value is not None})
 
@@ -172,7 +163,7 @@ def expects(visit: ClinicState, agent: str, refusal: Refused | None) -> str:
         return "name"
     if agent == "scheduling" and visit.wanted is not None:
         return "yes_no"
-    if agent == "survey" and visit.stage is Stage.BOOKED:
+    if agent == "survey" and visit.stage == "booked":
         return "yes_no" if visit.text_sent is None else "rating"
     return "open"
 
@@ -187,8 +178,3 @@ def policy(clinic: Clinic) -> CallPolicy[ClinicState, Clinic]:
         redact_output=redact_whole,
         safe_prefix=settled,
     )
-
-
-def front_desk(visit: Visit) -> Call[ClinicState, Clinic]:
-    """Make a call about a visit, new or continued."""
-    return Call(visit, DESK, policy(visit.context))

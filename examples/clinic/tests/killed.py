@@ -12,8 +12,8 @@ from datetime import datetime
 from pathlib import Path
 
 from agents.testing import Conversation, ScriptedLLM, calls, says
+from examples.clinic.app import APP
 from examples.clinic.calendar import Calendar
-from examples.clinic.desk import front_desk
 from examples.clinic.tests.kit import MARY, Front
 from examples.clinic.visit import ClinicState
 from state.shared import SharedState, SqlStore
@@ -70,7 +70,7 @@ async def main(folder: Path, moment: str) -> None:
     )
     async with SqlStore(f"sqlite:///{folder}/visits.db", owner="clinic", schema=1) as store:
         visit = await SharedState.open(store, "visit-1", ClinicState(visit_id="visit-1"), clinic)
-        async with Conversation(front_desk(visit), model) as talk:
+        async with Conversation(APP.call(visit), model) as talk:
             await talk.user_says("Mary Shelley, 30 August 1997, a cleaning, 312 555 0199")
             await talk.user_says("Tuesday at 9:30")
             if moment == "between":

@@ -9,13 +9,14 @@ import pytest
 
 from examples.clinic import calendar
 from examples.clinic.actions import book
-from examples.clinic.commands import ChooseSlot
+from examples.clinic.commands import CheckIn, ChooseSlot
 from examples.clinic.tests.kit import TUESDAY, WEDNESDAY, Front
 from examples.clinic.visit import NotReady, SlotTaken, Unavailable
 from state.shared import (
     Entry,
     NotStored,
     OutcomeUnknown,
+    Refused,
     SharedState,
     Stale,
     StateError,
@@ -125,6 +126,17 @@ async def test_a_visit_that_is_not_ready_holds_no_slot(front: Front) -> None:
         await book(visit, TUESDAY, actor="page")
 
     assert held(front) == {}
+
+
+async def test_a_patient_who_has_come_books_no_other_slot(front: Front) -> None:
+    visit = front.visit(front.ready())
+    await book(visit, TUESDAY, actor="page")
+    await visit.apply(CheckIn(), actor="staff")
+
+    with pytest.raises(Refused, match="has arrived"):
+        await book(visit, WEDNESDAY, actor="page")
+
+    assert held(front) == {TUESDAY_KEY: "visit-1"}
 
 
 async def test_the_same_key_books_once(front: Front) -> None:

@@ -69,7 +69,7 @@ async def test_a_page_books_while_the_agent_talks(front: Front, room: FakeRoom) 
 
     assert reply == {"version": 2, "slot": "2026-11-25T10:00:00-06:00"}
     assert "not_ready" in turn.tools[0].output
-    assert '"booked": "2026-11-25T10:00"' in model.requests[-1].texts[-4][1]
+    assert '"slot": "2026-11-25T10:00' in model.requests[-1].texts[-4][1]
     assert talk.state.slot == WEDNESDAY
 
 
