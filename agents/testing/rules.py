@@ -18,6 +18,7 @@ from agents.testing.scripted import PlayedLLM, Step
 LOST = "I follow a few rules only, and none of them fits that. Could you say it in another way?"
 """Said when no rule applies."""
 
+_NOTE = re.compile(r"\((?P<name>\w+): (?P<text>.*)\)", re.DOTALL)
 _NAMED = re.compile(r"\{(\w+)\}")
 _REFUSAL = re.compile(r"\b(?P<code>[a-z_]+): (?P<message>.*?)(?: (?P<facts>\{.*\}))?$", re.DOTALL)
 
@@ -133,8 +134,9 @@ class RulesLLM(PlayedLLM):
         last = next(reversed(seen.outputs), "").rpartition("_")[0]
         answered, asked = self._asked.get(last, (0, ()))
         said = [_told(rules, choice, seen.outputs) for choice in asked]
+        said += [_refused(rules, text) for text in seen.results]
         choices: Sequence[_Choice] = ()
-        if not seen.outputs or len(seen.words) > answered:
+        if len(seen.words) > answered or not (seen.outputs or seen.results):
             choices = _choose(name, rules, seen, seen.words[answered:], frozenset(offered))
         calls = tuple(call for choice in choices for call in choice.calls.values())
         if calls:
@@ -168,6 +170,7 @@ class _Seen:
         self.instructions = ""
         self.spoken = False
         self.words: list[str] = []
+        self.results: list[str] = []  # of slow tools
         self.outputs: dict[str, FunctionCallOutput] = {}
         for item in chat_ctx.items:
             if item.type == "function_call_output":
@@ -178,9 +181,10 @@ class _Seen:
     def _message(self, role: str, text: str) -> None:
         if role in ("system", "developer"):
             self.instructions = self.instructions or text
+        elif role == "assistant" and (note := _NOTE.fullmatch(text)) is not None:
+            self.results += [note["text"]] if note["name"] != "handed_over" else []
         elif role == "assistant":
-            self.words, self.outputs = [], {}
-            self.spoken = self.spoken or not text.startswith("(")  # else a note, as of a handoff
+            self.words, self.results, self.outputs, self.spoken = [], [], {}, True
         elif not text.startswith(DATA_MARK):
             self.words.append(text)
 

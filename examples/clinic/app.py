@@ -12,10 +12,8 @@ from agents.app.app import App, Environment
 from agents.app.settings import AppSettings
 from examples.clinic.clinic import Clinic, load_clinic
 from examples.clinic.desk import DESK, policy
-from examples.clinic.page import BOOK, OBJECTS, ROLES, view
+from examples.clinic.page import BOOK, ROLES, view
 from examples.clinic.visit import ClinicState
-
-RULES = Path(__file__).with_name("rules.yaml")
 
 
 class Settings(AppSettings):
@@ -44,7 +42,7 @@ def model(clinic: Clinic, settings: Settings) -> LLM[Any]:
     """Build the model without a key."""
     from agents.testing import RulesLLM, load_rules  # other models need no test kit
 
-    return RulesLLM(load_rules(RULES))
+    return RulesLLM(load_rules(Path(__file__).with_name("rules.yaml")))
 
 
 APP: App[ClinicState, Clinic] = App(
@@ -54,7 +52,6 @@ APP: App[ClinicState, Clinic] = App(
     prefix="clinic",
     help="Maple Street Dental: a front desk of four agents.",
     state=ClinicState,
-    schema=1,
     settings=Settings,
     context=context,
     new=lambda clinic, new: ClinicState(visit_id=new.id),
@@ -62,7 +59,6 @@ APP: App[ClinicState, Clinic] = App(
     policy=policy,
     view=view,
     roles=ROLES,
-    objects=OBJECTS,
     methods=(BOOK,),
     model=model,
     title=lambda clinic: clinic.facts.name,

@@ -33,7 +33,7 @@ class Calendar:
 
     Args:
         file: The table's file.
-        hours: By weekday, 0 for Monday: when the first slot begins, and when the last one ends.
+        hours: By weekday: when the first slot begins, and when the last one ends.
         zone: The clinic's time zone.
         now: The present time, aware.
     """
@@ -41,7 +41,7 @@ class Calendar:
     def __init__(
         self,
         file: Path,
-        hours: Mapping[int, tuple[time, time]],
+        hours: Mapping[str, tuple[time, time]],
         zone: ZoneInfo,
         now: Callable[[], datetime],
     ) -> None:
@@ -54,7 +54,7 @@ class Calendar:
         now = self._now().astimezone(self._zone)
         for ahead in range(DAYS):
             day = now.date() + timedelta(days=ahead)
-            hours = self._hours.get(day.weekday(), (time(), time()))
+            hours = self._hours.get(f"{day:%A}".lower(), (time(), time()))
             slot, end = (datetime.combine(day, hour, self._zone) for hour in hours)
             while slot < end:
                 if slot > now:
@@ -93,26 +93,31 @@ class Calendar:
         Raises:
             SlotTaken: Another visit has it.
         """
-        await self._run("INSERT INTO taken VALUES (?, ?) ON CONFLICT DO NOTHING", slot, visit_id)
+        statement = "INSERT INTO taken VALUES (?, ?) ON CONFLICT DO NOTHING"
+        await self._run(statement, _text(slot), visit_id)
         if not self.is_free(slot, visit_id):
             raise SlotTaken("That slot has just been taken. Offer another.", free=self.offer())
 
     async def keep_only(self, slot: datetime | None, visit_id: str) -> None:
         """Release every other slot of a visit."""
-        await self._run("DELETE FROM taken WHERE slot IS NOT ? AND visit = ?", slot, visit_id)
+        kept = _text(slot) if slot is not None else None
+        await self._run("DELETE FROM taken WHERE slot IS NOT ? AND visit = ?", kept, visit_id)
 
-    async def _run(self, statement: str, *values: datetime | str | None) -> None:
-        texts = [
-            one.astimezone(UTC).isoformat() if isinstance(one, datetime) else one for one in values
-        ]
+    async def _run(self, statement: str, *values: str | None) -> None:
         try:
-            rows = await asyncio.to_thread(self._in_transaction, statement, texts)
+            rows = await asyncio.to_thread(self._in_transaction, statement, values)
         except sqlite3.Error as error:
             raise Unavailable("The calendar does not answer. Try again in a moment.") from error
         self._taken = {datetime.fromisoformat(slot): visit_id for slot, visit_id in rows}
 
-    def _in_transaction(self, statement: str, values: list[str | None]) -> list[tuple[str, str]]:
+    def _in_transaction(
+        self, statement: str, values: tuple[str | None, ...]
+    ) -> list[tuple[str, str]]:
         with closing(sqlite3.connect(self._file, timeout=LOCKED_S)) as table, table:
             table.execute("CREATE TABLE IF NOT EXISTS taken (slot TEXT PRIMARY KEY, visit TEXT)")
             table.execute(statement, values)
             return table.execute("SELECT slot, visit FROM taken").fetchall()
+
+
+def _text(slot: datetime) -> str:
+    return slot.astimezone(UTC).isoformat()

@@ -112,11 +112,6 @@ class Rate(VisitCommand):
     op: Literal["rate"] = "rate"
     rating: int = Field(ge=1, le=5)
 
-    def apply(self, state: ClinicState, context: Clinic) -> ClinicState:
-        if (missing := is_booked(state)) is not None:
-            raise missing
-        return super().apply(state, context)
-
 
 class CheckIn(VisitCommand):
     """The patient has come. For the clinic's staff."""

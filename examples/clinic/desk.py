@@ -1,11 +1,11 @@
 """The four agents of the front desk, and who hands the patient over to whom."""
 
 import json
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, Field
 
-from agents.handoff import BACK, Agent, Call, CallPolicy, EndCall, Graph, Handoff, Opening
+from agents.handoff import BACK, Agent, CallPolicy, EndCall, Graph, Handoff, Opening
 from examples.clinic.actions import AskClinic, BookVisit, CheckInsurance, FindSlots, SendText
 from examples.clinic.clinic import Clinic
 from examples.clinic.commands import ChooseSlot, Identify, Rate, SetPhone, SetReason
@@ -13,20 +13,15 @@ from examples.clinic.visit import ClinicState, is_booked, patient_known, ready_t
 from state.privacy import Redactor, in_passing, redact_whole, settled
 from state.shared import Refused
 
-Desk = Call[ClinicState, Clinic]
 
-
-def instructions(task: str) -> "staticmethod[[ClinicState, Clinic, Desk], str]":
+def instructions(task: str) -> "staticmethod[[ClinicState, Clinic, Any], str]":
     """Return an agent's instructions: its task, and what holds for all.
 
     The date is last and has no time, so that a provider's prompt cache stays valid for a day.
     """
     manners = "Ask for one thing at a time, in one or two short sentences. Give no medical advice."
     return staticmethod(
-        lambda visit, clinic, call: (
-            f"{task} {manners} The clinic is {clinic.facts.name}. Today is"
-            f" {clinic.now():%A, %Y-%m-%d}."
-        )
+        lambda visit, clinic, call: f"{task} {manners} Today is {clinic.now():%A, %Y-%m-%d}."
     )
 
 
@@ -35,7 +30,7 @@ class Reception(Agent[ClinicState, Clinic]):
 
     name = "reception"
     prompt = instructions(
-        "You are Reception, at a dental clinic's front desk. Find out full name, birth date and"
+        "You are Reception at Maple Street Dental. Find out full name, birth date and"
         " reason; of new patients also the telephone number."
     )
     offers = (Identify, SetPhone, SetReason, AskClinic, EndCall)
@@ -53,7 +48,7 @@ class Scheduling(Agent[ClinicState, Clinic]):
 
     name = "scheduling"
     prompt = instructions(
-        "You are Scheduling, at a dental clinic's front desk. Offer two or three free slots, repeat"
+        "You are Scheduling at Maple Street Dental. Offer two or three free slots, repeat"
         " the chosen one with day and time, and book it when the patient says yes."
     )
     offers = (FindSlots, ChooseSlot, BookVisit, SetReason, AskClinic, EndCall)
@@ -71,7 +66,7 @@ class InsuranceDesk(Agent[ClinicState, Clinic]):
 
     name = "insurance"
     prompt = instructions(
-        "You are Insurance, at a dental clinic's front desk. Ask for the member number, have it"
+        "You are Insurance at Maple Street Dental. Ask for the member number, have it"
         " checked, and hand back when the patient has an answer or wants something else."
     )
     offers = (CheckInsurance, AskClinic, EndCall)
@@ -88,7 +83,7 @@ class Survey(Agent[ClinicState, Clinic]):
 
     name = "survey"
     prompt = instructions(
-        "You are Survey, at a dental clinic's front desk. Call send_text, and again when the patient"
+        "You are Survey at Maple Street Dental. Call send_text, and again when the patient"
         " has agreed to it; then ask for a rating from one to five, then say goodbye."
     )
     offers = (SendText, Rate, AskClinic, EndCall)
@@ -145,7 +140,6 @@ def digest(visit: ClinicState, version: int) -> str:
     """Show models what they need, and neither name nor birth date nor any number of the patient's."""
     patient = visit.patient
     known = {
-        "version": version,
         "stage": visit.stage,
         "patient": patient and ("returning" if patient.returning else "new"),
         "phone_known": patient and patient.phone is not None,
@@ -159,13 +153,11 @@ def digest(visit: ClinicState, version: int) -> str:
 
 def expects(visit: ClinicState, agent: str, refusal: Refused | None) -> str:
     """Say what kind of answer an agent waits for, for pages that show the fitting buttons."""
-    if agent == "reception" and visit.patient is None:
+    if visit.patient is None:
         return "name"
-    if agent == "scheduling" and visit.wanted is not None:
-        return "yes_no"
-    if agent == "survey" and visit.stage == "booked":
+    if agent == "survey":
         return "yes_no" if visit.text_sent is None else "rating"
-    return "open"
+    return "yes_no" if visit.wanted is not None else "open"
 
 
 def policy(clinic: Clinic) -> CallPolicy[ClinicState, Clinic]:

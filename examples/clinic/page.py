@@ -1,7 +1,5 @@
 """The patient's page: what clients see of a visit, which commands they may send, and how they book."""
 
-from collections.abc import Iterable
-
 from pydantic import BaseModel, Field, JsonValue
 
 from examples.clinic.actions import book
@@ -9,7 +7,7 @@ from examples.clinic.clinic import Clinic
 from examples.clinic.commands import CheckIn, ChooseSlot, SetPhone, SetReason
 from examples.clinic.visit import ClinicState
 from rpc.gateway import Caller, Request
-from rpc.page import ObjectType, PageMethod, Session, StateObject
+from rpc.page import PageMethod, Session
 
 PATIENT, STAFF = "patient", "staff"
 """The roles. The patient is the user; staff have a token that says so."""
@@ -28,13 +26,6 @@ def view(visit: ClinicState, version: int, agent: str | None) -> dict[str, JsonV
         "patient": patient and {"name": patient.name, "phone": f"...{(patient.phone or '')[-4:]}"},
         "plan": visit.insurance and visit.insurance.plan,
     }
-
-
-def _reason(visit: ClinicState) -> Iterable[StateObject]:
-    yield StateObject("reason", {"reason": visit.reason})
-
-
-OBJECTS = {"reason": ObjectType[ClinicState, Clinic](all=_reason, update=SetReason)}
 
 
 class BookRequest(Request):

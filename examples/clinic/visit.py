@@ -22,7 +22,6 @@ MemberId = Annotated[str, BeforeValidator(_compact), Field(pattern=r"^[A-Z0-9]{4
 Reason = Literal["check_up", "cleaning", "toothache", "other"]
 """What brings a patient to the clinic."""
 
-
 Stage = Literal["open", "booked", "arrived"]
 """How far a visit has come."""
 
@@ -108,9 +107,5 @@ def is_booked(visit: ClinicState) -> Refused | None:
 
 
 def spoken(slot: datetime) -> str:
-    """Say a slot.
-
-    >>> spoken(datetime.fromisoformat("2026-11-24T09:30-05:00"))
-    'Tuesday, November 24 at 9:30'
-    """
+    """Say a slot, as Tuesday, November 24 at 9:30."""
     return f"{slot:%A, %B} {slot.day} at {slot.hour}:{slot:%M}"

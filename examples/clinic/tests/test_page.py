@@ -175,17 +175,3 @@ async def test_no_client_sends_a_command_that_only_the_clinic_writes(
 
     assert refused.value.code == 4005
     assert call.state.slot is None
-
-
-async def test_a_page_reads_and_changes_the_reason_as_an_object(
-    front: Front, room: FakeRoom
-) -> None:
-    call = front.call(front.ready())
-    gateway = await serve(room, call)
-    update = {"operation": "update", "object_type": "reason", "object_id": "reason"}
-
-    done = await room.call("ada", "agent.state", {**update, "data": {"reason": "check_up"}})
-    await gateway.aclose()
-
-    assert json.loads(done)["status"] == "success"
-    assert call.state.reason == "check_up"

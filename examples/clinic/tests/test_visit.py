@@ -10,7 +10,6 @@ from examples.clinic.commands import (
     CheckIn,
     ChooseSlot,
     Identify,
-    Rate,
     RecordBooking,
     SetPhone,
     SetReason,
@@ -114,9 +113,7 @@ def test_the_stage_follows_from_the_rest(front: Front) -> None:
     assert CheckIn().apply(booked, front.clinic).stage == "arrived"
 
 
-def test_nothing_is_rated_and_nobody_arrives_before_a_booking(front: Front) -> None:
-    with pytest.raises(NotReady):
-        front.after(Rate(rating=5))
+def test_nobody_arrives_without_a_booking(front: Front) -> None:
     with pytest.raises(NotReady):
         front.after(CheckIn())
 
