@@ -50,6 +50,7 @@ def _policy(context: "OrderContext") -> "CallPolicy[OrderState, OrderContext]":
 
 def _context(environment: Environment) -> "OrderContext":
     from bella_vista.menus import served_menu
+    from state.context import OrderContext
 
     menu = served_menu(environment.settings.menu)
     now = environment.clock(ZoneInfo(menu.restaurant.timezone))

@@ -93,12 +93,13 @@ class PageComments:
         self._ops, self._done, self._total = [], [], None
         self._heard = ""
 
-    def take_comment(self, order: OrderState) -> str:
+    def take_comment(self, state: OrderState) -> str:
         """Return the comment and drop the changes; an empty text if they cancel out.
 
         Args:
-            order: The present order.
+            state: The present order.
         """
+        order = state
         before, ops, changes, was = self._before, self._ops, self._done, self._total
         heard = self._heard
         self._drop()

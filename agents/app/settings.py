@@ -300,79 +300,77 @@ class AppSettings(BaseSettings):
         return f"{where}: {str(fault['msg']).removeprefix('Value error, ')}"
 
 
-class RoomSettings(AppSettings):
-    """Settings with a LiveKit server: its address, key and secret are required."""
-
-    # Other programs use LIVEKIT_* as well, so only this class validates them.
-
-    livekit_url: str | None = Field(
-        default=None, validation_alias="LIVEKIT_URL", validate_default=True
-    )
-    livekit_api_key: str | None = Field(
-        default=None, validation_alias="LIVEKIT_API_KEY", validate_default=True
-    )
-    livekit_api_secret: SecretStr | None = Field(
-        default=None, validation_alias="LIVEKIT_API_SECRET", validate_default=True
-    )
-
-    @field_validator("livekit_url")
-    @classmethod
-    def _a_server(cls, url: str | None) -> str:
-        if url is None:
-            raise ValueError("is not set: the address of a LiveKit server")
-        return check_livekit_url(url)
-
-    @field_validator("livekit_api_key")
-    @classmethod
-    def _a_key(cls, key: str | None, info: ValidationInfo) -> str:
-        if key is None:
-            raise ValueError("is not set: the LiveKit server's API key")
-        key = check_key(SecretStr(key)).get_secret_value()
-        if _is_remote(info):
-            from agents.app.livekit_server import API_KEY
-
-            if key in (_DEVKEY, API_KEY):
-                raise ValueError("is the public key of a development server")
-        return key
-
-    @field_validator("livekit_api_secret")
-    @classmethod
-    def _a_secret(cls, secret: SecretStr | None, info: ValidationInfo) -> SecretStr:
-        if secret is None:
-            raise ValueError("is not set: the LiveKit server's API secret")
-        secret = check_key(secret)
-        if not _is_remote(info):
-            return secret
-        from agents.app.livekit_server import API_SECRET
-
-        if secret.get_secret_value() == API_SECRET:
-            raise ValueError("is the public secret of a development server")
-        if len(secret.get_secret_value()) < KEY_BYTES:
-            raise ValueError(
-                f"is too short: a server that others can reach needs {KEY_BYTES} characters"
-            )
-        return secret
-
-    @field_validator("metrics_port")
-    @classmethod
-    def _a_port_of_its_own(cls, port: int | None, info: ValidationInfo) -> int | None:
-        if port is not None and port == info.data.get("health_port"):
-            raise ValueError(
-                f"is the same port as {cls.variable('health_port')}: each needs its own"
-            )
-        return port
-
-
 _Form = TypeVar("_Form", bound=AppSettings)
 
 
 @cache
 def _for_rooms(form: type[_Form]) -> type[_Form]:
     """Derive the class whose settings of a LiveKit server are required and checked."""
-    if issubclass(form, RoomSettings):
-        return form
-    name, members = f"{form.__name__}ForRooms", {"__module__": form.__module__}
-    return cast("type[_Form]", type(name, (RoomSettings, form), members))
+
+    class ForRooms(form):  # type: ignore[valid-type, misc]
+        """Settings with a LiveKit server: its address, key and secret are required."""
+
+        # Other programs use LIVEKIT_* as well, so only this class validates them.
+
+        livekit_url: str | None = Field(
+            default=None, validation_alias="LIVEKIT_URL", validate_default=True
+        )
+        livekit_api_key: str | None = Field(
+            default=None, validation_alias="LIVEKIT_API_KEY", validate_default=True
+        )
+        livekit_api_secret: SecretStr | None = Field(
+            default=None, validation_alias="LIVEKIT_API_SECRET", validate_default=True
+        )
+
+        @field_validator("livekit_url")
+        @classmethod
+        def _a_server(cls, url: str | None) -> str:
+            if url is None:
+                raise ValueError("is not set: the address of a LiveKit server")
+            return check_livekit_url(url)
+
+        @field_validator("livekit_api_key")
+        @classmethod
+        def _a_key(cls, key: str | None, info: ValidationInfo) -> str:
+            if key is None:
+                raise ValueError("is not set: the LiveKit server's API key")
+            key = check_key(SecretStr(key)).get_secret_value()
+            if _is_remote(info):
+                from agents.app.livekit_server import API_KEY
+
+                if key in (_DEVKEY, API_KEY):
+                    raise ValueError("is the public key of a development server")
+            return key
+
+        @field_validator("livekit_api_secret")
+        @classmethod
+        def _a_secret(cls, secret: SecretStr | None, info: ValidationInfo) -> SecretStr:
+            if secret is None:
+                raise ValueError("is not set: the LiveKit server's API secret")
+            secret = check_key(secret)
+            if not _is_remote(info):
+                return secret
+            from agents.app.livekit_server import API_SECRET
+
+            if secret.get_secret_value() == API_SECRET:
+                raise ValueError("is the public secret of a development server")
+            if len(secret.get_secret_value()) < KEY_BYTES:
+                raise ValueError(
+                    f"is too short: a server that others can reach needs {KEY_BYTES} characters"
+                )
+            return secret
+
+        @field_validator("metrics_port")
+        @classmethod
+        def _a_port_of_its_own(cls, port: int | None, info: ValidationInfo) -> int | None:
+            if port is not None and port == info.data.get("health_port"):
+                raise ValueError(
+                    f"is the same port as {form.variable('health_port')}: each needs its own"
+                )
+            return port
+
+    ForRooms.__name__ = ForRooms.__qualname__ = f"{form.__name__}ForRooms"
+    return cast("type[_Form]", ForRooms)
 
 
 def has_livekit_settings() -> bool:
