@@ -266,6 +266,7 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
         # on.
         preamble = f"{call.preamble} ".lstrip()
         reply = call.new_reply(self.name)
+        call.shows(None)  # a fallback sentence is about no version
         redactor = OutputRedactor(call.policy.redact_output, call.policy.safe_prefix)
         sorter: ToolCallSorter | None = None
         try:
@@ -281,6 +282,7 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
             if instructions is not None:
                 replace_instructions(items, instructions)
             shown = with_digest(items, self._data_message(call.digest))
+            call.shows(reply.seen)
             async with aclosing(self._request(call, shown, offered)) as chunks:
                 async for chunk in chunks:
                     if chunk.usage is not None:
@@ -299,6 +301,8 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
             self._log_failure(call, error)
             if reply.spoke:  # separate the fallback sentence from what was said
                 yield f"{_flush_safely(redactor)} "
+            if not reply.spoke:
+                call.shows(None)
             if sorter is None or not sorter.stream_failed():
                 yield f"{preamble}{self._fallback_text(call)}"
             return
@@ -308,6 +312,7 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
                 delta=ChoiceDelta(role="assistant", tool_calls=sorter.final),
             )
         elif not reply.spoke and not sorter.forwarded:
+            call.shows(None)
             yield f"{preamble}{self._fallback_text(call)}"
 
     def _rendered_prompt(self, call: "Call[S, C]") -> str | None:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any, Generic, TypeVar
 
 from livekit.agents import NOT_GIVEN, AgentSession
@@ -40,6 +40,7 @@ from agents.handoff.failures import (
 from agents.handoff.graph import Graph
 from agents.handoff.livekit_workarounds import (
     add_user_message,
+    current_speech,
     event_handler,
     is_closing,
     keep_raw_replies_out_of_traces,
@@ -67,6 +68,17 @@ S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
 
 HAND_OVER = HandOver.model_fields["op"].default
+
+
+@dataclass(frozen=True, slots=True)
+class _Basis:
+    """What words are made from: a version of the state, and a topic if they were given one."""
+
+    version: int | None = None
+    about: str | None = None
+
+
+_NO_BASIS = _Basis()
 
 
 class Call(Generic[S, C]):
@@ -131,7 +143,8 @@ class Call(Generic[S, C]):
         self.tts_by_agent: Mapping[str, TTS[Any]] = {}
         """Per-agent text-to-speech models."""
         self._llm_by_agent: dict[str, LLM[Any] | Callable[[], LLM[Any]]] = {}
-        self._queued_speech: list[str] = []
+        self._queued_speech: list[tuple[str, _Basis]] = []
+        self._basis_of: dict[SpeechHandle, _Basis] = {}
         self.closing: EndReason | None = None
         """Why the call will end after the reply under way."""
         self._ended: EndReason | None = None
@@ -326,27 +339,56 @@ class Call(Generic[S, C]):
         else:
             self._answer()
 
-    def speak(self, words: str) -> None:
+    def speak(self, words: str, *, about: str | None = None, version: int | None = None) -> None:
         """Have the active agent say a text verbatim, or the next agent if none is active right now.
+
+        ``Said`` tells when it has been said, with its topic and version, and whether the user
+        interrupted it: an application need not search what agents say.
 
         No model is requested. A session's own ``say`` needs a text-to-speech model where there is
         audio (livekit-agents 1.8.9); this takes the path of every other reply.
+
+        Args:
+            words: The text.
+            about: Its topic, in the application's own terms.
+            version: The version of the state it was made from; by default the current one if there
+                is a topic, else none.
         """
+        if version is None and about is not None:
+            version = self.shared.version
+        self._speak(words, _Basis(version, about))
+
+    def _speak(self, words: str, basis: "_Basis") -> None:
         if not self._has_agent or self.handing_over:
-            self._queued_speech.append(words)
+            self._queued_speech.append((words, basis))
             return
         try:
-            self.session.generate_reply(
+            speech = self.session.generate_reply(
                 instructions=f"{SAY}{replace_lone_surrogates(words)}", tool_choice="none"
             )
         except RuntimeError:  # the session is closing
             logger.debug("nothing spoken: the session is closing")
+        else:
+            self._based_on(speech, basis)
 
     def speak_queued(self) -> None:
         """Say the texts that were queued while no agent was active."""
         queued_speech, self._queued_speech = self._queued_speech, []
-        for words in queued_speech:
-            self.speak(words)
+        for words, basis in queued_speech:
+            self._speak(words, basis)
+
+    def shows(self, version: int | None) -> None:
+        """Note which version the words of the present reply are made from; None for no version."""
+        if (speech := current_speech()) is not None:
+            self._based_on(speech, _Basis(version))
+
+    def _based_on(self, speech: SpeechHandle, basis: "_Basis") -> None:
+        def forget(speech: SpeechHandle) -> None:
+            self._basis_of.pop(speech, None)
+
+        if speech not in self._basis_of:
+            speech.add_done_callback(forget)
+        self._basis_of[speech] = basis
 
     @property
     def preamble(self) -> str:
@@ -509,7 +551,18 @@ class Call(Generic[S, C]):
             known = not item.interrupted or self.session.output.audio is not None
             if known and self._preamble in text:
                 self._preamble = ""
-            self.emit(Said(self.turn, self.speaker, text, item.interrupted))
+            speech = current_speech()
+            basis = self._basis_of.get(speech, _NO_BASIS) if speech is not None else _NO_BASIS
+            self.emit(
+                Said(
+                    self.turn,
+                    self.speaker,
+                    text,
+                    item.interrupted,
+                    version=basis.version,
+                    about=basis.about,
+                )
+            )
             self.turns.agent_spoke(interrupted=item.interrupted)
 
     def _on_agent_state(self, event: AgentStateChangedEvent) -> None:
@@ -561,7 +614,7 @@ class Call(Generic[S, C]):
             # Interrupted by sounds without words: the user's earlier message is still unanswered.
             self._answer()
         else:
-            self.speak(self.apology)
+            self._speak(self.apology, _NO_BASIS)
 
     def _wake_waiters(self) -> None:
         waiters, self._waiters = self._waiters, []

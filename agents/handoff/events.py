@@ -33,6 +33,11 @@ class Said:
     agent: str
     text: str
     interrupted: bool = False
+    version: int | None = field(default=None, compare=False)
+    """The version of the state that the words were made from: the one a model request showed, or
+    the one given to ``Call.speak``. None for a fallback sentence."""
+    about: str | None = field(default=None, compare=False)
+    """The topic given to ``Call.speak``; None for a reply."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 from livekit.agents import NOT_GIVEN, AgentSession, APIConnectOptions, RunContext
 from livekit.agents.llm import LLM, ChatContext, ChatMessage, FallbackAdapter, LLMStream, Tool
 from livekit.agents.telemetry import gen_ai
+from livekit.agents.voice import SpeechHandle
+from livekit.agents.voice.agent_activity import _SpeechHandleContextVar
 
 logger = logging.getLogger(__name__)
 
@@ -62,6 +64,11 @@ def allow_interruptions(context: RunContext[Any], *, allow: bool) -> None:
             context.disallow_interruptions()
     except RuntimeError:  # already interrupted: the transfer is decided all the same
         logger.debug("reply interrupted before its transfer was decided")
+
+
+def current_speech() -> SpeechHandle | None:
+    """Return the reply whose task this is; an event about an item does not name its reply."""
+    return _SpeechHandleContextVar.get(None)
 
 
 def is_closing(session: AgentSession[Any]) -> bool:

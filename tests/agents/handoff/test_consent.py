@@ -9,6 +9,7 @@ from livekit.agents.voice import SpeechHandle
 
 from agents.handoff import Action, Agent, Call, EndCall, Graph, Read, Tool
 from agents.testing import Conversation, ScriptedLLM, SpokenConversation, calls, says, until
+from tests.agents.handoff.test_whole_writes import Gated
 from tests.agents.hotel import AddNights, HotelAgent, SetGuest, Stay, hotel
 
 
@@ -175,3 +176,22 @@ async def test_words_that_the_reply_has_not_seen_are_no_answer(guarded: tuple[st
     outputs = [tool for turn in talk.turns for tool in turn.tools if tool.name == guarded[0]]
     assert [tool.is_error for tool in outputs] == [True]
     assert (SendMessage.sent, talk.state.guest) == ([], None)
+
+
+async def test_an_action_waits_for_a_change_before_it_that_is_still_being_stored() -> None:
+    disk = Gated()
+    graph = desk((AddNights, SendMessage), {"send_message": ("add_nights",)})
+    model = ScriptedLLM([says("Hi."), calls(NIGHTS, MESSAGE), says("Two nights: shall I?")])
+
+    async with Conversation(hotel(graph=graph, journal=disk), model) as talk:
+        disk.gate.clear()
+        talk.user_says_nowait("Two nights, and a message")
+        await until(lambda: disk.asked == 1)
+        for _ in range(50):
+            await asyncio.sleep(0)
+        early = list(SendMessage.sent)
+        disk.gate.set()
+        await talk.answered()
+
+    assert (early, SendMessage.sent) == ([], [])
+    assert [tool.name for tool in talk.turns[1].tools if tool.is_error] == ["send_message"]

@@ -166,10 +166,10 @@ async def test_one_reply_that_is_not_heard_is_not_the_end_of_a_call_by_phone(
         told: list[str] = []
         speak = talk.call.speak
 
-        def works_again(words: str) -> None:
+        def works_again(words: str, **how: Any) -> None:
             told.append(words)
             voice.broken = False
-            speak(words)
+            speak(words, **how)
 
         talk.call.speak = works_again  # type: ignore[method-assign]
         await caller.says(0)
