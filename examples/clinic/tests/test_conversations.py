@@ -93,17 +93,23 @@ async def test_the_model_without_a_key_follows_a_whole_visit(front: Front) -> No
         await talk.user_says("Tuesday at 9:30")
         await talk.user_says("yes")
         await talk.user_says("does my insurance pay?")
-        await talk.user_says("it is m4411")
+        insured = await talk.user_says("it is m4411")
         front.insurer.answers.set()
         await told(talk)
         await talk.user_says("thanks")
-        await talk.user_says("that is all")
+        consent = await talk.user_says("that is all")
         await talk.user_says("yes")
         await talk.user_says("5")
         last = await talk.user_says("bye")
 
     assert asked.said == ["I need this first: phone. Could you tell me?"]
     assert "Monday, November 23 at 9:00" in offered.said[0]
+    assert insured.said == [
+        "I am asking your insurer; this can take up to half a minute.",
+        "The patient is covered by Dental Basic.",
+    ]
+    assert consent.said == ["May I send you a text message with your appointment?"]
+    assert len(front.messages.sent) == 1
     assert (talk.state.slot, talk.state.rating) == (TUESDAY, 5)
     assert last.ended is not None
 

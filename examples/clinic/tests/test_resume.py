@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.testing import Conversation, ScriptedLLM, calls, says
+from agents.testing import Conversation, ScriptedLLM, calls, says, until
 from examples.clinic.app import APP
 from examples.clinic.tests.kit import TUESDAY, Front
 from examples.clinic.visit import ClinicState, SlotTaken
@@ -91,8 +91,25 @@ async def test_a_message_sent_before_the_kill_is_asked_for_with_the_same_key(fro
             await talk.user_says("Did you send it?")
             await talk.user_says("Yes")
 
-    assert [*front.messages.sent] == [(front.folder / "sent").read_text()]
+    assert [*front.messages.sent] == [(front.folder / "key").read_text()]
     assert talk.state.text_sent == TUESDAY
+
+
+async def test_an_insurer_asked_before_the_kill_is_asked_again_and_the_patient_is_told(
+    front: Front,
+) -> None:
+    assert await killed(front, "insurer") == "the insurer is asked"
+
+    front.insurer.answers.set()
+    model = ScriptedLLM([says("Welcome back."), says("You are covered by Dental Basic.")])
+    async with store_of(front) as store:
+        visit = await SharedState.open(store, "visit-1", front.after(), front.clinic)
+        async with Conversation(APP.call(visit), model) as talk:
+            await until(lambda: not talk.call.slow_tools.busy)
+
+    assert front.insurer.keys == [(front.folder / "key").read_text()]
+    assert talk.greeting.said == ["Welcome back.", "You are covered by Dental Basic."]
+    assert talk.state.insurance is not None
 
 
 async def test_who_is_taken_over_says_so_and_books_nothing(front: Front) -> None:
