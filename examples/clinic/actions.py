@@ -59,7 +59,7 @@ class FindSlots(Action):
     async def run(self, call: Call[ClinicState, Clinic]) -> str:
         calendar = call.shared.context.calendar
         await calendar.refresh()
-        return "Free: " + ", ".join(map(str, calendar.offer()))
+        return "These are free: " + "; ".join(map(str, calendar.offer())) + "."
 
 
 class BookVisit(Action):
@@ -93,7 +93,7 @@ class CheckInsurance(SlowAction):
             raise Unavailable("The insurer cannot be reached just now.") from error
         record = RecordInsurance(insurance=Insurance(member_id=self.member_id, plan=plan))
         await call.shared.apply(record, actor=call.speaker, key=key)
-        return f"The patient is covered by {plan}." if plan else "The insurer knows no such member."
+        return f"Covered by {plan}." if plan else "The insurer knows no such member."
 
 
 class SendText(Action):

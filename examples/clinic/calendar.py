@@ -62,15 +62,15 @@ class Calendar:
                 slot += SLOT
 
     def named(self, words: str) -> datetime:
-        """Return the slot that is called so: ``2026-11-24T09:30`` or ``tuesday 9:30``.
+        """Return the slot that is called so: as offered, ``tuesday 9:30`` or ``2026-11-24T09:30``.
 
         Raises:
             NoSuchSlot: There is none.
         """
         words = words.strip().lower()
         for slot in self.slots():
-            day, hour = f"{slot:%A}".lower(), f"{slot.hour}:{slot:%M}"
-            if words in (f"{slot:%Y-%m-%dt%H:%M}", f"{day} {hour}", f"{day} {slot:%H:%M}"):
+            short = f"{slot:%A} {slot.hour}:{slot:%M}", f"{slot:%A %H:%M}", f"{slot:%Y-%m-%dT%H:%M}"
+            if words in (name.lower() for name in (spoken(slot), *short)):
                 return slot
         raise NoSuchSlot("There is no such slot. Offer another.", free=self.offer())
 
@@ -80,8 +80,8 @@ class Calendar:
 
     def offer(self) -> list[JsonValue]:
         """Name the first slots that were free when the table was last read."""
-        free = [slot for slot in self.slots() if slot not in self._taken]
-        return [f"{slot:%Y-%m-%dT%H:%M} ({spoken(slot)})" for slot in free[:OFFERED]]
+        free = [spoken(slot) for slot in self.slots() if slot not in self._taken]
+        return [*free[:OFFERED]]
 
     async def refresh(self) -> None:
         """Read the table."""

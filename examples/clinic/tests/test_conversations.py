@@ -106,7 +106,7 @@ async def test_the_model_without_a_key_follows_a_whole_visit(front: Front) -> No
     assert "Monday, November 23 at 9:00" in offered.said[0]
     assert insured.said == [
         "I am asking your insurer; this can take up to half a minute.",
-        "The patient is covered by Dental Basic.",
+        "Covered by Dental Basic.",
     ]
     assert consent.said == ["May I send you a text message with your appointment?"]
     assert len(front.messages.sent) == 1
@@ -189,7 +189,7 @@ async def test_a_slot_that_another_visit_takes_meanwhile_is_refused(front: Front
     (booking,) = turn.tools
     assert booking.is_error
     assert "slot_taken" in booking.output
-    assert "2026-11-23T09:00" in booking.output
+    assert "Monday, November 23 at 9:00" in booking.output
     assert talk.state.slot is None
 
 
@@ -215,7 +215,7 @@ async def test_the_talk_goes_on_while_the_insurer_takes_its_time(front: Front) -
     assert asked.said == ["I am asking your insurer; this can take up to half a minute."]
     assert meanwhile.said == ["We are at 12 Maple Street.", "You are covered by Dental Basic."]
     assert [turn.turn for turn in meanwhile.your_turns] == [2, 2]
-    assert ("assistant", "(check_insurance: The patient is covered by Dental Basic.)") in (
+    assert ("assistant", "(check_insurance: Covered by Dental Basic.)") in (
         model.requests[-1].texts
     )
     assert talk.state.insurance == Insurance(member_id="M4411", plan="Dental Basic")
