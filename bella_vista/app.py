@@ -106,9 +106,11 @@ def _comments(context: "OrderContext") -> "Comments":
     return PageComments(context)
 
 
-def _refuse_resume(order: "OrderState") -> str | None:
+def _refuse_resume(order: "OrderState", context: "OrderContext") -> str | None:
     from state.stages import ENDED
 
+    if order.restaurant_id != context.menu.restaurant.id:
+        return "belongs to another restaurant"
     return f"is {order.stage.value}" if order.stage in ENDED else None
 
 
@@ -236,6 +238,7 @@ APP: "App[OrderState, OrderContext]" = App(
     given_up=_given_up,
     serving=_serving,
     preload=(
+        "bella_vista.menus",
         "bella_vista.local.model",
         "bella_vista.page_comments",
         "phonenumbers",

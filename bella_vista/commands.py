@@ -1,15 +1,18 @@
 """The restaurant's own commands: ``menu check``, ``understand``, ``orders advance`` and ``orders forget``."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from agents.app.app import App
 from agents.app.cli import FAILED, read_settings, with_store
 from agents.app.terminal.streams import printable, say
-from state.context import OrderContext
-from state.order import OrderState
+
+if TYPE_CHECKING:
+    from bella_vista.settings import Settings
+    from state.context import OrderContext
+    from state.order import OrderState
 
 MenuOption = Annotated[
     str | None,
@@ -21,7 +24,7 @@ DatabaseOption = Annotated[
 ]
 
 
-def commands_of(app: App[OrderState, OrderContext]) -> typer.Typer:
+def commands_of(app: "App[OrderState, OrderContext]") -> typer.Typer:
     """Return the commands ``understand`` and ``menu check``."""
     commands = typer.Typer()
     menu_commands = typer.Typer(help="Check a menu.", no_args_is_help=True)
@@ -40,11 +43,9 @@ def commands_of(app: App[OrderState, OrderContext]) -> typer.Typer:
         ] = None,
     ) -> None:
         """Show how the local model understands each line of the input, as JSON."""
-        from bella_vista.settings import Settings
         from bella_vista.understand import understand_lines
 
-        read_settings(app)  # warns of unknown ones
-        understand_lines(Settings.read(menu=menu, at=at))
+        understand_lines(cast("Settings", read_settings(app, menu=menu, at=at)))
 
     @menu_commands.command("check")
     def menu_check(
@@ -63,7 +64,7 @@ def commands_of(app: App[OrderState, OrderContext]) -> typer.Typer:
     return commands
 
 
-def order_commands_of(app: App[OrderState, OrderContext]) -> typer.Typer:
+def order_commands_of(app: "App[OrderState, OrderContext]") -> typer.Typer:
     """Return the commands ``orders advance`` and ``orders forget``."""
     order_commands = typer.Typer()
 

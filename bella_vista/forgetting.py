@@ -28,7 +28,7 @@ from state.forgetting import (
     without_guest,
 )
 from state.order import OrderState, Stage
-from state.shared import SharedState, SqlStore, StateError, Stored, read_state
+from state.shared import SharedState, SqlStore, StateError, Stored, read_state, write_state
 from state.stages import IN_THE_HOUSE, ORDERING
 
 _Commands: TypeAlias = tuple[dict[str, JsonValue], ...]
@@ -175,12 +175,12 @@ class _Erasure:
     def _without_guest(self, state: str, commands: _Commands) -> tuple[str, _Commands]:
         order = _order(state)
         self._add_traces([order], commands)
-        return without_guest(order).model_dump_json(), tuple(map(command_without_guest, commands))
+        return write_state(without_guest(order)), tuple(map(command_without_guest, commands))
 
     def _cut(self, state: str, commands: _Commands) -> tuple[str, _Commands]:
         cut = self._contact.cut
         return (
-            with_words_cut(_order(state), cut).model_dump_json(),
+            write_state(with_words_cut(_order(state), cut)),
             tuple(command_with_words_cut(command, cut) for command in commands),
         )
 

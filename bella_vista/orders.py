@@ -18,7 +18,7 @@ from state.commands import (
     StartPreparing,
 )
 from state.context import OrderContext
-from state.menu import Menu, Restaurant
+from state.menu import Hours, Menu, Restaurant
 from state.order import OrderState, Stage
 from state.shared import Refused, SharedState, SqlStore
 from state.stages import wrong_stage
@@ -79,10 +79,10 @@ def kitchen_context(order: OrderState) -> OrderContext:
         name=order.restaurant_id,
         currency=order.currency,
         timezone="UTC",
-        hours={},
+        hours=Hours(),
     )
     return OrderContext(
-        menu=Menu(version=order.menu_version, restaurant=restaurant, sections=()),
+        menu=Menu(version=order.menu_version, restaurant=restaurant),
         now=lambda: datetime.now(tz=order.opened_at.tzinfo or UTC),
         new_id=lambda: secrets.token_hex(16),
     )

@@ -1,1 +1,1 @@
-"""The order over RPC: the methods clients call, the pushes they receive, and who may call what."""
+"""What clients in a room call and receive: the framework's gateway and page, and the order over them."""

@@ -96,15 +96,6 @@ class MenuPages:
             cursor=self._cursor(after),
         )
 
-    def meant(
-        self, command: Command[OrderState, OrderContext]
-    ) -> Command[OrderState, OrderContext]:
-        """Remove the size from a command for a combo; combos have a size only in these pages."""
-        if isinstance(command, AddItem | ChangeItem) and command.size == ONLY_SIZE:
-            if command.name is not None and self.menu.combo(command.name) is not None:
-                return command.model_copy(update={"size": None})
-        return command
-
     def _part(self, wanted: str) -> _Part:
         section = self.menu.section(wanted)
         name = section.name if section is not None else self._combos
@@ -186,6 +177,16 @@ class MenuPages:
 
     def _cursor(self, after: int | None) -> str | None:
         return None if after is None else f"{self.menu.version}.{after}"
+
+
+def meant(
+    context: OrderContext, command: Command[OrderState, OrderContext]
+) -> Command[OrderState, OrderContext]:
+    """Remove the size from a command for a combo; combos have a size only in these pages."""
+    if isinstance(command, AddItem | ChangeItem) and command.size == ONLY_SIZE:
+        if command.name is not None and context.menu.combo(command.name) is not None:
+            return command.model_copy(update={"size": None})
+    return command
 
 
 def _page(things: Sequence[T], start: int, sizes: Sequence[int]) -> tuple[list[T], int | None]:

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, JsonValue
 
 from rpc.gateway import Caller
-from rpc.menu_pages import MenuPages
+from rpc.menu_pages import MenuPages, meant
 from rpc.page import ObjectType, PageMethod, PageSpec, Session, StateObject, contract
 from rpc.wire import GetMenuRequest, MenuSection, MenuSections, MenuUnchanged, OrderView
 from state.commands import (
@@ -29,9 +29,8 @@ from state.commands import (
 )
 from state.commands.base import line_of
 from state.context import OrderContext
-from state.menu import Menu
 from state.order import OrderLine, OrderState, Stage
-from state.shared import Applied, Command, StateError
+from state.shared import Applied, StateError
 from state.view import fulfilment_view, line_view, view
 
 GUEST, STAFF = "guest", "staff"
@@ -50,28 +49,17 @@ def order_contract() -> dict[str, Any]:
 
 # -- the menu --------------------------------------------------------------------------------------
 
-_pages: dict[int, MenuPages] = {}
-
-
-def pages_of(menu: Menu) -> MenuPages:
-    """Return a menu's pages, which are rendered once while the menu is in use."""
-    pages = _pages.get(id(menu))
-    if pages is None or pages.menu is not menu:
-        _pages.clear()
-        pages = _pages[id(menu)] = MenuPages(menu)
-    return pages
+_rendered: list[MenuPages] = []
+"""The pages of the present menu, which all calls of a process share."""
 
 
 async def _menu(
     session: Session[OrderState, OrderContext], request: GetMenuRequest, caller: Caller
 ) -> BaseModel:
-    return pages_of(session.shared.context.menu).answer(request)
-
-
-def _meant(
-    context: OrderContext, command: Command[OrderState, OrderContext]
-) -> Command[OrderState, OrderContext]:
-    return pages_of(context.menu).meant(command)
+    menu = session.shared.context.menu
+    if not _rendered or _rendered[0].menu is not menu:
+        _rendered[:] = [MenuPages(menu)]
+    return _rendered[0].answer(request)
 
 
 # -- the objects -----------------------------------------------------------------------------------
@@ -82,7 +70,7 @@ def _items(order: OrderState) -> Iterable[StateObject]:
 
 
 def _item(order: OrderState, line: OrderLine) -> StateObject:
-    shown = line_view(line)
+    shown: Mapping[str, Any] = line_view(line)
     data = {name: shown[name] for name in ("name", "quantity", "size", "modifications")}
     data |= {name: shown[name] for name in ("parts", "note") if shown[name]}
     return _object(order, line.id, f"lines/{line.id}", data)
@@ -108,7 +96,9 @@ def _customer(order: OrderState) -> Data:
 
 
 def _fulfilment(order: OrderState) -> Data:
-    there = fulfilment_view(order.fulfilment) if order.fulfilment is not None else {}
+    there: Mapping[str, Any] = {}
+    if order.fulfilment is not None:
+        there = fulfilment_view(order.fulfilment)
     return {name: there.get(name) for name in ("kind", "when", "address")}
 
 
@@ -204,6 +194,6 @@ ORDER_PAGE: PageSpec[OrderState, OrderContext] = PageSpec(
             errors=(4004,),
         ),
     ),
-    resolve=_meant,
+    resolve=meant,
 )
 """What clients read and change of an order."""

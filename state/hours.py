@@ -10,8 +10,9 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Literal
 
 from state.errors import NotPossible, NotValid
-from state.menu.model import Restaurant, Span, Weekday
-from state.menu.serving import WEEKDAYS, interval, weekday
+from state.menu.model import WEEKDAYS, Restaurant, Weekday
+from state.menu.serving import interval, weekday
+from state.menu.values import Span
 
 Kind = Literal["pickup", "delivery"]
 Opening = tuple[datetime, datetime]
@@ -31,7 +32,7 @@ def opening_spans(restaurant: Restaurant, day: date) -> tuple[Opening, ...]:
     if day in restaurant.closed_on:
         return ()
     zone = restaurant.zone
-    openings = (interval(day, span, zone) for span in restaurant.hours.get(weekday(day), ()))
+    openings = (interval(day, span, zone) for span in restaurant.hours[weekday(day)])
     return tuple(
         (begin.astimezone(zone), end.astimezone(zone)) for begin, end in openings if begin < end
     )
@@ -139,8 +140,7 @@ def hours_text(restaurant: Restaurant, now: datetime | None = None) -> str:
     if now is not None:
         sentences.append(_standing(restaurant, now))
     sentences += [
-        f"{_days(days)}: {_spans(restaurant.hours.get(days[0], ()))}."
-        for days in _alike(restaurant)
+        f"{_days(days)}: {_spans(restaurant.hours[days[0]])}." for days in _alike(restaurant)
     ]
     if now is not None:
         today = now.astimezone(restaurant.zone).date()
@@ -191,8 +191,8 @@ def _alike(restaurant: Restaurant) -> list[list[Weekday]]:
     """Put weekdays in a row together that have the same hours."""
     runs: list[list[Weekday]] = []
     for day in WEEKDAYS:
-        hours = restaurant.hours.get(day, ())
-        if runs and restaurant.hours.get(runs[-1][0], ()) == hours:
+        hours = restaurant.hours[day]
+        if runs and restaurant.hours[runs[-1][0]] == hours:
             runs[-1].append(day)
         else:
             runs.append([day])

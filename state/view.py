@@ -1,19 +1,140 @@
-"""The order as everybody outside sees it: plain JSON, every key always there, ``null`` for unknown."""
+"""The order as everybody outside sees it: plain JSON, every key always there, ``null`` for unknown.
+
+The forms are what is rendered here, what is sent, and what the RPC contract says of it.
+"""
 
 import json
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import JsonValue
+from pydantic import ConfigDict, Field, JsonValue, with_config
+from typing_extensions import TypedDict
 
 from state.menu import Chosen
 from state.money import shown
-from state.order import Fulfilment, Note, OrderLine, OrderState
+from state.order import Channel, Fulfilment, Note, OrderLine, OrderState, Stage
 from state.pricing import Bill, Charge, price
 
 LARGEST_VIEW = 14_500
 """How many bytes an order's view may take: old clients get no reply above 15,360."""
+
+Amount = Annotated[int, Field(description="Money in the currency's smallest unit.")]
+Iso = Annotated[str, Field(description="ISO 8601 with its offset.")]
+
+_complete = with_config(ConfigDict(extra="forbid"))
+
+
+@_complete
+class PartView(TypedDict):
+    """One dish within a combo."""
+
+    name: str
+    size: str | None
+    modifications: list[str]
+
+
+@_complete
+class LineView(TypedDict):
+    """One line of the order."""
+
+    id: Annotated[str, Field(description="Short and never reused: L1, L2, ...")]
+    name: Annotated[str, Field(description="The name of the dish or combo on the menu.")]
+    size: str | None
+    quantity: int
+    modifications: Annotated[list[str], Field(description="In the menu's words.")]
+    parts: Annotated[list[PartView], Field(description="The parts of a combo; else empty.")]
+    unit_price: Annotated[Amount, Field(description="With modifications, before discounts.")]
+    line_total: Amount
+    note: str | None
+
+
+@_complete
+class ChargeView(TypedDict):
+    """A discount or a fee; the amount is above 0."""
+
+    code: str
+    name: str
+    amount: Amount
+
+
+@_complete
+class FulfilmentView(TypedDict):
+    """How and when the guest receives the food."""
+
+    kind: Literal["pickup", "delivery"]
+    when: Annotated[Iso | None, Field(description="null: as soon as possible.")]
+    address: str | None
+    ready_at: Annotated[Iso, Field(description="The estimated time at which it is ready.")]
+
+
+@_complete
+class NoteView(TypedDict):
+    """A note to the restaurant that belongs to no line."""
+
+    id: str
+    title: str
+    content: str
+    created_at: Iso
+    updated_at: Iso
+
+
+@_complete
+class LineAmounts(TypedDict):
+    """A line's amounts as text."""
+
+    unit_price: str
+    line_total: str
+
+
+@_complete
+class Display(TypedDict):
+    """Every amount as text in the restaurant's currency: ``$28.47``."""
+
+    subtotal: str
+    tax: str
+    tip: str
+    total: str
+    order_items: Annotated[dict[str, LineAmounts], Field(description="By the line's id.")]
+    discounts: Annotated[dict[str, str], Field(description="By code.")]
+    fees: Annotated[dict[str, str], Field(description="By code.")]
+
+
+@_complete
+class OrderView(TypedDict):
+    """The order as clients see it."""
+
+    order_id: str
+    order_number: Annotated[str, Field(description="Short enough to say aloud.")]
+    restaurant_id: str
+    version: Annotated[int, Field(description="0 at the start; each change adds 1.")]
+    stage: Stage
+    active_agent: Annotated[str | None, Field(description="The agent that is active.")]
+    channel: Channel
+    currency: str
+    customer_name: str | None
+    phone: Annotated[str | None, Field(description="E.164; empty: the guest declined to give one.")]
+    email: str | None
+    order_items: list[LineView]
+    item_count: int
+    order_summary: str
+    subtotal: Amount
+    discounts: list[ChargeView]
+    fees: list[ChargeView]
+    tax: Amount
+    tip: Amount
+    total: Amount
+    tip_percentage: int | float | None
+    coupons: Annotated[list[str], Field(description="Their codes.")]
+    payment_method: Literal["cash", "card"] | None
+    fulfilment: FulfilmentView | None
+    notes: list[NoteView]
+    allergies: list[str]
+    feedback_rating: int | None
+    feedback_comment: str | None
+    person_wanted: bool
+    display: Display
 
 
 def view(order: OrderState, version: int, speaker: str | None) -> dict[str, JsonValue]:
@@ -25,12 +146,12 @@ def view(order: OrderState, version: int, speaker: str | None) -> dict[str, Json
         speaker: The agent that speaks, shown as ``active_agent``.
     """
     bill = price(order)
-    return {
+    seen: OrderView = {
         "order_id": order.order_id,
         "order_number": order.order_number,
         "restaurant_id": order.restaurant_id,
         "version": version,
-        "stage": order.stage.value,
+        "stage": cast(Stage, order.stage.value),
         "active_agent": speaker,
         "channel": order.channel,
         "currency": order.currency,
@@ -57,6 +178,7 @@ def view(order: OrderState, version: int, speaker: str | None) -> dict[str, Json
         "person_wanted": order.person_wanted,
         "display": _display(order, bill),
     }
+    return cast("dict[str, JsonValue]", seen)
 
 
 def summary(order: OrderState) -> str:
@@ -67,7 +189,7 @@ def summary(order: OrderState) -> str:
     return f"{items} (Total: {shown(price(order).total, order.currency)})"
 
 
-def line_view(line: OrderLine) -> dict[str, JsonValue]:
+def line_view(line: OrderLine) -> LineView:
     """Show one line."""
     return {
         "id": line.id,
@@ -85,7 +207,7 @@ def line_view(line: OrderLine) -> dict[str, JsonValue]:
     }
 
 
-def note_view(note: Note) -> dict[str, JsonValue]:
+def note_view(note: Note) -> NoteView:
     """Show one note."""
     return {
         "id": note.id,
@@ -96,13 +218,13 @@ def note_view(note: Note) -> dict[str, JsonValue]:
     }
 
 
-def fulfilment_view(fulfilment: Fulfilment) -> dict[str, JsonValue]:
+def fulfilment_view(fulfilment: Fulfilment) -> FulfilmentView:
     """Show how and when the guest gets the food."""
     return {
         "kind": fulfilment.kind,
         "when": _iso(fulfilment.when),
         "address": fulfilment.address,
-        "ready_at": _iso(fulfilment.ready_at),
+        "ready_at": fulfilment.ready_at.isoformat(),
     }
 
 
@@ -117,23 +239,26 @@ def fits_in_a_reply(order: OrderState) -> bool:
 
 
 def _at_most(order: OrderState) -> int:
-    """An upper bound of the view's bytes that costs a tenth of the view.
+    """Return an upper bound of the view's bytes, at a tenth of what the view costs.
 
-    A character takes at most four bytes; the rest are keys, amounts and signs, counted generously.
+    A character takes at most four bytes; what else is in a form follows from its keys.
     """
-    size = 1700 + 120 * (len(order.notes) + len(order.coupons))
-    letters = 0
+    size = _ORDER + _NOTE * len(order.notes) + _LINE * len(order.order_items)
+    letters = len(order.order_id) + len(order.restaurant_id) + len(order.order_number)
     for text in (order.customer_name, order.email, order.feedback_comment, *order.allergies):
-        letters += 2 + len(text or "")
+        size += _WIDEST
+        letters += len(text or "")
+    for coupon in order.coupons:
+        size += _CHARGE
+        letters += 4 * len(coupon.code)  # in the list, and as a charge's code, name and key
     for line in order.order_items:
-        size += 340
         letters += 2 * len(line.name) + len(line.size or "") + len(line.note or "")
-        if line.chosen:
-            size += _chosen_at_most(line.chosen)
+        size += _chosen_at_most(line.chosen)
         for part in line.parts:
-            size += 60 + 4 * (len(part.name) + len(part.size or "")) + _chosen_at_most(part.chosen)
+            size += _PART + 4 * (len(part.name) + len(part.size or ""))
+            size += _chosen_at_most(part.chosen)
     for note in order.notes:
-        letters += len(note.title) + len(note.content)
+        letters += len(note.id) + len(note.title) + len(note.content)
     if order.fulfilment is not None:
         letters += len(order.fulfilment.address or "")
     return size + 4 * letters
@@ -142,18 +267,32 @@ def _at_most(order: OrderState) -> int:
 def _chosen_at_most(chosen: Sequence[Chosen]) -> int:
     size = 0
     for one in chosen:
-        # "other half", an amount and a count may stand beside the name.
-        size += 60 + 4 * len(one.called or one.name)
+        # "other half" and a count may be beside the name and the amount.
+        size += 2 * _WIDEST + 4 * (len(one.called or one.name) + len(one.amount or ""))
     return size
 
 
-def _charges(charges: Sequence[Charge]) -> list[JsonValue]:
+def _frame(*forms: Any) -> int:
+    """Return the most bytes that forms take apart from their texts and lists."""
+    return sum(len(key) + 4 + _WIDEST for form in forms for key in form.__annotations__)
+
+
+_WIDEST = 20
+"""The most bytes of a number, an amount as text, ``null``, half a time, or the signs around a text."""
+_PART = _frame(PartView)
+_LINE = _frame(LineView, LineAmounts) + 2 * _WIDEST  # its place in the summary and the display
+_NOTE = _frame(NoteView) + 2 * _WIDEST
+_CHARGE = _frame(ChargeView) + 4 * _WIDEST  # its place among the codes and in the display, its name
+_ORDER = _frame(OrderView, Display, FulfilmentView) + _CHARGE + 4 * _WIDEST  # the fee, the times
+
+
+def _charges(charges: Sequence[Charge]) -> list[ChargeView]:
     return [
         {"code": charge.code, "name": charge.name, "amount": charge.amount} for charge in charges
     ]
 
 
-def _display(order: OrderState, bill: Bill) -> dict[str, JsonValue]:
+def _display(order: OrderState, bill: Bill) -> Display:
     def text(amount: int) -> str:
         return shown(amount, order.currency)
 

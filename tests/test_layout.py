@@ -63,7 +63,15 @@ def test_nothing_starts_on_somebody_elses_packages(tmp_path: Path) -> None:
     )
 
 
-FRAMEWORK = ("state.shared", "agents.handoff", "rpc.gateway", "agents.testing", "rpc.testing")
+FRAMEWORK = (
+    "state.privacy",
+    "state.shared",
+    "agents.handoff",
+    "rpc.gateway",
+    "rpc.page",
+    "agents.testing",
+    "rpc.testing",
+)
 
 STRANGERS_OF = """
 import importlib, json, sys

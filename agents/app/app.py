@@ -118,8 +118,8 @@ class App(Generic[S, C]):
         describe: Describes a context for ``doctor``.
         help: The first line of the command line's help.
         zone: The time zone of what is shown of stored states.
-        refuse_resume: Returns why a stored state cannot be continued, as a sentence; ``None`` if it
-            can.
+        refuse_resume: Returns why a stored state cannot be continued in a context, to follow its
+            name in a sentence; ``None`` if it can.
         resumed: Called with a stored state that was just resumed.
         caller_number: Called with the telephone number of a caller whose state is new.
         given_up: Called with the state of a call that broke off and could not be continued, and
@@ -169,7 +169,7 @@ class App(Generic[S, C]):
     describe: Callable[[C], str] = lambda context: "it can be made"
     help: str = ""
     zone: Callable[[S], tzinfo | None] = lambda state: None
-    refuse_resume: Callable[[S], str | None] = lambda state: None
+    refuse_resume: Callable[[S, C], str | None] = lambda state, context: None
     resumed: "Callable[[SharedState[S, C]], Any] | None" = None
     caller_number: "Callable[[SharedState[S, C], str], Any] | None" = None
     given_up: "Callable[[SharedState[S, C], str], Any] | None" = None
@@ -352,8 +352,10 @@ AnyApp = App[Any, Any]
 def _model_faults(state: object) -> Iterator[str]:
     if not (isinstance(state, type) and issubclass(state, BaseModel)):
         yield "state: has to be a pydantic model"
-    elif not state.model_config.get("frozen"):
-        yield f"state: {state.__name__} has to be frozen: set model_config = ConfigDict(frozen=True)"
+    else:
+        from state.shared.shapes import model_faults
+
+        yield from (f"state: {fault}" for fault in model_faults(state))
 
 
 def load_app(path: str) -> AnyApp:

@@ -26,7 +26,7 @@ _YEARS = range(2000, 2101)
 
 
 def parse_time(text: object) -> object:
-    """Parse a time in ISO 8601; without an offset it is the restaurant's time.
+    """Parse a time in ISO 8601; without an offset it is the application's local time.
 
     Raises:
         ValueError: It is not such a time, or out of range.

@@ -1,6 +1,6 @@
 """Settings from options, the environment and ``.env``: one frozen object, or a list of all faults.
 
-An option wins over the application's variables in the environment (``BELLA_VISTA_*``), and those over
+An option wins over the application's variables in the environment, and those over
 ``.env`` in the working directory. Providers' settings keep the providers' names. No fault and no ``repr`` shows a secret.
 """
 
@@ -67,9 +67,10 @@ class AppSettings(BaseSettings):
 
     Args:
         model: ``local``, ``openai``, or ``script:FILE``.
-        at: When the clock starts; now by default. Without an offset it is the restaurant's time.
-        database: Where orders are stored, as a URL; a file in the user's data directory by default.
-        transcript: Whether what is said is stored beside the order: on or off.
+        at: When the clock starts; now by default. Without an offset it is the application's
+            local time.
+        database: Where states are stored, as a URL; a file in the user's data directory by default.
+        transcript: Whether what is said is stored beside the state: on or off.
         transcript_days: How long it is stored, in days, and up to two more; older transcripts are
             deleted when a call begins.
         openai_base_url: The address of the language model's server; OpenAI's own by default.
@@ -79,13 +80,13 @@ class AppSettings(BaseSettings):
         openai_fallback_api_key: The fallback server's key. The first server's key is never sent
             elsewhere.
         openai_local_last: Whether the local model is the last fallback.
-        openai_patience: How long a guest waits for the first word before they are told that
+        openai_patience: How long a user waits for the first word before they are told that
             something is wrong, in seconds.
         livekit_url: The address of the LiveKit server whose rooms are served.
         livekit_api_key: The LiveKit server's API key.
         livekit_api_secret: The API secret; it signs the tokens that let participants into rooms.
         agent_name: The agent name of dispatches to this application.
-        grace: How long a guest may be away before the call is over, in seconds.
+        grace: How long a user may be away before the call is over, in seconds.
         calls: How many calls one worker serves at once.
         idle: How many warmed-up processes wait for the next call.
         drain: How long a worker that was told to stop waits for its calls to end, in seconds.

@@ -23,6 +23,7 @@ from state.shared import (
     StateError,
     Stored,
     UnknownState,
+    write_state,
 )
 
 S = TypeVar("S", bound=BaseModel)
@@ -44,6 +45,11 @@ class StateFaults(InputError):
     def passing(self) -> bool:
         """Whether the fault is transient: it may be over in some seconds without any action."""
         return isinstance(self.__cause__, JournalFault) and self.__cause__.passing
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether the state exists and cannot be read."""
+        return isinstance(self.__cause__, JournalFault) and not self.__cause__.passing
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +114,7 @@ async def new_state(
     state_id = new_id()
 
     def begin(ordinal: int) -> str:
-        return app.new(context, NewState(state_id, number_of(ordinal), channel)).model_dump_json()
+        return write_state(app.new(context, NewState(state_id, number_of(ordinal), channel)))
 
     with as_state_faults(app.noun):
         stored = await store.create(state_id, begin, speaker=app.agents.start)
@@ -133,7 +139,7 @@ async def resume_state(
         state_id = await id_of(app.noun, store, state_id)
 
         def check(stored: Stored) -> None:  # a state that has ended stays with its holder
-            _refuse(app, state_id, stored.read(app.state_type))
+            _refuse(app, context, state_id, stored.read(app.state_type))
 
         stored = await store.take(state_id, check=check)
         shared = SharedState.restored(stored, app.state_type, context)
@@ -226,8 +232,8 @@ def _listed(app: App[S, C], one: Listed) -> ListedState[S]:
     return ListedState(one.state_id, number, one.version, one.speaker, state)
 
 
-def _refuse(app: App[S, C], state_id: str, state: S) -> None:
-    if (why := app.refuse_resume(state)) is not None:
+def _refuse(app: App[S, C], context: C, state_id: str, state: S) -> None:
+    if (why := app.refuse_resume(state, context)) is not None:
         raise StateFaults([f"{app.noun.capitalize()} {state_id} {why}: it cannot be continued."])
 
 

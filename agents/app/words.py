@@ -9,6 +9,7 @@ class Words:
 
     Args:
         not_found: The state that was asked for does not exist, or is not theirs.
+        unreadable: The state exists and cannot be read; a new one was started.
         moved: The state is served in another room now.
         broken_off: The call keeps failing and cannot go on.
         nobody_there: The user has been silent for too long; the call ends.
@@ -19,6 +20,7 @@ class Words:
     """
 
     not_found: str = "I am sorry, I could not find what you wanted to go on with."
+    unreadable: str = "I am sorry, I cannot open what we have agreed so far, so we start again. Nothing of it is lost."
     moved: str = "This goes on in another place now, so I leave this one. Goodbye!"
     broken_off: str = (
         "I am sorry, something is wrong here and this call cannot go on. What we have agreed so far"

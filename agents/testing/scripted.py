@@ -105,7 +105,7 @@ class PlayedLLM(LLM[Any], ABC):
         Args:
             chat_ctx: What the model is shown.
             offered: The names of the tools it may call.
-            settings: The agent's settings for this model.
+            settings: The agent's ``model_settings``.
         """
 
     @property

@@ -10,7 +10,7 @@ from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
 from agents.app.faults import InputError
 from bella_vista.conversations.form import Conversation, ScriptStep
-from state.menu.document import Node, read_document, read_text
+from state.menu.document import Entries, Items, Text, Value, line_at, read_document, read_text
 from state.menu.faults import Fault, MenuFaults, did_you_mean
 
 T = TypeVar("T")
@@ -55,17 +55,17 @@ def load_conversation(path: Path) -> ConversationFile:
     Raises:
         ConversationFaults: Everything that is wrong with it.
     """
-    node = _document(path)
-    if node.kind != "mapping":
+    document = _document(path)
+    if not isinstance(document, Entries):
         message = "a conversation has to be a mapping of keys to values"
-        raise ConversationFaults([Fault(str(path), node.line, message)])
-    conversation = _validated(TypeAdapter(Conversation), node, path)
-    turns = _child(node, "turns") or node
+        raise ConversationFaults([Fault(str(path), line_at(document, ()), message)])
+    conversation = _validated(TypeAdapter(Conversation), document, path)
+    turns = range(len(conversation.turns))
     return ConversationFile(
         path,
         conversation,
-        turn_lines=tuple(turn.line for turn in turns.items),
-        lines={key.text: value.line for key, value in node.entries},
+        turn_lines=tuple(line_at(document, ("turns", turn)) for turn in turns),
+        lines={key: line_at(document, (key,)) for key in document},
     )
 
 
@@ -75,57 +75,51 @@ def load_script(path: Path) -> tuple[ScriptStep, ...]:
     Raises:
         ConversationFaults: Everything that is wrong with it.
     """
-    node = _document(path)
-    steps = _child(node, "script") if node.kind == "mapping" else node
-    if steps is None or steps.kind != "list" or not steps.items:
+    document = _document(path)
+    steps = document.get("script") if isinstance(document, Entries) else document
+    if not isinstance(steps, Items) or not steps:
         message = 'a script has to be a list of steps, or a mapping with the key "script"'
-        raise ConversationFaults([Fault(str(path), node.line, message)])
+        raise ConversationFaults([Fault(str(path), line_at(document, ()), message)])
     return _validated(_STEPS, steps, path)
 
 
-def _document(path: Path) -> Node:
+def _document(path: Path) -> Value:
     try:
-        node, faults = read_document(read_text(path), str(path))
+        document, faults = read_document(read_text(path), str(path))
     except MenuFaults as error:
         raise ConversationFaults(error.faults) from None
     if faults:
         raise ConversationFaults(faults)
-    return node
+    return document
 
 
-def _validated(form: TypeAdapter[T], node: Node, path: Path) -> T:
+def _validated(form: TypeAdapter[T], document: Value, path: Path) -> T:
     try:
-        return form.validate_python(_data(node))
+        return form.validate_python(_data(document))
     except ValidationError as error:
         raise ConversationFaults(
-            _fault(fault, node, str(path)) for fault in error.errors(include_url=False)
+            _fault(fault, document, str(path)) for fault in error.errors(include_url=False)
         ) from None
 
 
 # -- values ----------------------------------------------------------------------------------------
 
 
-def _data(node: Node, *, typed: bool = False) -> JsonValue:
-    """Return a node as plain values: texts as written, for pydantic to parse by the field's type.
+def _data(value: Value, *, typed: bool = False) -> JsonValue:
+    """Return plain values: texts as written, for pydantic to parse by the field's type.
 
     Only a tool's arguments have no declared type and are parsed as YAML 1.2 and JSON would.
     """
-    match node.kind:
-        case "nothing":
-            return None
-        case "list":
-            return [_data(item, typed=typed) for item in node.items]
-        case "mapping":
-            return {
-                key.text: _data(value, typed=typed or key.text == "arguments")
-                for key, value in node.entries
-            }
-        case "text":
-            return _typed(node) if typed and not node.quoted else node.text
+    if isinstance(value, Items):
+        return [_data(item, typed=typed) for item in value]
+    if isinstance(value, Entries):
+        return {
+            key: _data(inner, typed=typed or key == "arguments") for key, inner in value.items()
+        }
+    return _typed(value) if typed and value is not None and not value.quoted else value
 
 
-def _typed(node: Node) -> JsonValue:
-    text = node.text
+def _typed(text: Text) -> JsonValue:
     if text in ("true", "false"):
         return text == "true"
     if _INTEGER.fullmatch(text):
@@ -138,35 +132,18 @@ def _typed(node: Node) -> JsonValue:
 # -- faults ----------------------------------------------------------------------------------------
 
 
-def _fault(fault: Any, node: Node, source: str) -> Fault:
+def _fault(fault: Any, document: Value, source: str) -> Fault:
     steps: tuple[int | str, ...] = fault["loc"]
     if fault["type"] == "extra_forbidden":
-        found, key = _at(node, steps[:-1]), str(steps[-1])
-        line = next((name.line for name, _ in found.entries if name.text == key), found.line)
+        key = str(steps[-1])
         hint = did_you_mean(key, _keys(steps[:-1]))
-        return Fault(source, line, f'{_what(steps[:-1])} has no key "{key}"{hint}')
-    found = _at(node, steps)
+        message = f'{_what(steps[:-1])} has no key "{key}"{hint}'
+        return Fault(source, line_at(document, (*steps, "[key]")), message)
+    line = line_at(document, steps)
     if fault["type"] == "missing":
-        return Fault(source, found.line, f'{_what(steps[:-1])} needs "{steps[-1]}"')
+        return Fault(source, line, f'{_what(steps[:-1])} needs "{steps[-1]}"')
     message = str(fault["msg"]).removeprefix("Value error, ")
-    return Fault(source, found.line, f"{_what(steps)}: {message[:1].lower()}{message[1:]}")
-
-
-def _at(node: Node, steps: Sequence[int | str]) -> Node:
-    """Return the node of a fault's location, as far down as it exists."""
-    for step in steps:
-        if isinstance(step, int):
-            following = node.items[step] if step < len(node.items) else None
-        else:
-            following = _child(node, step)
-        if following is None:
-            break
-        node = following
-    return node
-
-
-def _child(node: Node, name: str) -> Node | None:
-    return next((value for key, value in node.entries if key.text == name), None)
+    return Fault(source, line, f"{_what(steps)}: {message[:1].lower()}{message[1:]}")
 
 
 def _what(steps: Sequence[int | str]) -> str:

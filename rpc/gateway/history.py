@@ -52,11 +52,11 @@ class Views:
             logger.error("rendering the view failed: %s", fault["fault"], extra=fault)
 
     def _refresh(self) -> None:
-        version, view = self._present = self._render()
-        self._outdated = False
-        self._patches.clear()
+        version, view = self._render()
         self._written[version] = compact(view)
         self._written.move_to_end(version)
+        self._present, self._outdated = (version, view), False
+        self._patches.clear()
         while len(self._written) > self._keep:
             self._written.popitem(last=False)
 

@@ -148,7 +148,7 @@ class Notifier:
     def _next(self) -> Notification | None:
         try:
             return self._newest()
-        except Exception as error:  # its text may hold a guest's words; the next change may succeed
+        except Exception as error:  # its text may hold a user's words; the next change may succeed
             logger.error(
                 "creating a notification failed",
                 extra={"method": self._method, "error": type(error).__name__},

@@ -61,7 +61,8 @@ def method_forms(spec: PageSpec[Any, Any]) -> dict[str, MethodForm]:
         ),
     }
     for method in spec.methods:
-        callers = every if method.roles is None else tuple(method.roles)
+        allowed = every if method.roles is None else method.roles
+        callers = tuple(role for role in every if role in allowed)
         found[method.name] = MethodForm(method.request, method.replies, callers, method.errors)
     if spec.ops:
         found[f"{noun}.apply"] = MethodForm(forms.ApplyRequest, (whole,), every, _WRITE)
@@ -104,7 +105,10 @@ def contract(spec: PageSpec[Any, Any], title: str) -> dict[str, Any]:
         [
             *((form, "validation", TypeAdapter[Any](form)) for form in requests),
             *((form, "serialization", TypeAdapter[Any](form)) for form in shown),
-            *((name, "serialization", form) for name, form in _filled_in(spec).items()),
+            *(
+                (name, "validation" if name == "command" else "serialization", form)
+                for name, form in _filled_in(spec).items()
+            ),
         ],
         schema_generator=_NoFieldTitles,
     )

@@ -139,7 +139,7 @@ class _Objects:
         if operation != "create" and id_field is not None:
             fields[id_field] = request.object_id
         command = part(form, fields, at="data")
-        if operation != "create" and id_field is None:
+        if operation != "create" and not self._session.is_settled(caller, request.key):
             self._find(kind, request.object_id)  # raises if there is none
         applied = await self._session.write(
             command, caller, version=request.version, key=request.key

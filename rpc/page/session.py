@@ -168,6 +168,10 @@ class Session(Generic[S, C]):
         """Whether this caller has changed the state with this key."""
         return self.shared.knows(self.own_key(caller, key))
 
+    def is_settled(self, caller: Caller, key: str | None) -> bool:
+        """Whether a change by this caller can have no other outcome, whatever it asks for: it is a repeat, or too late."""
+        return self._over or (key is not None and self.has_done(caller, key))
+
     def has_said(self, caller: Caller, key: str) -> bool:
         """Whether this caller has said something with this key, stored or still being stored."""
         own = self.own_key(caller, key)

@@ -1,7 +1,7 @@
 """The declaration of an application's page: its noun, its view, its roles and commands, its objects."""
 
 import re
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -124,13 +124,13 @@ class PageSpec(Generic[S, C]):
         noun: What the state is called, in lower snake case: ``visit`` makes ``get_visit_state``, ``visit.apply``,
             ``visit_id``, ``visit_state_changed`` and the key ``visit`` of replies.
         view: Renders a state for clients: the state, its version, the active agent.
-        roles: The commands that each role may send. ``user`` is one of them.
-        user: The role of the bound user. Everybody else has theirs from a token attribute.
+        roles: The commands that each role may send, for every role there is.
+        user: The one of these that the bound user has; everybody else has theirs from a token attribute.
         objects: The types that ``agent.state`` serves.
         methods: The application's further methods.
         features: Further features that ``hello`` reports.
         resolve: Translates a command from the terms of a page before it is applied.
-        view_form: The model of the view, for the contract.
+        view_form: The form of the view, a model or a ``TypedDict``, for the contract.
 
     Raises:
         PageFaults: The declaration has faults; the error lists all of them.
@@ -144,7 +144,7 @@ class PageSpec(Generic[S, C]):
     methods: tuple[PageMethod[S, C], ...] = ()
     features: tuple[str, ...] = ()
     resolve: Callable[[C, Command[S, C]], Command[S, C]] = _as_sent
-    view_form: type[BaseModel] | None = None
+    view_form: type[Any] | None = None
 
     def __post_init__(self) -> None:
         if faults := tuple(self._faults()):
@@ -157,8 +157,12 @@ class PageSpec(Generic[S, C]):
 
     @cached_property
     def ops(self) -> Mapping[str, type[Command[S, C]]]:
-        """Every command that a client can send, by its ``op``, as declared."""
-        return {op_of(kind): kind for kinds in self.roles.values() for kind in kinds}
+        """Every command that a client can send, by its ``op``: as declared, and those of a set by name."""
+        return {
+            op_of(kind): kind
+            for kinds in self.roles.values()
+            for kind in (sorted(kinds, key=op_of) if isinstance(kinds, Set) else kinds)
+        }
 
     @cached_property
     def ops_of(self) -> Mapping[str, Mapping[str, type[Command[S, C]]]]:

@@ -12,7 +12,7 @@ from rpc.wire.menu import (
     SectionView,
     ServedView,
 )
-from rpc.wire.order_view import (
+from state.view import (
     ChargeView,
     Display,
     FulfilmentView,

@@ -7,8 +7,8 @@ from pydantic import Field
 
 from rpc.gateway import Request
 from rpc.page.forms import Ask, Shown
-from rpc.wire.order_view import Amount
 from state.privacy.text import Words
+from state.view import Amount
 
 
 class GetMenuRequest(Request):

@@ -1,7 +1,7 @@
 """The menu: what a restaurant offers, read from YAML, and what guests' words mean on it."""
 
 from state.menu.faults import Fault, MenuFaults
-from state.menu.loading import load_menu, read_menu
+from state.menu.loading import load_menu, menu_schema, read_menu
 from state.menu.menu import Menu
 from state.menu.model import (
     Choice,
@@ -11,6 +11,7 @@ from state.menu.model import (
     CouponRule,
     Delivery,
     Dish,
+    Hours,
     Limits,
     OptionGroup,
     Pickup,
@@ -18,13 +19,12 @@ from state.menu.model import (
     Restaurant,
     Section,
     Served,
-    Span,
     Suggestion,
     Tax,
     TipRule,
     Weekday,
 )
-from state.menu.schema import menu_schema
+from state.menu.values import Span
 
 __all__ = [
     "Choice",
@@ -35,6 +35,7 @@ __all__ = [
     "Delivery",
     "Dish",
     "Fault",
+    "Hours",
     "Limits",
     "Menu",
     "MenuFaults",

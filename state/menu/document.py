@@ -1,21 +1,20 @@
-"""A YAML text as a tree that remembers its lines and keeps every value as it was written.
+"""A YAML text as values that know their lines, each as it was written.
 
 YAML would read ``17:30`` as a number of minutes, ``no`` as false and ``9.10`` as a float. A menu means
 what stands there, so nothing is converted here. The tree is built from the parser's events, because its own
 composer recurses in C and a few thousand open brackets would end the process.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, TypeAlias
 
 import yaml
 
 from state.menu.faults import Fault, MenuFaults
 
 _DEEPEST = 40
-_MOST_NODES = 50_000
+_MOST_VALUES = 50_000
 _MOST_CHARACTERS = 4_000_000
 _NOTHING = frozenset({"", "~", "null", "Null", "NULL"})
 _STANDARD_TAG = "tag:yaml.org,2002:"
@@ -23,23 +22,65 @@ _STANDARD_TAG = "tag:yaml.org,2002:"
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A value of the document: a text, a list, a mapping, or nothing at all.
+class Text(str):
+    """A text as it was written, with its line; in quotes or a block it can be nothing but a text."""
 
-    Args:
-        line: Where it begins, from 1.
-        size: The number of values in it, aliases put in.
-        quoted: Whether a text stood in quotes or in a block, so that it can be nothing but a text.
-    """
+    __slots__ = ("line", "quoted")
 
     line: int
-    kind: Literal["text", "list", "mapping", "nothing"]
-    text: str = ""
-    items: tuple["Node", ...] = ()
-    entries: tuple[tuple["Node", "Node"], ...] = ()
-    size: int = 1
-    quoted: bool = False
+    quoted: bool
+
+    def __new__(cls, text: str, line: int, quoted: bool = False) -> "Text":
+        """Return the text with its line."""
+        self = super().__new__(cls, text)
+        self.line, self.quoted = line, quoted
+        return self
+
+
+class Items(list["Value"]):
+    """A list with its line, and how many values are in it with its aliases put in."""
+
+    __slots__ = ("line", "size")
+
+    def __init__(self, items: Iterable["Value"], line: int) -> None:
+        super().__init__(items)
+        self.line, self.size = line, 1
+
+
+class Entries(dict[str, "Value"]):
+    """A mapping with its line and those of its keys, and how many values are in it as in ``Items``."""
+
+    __slots__ = ("line", "lines", "size")
+
+    def __init__(self, entries: Mapping[str, "Value"], line: int, lines: dict[str, int]) -> None:
+        super().__init__(entries)
+        self.line, self.lines, self.size = line, lines, 1
+
+
+Value: TypeAlias = Text | Items | Entries | None
+"""A value of a document, its line counted from 1; ``None`` where nothing is written."""
+
+
+def line_at(value: Value, steps: Iterable[int | str]) -> int:
+    """Return the line of what is found at the end of these steps, or as far as they lead.
+
+    Args:
+        value: Where to begin.
+        steps: Keys and places in lists; after ``[key]`` it is the line of the key before it.
+    """
+    line = key_line = 1 if value is None else value.line
+    for step in steps:
+        if step == "[key]":
+            return key_line
+        if isinstance(value, Items) and isinstance(step, int) and step < len(value):
+            value = value[step]
+        elif isinstance(value, Entries) and (key := str(step)) in value:
+            line = key_line = value.lines.get(key, line)
+            value = value[key]
+        else:
+            break
+        line = line if value is None else value.line
+    return line
 
 
 def read_text(path: Path) -> str:
@@ -67,7 +108,7 @@ def read_text(path: Path) -> str:
         raise MenuFaults([Fault(source, line, message)]) from None
 
 
-def read_document(text: str, source: str) -> tuple[Node, list[Fault]]:
+def read_document(text: str, source: str) -> tuple[Value, list[Fault]]:
     """Read the one document of a text; duplicate keys and the like are reported beside it.
 
     Raises:
@@ -78,7 +119,7 @@ def read_document(text: str, source: str) -> tuple[Node, list[Fault]]:
     builder = _Builder(source)
     try:
         events = yaml.parse(text.removeprefix("\ufeff"), Loader=_Loader)
-        node = builder.document(iter(events))
+        value = builder.document(iter(events))
     except yaml.MarkedYAMLError as error:
         mark: Any = error.problem_mark  # the stubs lack None, the library does not
         line = mark.line + 1 if mark is not None else 1
@@ -87,7 +128,7 @@ def read_document(text: str, source: str) -> tuple[Node, list[Fault]]:
         line = text.count("\n", 0, error.position) + 1
         message = "there is a control character in this line, which YAML does not allow"
         raise MenuFaults([Fault(source, line, message)]) from None
-    return node, builder.faults
+    return value, builder.faults
 
 
 def _explain(error: yaml.MarkedYAMLError) -> str:
@@ -108,95 +149,104 @@ def _line(event: Any) -> int:
 
 
 class _Builder:
-    """Builds the tree from the events of the parser."""
+    """Builds the values from the events of the parser."""
 
     def __init__(self, source: str) -> None:
         self.source = source
         self.faults: list[Fault] = []
-        self._anchors: dict[str, Node] = {}
+        self._anchors: dict[str, Value] = {}
         self._open: set[str] = set()
 
-    def document(self, events: Iterator[Any]) -> Node:
-        root: Node | None = None
+    def document(self, events: Iterator[Any]) -> Value:
+        root: Value = None
+        begun = False
         for event in events:
             if isinstance(event, yaml.DocumentStartEvent):
-                if root is not None:
+                if begun:
                     raise self._stop(
                         _line(event), "a second document begins here; only one is read"
                     )
-                root = self._node(next(events), events, 0)
-        if root is None or root.kind == "nothing":
+                begun = True
+                root = self._value(next(events), events, 0)
+        if root is None:
             raise self._stop(1, "the file is empty")
         return root
 
-    def _node(self, event: Any, events: Iterator[Any], depth: int) -> Node:
+    def _value(self, event: Any, events: Iterator[Any], depth: int) -> Value:
         line = _line(event)
         if depth > _DEEPEST:
             raise self._stop(line, f"this is nested more than {_DEEPEST} levels deep")
-        if isinstance(event, yaml.AliasEvent):
+        kind = type(event)
+        if kind is yaml.AliasEvent:
             return self._alias(str(event.anchor), line)
         if event.tag is not None and event.tag != "!" and not event.tag.startswith(_STANDARD_TAG):
             self._fault(line, f"the tag {event.tag} has no meaning here")
         anchor: str | None = event.anchor
-        if anchor is not None:
-            self._open.add(anchor)
-        if isinstance(event, yaml.ScalarEvent):
-            empty = not event.style and event.value in _NOTHING
-            node = Node(
-                line, "nothing" if empty else "text", text=event.value, quoted=bool(event.style)
-            )
-        elif isinstance(event, yaml.SequenceStartEvent):
-            node = self._list(line, events, depth)
+        value: Value
+        if kind is yaml.ScalarEvent:
+            value = None
+            if event.style or event.value not in _NOTHING:
+                value = Text(event.value, line, bool(event.style))
         else:
-            node = self._mapping(line, events, depth)
-        if node.size > _MOST_NODES:
-            raise self._stop(line, "this grows too large once its aliases (*) are put in")
+            if anchor is not None:
+                self._open.add(anchor)
+            fill = self._items if kind is yaml.SequenceStartEvent else self._entries
+            value = fill(line, events, depth)
+            if value.size > _MOST_VALUES:
+                raise self._stop(line, "this grows too large once its aliases (*) are put in")
         if anchor is not None:
             self._open.discard(anchor)
-            self._anchors[anchor] = node
-        return node
+            self._anchors[anchor] = value
+        return value
 
-    def _alias(self, anchor: str, line: int) -> Node:
+    def _alias(self, anchor: str, line: int) -> Value:
         if anchor in self._open:
             raise self._stop(line, f"*{anchor} contains itself")
         if anchor not in self._anchors:
             raise self._stop(line, f"*{anchor} stands for nothing: there is no &{anchor} above")
         return self._anchors[anchor]
 
-    def _list(self, line: int, events: Iterator[Any], depth: int) -> Node:
-        items: list[Node] = []
-        while not isinstance(event := next(events), yaml.SequenceEndEvent):
-            items.append(self._node(event, events, depth + 1))
-        size = 1 + sum(item.size for item in items)
-        return Node(line, "list", items=tuple(items), size=size)
+    def _items(self, line: int, events: Iterator[Any], depth: int) -> Items:
+        items = Items((), line)
+        while type(event := next(events)) is not yaml.SequenceEndEvent:
+            value = self._value(event, events, depth + 1)
+            items.append(value)
+            items.size += _size(value)
+        return items
 
-    def _mapping(self, line: int, events: Iterator[Any], depth: int) -> Node:
-        entries: dict[str, tuple[Node, Node]] = {}
-        merged: list[Node] = []
-        size = 1
-        while not isinstance(event := next(events), yaml.MappingEndEvent):
-            merge = isinstance(event, yaml.ScalarEvent) and event.value == "<<" and not event.style
-            key = self._node(event, events, depth + 1)
-            value = self._node(next(events), events, depth + 1)
-            size += 1 + value.size
-            if merge:
-                merged.extend(value.items if value.kind == "list" else (value,))
-            elif key.kind in ("list", "mapping"):
-                self._fault(key.line, "a key has to be a plain text")
-            elif key.text in entries:
-                first = entries[key.text][0].line
-                self._fault(key.line, f'"{key.text}" stands here twice (before in line {first})')
+    def _entries(self, line: int, events: Iterator[Any], depth: int) -> Entries:
+        lines: dict[str, int] = {}
+        entries = Entries({}, line, lines)
+        merged: list[tuple[Value, int]] = []
+        while type(event := next(events)) is not yaml.MappingEndEvent:
+            key = self._value(event, events, depth + 1)
+            at = _line(event)
+            value = self._value(next(events), events, depth + 1)
+            entries.size += 1 + _size(value)
+            name = getattr(event, "value", "") if key is None else key
+            if name == "<<" and isinstance(event, yaml.ScalarEvent) and not event.style:
+                merged += [(one, at) for one in (value if isinstance(value, Items) else (value,))]
+            elif not isinstance(name, str):
+                self._fault(at, "a key has to be a plain text")
+            elif name in entries:
+                self._fault(at, f'"{name}" stands here twice (before in line {lines[name]})')
             else:
-                entries[key.text] = (key, value)
-        for source in merged:
-            if source.kind != "mapping":
-                self._fault(source.line, "<< can only take in a mapping")
-            for key, value in source.entries:
-                entries.setdefault(key.text, (key, value))
-        return Node(line, "mapping", entries=tuple(entries.values()), size=size)
+                entries[str(name)], lines[str(name)] = value, at
+        for source, at in merged:
+            if not isinstance(source, Entries):
+                self._fault(at if source is None else source.line, "<< can only take in a mapping")
+                continue
+            for name, value in source.items():
+                if name not in entries:
+                    entries[name], lines[name] = value, source.lines[name]
+        return entries
 
     def _fault(self, line: int, message: str) -> None:
         self.faults.append(Fault(self.source, line, message))
 
     def _stop(self, line: int, message: str) -> MenuFaults:
         return MenuFaults([*self.faults, Fault(self.source, line, message)])
+
+
+def _size(value: Value) -> int:
+    return value.size if isinstance(value, Items | Entries) else 1

@@ -1,384 +1,351 @@
-"""One mapping of a menu, read key by key; what is wrong is noted and reading goes on.
+"""The base of a menu's parts: pydantic reads them, and whatever is wrong is noted with its line.
 
-Every getter answers with a sound value even when the file has none, so that one fault never hides the next.
-No menu is made as long as a fault was noted, so these stand-ins are never seen.
+Reading goes on after a fault, without the faulty value or with one in its place, so that one fault never
+hides the next. No menu is made as long as a fault was noted.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import date, time
-from decimal import Decimal
-from typing import TypeVar
+from typing import Annotated, Any, ClassVar, Self, TypeVar
 
-from state.menu.document import Node
+from annotated_types import Ge, Le
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    ValidationInfo,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+from state.menu.document import Entries, Items, Text, line_at
 from state.menu.faults import Fault, did_you_mean
-from state.menu.model import Span
-from state.menu.schema import keys_of, required_keys
-from state.money import Cents
-from state.privacy.text import clean
 
-Word = TypeVar("Word", bound=str)
+T = TypeVar("T")
+Steps = tuple[int | str, ...]
 
-_TRUE = frozenset({"true", "yes", "on"})
-_FALSE = frozenset({"false", "no", "off"})
-_NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
-_WHOLE = re.compile(r"[0-9]{1,9}")
-_SPAN = re.compile(r"([0-9]{1,2}):([0-9]{2})\s*[-\u2013]\s*([0-9]{1,2}):([0-9]{2})")
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_LONGEST_NAME = 200
+KEY = "[key]"
+"""The last step of a path that leads to a key and not to its value."""
+
+_NEEDED = object()
+_NOT_WRITTEN = WithJsonSchema(None)
+
+Needed = Annotated[T, _NEEDED]
+"""A key that has to be written; the field's default only stands in for it after a fault."""
+
+NotWritten = Annotated[T, _NOT_WRITTEN]
+"""A field that is no key: it is known from where its part is written."""
+
+_EXPLAINED = {
+    "tuple_type": "has to be a list (each entry begins with a dash)",
+    "dict_type": "has to be a mapping of names to values",
+    "bool_parsing": "has to be true or false",
+    "bool_type": "has to be true or false",
+}
+_EXPECTED = re.compile("'([^']*)'")
+
+
+class Faulty(ValueError):
+    """Several faults within one value.
+
+    Args:
+        faults: The path to each below the value, and a message; ``{key}`` in it is replaced by the name of
+            the value.
+    """
+
+    def __init__(self, faults: Iterable[tuple[Steps, str]]) -> None:
+        self.faults = tuple(faults)
+        super().__init__(self.faults)
+
+
+def refused(message: str) -> PydanticCustomError:
+    """Return an error whose message is a sentence that needs no key in front of it."""
+    return PydanticCustomError("refused", "{message}", {"message": message})
+
+
+class Named(Entries):
+    """A mapping of which something is known from where it is written.
+
+    Args:
+        given: The fields that are known.
+    """
+
+    __slots__ = ("given",)
+
+    def __init__(self, entries: Entries, line: int | None = None, **given: Any) -> None:
+        super().__init__(entries, line or entries.line, entries.lines)
+        self.given = given
 
 
 @dataclass
 class Reading:
-    """What holds for a whole file: its name, the faults so far, the currency's decimals."""
+    """A menu that is being read, with what later parts need of earlier ones.
+
+    Args:
+        source: Its file, for faults.
+        faults: Those noted so far.
+        places: Where each part is written, by its ``id``.
+        currency: The restaurant's currency.
+        decimals: How many decimals its amounts may have; ``None`` until a currency is known.
+        rates: The names of the tax rates.
+        groups: The names of the groups of choices.
+        section: The section that is being read.
+        sections: The names of the dishes of each section.
+        combos: The names of the combos.
+    """
 
     source: str
-    faults: list[Fault] = field(default_factory=list)
+    faults: list[Fault]
+    places: "dict[int, Place]" = field(default_factory=dict)
     currency: str = "the currency"
     decimals: int | None = None
+    rates: tuple[str, ...] = ()
+    groups: list[str] = field(default_factory=list)
+    section: str = ""
+    sections: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    combos: list[str] = field(default_factory=list)
+
+    @property
+    def dishes(self) -> list[str]:
+        """The names of the dishes."""
+        return [dish for dishes in self.sections.values() for dish in dishes]
 
     def fault(self, line: int, message: str) -> None:
         """Note that something is wrong in this line."""
         self.faults.append(Fault(self.source, line, message))
 
 
-class Form:
-    """A mapping of one kind; the kinds and their keys stand in ``schema``.
+@dataclass
+class Place:
+    """Where a part is written.
 
     Args:
-        reading: Where faults are noted.
-        node: The mapping.
-        kind: Which keys it may have.
+        reading: The document.
         what: How a person would call it: ``the dish "Latte"``.
+        written: The mapping as it is written.
+        entries: Those of its keys and values that could be read.
+        sound: Whether all could be read.
     """
 
-    def __init__(self, reading: Reading, node: Node, kind: str, what: str = "") -> None:
-        self.reading = reading
-        self.line = node.line
-        self.kind = kind
-        self._what = what or _called(kind, node)
-        self._known = keys_of(kind)
-        self._values: dict[str, Node] = {}
-        if node.kind != "mapping":
-            if node.kind != "nothing" or required_keys(kind):
-                reading.fault(node.line, f"{self._what} has to be a mapping of keys to values")
-            return
-        for key, value in node.entries:
-            if key.text in self._known:
-                self._values[key.text] = value
-            else:
-                hint = did_you_mean(key.text, self._known)
-                reading.fault(key.line, f'{self._what} has no key "{key.text}"{hint}')
-        for needed in required_keys(kind):
-            if not self.has(needed):
-                reading.fault(self.line_of(needed), f'{self._what} needs "{needed}"')
-
-    def fault(self, line: int, message: str) -> None:
-        """Note that something is wrong in this line."""
-        self.reading.fault(line, message)
+    reading: Reading
+    what: str
+    written: Entries
+    entries: Entries
+    sound: bool = True
 
     def has(self, key: str) -> bool:
-        """Whether a value stands behind the key."""
-        node = self.value(key)
-        return node is not None and node.kind != "nothing"
+        """Whether something is written behind the key."""
+        return self.written.get(key) is not None
 
-    def value(self, key: str) -> Node | None:
-        """Return what stands behind the key, as it is."""
-        if key not in self._known:
-            raise KeyError(f"the schema of a {self.kind} has no key {key}")
-        return self._values.get(key)
+    def line(self, *steps: int | str) -> int:
+        """Return the line at the end of these steps."""
+        return line_at(self.entries, steps)
 
-    def line_of(self, key: str) -> int:
-        """Return the line of the key's value, or where the whole mapping begins."""
-        node = self._values.get(key)
-        return node.line if node is not None else self.line
+    def fault(self, message: str, *steps: int | str) -> None:
+        """Note a fault at the end of these steps, or of the part as a whole."""
+        self.reading.fault(self.line(*steps), message)
 
-    def text(self, key: str) -> str | None:
-        """Read a text; ``None`` where there is none."""
-        node = self.value(key)
-        return None if node is None or node.kind == "nothing" else self.text_of(node, key)
-
-    def text_of(self, node: Node, key: str) -> str | None:
-        """Read a node as a text that is not empty, in one line, without anything that cannot be seen."""
-        if node.kind in ("list", "mapping"):
-            self.fault(node.line, f"{key} has to be a text")
-            return None
-        text = clean(node.text)
-        if not text:
-            self.fault(node.line, f"{key} is empty")
-            return None
-        return text
-
-    def name(self, key: str = "name") -> str | None:
-        """Read a name: a text that is not too long to be said."""
-        text = self.text(key)
-        if text is not None and len(text) > _LONGEST_NAME:
-            self.fault(self.line_of(key), f"{key} is longer than {_LONGEST_NAME} characters")
-        return text
-
-    def located(self, key: str) -> list[tuple[str, int]]:
-        """Read one text or a list of them, each with its line."""
-        node = self.value(key)
-        if node is None or node.kind == "nothing":
-            return []
-        if node.kind == "mapping":
-            self.fault(node.line, f"{key} has to be a text or a list of texts")
-            return []
-        items = node.items if node.kind == "list" else (node,)
-        found: dict[str, tuple[str, int]] = {}
-        for item in items:
-            text = self.text_of(item, f"a value of {key}")
-            if text is None:
-                continue
-            if text.casefold() in found:
-                self.fault(item.line, f'"{text}" stands twice in {key}')
-            else:
-                found[text.casefold()] = (text, item.line)
-        return list(found.values())
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        """Read one text or a list of them."""
-        return tuple(text for text, _ in self.located(key))
-
-    def flag(self, key: str, default: bool) -> bool:
-        """Read a yes or no."""
-        node = self.value(key)
-        if node is None or node.kind == "nothing":
-            return default
-        said = node.text.casefold()
-        if node.kind != "text" or said not in _TRUE | _FALSE:
-            self.fault(node.line, f"{key} has to be true or false")
-            return default
-        return said in _TRUE
-
-    def one_of(self, key: str, values: tuple[Word, ...], default: Word) -> Word:
-        """Read one of a few words."""
-        node = self.value(key)
-        if node is None or node.kind == "nothing":
-            return default
-        return self.word(node, key, values) or default
-
-    def word(self, node: Node, key: str, values: tuple[Word, ...]) -> Word | None:
-        """Read a node as one of a few words."""
-        said = node.text.strip().casefold()
-        for value in values if node.kind == "text" else ():
-            if value == said:
-                return value
-        written = f'"{node.text}"' if node.kind == "text" else f"a {node.kind}"
-        possible = " or ".join(values) if len(values) < 3 else "one of " + ", ".join(values)
-        hint = did_you_mean(node.text, values) if len(values) > 2 else ""
-        self.fault(node.line, f"{key} has to be {possible}, not {written}{hint}")
+    def refer(
+        self, name: str | None, kind: str, known: Iterable[str], *steps: int | str
+    ) -> str | None:
+        """Return a name as it is written where it is defined; one of nothing is a fault."""
+        names = {candidate.casefold(): candidate for candidate in known}
+        if not name or name.casefold() in names:
+            return name and names[name.casefold()]
+        hint = did_you_mean(name, names.values())
+        self.fault(f'there is no {kind} "{name}"{hint}', *steps)
         return None
 
-    def words(self, key: str, values: tuple[Word, ...]) -> tuple[Word, ...]:
-        """Read one or several of a few words, in the order written."""
-        node = self.value(key)
-        if node is None or node.kind == "nothing":
-            return ()
-        items = node.items if node.kind == "list" else (node,)
-        read = (self.word(item, f"a value of {key}", values) for item in items)
-        return tuple(dict.fromkeys(word for word in read if word is not None))
 
-    def whole(self, key: str, default: int) -> int:
-        """Read a whole number within the bounds that the schema has for it."""
-        node = self.value(key)
-        if node is None or node.kind == "nothing":
-            return default
-        bounds = self._known[key]
-        least, most = int(bounds["minimum"]), int(bounds["maximum"])
-        if node.kind != "text" or not _WHOLE.fullmatch(node.text.strip()):
-            self.fault(node.line, f"{key} has to be a whole number from {least} to {most}")
-            return default
-        number = int(node.text)
-        if not least <= number <= most:
-            self.fault(node.line, f"{key} has to be from {least} to {most}, not {number}")
-        return number
-
-    def number(
-        self, node: Node, key: str, *, most: int, above: bool = False, unit: str = ""
-    ) -> Decimal | None:
-        """Read a node as a number from 0 (or above it) to ``most``."""
-        text = node.text.strip().removesuffix("%").rstrip() if node.kind == "text" else ""
-        number = Decimal(text) if _NUMBER.fullmatch(text) else None
-        if number is None or number > most or (above and not number):
-            least = "above 0" if above else "from 0"
-            written = f', not "{node.text}"' if node.kind == "text" else ""
-            end = f"up to {most}" if above else f"to {most}"
-            self.fault(node.line, f"{key} has to be a number {least} {end}{unit}{written}")
-            return None
-        return number
-
-    def percent(self, key: str, *, above: bool = False) -> Decimal | None:
-        """Read a percentage from 0 to 100."""
-        node = self.value(key)
-        if node is None or node.kind == "nothing":
-            return None
-        return self.number(node, key, most=100, above=above, unit=" percent")
-
-    def money(self, key: str) -> Cents | None:
-        """Read an amount of money; ``None`` where there is none."""
-        node = self.value(key)
-        return None if node is None or node.kind == "nothing" else self.amount(node, key)
-
-    def amount(self, node: Node, key: str) -> Cents | None:
-        """Read a node as an amount in the restaurant's currency, exactly as it is written."""
-        text = node.text.strip() if node.kind == "text" else ""
-        if not _NUMBER.fullmatch(text):
-            self.fault(node.line, f"{key} {_why_no_amount(node, text)}")
-            return None
-        decimals = self.reading.decimals
-        if decimals is None:  # the currency is unknown, which is a fault of its own
-            return Cents(0)
-        amount = Decimal(text).scaleb(decimals)
-        if amount != amount.to_integral_value():
-            few = f"{decimals} decimals" if decimals else "no decimals"
-            self.fault(node.line, f'{key} is "{text}", but {self.reading.currency} has {few}')
-            return None
-        return Cents(int(amount))
-
-    def prices(self, key: str) -> dict[str | None, Cents] | None:
-        """Read one price, or one for each size; ``None`` where there is none."""
-        node = self.value(key)
-        if node is None or node.kind == "nothing":
-            return None
-        return self.prices_of(node, key)
-
-    def prices_of(self, node: Node, key: str) -> dict[str | None, Cents] | None:
-        """Read a node as one price, or one for each size."""
-        if node.kind != "mapping":
-            amount = self.amount(node, key)
-            return None if amount is None else {None: amount}
-        prices: dict[str | None, Cents] = {}
-        for size, price in node.entries:
-            name = self.text_of(size, f"a size of {key}")
-            amount = self.amount(price, f"{key} for {name}")
-            if name is not None:
-                prices[name] = Cents(0) if amount is None else amount
-        if not node.entries:
-            self.fault(node.line, f"{key} names no size")
-            return None
-        return prices
-
-    def day(self, key: str) -> date | None:
-        """Read a date like 2026-12-25."""
-        node = self.value(key)
-        return None if node is None or node.kind == "nothing" else self.day_of(node, key)
-
-    def days(self, key: str) -> tuple[date, ...]:
-        """Read one date or a list of them."""
-        node = self.value(key)
-        if node is None or node.kind == "nothing":
-            return ()
-        items = node.items if node.kind == "list" else (node,)
-        read = (self.day_of(item, f"a day of {key}") for item in items)
-        return tuple(dict.fromkeys(day for day in read if day is not None))
-
-    def day_of(self, node: Node, key: str) -> date | None:
-        """Read a node as a date."""
-        text = node.text.strip()
-        try:
-            if not _DATE.fullmatch(text):
-                raise ValueError
-            return date.fromisoformat(text)
-        except ValueError:
-            written = f', not "{node.text}"' if node.kind == "text" else ""
-            self.fault(node.line, f"{key} has to be a date like 2026-12-25{written}")
-            return None
-
-    def spans(self, node: Node, key: str) -> tuple[Span, ...]:
-        """Read a node as hours like "11:30-14:30", one or several, without overlap."""
-        spans: list[Span] = []
-        for item in node.items if node.kind == "list" else (node,):
-            span = _span(item.text) if item.kind == "text" else None
-            if span is None:
-                written = f', not "{item.text}"' if item.kind == "text" else ""
-                self.fault(item.line, f'{key} has to be hours like "11:30-14:30"{written}')
-                continue
-            if any(
-                _minutes(span)[0] < _minutes(other)[1] and _minutes(other)[0] < _minutes(span)[1]
-                for other in spans
-            ):
-                self.fault(item.line, f'"{item.text}" overlaps other hours of {key}')
-            spans.append(span)
-        return tuple(sorted(spans, key=lambda span: span.start))
-
-    def entries(self, key: str) -> tuple[tuple[str, Node, int], ...]:
-        """Read a mapping from names to whatever: each name, its value, and the name's line."""
-        node = self.value(key)
-        if node is None or node.kind == "nothing":
-            return ()
-        if node.kind != "mapping":
-            self.fault(node.line, f"{key} has to be a mapping of names to values")
-            return ()
-        found: list[tuple[str, Node, int]] = []
-        seen: set[str] = set()
-        for name_node, value in node.entries:
-            name = self.text_of(name_node, f"a name in {key}")
-            if name is None:
-                continue
-            if name.casefold() in seen:
-                self.fault(name_node.line, f'"{name}" stands twice in {key}')
-            seen.add(name.casefold())
-            found.append((name, value, name_node.line))
-        return tuple(found)
-
-    def form(self, key: str, kind: str) -> "Form | None":
-        """Read a mapping of another kind; ``None`` where there is none."""
-        node = self.value(key)
-        return None if node is None else Form(self.reading, node, kind)
-
-    def forms(self, key: str, kind: str, *, single: bool = False) -> "list[Form]":
-        """Read a list of mappings; a single one counts as a list of one where that is allowed."""
-        node = self.value(key)
-        if node is None or node.kind == "nothing":
-            return []
-        if node.kind != "list" and not (single and node.kind == "mapping"):
-            self.fault(node.line, f"{key} has to be a list (each entry begins with a dash)")
-            return []
-        items = node.items if node.kind == "list" else (node,)
-        return [Form(self.reading, item, kind) for item in items]
+def _for_editors(schema: dict[str, Any], part: "type[Part]") -> None:
+    """Describe a mapping as editors know it, in JSON Schema draft 7."""
+    about = (part.__doc__ or "").partition("\n")[0]
+    properties = {key: _described(value) for key, value in schema["properties"].items()}
+    schema.clear()
+    schema.update(type="object", description=about, properties=properties)
+    schema["additionalProperties"] = False
+    if part.needed:
+        schema["required"] = list(part.needed)
 
 
-_AS_SAID: Mapping[str, str] = {
-    "menu": "the menu",
-    "choice_details": "a choice",
-    "served_when": "served",
-    "part": "a part of a combo",
-    "section": "a section",
-    "dish": "a dish",
-    "combo": "a combo",
-    "suggestion": "a suggestion",
-}
+def _described(schema: dict[str, Any]) -> dict[str, Any]:
+    described = {word: schema[word] for word in schema.keys() - {"title", "default"}}
+    written = [one for one in described.get("anyOf", ()) if one != {"type": "null"}]
+    if len(written) == 1:  # null is the same as nothing written
+        del described["anyOf"]
+        described = {**written[0], **described}
+    if "$ref" in described and len(described) > 1:  # draft 7 ignores what is beside a $ref
+        described["allOf"] = [{"$ref": described.pop("$ref")}]
+    return described
 
 
-def _called(kind: str, node: Node) -> str:
-    """Return how a person would call a mapping: by its name, if it has one."""
-    name = next((value.text for key, value in node.entries if key.text == "name"), "")
-    if name and kind in ("section", "dish", "combo"):
-        return f'the {kind} "{name}"'
-    return _AS_SAID.get(kind, kind)
+class Part(BaseModel):
+    """A mapping in a menu; its fields are the keys that may be written."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        validate_by_name=True,
+        validate_by_alias=True,
+        json_schema_extra=_for_editors,
+    )
+
+    called: ClassVar[str] = ""
+    """How a person would call it: ``a dish``, and one with a name ``the dish "Latte"``."""
+    keys: ClassVar[dict[str, FieldInfo]]
+    """The keys that may be written, each with its field."""
+    needed: ClassVar[tuple[str, ...]]
+    """The keys that have to be written."""
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        """Find the keys."""
+        cls.called = cls.__dict__.get("called") or cls.__name__.lower()
+        cls.keys = {
+            about.alias or name: about
+            for name, about in cls.model_fields.items()
+            if _NOT_WRITTEN not in about.metadata
+        }
+        cls.needed = tuple(key for key, about in cls.keys.items() if _NEEDED in about.metadata)
+
+    @classmethod
+    def _written(cls, value: object, reading: Reading) -> Entries:
+        """Return the mapping, with what is known beside it."""
+        if not isinstance(value, Entries):
+            raise refused(f"{cls.called} has to be a mapping of keys to values")
+        return value
+
+    def _checked(self, place: Place) -> Self:
+        """Note what is wrong between the fields; return the part with every name as it is defined."""
+        return self
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _read(
+        cls, value: object, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo
+    ) -> Self:
+        reading = info.context
+        if not isinstance(reading, Reading) or isinstance(value, cls):
+            return handler(value)
+        entries = cls._written(value, reading)
+        given = Entries({}, entries.line, entries.lines)
+        if isinstance(entries, Named):
+            given.update(entries.given)
+        what = cls._what(given.get("name") or given.get("code") or entries.get("name"))
+        faults = len(reading.faults)
+        for key, inner in entries.items():
+            if key not in cls.keys:
+                message = f'{what} has no key "{key}"{did_you_mean(key, cls.keys)}'
+                reading.fault(entries.lines[key], message)
+            elif inner is not None:
+                given[key] = inner
+        for key in cls.needed:
+            if key not in given:
+                reading.fault(line_at(entries, (key,)), f'{what} needs "{key}"')
+        part = None
+        while part is None:
+            try:
+                part = handler(given)
+            except ValidationError as error:
+                found = [
+                    one for each in error.errors() for one in cls._explained(each, what, given)
+                ]
+                for steps, kind, message in found:
+                    # A list may only be too short without its faulty entries.
+                    if kind != "too_short" or not entries.get(str(steps[0])):
+                        reading.fault(line_at(given, steps), message)
+                left = _without(given, [steps for steps, *_ in found])
+                # What is faulty even in its place goes as a whole.
+                given = left if left != given else _without(given, [s[:1] for s, *_ in found])
+        sound = len(reading.faults) == faults
+        place = Place(reading, what, entries, given, sound)
+        part = part._checked(place)
+        reading.places[id(part)] = place
+        return part
+
+    @classmethod
+    def _what(cls, name: object) -> str:
+        if isinstance(name, str) and name and cls.called.startswith("a "):
+            return f'{cls.called.replace("a ", "the ", 1)} "{name}"'
+        return cls.called
+
+    @classmethod
+    def _explained(
+        cls, error: ErrorDetails, what: str, given: Entries
+    ) -> Iterator[tuple[Steps, str, str]]:
+        """Explain what pydantic found: for each fault the path to it, its type, and a message."""
+        steps, kind, context = error["loc"], error["type"], error.get("ctx", {})
+        if isinstance(given.get(str(steps[0])), Text):  # one value in place of a list
+            steps = steps[:1]
+        key = _called(steps)
+        message = error["msg"].removeprefix("Value error, ")
+        if kind == "too_short":
+            message = f"{what} has no {key}"
+        elif kind.startswith(("int_", "greater_", "less_")):
+            about = cls.keys[key].metadata
+            least = next(one.ge for one in about if isinstance(one, Ge))
+            bounds = f"from {least} to {next(one.le for one in about if isinstance(one, Le))}"
+            outside = f"{bounds}, not {error['input']}" if "than" in kind else ""
+            message = f"{key} has to be {outside or f'a whole number {bounds}'}"
+        elif kind == "literal_error":
+            message = f"{key} has to be {_expected(error)}"
+        elif isinstance(faulty := context.get("error"), Faulty):
+            for below, one in faulty.faults:
+                path = (*steps, *below)
+                replaced = one.replace("{key}", key)
+                yield path, kind, replaced if replaced != one else f"{_called(path)} {one}"
+            return
+        elif kind != "refused":
+            message = f"{key} {_EXPLAINED.get(kind, message)}"
+        yield steps, kind, message
 
 
-def _why_no_amount(node: Node, text: str) -> str:
-    if node.kind != "text":
-        return 'has to be an amount of money like "9.50"'
-    if text.startswith("-") and _NUMBER.fullmatch(text[1:]):
-        return f"cannot be negative: {text}"
-    return f'has to be an amount of money like "9.50", digits and a point only, not "{text}"'
+def _called(steps: Steps) -> str:
+    """Name the value at the end of a path.
+
+    >>> _called(("with", 0)), _called(("price", "small"))
+    ('a value of with', 'price for small')
+    """
+    if isinstance(steps[-1], int):
+        return f"a value of {_called(steps[:-1])}"
+    return " for ".join(str(step) for step in steps if step != KEY)
 
 
-def _span(text: str) -> Span | None:
-    match = _SPAN.fullmatch(text.strip())
-    if match is None:
-        return None
-    hours = tuple(int(part) for part in match.groups())
-    if hours[0] > 23 or hours[1] > 59 or hours[3] > 59 or hours[2:] > (24, 0):
-        return None
-    return Span(start=time(hours[0], hours[1]), end=time(hours[2] % 24, hours[3]))
+def _expected(error: ErrorDetails) -> str:
+    values, written = _EXPECTED.findall(error["ctx"]["expected"]), error["input"]
+    possible = " or ".join(values) if len(values) < 3 else "one of " + ", ".join(values)
+    if not isinstance(written, str):
+        return possible
+    hint = did_you_mean(written, values) if len(values) > 2 else ""
+    return f'{possible}, not "{written}"{hint}'
 
 
-def _minutes(span: Span) -> tuple[int, int]:
-    start = span.start.hour * 60 + span.start.minute
-    end = span.end.hour * 60 + span.end.minute
-    return start, end if end > start else end + 24 * 60
+def _without(entries: Entries, faulty: Iterable[Steps]) -> Entries:
+    """Take out what is faulty; an amount by name counts as 0, so that its name still stands for something."""
+    kept = Entries(entries, entries.line, entries.lines)
+    below: dict[str, list[Steps]] = {}
+    for first, *rest in faulty:
+        if rest and rest != [KEY]:
+            below.setdefault(str(first), []).append(tuple(rest))
+        else:
+            kept.pop(str(first), None)
+    for key, paths in below.items():
+        inner = kept.get(key)
+        if isinstance(inner, Items):
+            gone = {path[0] for path in paths}
+            left = (one for at, one in enumerate(inner) if at not in gone)
+            kept[key] = Items(left, inner.line)
+        elif isinstance(inner, Entries):
+            amounts = {
+                str(path[0]): Text("0", inner.line)
+                for path in paths
+                if len(path) == 1 and inner.get(str(path[0])) not in (None, "0")
+            }
+            kept[key] = Entries(_without(inner, paths) | amounts, inner.line, inner.lines)
+        else:
+            kept.pop(key, None)
+    return kept

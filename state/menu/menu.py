@@ -3,11 +3,14 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
+from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
+from state.menu.checking import check
 from state.menu.choosing import Chooser, allergens_of
 from state.menu.finding import Finder
+from state.menu.form import Needed, NotWritten, Part, Place
 from state.menu.model import (
     Chosen,
     Combo,
@@ -20,25 +23,40 @@ from state.menu.model import (
 )
 from state.menu.serving import within
 from state.menu.sizes import size_of
+from state.menu.values import BY_NAME, Phrase, Phrases, named
 
 
-class Menu(BaseModel):
+class Menu(Part):
     """A restaurant's card: what can be had, in which sizes and ways, at what price.
 
     Args:
         version: A short hash of the content: another one means that something else is offered.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    called = "the menu"
 
-    version: str
-    restaurant: Restaurant
-    sizes: Mapping[str, tuple[str, ...]] = {}
-    coupons: Mapping[str, CouponRule] = {}
-    options: Mapping[str, OptionGroup] = {}
-    sections: tuple[Section, ...]
-    combos: tuple[Combo, ...] = ()
-    suggestions: tuple[Suggestion, ...] = ()
+    version: NotWritten[str] = ""
+    restaurant: Needed[Restaurant] = Field(Restaurant(), description="The house.")
+    sizes: Annotated[dict[Phrase, Phrases], BY_NAME] = Field(
+        {}, description="Other words for the sizes."
+    )
+    coupons: Annotated[dict[str, CouponRule], named("code")] = Field(
+        {}, description="What coupons take off."
+    )
+    options: Annotated[dict[str, OptionGroup], named("name")] = Field(
+        {}, description="Groups of choices, shared by dishes."
+    )
+    sections: Needed[Annotated[tuple[Section, ...], Field(min_length=1)]] = Field(
+        (), description="The headings of the card, in order."
+    )
+    combos: tuple[Combo, ...] = Field((), description="Several dishes for one price.")
+    suggestions: tuple[Suggestion, ...] = Field(
+        (), description="What is offered once, after something else."
+    )
+
+    def _checked(self, place: Place) -> Self:
+        check(self, place)
+        return self
 
     @cached_property
     def dishes(self) -> tuple[Dish, ...]:

@@ -1,19 +1,51 @@
-"""What a menu says, once it is read: dishes, sizes, options, combos, and the house they belong to.
+"""What a menu says: dishes, sizes, options, combos, and the house they belong to.
 
+The classes are what a person may write in a menu's file, its JSON Schema, and what the program reads of it.
 Everything is frozen. Money is whole minor units. Sizes are named as in the file; ``None`` is the size
 of a dish that has only one price.
 """
 
-from collections.abc import Mapping
-from datetime import date, time
 from decimal import Decimal
-from typing import Literal
+from typing import Annotated, Literal, Self, get_args
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+)
 
+from state.menu.document import Entries, Text
+from state.menu.form import KEY, Faulty, Named, Needed, NotWritten, Part, Place, Reading
+from state.menu.values import (
+    ALL_DAY,
+    ANY_CASE,
+    BY_NAME,
+    ONCE,
+    Currency,
+    Day,
+    DayHours,
+    Factor,
+    Id,
+    Money,
+    Name,
+    Names,
+    OneOrSeveral,
+    Percent,
+    Phrase,
+    Prices,
+    Range,
+    Span,
+    Spans,
+    Timezone,
+    TransferTo,
+    named,
+)
 from state.menu.words import plural
 from state.money import Cents
+from state.privacy.text import clean
 
 Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 Portion = Literal["half", "other half"]
@@ -24,118 +56,266 @@ LIGHT = "light"
 EXTRA = "extra"
 ON_THE_SIDE = "on the side"
 
+WEEKDAYS: tuple[Weekday, ...] = get_args(Weekday)
+"""The days of a week in the order of ``date.weekday``."""
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Span(_Part):
-    """Hours within a day, local time; an end not after the start lies on the next day."""
-
-    start: time
-    end: time
+_MOST_COUNTED = 20
+_RESERVED = frozenset({NO, "half", "other half", "other", ON_THE_SIDE})
+"""Words that cannot be amounts."""
 
 
-class Served(_Part):
-    """When something is served: these spans on these days."""
+Aliases = Annotated[Names, Field(description="What people also say for it.")]
+Allergens = Annotated[Names, Field(description="The allergens in it.")]
+Diets = Annotated[Names, Field(description="The diets it fits: vegetarian, vegan, gluten free.")]
+Available = Annotated[bool, Field(description="false when it is sold out.")]
+HoursOfDay = Annotated[
+    DayHours,
+    Field(description='Its hours, or "closed". An end not after the start is on the next day.'),
+]
 
-    days: tuple[Weekday, ...]
-    spans: tuple[Span, ...]
+
+class Served(Part):
+    """Days and hours."""
+
+    days: Annotated[tuple[Annotated[Weekday, ANY_CASE], ...], OneOrSeveral(), ONCE] = Field(
+        WEEKDAYS, description="The days; every day if nothing is said."
+    )
+    spans: Spans = Field(
+        (ALL_DAY,), alias="hours", description="The hours; all day if nothing is said."
+    )
+
+    def _checked(self, place: Place) -> Self:
+        return self.model_copy(
+            update={"days": self.days or WEEKDAYS, "spans": self.spans or (ALL_DAY,)}
+        )
 
 
-class Pickup(_Part):
+ServedWhen = Annotated[
+    tuple[Served, ...],
+    OneOrSeveral(Entries),
+    Field(description="When it is served; always while the house is open, if nothing is said."),
+]
+
+
+class Hours(Part):
+    """Opening hours by day; a day that is not named is closed."""
+
+    monday: HoursOfDay = ()
+    tuesday: HoursOfDay = ()
+    wednesday: HoursOfDay = ()
+    thursday: HoursOfDay = ()
+    friday: HoursOfDay = ()
+    saturday: HoursOfDay = ()
+    sunday: HoursOfDay = ()
+
+    def __getitem__(self, day: Weekday) -> tuple[Span, ...]:
+        """Return the hours that begin on this day."""
+        hours: tuple[Span, ...] = getattr(self, day)
+        return hours
+
+    def _checked(self, place: Place) -> Self:
+        for day, following in zip(WEEKDAYS, (*WEEKDAYS[1:], WEEKDAYS[0]), strict=True):
+            last, first = self[day][-1:], self[following][:1]
+            if last and first and first[0].start < last[0].end <= last[0].start:
+                opens, closes = first[0].start, last[0].end
+                place.fault(
+                    f"{following} opens at {opens:%H:%M}, but {day} only closes at {closes:%H:%M}",
+                    following,
+                )
+        if place.sound and not any(self[day] for day in WEEKDAYS):
+            place.fault("hours never opens the house")
+        return self
+
+
+class Pickup(Part):
     """How guests fetch their food."""
 
-    lead_minutes: int
+    lead_minutes: int = Field(20, ge=0, le=1440, description="Minutes from order to handover.")
 
 
-class Delivery(_Part):
+class Delivery(Part):
     """How food is brought to guests; no postcodes means anywhere."""
 
-    lead_minutes: int
-    fee: Cents = Cents(0)
-    minimum: Cents = Cents(0)
-    postcodes: tuple[str, ...] = ()
+    lead_minutes: int = Field(
+        45, ge=0, le=1440, description="Minutes from order to the guest's door."
+    )
+    fee: Money = Field(Cents(0), description="What bringing it costs.")
+    minimum: Money = Field(Cents(0), description="The least an order must come to.")
+    postcodes: Names = Field((), description="Where it is brought; everywhere if nothing is said.")
 
 
-class Tax(_Part):
+class Service(Part):
+    """How guests get their food."""
+
+    pickup: Pickup | None = Field(None, description="Guests fetch it.")
+    delivery: Delivery | None = Field(None, description="It is brought to them.")
+
+    @classmethod
+    def _written(cls, value: object, reading: Reading) -> Entries:
+        entries = super()._written(value, reading)
+        named = {
+            key: Entries({}, entries.lines[key], {}) if one is None else one
+            for key, one in entries.items()
+        }
+        return Entries(named, entries.line, entries.lines)
+
+    def _checked(self, place: Place) -> Self:
+        if not place.has("pickup") and not place.has("delivery"):
+            place.fault("service has to name pickup, delivery or both")
+        return self
+
+
+class Tax(Part):
     """How tax is reckoned; rates are percent, the first one is the default."""
 
-    mode: Literal["added", "included"] = "added"
-    rounding: Literal["per_rate", "per_line"] = "per_rate"
-    rates: Mapping[str, Decimal] = {}
+    mode: Annotated[Literal["added", "included"], ANY_CASE] = Field(
+        "added", description="Whether prices include it."
+    )
+    rounding: Annotated[Literal["per_rate", "per_line"], ANY_CASE] = Field(
+        "per_rate", description="Where it is rounded."
+    )
+    rates: Annotated[dict[Phrase, Percent], BY_NAME] = Field(
+        {}, description="Percent by name; the first is the default."
+    )
 
 
-class TipRule(_Part):
-    """What a tip is a percentage of, what is suggested, and the most the house takes."""
+class TipRule(Part):
+    """How a tip is reckoned: what it is a percentage of, what is suggested, and the most the house takes."""
 
-    base: Literal["subtotal", "total"] = "subtotal"
-    suggested: tuple[Decimal, ...] = ()
-    maximum: Decimal = Decimal(30)
+    called = "tip"
+
+    base: Annotated[Literal["subtotal", "total"], ANY_CASE] = Field(
+        "subtotal", description="What a percentage is taken of."
+    )
+    maximum: Percent = Field(
+        Decimal(30), description="The highest percentage taken; 30 if nothing is said."
+    )
+    suggested: tuple[Percent, ...] = Field((), description="Percentages that are offered.")
+
+    @field_validator("suggested")
+    @classmethod
+    def _within(cls, suggested: tuple[Decimal, ...], info: ValidationInfo) -> tuple[Decimal, ...]:
+        most = info.data.get("maximum", 100)
+        above = [
+            ((at,), f"{{key}}: {percent} is above the maximum, {most}")
+            for at, percent in enumerate(suggested)
+            if percent > most
+        ]
+        if above:
+            raise Faulty(above)
+        return suggested
 
 
-class Limits(_Part):
+class Limits(Part):
     """Beyond these a person is called."""
 
-    quantity: int = 50
-    lines: int = 40
-    total: Cents | None = None
+    quantity: int = Field(50, ge=1, le=10_000, description="The most of one line.")
+    lines: int = Field(40, ge=1, le=1_000, description="The most lines.")
+    total: Money | None = Field(None, description="The highest total.")
+
+    def _checked(self, place: Place) -> Self:
+        if self.total == 0 and place.reading.decimals is not None:
+            place.fault("a total of 0 would allow no order at all", "total")
+        return self
 
 
-class Restaurant(_Part):
+class Restaurant(Part):
     """The house: its name, hours, services and rules of money."""
 
-    id: str
-    name: str
-    currency: str
-    timezone: str
-    phone: str | None = None
-    transfer_to: str | None = None
-    """Where a caller is transferred whom the agents cannot speak with: E.164, or a ``sip:`` address."""
-    address: str | None = None
-    hours: Mapping[Weekday, tuple[Span, ...]]
-    closed_on: tuple[date, ...] = ()
-    facts: Mapping[str, str] = {}
-    pickup: Pickup | None = None
-    delivery: Delivery | None = None
-    payment: tuple[Payment, ...] = ("cash", "card")
-    tax: Tax = Tax()
-    tip: TipRule = TipRule()
-    limits: Limits = Limits()
+    id: Needed[Id] = Field("", description="A short name for machines; it stands in every order.")
+    name: Needed[Name] = Field("", description="The name as guests know it.")
+    currency: Needed[Currency] = Field("", description="Its ISO 4217 code: USD, EUR, JPY.")
+    timezone: Needed[Timezone] = Field("", description="Its IANA name: America/New_York.")
+    phone: Phrase | None = Field(None, description="The telephone number guests call.")
+    transfer_to: TransferTo | None = Field(
+        None,
+        description="Where a caller is transferred when there is no speech for them: a telephone number with"
+        " its country (+12125550142), or a SIP address (sip:desk@example.com).",
+    )
+    address: Phrase | None = Field(None, description="Where the house is.")
+    hours: Needed[Hours] = Field(Hours(), description="When the house is open.")
+    closed_on: Annotated[tuple[Day, ...], OneOrSeveral(), ONCE] = Field(
+        (), description="Days on which it stays closed."
+    )
+    facts: Annotated[dict[Phrase, Phrase], BY_NAME] = Field(
+        {}, description="What guests ask, and the answer."
+    )
+    service: Service = Field(
+        Service(pickup=Pickup()),
+        description="How guests get their food; pickup if nothing is said.",
+    )
+    payment: Annotated[
+        tuple[Annotated[Payment, ANY_CASE], ...], Field(min_length=1), OneOrSeveral(), ONCE
+    ] = Field(("cash", "card"), description="What guests can pay with at handover.")
+    tax: Tax = Field(Tax(), description="How tax is reckoned.")
+    tip: TipRule = Field(TipRule(), description="How a tip is reckoned.")
+    limits: Limits = Field(Limits(), description="The most that is taken without a person.")
 
     @property
     def zone(self) -> ZoneInfo:
         """The restaurant's time zone."""
         return ZoneInfo(self.timezone)
 
+    @property
+    def pickup(self) -> Pickup | None:
+        """How guests fetch their food, if they can."""
+        return self.service.pickup
 
-class CouponRule(_Part):
-    """What a coupon takes off: a percentage or an amount, and on what conditions."""
+    @property
+    def delivery(self) -> Delivery | None:
+        """How food is brought to guests, if it is."""
+        return self.service.delivery
 
-    code: str
-    percent: Decimal | None = None
-    amount: Cents | None = None
-    minimum: Cents = Cents(0)
-    until: date | None = None
-    combinable: bool = False
+    def _checked(self, place: Place) -> Self:
+        place.reading.rates = tuple(self.tax.rates)
+        return self
 
 
-class Choice(_Part):
-    """One thing that can be chosen in a group; its price may depend on the dish's size."""
+class CouponRule(Part):
+    """What a coupon takes off: a percentage or an amount."""
 
-    name: str
-    aliases: tuple[str, ...] = ()
-    prices: Mapping[str | None, Cents]
-    allergens: tuple[str, ...] = ()
-    diets: tuple[str, ...] = ()
-    available: bool = True
+    called = "a coupon"
+
+    code: NotWritten[str] = ""
+    percent: Percent | None = Field(None, description="Percent of the subtotal.")
+    amount: Money | None = Field(None, description="An amount.")
+    minimum: Money = Field(Cents(0), description="The least the order must come to.")
+    until: Day | None = Field(None, description="The last day it is good for.")
+    combinable: bool = Field(
+        False,
+        description="Whether it goes with others that say the same; false if nothing is said.",
+    )
+
+    def _checked(self, place: Place) -> Self:
+        if place.has("percent") == place.has("amount"):
+            place.fault(f'{place.what} needs either "percent" or "amount"')
+        if self.percent == 0:
+            place.fault("percent has to be a number above 0 up to 100 percent", "percent")
+        if self.amount == 0 and place.reading.decimals is not None:
+            place.fault(f"{place.what} takes nothing off", "amount")
+        return self
+
+
+class Choice(Part):
+    """A choice and more about it; its price may depend on the dish's size."""
+
+    called = "a choice"
+
+    name: NotWritten[str] = ""
+    aliases: Aliases = ()
+    prices: Prices = Field(
+        {None: Cents(0)}, alias="price", description="What it costs; nothing if nothing is said."
+    )
+    allergens: Allergens = ()
+    diets: Diets = ()
+    available: Available = True
 
     def price(self, size: str | None) -> Cents:
         """Return what one whole, plain portion of it costs on a dish of this size."""
         return self.prices[size] if size in self.prices else self.prices[None]
 
 
-class Chosen(_Part):
+class Chosen(BaseModel):
     """One modification of a line, in the menu's words, with what it costs per piece.
 
     Args:
@@ -147,6 +327,8 @@ class Chosen(_Part):
         called: What it is called on this dish, where its name alone could mean another choice.
         price: What it adds to one piece, all of that considered.
     """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     group: str | None = None
     name: str
@@ -177,30 +359,86 @@ class Chosen(_Part):
         return text if self.portion is None else f"{self.portion} {text}"
 
 
-class OptionGroup(_Part):
-    """Choices that go together: a crust, toppings, shots.
-
-    Args:
-        least: How many have to be chosen.
-        most: How many may be chosen.
-        default: What is taken when nothing is said.
-        counted: Whether a choice can be had several times ("three shots").
-        halves: Whether a choice may lie on one half, for half its price.
-        amounts: Words like "extra" and what they multiply the price by.
-    """
-
-    name: str
-    aliases: tuple[str, ...] = ()
-    least: int = 0
-    most: int
-    default: str | None = None
-    counted: bool = False
-    halves: bool = False
-    amounts: Mapping[str, Decimal] = {}
-    choices: tuple[Choice, ...]
+Choices = Annotated[
+    tuple[Choice, ...],
+    Field(min_length=1),
+    named(
+        "name",
+        short="price",
+        written=Annotated[dict[Phrase, Money | Choice | None], Field(min_length=1)],
+    ),
+]
 
 
-class Dish(_Part):
+class OptionGroup(Part):
+    """Choices that go together: a crust, toppings, shots."""
+
+    called = "a group"
+
+    name: NotWritten[str] = ""
+    aliases: Aliases = ()
+    choose: Range | None = Field(
+        None, description='How many: 1, "0-3". As many as there are, if nothing is said.'
+    )
+    default: Phrase | None = Field(
+        None, description="The choice taken when nothing is said; the price includes it."
+    )
+    counted: bool = Field(
+        False, description='Whether a choice can be had several times ("three shots").'
+    )
+    portions: Annotated[tuple[Annotated[Literal["half"], ANY_CASE], ...], OneOrSeveral()] = Field(
+        (), description="[half] lets a choice lie on one half, for half its price."
+    )
+    amounts: Annotated[dict[Phrase, Factor], BY_NAME] = Field(
+        {}, description="Amounts and what they multiply the price by."
+    )
+    choices: Needed[Choices] = Field((), description="The choices and their prices.")
+
+    @property
+    def least(self) -> int:
+        """How many have to be chosen."""
+        return self._bounds[0]
+
+    @property
+    def most(self) -> int:
+        """How many may be chosen."""
+        return self._bounds[1]
+
+    @property
+    def halves(self) -> bool:
+        """Whether a choice may lie on one half, for half its price."""
+        return bool(self.portions)
+
+    @property
+    def _bounds(self) -> tuple[int, int]:
+        if self.choose is not None:
+            return self.choose
+        if self.default is not None:
+            return 1, 1
+        return 0, _MOST_COUNTED if self.counted else max(len(self.choices), 1)
+
+    def _checked(self, place: Place) -> Self:
+        choices = len(self.choices)
+        if self.choose is not None and not self.counted and self.least > choices > 0:
+            place.fault(f"choose asks for {self.least} of only {choices} choices", "choose")
+        for word in _RESERVED.intersection(map(str.casefold, self.amounts)):
+            message = f'"{word}" cannot be an amount: it has a meaning of its own'
+            place.fault(message, "amounts", word)
+        named = {choice.name.casefold(): choice.name for choice in self.choices}
+        for choice in self.choices:
+            for alias in choice.aliases:
+                other = named.setdefault(alias.casefold(), choice.name)
+                if other != choice.name:
+                    means = f'"{alias}" means both "{other}" and "{choice.name}"'
+                    place.fault(f"in {self.name}, {means}", "choices", choice.name, KEY)
+        place.reading.groups.append(self.name)
+        names = [choice.name for choice in self.choices]
+        default = place.refer(self.default, f"choice of {self.name}", names, "default")
+        amounts = {word.casefold(): factor for word, factor in self.amounts.items()}
+        return self.model_copy(update={"default": default, "amounts": amounts})
+
+
+class Dish(Part):
     """Something that can be ordered by itself.
 
     Args:
@@ -208,26 +446,33 @@ class Dish(_Part):
         default_size: The size taken when none is said; without it, and with several, it is asked for.
         contains: What is in it and can be left off, made light, extra or served on the side.
         extra: What extra of one of those costs, by size; nothing where it is not named.
-        options: The names of its groups, in order.
-        tax: The name of its tax rate.
-        served: When it is served; empty means whenever the house is open.
     """
 
-    name: str
-    section: str
-    aliases: tuple[str, ...] = ()
-    description: str | None = None
-    prices: Mapping[str | None, Cents]
-    default_size: str | None = None
-    contains: tuple[str, ...] = ()
-    extra: Mapping[str, Mapping[str | None, Cents]] = {}
-    options: tuple[str, ...] = ()
-    diets: tuple[str, ...] = ()
-    allergens: tuple[str, ...] = ()
-    tax: str | None = None
-    minimum_age: int | None = None
-    available: bool = True
-    served: tuple[Served, ...] = ()
+    called = "a dish"
+
+    name: Needed[Name] = Field("", description="The name on the card; no two dishes share one.")
+    section: NotWritten[str] = ""
+    aliases: Aliases = ()
+    description: Phrase | None = Field(None, description="A sentence for the guest.")
+    prices: Needed[Prices] = Field(
+        {None: Cents(0)}, alias="price", description="What it costs, or what each size costs."
+    )
+    default_size: Phrase | None = Field(
+        None, description="The size taken when none is said; without it guests are asked."
+    )
+    contains: Names = Field(
+        (), alias="with", description="What is in it and can be left off, made light or extra."
+    )
+    extra: Annotated[dict[Phrase, Prices], BY_NAME] = Field(
+        {}, description="What extra of something in it costs."
+    )
+    options: Names = Field((), description="Its groups of choices, in order.")
+    diets: Diets = ()
+    allergens: Allergens = ()
+    tax: Phrase | None = Field(None, description="Its tax rate; the first if nothing is said.")
+    minimum_age: int | None = Field(None, ge=1, le=120, description="How old a guest has to be.")
+    available: Available = True
+    served: ServedWhen = ()
 
     @property
     def sizes(self) -> tuple[str, ...]:
@@ -246,37 +491,114 @@ class Dish(_Part):
         """Whether a guest has to be asked for the size."""
         return len(self.sizes) > 1 and self.default_size is None
 
+    @classmethod
+    def _written(cls, value: object, reading: Reading) -> Entries:
+        return Named(super()._written(value, reading), section=reading.section)
 
-class ComboPart(_Part):
+    def _checked(self, place: Place) -> Self:
+        name, card = f'"{self.name}"', place.reading
+        options = (
+            place.refer(group, "option group", card.groups, "options", at)
+            for at, group in enumerate(self.options)
+        )
+        extra = {
+            place.refer(word, f'word in "with" of {name}', self.contains, "extra", word, KEY): cost
+            for word, cost in self.extra.items()
+        }
+        return self.model_copy(
+            update={
+                "default_size": place.refer(
+                    self.default_size, f"size of {name}", self.sizes, "default_size"
+                ),
+                "extra": {word: cost for word, cost in extra.items() if word is not None},
+                "options": tuple(group for group in options if group is not None),
+                "tax": place.refer(self.tax, "tax rate", card.rates, "tax"),
+            }
+        )
+
+
+class Section(Part):
+    """A heading of the card with its dishes."""
+
+    called = "a section"
+
+    name: Needed[Name] = Field("", description="The heading.")
+    aliases: Aliases = ()
+    dishes: Needed[Annotated[tuple[Dish, ...], Field(min_length=1)]] = Field(
+        (), description="The dishes, in order."
+    )
+    served: ServedWhen = ()
+
+    @classmethod
+    def _written(cls, value: object, reading: Reading) -> Entries:
+        entries = super()._written(value, reading)
+        name = entries.get("name")
+        reading.section = clean(name) if isinstance(name, Text) else ""
+        return entries
+
+    def _checked(self, place: Place) -> Self:
+        place.reading.sections[self.name] = tuple(dish.name for dish in self.dishes)
+        return self
+
+
+class ComboPart(Part):
     """One part of a combo: so many of these dishes."""
 
-    choose: int = 1
-    dishes: tuple[str, ...]
+    called = "a part of a combo"
+
+    choose: int = Field(1, ge=1, le=50, description="How many; 1 if nothing is said.")
+    dishes: Needed[Names] = Field(
+        (), alias="from", description="Dishes, or sections: all their dishes."
+    )
+
+    def _checked(self, place: Place) -> Self:
+        sections = place.reading.sections
+        meant = {name.casefold(): dishes for name, dishes in sections.items()}
+        meant |= {dish.casefold(): (dish,) for dishes in sections.values() for dish in dishes}
+        known = place.reading.dishes + [*sections]
+        found: list[str] = []
+        for at, name in enumerate(self.dishes):
+            if place.refer(name, "dish or section", known, "from", at) is not None:
+                found += meant[name.casefold()]
+        if place.has("from") and not self.dishes and place.sound:
+            place.fault("from names no dish", "from")
+        return self.model_copy(update={"dishes": tuple(dict.fromkeys(found))})
 
 
-class Combo(_Part):
+class Combo(Part):
     """Several dishes for one price."""
 
-    name: str
-    aliases: tuple[str, ...] = ()
-    description: str | None = None
-    price: Cents
-    parts: tuple[ComboPart, ...]
-    available: bool = True
-    served: tuple[Served, ...] = ()
+    called = "a combo"
+
+    name: Needed[Name] = Field("", description="The name on the card.")
+    aliases: Aliases = ()
+    description: Phrase | None = Field(None, description="A sentence for the guest.")
+    price: Needed[Money] = Field(Cents(0), description="The price of all parts together.")
+    parts: Needed[Annotated[tuple[ComboPart, ...], Field(min_length=1)]] = Field(
+        (), description="What it consists of."
+    )
+    available: Available = True
+    served: ServedWhen = ()
+
+    def _checked(self, place: Place) -> Self:
+        place.reading.combos.append(self.name)
+        return self
 
 
-class Section(_Part):
-    """A heading of the menu with its dishes."""
+class Suggestion(Part):
+    """What is offered once, after something else was ordered."""
 
-    name: str
-    aliases: tuple[str, ...] = ()
-    dishes: tuple[Dish, ...]
-    served: tuple[Served, ...] = ()
+    called = "a suggestion"
 
+    after: Needed[Phrase] = Field("", description="A section, a dish or a combo.")
+    offer: Needed[Phrase] = Field("", description="A dish or a combo.")
 
-class Suggestion(_Part):
-    """What is offered once, after a dish or something of a section was ordered."""
-
-    after: str
-    offer: str
+    def _checked(self, place: Place) -> Self:
+        offered = place.reading.dishes + place.reading.combos
+        ordered = offered + [*place.reading.sections]
+        return self.model_copy(
+            update={
+                "after": place.refer(self.after, "section, dish or combo", ordered, "after"),
+                "offer": place.refer(self.offer, "dish or combo", offered, "offer"),
+            }
+        )

@@ -2,13 +2,10 @@
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
-from typing import get_args
 from zoneinfo import ZoneInfo
 
-from state.menu.model import Served, Span, Weekday
-
-WEEKDAYS: tuple[Weekday, ...] = get_args(Weekday)
-"""The days of a week in the order of ``date.weekday``."""
+from state.menu.model import WEEKDAYS, Served, Weekday
+from state.menu.values import Span
 
 _DAY = timedelta(days=1)
 

@@ -4,7 +4,15 @@ Independent of the restaurant and of livekit: the state can be any pydantic mode
 """
 
 from state.shared.basis import Basis
-from state.shared.command import WHOLE, Command, HandOver, overlap
+from state.shared.command import (
+    FRAMEWORK_COMMANDS,
+    WHOLE,
+    Command,
+    EndTool,
+    HandOver,
+    StartTool,
+    overlap,
+)
 from state.shared.errors import (
     Busy,
     JournalFault,
@@ -20,6 +28,7 @@ from state.shared.errors import (
     TakenOver,
     UnknownState,
 )
+from state.shared.forms import write_state
 from state.shared.journal import (
     Entry,
     Gate,
@@ -33,6 +42,7 @@ from state.shared.journal import (
 from state.shared.lease import Lease
 from state.shared.reading import read_state
 from state.shared.schema import Migration, schema_faults
+from state.shared.shapes import model_faults
 from state.shared.shared_state import Applied, SharedState, Subscriber
 from state.shared.sql import SqlStore
 
@@ -44,7 +54,10 @@ __all__ = [
     "Command",
     "Entry",
     "Gate",
+    "FRAMEWORK_COMMANDS",
+    "EndTool",
     "HandOver",
+    "StartTool",
     "Journal",
     "JournalFault",
     "KeyReused",
@@ -67,8 +80,10 @@ __all__ = [
     "TakenOver",
     "UnknownState",
     "VersionTaken",
+    "model_faults",
     "overlap",
     "read_state",
     "schema_faults",
+    "write_state",
     "to_the_end",
 ]

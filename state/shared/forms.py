@@ -50,7 +50,7 @@ def as_json(commands: Sequence[Command[Any, Any]]) -> tuple[dict[str, JsonValue]
         raise NotStored("the command cannot be written as JSON") from None
 
 
-def written(state: BaseModel) -> str:
+def write_state(state: BaseModel) -> str:
     """Serialize a state for the journal, if it reads back unchanged.
 
     Raises:

@@ -1,6 +1,5 @@
-"""Judges a state's model by its types: what can be edited in place, and what survives JSON."""
+"""Judges a state's model by its types: whether it is frozen, and what survives JSON; finds edits in place."""
 
-import copy
 import types
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,12 +8,12 @@ from decimal import Decimal
 from enum import Enum
 from functools import cache
 from operator import is_
-from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
 from uuid import UUID
 
 from pydantic import BaseModel
 
-T = TypeVar("T")
+_Container: TypeAlias = list[Any] | set[Any] | dict[Any, Any]
 
 _PLAIN = (str, int, Decimal, date, datetime, time, timedelta, UUID, Enum, types.NoneType)
 _CUSTOM_HOOKS = frozenset({"__init__", "__eq__", "__get_pydantic_core_schema__", "model_post_init"})
@@ -26,20 +25,18 @@ class Shape:
     """Properties that hold for every value of a type.
 
     Args:
-        fixed: Nothing in it can be edited in place.
+        known: Nothing in it can be edited in place but lists, sets and mappings.
         faithful: It reads back from JSON unchanged, unless something in it is an instance of a subclass.
         models: The models in it.
-        editable: The fields of a model that hold something that can be edited in place.
-        mappings: The fields of a model that hold a ``Mapping``: immutable to a type checker, a dict at run time.
+        containers: The fields of a model that hold a list, a set or a mapping.
+        contains: Whether it holds one.
     """
 
-    fixed: bool
+    known: bool
     faithful: bool
     models: frozenset[type[BaseModel]] = frozenset()
-    editable: tuple[str, ...] = ()
-    mappings: tuple[str, ...] = ()
-    mapping: bool = False
-    """Whether it holds a ``Mapping``."""
+    containers: tuple[str, ...] = ()
+    contains: bool = False
 
     @property
     def survives(self) -> bool:
@@ -47,8 +44,9 @@ class Shape:
         return self.faithful and not any(map(type.__subclasses__, self.models))
 
 
-_GOOD = Shape(fixed=True, faithful=True)
-_ANYTHING = Shape(fixed=False, faithful=False)
+_GOOD = Shape(known=True, faithful=True)
+_ANYTHING = Shape(known=False, faithful=False)
+_RECURSIVE = Shape(known=True, faithful=True, contains=True)
 
 
 @cache
@@ -57,88 +55,82 @@ def shape_of(kind: type[BaseModel]) -> Shape:
     return _model(kind, frozenset())
 
 
-def separate(value: T) -> T:
-    """Return a copy that shares none of the original's editable parts."""
-    return cast(T, _separate(value))
+@cache
+def model_faults(kind: type[BaseModel]) -> tuple[str, ...]:
+    """List why a model cannot be a state's: the models in it, as far as its types tell, that are not frozen.
 
-
-def _separate(value: Any) -> Any:
-    if isinstance(value, BaseModel):
-        kind = type(value)
-        shape = shape_of(kind)
-        if shape.fixed:
-            return value
-        if value.__pydantic_private__ is not None or value.__pydantic_extra__ is not None:
-            return value.model_copy(deep=True)
-        return value.model_copy(
-            update={name: _separate(value.__dict__[name]) for name in shape.editable}
+    Args:
+        kind: The model.
+    """
+    return tuple(
+        f"{name} is not frozen: declare model_config = ConfigDict(frozen=True) in it"
+        for name in sorted(
+            one.__qualname__ for one in shape_of(kind).models if not one.model_config.get("frozen")
         )
-    if isinstance(value, _PLAIN):
-        return value
-    kind = type(value)
-    if kind is dict:
-        return {name: _separate(one) for name, one in value.items()}
-    if kind in (list, tuple):
-        return kind(_separate(one) for one in value)
-    return copy.deepcopy(value)
+    )
 
 
 class Guard:
-    """A snapshot of a state's mappings, to detect edits in place.
+    """A snapshot of a state's lists, sets and mappings, to detect edits in place.
 
     Args:
         state: The state.
     """
 
     def __init__(self, state: BaseModel) -> None:
-        found: list[dict[Any, Any]] = []
-        _find_mappings(state, found)
-        self._known = [(one, dict(one)) for one in found]
+        found: list[_Container] = []
+        _find_containers(state, found)
+        self._known = [(one, one.copy()) for one in found]
 
     def restore(self) -> bool:
         """Undo edits; return whether there were any."""
         edited = [(one, known) for one, known in self._known if not _same_objects(one, known)]
         for one, known in edited:
             one.clear()
-            one.update(known)
+            if isinstance(one, list):
+                one.extend(known)
+            else:
+                one.update(known)
         return bool(edited)
 
 
-def _same_objects(one: Mapping[Any, Any], known: Mapping[Any, Any]) -> bool:
-    return (
-        len(one) == len(known)
-        and all(map(is_, one, known))
-        and all(map(is_, one.values(), known.values()))
-    )
+def _same_objects(one: _Container, known: _Container) -> bool:
+    if len(one) != len(known):
+        return False
+    if isinstance(one, set):  # a copy may have another order
+        return {*map(id, one)} == {*map(id, known)}
+    if isinstance(one, dict) and isinstance(known, dict):
+        return all(map(is_, one, known)) and all(map(is_, one.values(), known.values()))
+    return all(map(is_, one, known))
 
 
-def _find_mappings(value: Any, found: list[dict[Any, Any]]) -> None:
-    if isinstance(value, BaseModel):
-        for name in shape_of(type(value)).mappings:
-            _find_mappings(value.__dict__[name], found)
-    elif type(value) is dict:
+def _find_containers(value: Any, found: list[_Container]) -> None:
+    kind: Any = type(value)
+    if issubclass(kind, (list, set, dict)):
         found.append(value)
-        if any(map(_may_hold_mappings, set(map(type, value.values())))):
-            for one in value.values():
-                _find_mappings(one, found)
-    elif type(value) in (
-        tuple,
-        list,
-    ):  # lists are copied before they are handed out, models in them are not
-        for one in value:
-            _find_mappings(one, found)
+    elif not issubclass(kind, tuple):
+        for name in _containers(kind):
+            _find_containers(value.__dict__[name], found)
+        return
+    inside = value.values() if issubclass(kind, dict) else value
+    if any(map(_may_hold_containers, set(map(type, inside)))):
+        for one in inside:
+            _find_containers(one, found)
 
 
 @cache
-def _may_hold_mappings(kind: type) -> bool:
-    if issubclass(kind, BaseModel):
-        return bool(shape_of(kind).mappings)
-    return kind in (dict, tuple, list)
+def _containers(kind: Any) -> tuple[str, ...]:
+    return shape_of(kind).containers if issubclass(kind, BaseModel) else ()
+
+
+@cache
+def _may_hold_containers(kind: Any) -> bool:
+    return issubclass(kind, (list, set, dict, tuple)) or bool(_containers(kind))
 
 
 def _model(kind: type[BaseModel], above: frozenset[type]) -> Shape:
     if kind in above:  # a recursive model: its other fields decide
-        return _GOOD
+        return _RECURSIVE
     fields = {
         name: _annotation(one.annotation, (*one.metadata,), above | {kind})
         for name, one in kind.model_fields.items()
@@ -170,12 +162,11 @@ def _model(kind: type[BaseModel], above: frozenset[type]) -> Shape:
     )
     holds_more = config.get("extra") == "allow" or kind.__private_attributes__
     return Shape(
-        fixed=parts.fixed and bool(config.get("frozen")) and not holds_more,
+        known=parts.known and not holds_more,
         faithful=parts.faithful and not renamed_or_left_out and not has_custom_rules,
         models=parts.models | {kind},
-        editable=tuple(name for name, one in fields.items() if not one.fixed),
-        mappings=tuple(name for name, one in fields.items() if one.mapping),
-        mapping=parts.mapping,
+        containers=tuple(name for name, one in fields.items() if one.contains),
+        contains=parts.contains,
     )
 
 
@@ -202,14 +193,14 @@ def _annotation(kind: Any, metadata: tuple[Any, ...], above: frozenset[type]) ->
         return replace(inside, faithful=inside.faithful and not several)
     if origin is not None:
         inside = _all(_annotation(one, (), above) for one in arguments if one is not ...)
-        known = origin in (tuple, frozenset, list, set) or (
-            origin in (dict, Mapping) and arguments[0] is str
-        )
+        container = origin in (list, set, dict, Mapping, Sequence)
+        known = bool(arguments) and (container or origin in (tuple, frozenset))
+        same = origin is not Sequence and (origin not in (dict, Mapping) or arguments[:1] == (str,))
         return replace(
             inside,
-            fixed=inside.fixed and origin in (tuple, frozenset, Mapping),
-            mapping=inside.mapping or origin is Mapping,
-            faithful=inside.faithful and known,
+            known=inside.known and known,
+            contains=inside.contains or container,
+            faithful=inside.faithful and known and same,
         )
     return _single(kind, above)
 
@@ -223,7 +214,7 @@ def _single(kind: Any, above: frozenset[type]) -> Shape:
     if issubclass(kind, BaseModel):
         return _model(kind, above)
     if kind in (float, bytes):  # infinity becomes null, and bytes must be UTF-8
-        return Shape(fixed=True, faithful=False)
+        return Shape(known=True, faithful=False)
     if issubclass(kind, Enum):
         return replace(_GOOD, faithful=_of_one_kind([one.value for one in kind]))
     return _GOOD if kind in _PLAIN or kind is bool else _ANYTHING
@@ -239,8 +230,8 @@ def _of_one_kind(values: Sequence[object]) -> bool:
 def _all(shapes: Iterable[Shape]) -> Shape:
     found = tuple(shapes)
     return Shape(
-        fixed=all(one.fixed for one in found),
+        known=all(one.known for one in found),
         faithful=all(one.faithful for one in found),
         models=frozenset().union(*(one.models for one in found)),
-        mapping=any(one.mapping for one in found),
+        contains=any(one.contains for one in found),
     )

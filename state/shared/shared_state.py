@@ -1,8 +1,9 @@
 """A shared state with many readers and one writer at a time."""
 
 import asyncio
+import copy
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
@@ -10,7 +11,17 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 from pydantic import BaseModel, JsonValue, ValidationError
 
 from state.shared.basis import Basis
-from state.shared.command import WHOLE, C, Command, HandOver, S, overlap
+from state.shared.command import (
+    FRAMEWORK_COMMANDS,
+    WHOLE,
+    C,
+    Command,
+    EndTool,
+    HandOver,
+    S,
+    StartTool,
+    overlap,
+)
 from state.shared.errors import (
     Busy,
     JournalFault,
@@ -22,10 +33,10 @@ from state.shared.errors import (
     TakenOver,
     UnknownState,
 )
-from state.shared.forms import as_json, as_stored, fingerprint, validated, written
+from state.shared.forms import as_json, as_stored, fingerprint, validated, write_state
 from state.shared.journal import Entry, Journal, Stored, VersionTaken, to_the_end
 from state.shared.reading import read_state
-from state.shared.shapes import Guard, separate, shape_of
+from state.shared.shapes import Guard, model_faults, shape_of
 
 if TYPE_CHECKING:
     from state.shared.sql import SqlStore
@@ -35,6 +46,10 @@ logger = logging.getLogger(__name__)
 # For functions that create a shared state: type checkers do not know S and C there.
 N = TypeVar("N", bound=BaseModel)
 X = TypeVar("X")
+
+_FRAMEWORK: dict[object, type[Command[Any, Any]]] = {
+    kind.model_fields["op"].default: kind for kind in FRAMEWORK_COMMANDS
+}
 
 TRIES = 5
 """How often the journal may report a taken version without any new entry before the writer gives up."""
@@ -89,7 +104,7 @@ class SharedState(Generic[S, C]):
     """The present state, its version, and the only way to change it.
 
     Args:
-        state: The initial state. Frozen; it is replaced, never edited.
+        state: The initial state. Its model and those in it are frozen: it is replaced, never edited.
         context: What the rules may use: a menu, a clock, limits. The same for the whole call.
         version: 0 for a new state, the last entry's for a stored one.
         speaker: The active agent.
@@ -97,6 +112,9 @@ class SharedState(Generic[S, C]):
         past: The entries that led here, oldest first, for their keys and the parts they touched.
         wait_s: How long a writer waits for earlier ones, in seconds.
         state_id: Its id where it is stored.
+
+    Raises:
+        TypeError: A model is not frozen.
     """
 
     def __init__(
@@ -111,6 +129,7 @@ class SharedState(Generic[S, C]):
         past: Iterable[Entry] = (),
         wait_s: float = WAIT_S,
     ) -> None:
+        _demand_frozen(type(state))
         self._state = state
         self._guard = Guard(state)
         self._version = version
@@ -125,7 +144,10 @@ class SharedState(Generic[S, C]):
         self._waiting = 0
         self._subscribers: list[Subscriber[S]] = []
         past = tuple(past)
-        self._handover = _last_handover(past)
+        self._handover: HandOver | None = None
+        self._unfinished: dict[str, StartTool] = {}
+        for entry in past:
+            self._note(_framework_commands(entry))
         self._keys: dict[str, tuple[str, Applied[S] | Entry]] = {
             entry.key: (entry.body or "", entry) for entry in past if entry.key
         }
@@ -182,7 +204,9 @@ class SharedState(Generic[S, C]):
             JournalFault: The database cannot be used, or what was stored does not read back as it was written. The
                 state stays with its holder then.
             NotStored: The new state does not read back from its JSON.
+            TypeError: A model is not frozen; nothing is stored.
         """
+        _demand_frozen(type(new))
 
         def check(stored: Stored) -> None:
             stored.read(type(new))
@@ -191,7 +215,7 @@ class SharedState(Generic[S, C]):
             stored = await store.take(state_id, check=check)
         except UnknownState:
             try:
-                stored = await store.create(state_id, lambda ordinal: written(new))
+                stored = await store.create(state_id, lambda ordinal: write_state(new))
             except JournalFault as fault:  # another process may have created it meanwhile
                 try:
                     stored = await store.take(state_id, check=check)
@@ -218,6 +242,11 @@ class SharedState(Generic[S, C]):
     def handover(self) -> HandOver | None:
         """The last handoff, if there has been one."""
         return self._handover
+
+    @property
+    def unfinished(self) -> Sequence[StartTool]:
+        """The tools that have been started and whose result the user has not been told."""
+        return tuple(self._unfinished.values())
 
     @property
     def taken_over(self) -> bool:
@@ -423,15 +452,16 @@ class SharedState(Generic[S, C]):
             self._keys[change.key] = (change.body or "", applied)
         if change.basis is not None:
             change.basis.own.add(applied.version)
-        for command in commands:
-            if isinstance(command, HandOver):
-                self._handover = command
+        self._note(commands)
         self._swap(applied, touched, guard)
         return applied
 
     def _fold(self, change: "_Change[S]") -> tuple[S, str | None, set[str]]:
         """Return the state after a change, the active agent, and the parts that changed."""
-        state: Any = separate(self._state)
+        # What cannot be guarded is copied: objects of unknown types, private attributes, fields without a name.
+        state: Any = self._state
+        if not shape_of(type(self._state)).known:
+            state = copy.deepcopy(state)
         speaker = self._speaker
         touched: set[str] = set()
         try:
@@ -455,6 +485,16 @@ class SharedState(Generic[S, C]):
         if state is not self._state:
             state = validated(state, self._state)
         return state, speaker, touched
+
+    def _note(self, commands: Iterable[Command[Any, Any]]) -> None:
+        for command in commands:
+            match command:
+                case HandOver():
+                    self._handover = command
+                case StartTool():
+                    self._unfinished[command.key] = command
+                case EndTool():
+                    self._unfinished.pop(command.key, None)
 
     async def _reload_finds_key(self, key: str) -> bool:
         """Whether a reload finds this key in the journal, so that the first answer can be repeated."""
@@ -497,7 +537,7 @@ class SharedState(Generic[S, C]):
             return
         for entry in await self._journal.after(self._version):
             applied = self._restored(entry, before=self._state)
-            self._handover = _last_handover((entry,)) or self._handover
+            self._note(_framework_commands(entry))
             if entry.key:
                 self._keys[entry.key] = (entry.body or "", applied)
             self._swap(applied, entry.touched)
@@ -522,12 +562,16 @@ class SharedState(Generic[S, C]):
         return answer
 
 
-def _last_handover(entries: Sequence[Entry]) -> HandOver | None:
-    """Return the last handoff in journal rows; fields that a newer release wrote are ignored."""
-    for entry in reversed(entries):
-        for command in reversed(entry.commands):
-            if command.get("op") == HandOver.model_fields["op"].default:
-                known = {name: command[name] for name in HandOver.model_fields if name in command}
-                with suppress(ValidationError):
-                    return HandOver.model_validate(known)
-    return None
+def _demand_frozen(kind: type[BaseModel]) -> None:
+    if faults := model_faults(kind):
+        raise TypeError("; ".join(faults))
+
+
+def _framework_commands(entry: Entry) -> Iterator[Command[Any, Any]]:
+    """Read the framework's commands in a row; fields that a newer release wrote are ignored."""
+    for command in entry.commands:
+        kind = _FRAMEWORK.get(command.get("op"))
+        if kind is not None:
+            known = {name: command[name] for name in kind.model_fields if name in command}
+            with suppress(ValidationError):
+                yield kind.model_validate(known)

@@ -195,7 +195,12 @@ async def test_a_clock_that_is_wrong_is_told_before_tokens_are_refused(
     ("status", "body", "mark", "says"),
     [
         (200, {"data": [{"id": "gpt-4.1"}]}, Mark.OK, "key accepted"),
-        (200, {"data": [{"id": "another"}]}, Mark.FAULT, "has no model gpt-4.1"),
+        (
+            200,
+            {"data": [{"id": "another"}]},
+            Mark.FAULT,
+            "has no model gpt-4.1: set BELLA_VISTA_OPENAI_MODEL",
+        ),
         (401, {"error": KEY}, Mark.FAULT, "rejects the key"),
         (404, {}, Mark.WARNING, "does not list"),
         (200, None, Mark.FAULT, "does not answer"),

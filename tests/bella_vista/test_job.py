@@ -5,21 +5,22 @@ from agents.app.job_metadata import JobMetadata, MetadataFaults
 
 def faults(text: str) -> tuple[str, ...]:
     with pytest.raises(MetadataFaults) as caught:
-        JobMetadata.parse(text)
+        JobMetadata.parse(text, "order")
     return caught.value.faults
 
 
 @pytest.mark.parametrize("text", ["", " \n", "{}", '{"order_id": null}'])
 def test_a_dispatch_need_say_nothing(text: str) -> None:
-    assert JobMetadata.parse(text) == JobMetadata()
+    assert JobMetadata.parse(text, "order") == JobMetadata(noun="order")
 
 
 def test_what_a_dispatch_says_is_read_and_written_again() -> None:
     text = '{"order_id":"abcd","resume_code":"x.y","channel":"phone","locale":"en-US","user":"ada"}'
 
-    metadata = JobMetadata.parse(text)
+    metadata = JobMetadata.parse(text, "order")
 
-    assert (metadata.channel, metadata.user, metadata.tries) == ("phone", "ada", 0)
+    assert (metadata.state_id, metadata.channel, metadata.user) == ("abcd", "phone", "ada")
+    assert metadata.tries == 0
     assert metadata.text() == text
 
 
@@ -53,6 +54,8 @@ def test_what_is_no_object_is_refused(text: str) -> None:
         '{"locale": "en-US; drop"}',
         '{"user": ""}',
         '{"order_id": ""}',
+        '{"state_id": "abcd"}',
+        '{"noun": "visit"}',
         '{"tries": -1}',
         '{"tries": true}',
         '{"tries": 1.5}',

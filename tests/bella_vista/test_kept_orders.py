@@ -170,7 +170,7 @@ async def cancelled_order(folder: Path) -> str:
     [
         (["--order", "no-such-order"], "There is no order no-such-order."),
         (["--order", "CANCELLED"], "Order CANCELLED is cancelled: it cannot be continued."),
-        (["--order", "CANCELLED", "--menu", "other.yaml"], "belongs to another restaurant."),
+        (["--order", "CANCELLED", "--menu", "other.yaml"], "belongs to another owner."),
         (["--database", "sqlite:////dev/null/orders.db"], "The database"),
         (["--database", "oracle"], "its address has to be sqlite:///path"),
     ],

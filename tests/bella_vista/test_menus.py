@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from agents.app.faults import InputError
 from bella_vista.menus import OWN, keep_menu_copy, served_menu
-from state.menu import MenuFaults
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_without_a_copy_a_broken_menu_is_refused(menu: Path) -> None:
         pass
     menu.write_text("restaurant: 5\n")
 
-    with pytest.raises(MenuFaults):
+    with pytest.raises(InputError, match="menu.yaml:1: "):
         served_menu(menu)
 
 

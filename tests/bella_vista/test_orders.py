@@ -238,8 +238,8 @@ class TestGoingOn:
         order = await begun(store, *SHORT)
         other = House(card(CARD.replace("id: blue-door", "id: red-door")))
         async with open_store(url, "red-door") as others:
-            for theirs in (others, kitchen):
-                with pytest.raises(StateFaults, match="belongs to another owner"):
+            for theirs, whose in ((others, "owner"), (kitchen, "restaurant")):
+                with pytest.raises(StateFaults, match=f"belongs to another {whose}"):
                     await resume_order(theirs, other.context, order.state.order_id)
 
         await order.apply(ReadBack(), actor="order_taker")

@@ -258,7 +258,7 @@ def test_where_nothing_that_was_said_is_kept_that_is_said(
 
     assert orders("show", order_id, "--transcript") == 0
     assert capsys.readouterr().out.endswith(
-        "\nNo transcript is stored: it was switched off, has expired, or the guest was erased.\n"
+        "\nNo transcript is stored: it was switched off, has expired, or the user was erased.\n"
     )
     assert orders("show", order_id, "--transcript", "--json") == 0
     assert json.loads(capsys.readouterr().out)["transcript"] == []

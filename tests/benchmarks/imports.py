@@ -23,8 +23,10 @@ WITH_OURS = (
     LIVEKIT
     + """
 import bella_vista.app
+bella_vista.app.server
 server = at()
-for name in bella_vista.app.PRELOAD:
+from agents.app.serving.app_worker import PRELOAD
+for name in (*PRELOAD, *bella_vista.app.APP.preload):
     import_module(name)
 calls = at()
 taken(server=(livekit, server), calls=(server, calls))

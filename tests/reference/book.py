@@ -16,6 +16,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "docs/framework/agents.handoff.md": partial(package_page, "agents.handoff"),
     "docs/framework/agents.testing.md": partial(package_page, "agents.testing"),
     "docs/framework/rpc.gateway.md": partial(package_page, "rpc.gateway"),
+    "docs/framework/rpc.page.md": partial(package_page, "rpc.page"),
     "docs/framework/rpc.testing.md": partial(package_page, "rpc.testing"),
     "docs/reference/commands.md": commands_page,
     "docs/reference/tools.md": tools_page,

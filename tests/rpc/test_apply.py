@@ -307,7 +307,7 @@ async def test_no_caller_can_take_a_voices_key_or_anothers() -> None:
     await counter.call("order.apply", {"command": WATER, "key": "k"})
 
     assert counter.order.item_count == 2
-    own_key = counter.order_session.own_key
+    own_key = counter.session.own_key
     keys = {
         own_key(ada, "k"),
         own_key(cook, "k"),
@@ -573,10 +573,10 @@ async def test_a_nul_character_is_no_part_of_a_text(
     refused = await counter.refused(method, payload)
 
     assert (refused["code"], refused["facts"]["field"]) == (4001, field)
-    assert counter.talk.heard == []
+    assert counter.conversation.heard == []
 
 
 async def test_the_letters_of_an_escaped_nul_are_letters() -> None:
     counter = Counter()
     await counter.call("say", {"text": r"is it C:\u0000?"})
-    assert counter.talk.heard == [r"is it C:\u0000?"]
+    assert counter.conversation.heard == [r"is it C:\u0000?"]

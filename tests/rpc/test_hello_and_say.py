@@ -55,7 +55,7 @@ async def test_hello_waits_until_it_is_decided_who_the_guest_is() -> None:
     await asyncio.sleep(0)
     assert not waiting.done()
 
-    methods.open(counter.order_session, counter.board)
+    methods.open(counter.session, counter)
     decided.set()
 
     reply = await waiting
@@ -80,7 +80,7 @@ async def test_nobody_is_served_before_there_is_an_order_or_after_it(
     counter = Counter(open_at_once=False)
     assert (await counter.refused(method, payload))["code"] == 4003
 
-    counter.methods.open(counter.order_session, counter.board)
+    counter.methods.open(counter.session, counter)
     await counter.call(method, payload)
 
     counter.methods.close()
@@ -105,7 +105,7 @@ async def test_what_is_said_is_taken_in_and_counted() -> None:
     first = await counter.call("say", {"text": "  two\u202e Margheritas,\n please "})
     second = await counter.call("say", {"text": "and a Cola"})
 
-    assert counter.talk.heard == ["two Margheritas, please", "and a Cola"]
+    assert counter.conversation.heard == ["two Margheritas, please", "and a Cola"]
     assert (first, second) == ({"turn": 1}, {"turn": 2})
 
 
@@ -118,7 +118,7 @@ async def test_the_same_key_is_said_once() -> None:
     await counter.call("say", {"text": "a Cola"})
     again = await counter.call("say", {"text": " a  Cola ", "key": "k"})
 
-    assert counter.talk.heard == ["a Cola", "a Cola"]
+    assert counter.conversation.heard == ["a Cola", "a Cola"]
     assert [*replies, again] == [{"turn": 1}] * 6
 
 
@@ -129,20 +129,17 @@ async def test_a_key_is_of_one_saying() -> None:
     refused = await counter.refused("say", {"text": "two Colas", "key": "k"})
 
     assert (refused["code"], refused["type"]) == (4011, "key_reused")
-    assert counter.talk.heard == ["a Cola"]
+    assert counter.conversation.heard == ["a Cola"]
 
 
 async def test_keys_of_what_was_said_do_not_pile_up() -> None:
     counter = Counter()
     for number in range(MOST_KEYS + 1):
-        await counter.order_session.say(str(number), GUEST_CALLER, str(number))
+        await counter.session.say(str(number), GUEST_CALLER, str(number))
 
+    assert await counter.session.say(str(MOST_KEYS), GUEST_CALLER, str(MOST_KEYS)) == MOST_KEYS + 1
     assert (
-        await counter.order_session.say(str(MOST_KEYS), GUEST_CALLER, str(MOST_KEYS))
-        == MOST_KEYS + 1
-    )
-    assert (
-        await counter.order_session.say("0", GUEST_CALLER, "0") == MOST_KEYS + 2
+        await counter.session.say("0", GUEST_CALLER, "0") == MOST_KEYS + 2
     )  # forgotten, so said again
 
 
@@ -153,7 +150,7 @@ async def test_what_cannot_be_said_is_refused(text: object) -> None:
     refused = await counter.refused("say", {"text": text})
 
     assert (refused["code"], refused["facts"]["field"]) == (4001, "text")
-    assert counter.talk.heard == []
+    assert counter.conversation.heard == []
 
 
 async def test_a_long_saying_is_taken_in_as_a_whole() -> None:
@@ -161,20 +158,20 @@ async def test_a_long_saying_is_taken_in_as_a_whole() -> None:
 
     await counter.call("say", {"text": "é" * 1000})
 
-    assert counter.talk.heard == ["é" * 1000]
+    assert counter.conversation.heard == ["é" * 1000]
 
 
 async def test_staff_do_not_speak_for_the_guest() -> None:
     counter = Counter()
 
     assert (await counter.refused("say", {"text": "a tip, please"}, who=COOK))["code"] == 4003
-    assert counter.talk.heard == []
+    assert counter.conversation.heard == []
 
 
 async def test_after_the_end_nobody_pretends_to_listen() -> None:
     counter = Counter()
     await counter.call("say", {"text": "bye", "key": "k"})
-    counter.talk.over = True
+    counter.conversation.over = True
 
     refused = await counter.refused("say", {"text": "hello?", "key": "l"})
 
@@ -230,12 +227,12 @@ async def test_what_is_not_stored_in_time_is_told_as_what_it_is(
     order_session = Session(
         ORDER_PAGE,
         counter.shared,
-        counter.talk,
+        counter.conversation,
         state_id="o-1",
         agent="bella-vista",
         store=store,
     )
-    counter.methods.open(order_session, counter.board)
+    counter.methods.open(order_session, counter)
 
     for _ in range(2):
         refused = await counter.refused("say", {"text": "a Cola", "key": "k"})
@@ -256,7 +253,7 @@ async def test_a_role_is_needed_even_where_the_binding_lets_in() -> None:
             raise Forbidden("No.")
 
     methods = PageMethods(ORDER_PAGE, bind)
-    methods.open(counter.order_session, counter.board)
+    methods.open(counter.session, counter)
     hello = next(method for method in methods.methods() if method.name == "hello")
 
     with pytest.raises(Forbidden):
@@ -269,18 +266,18 @@ async def test_what_is_said_after_the_end_is_said_in_another_call_where_one_can_
 
     async def again() -> None:
         begun.append(second.order.order_id)
-        methods.open(second.order_session, second.board)
+        methods.open(second.session, second)
 
-    methods = PageMethods(ORDER_PAGE, counter._bind, again)
-    methods.open(counter.order_session, counter.board)
+    methods = PageMethods(ORDER_PAGE, counter.bind, again)
+    methods.open(counter.session, counter)
     say = next(method for method in methods.methods() if method.name == "say")
     assert await say.answer(SayRequest(text="bye", key="k"), GUEST_CALLER) == SayReply(turn=1)
-    counter.talk.over = True
+    counter.conversation.over = True
 
     assert await say.answer(SayRequest(text="bye", key="k"), GUEST_CALLER) == SayReply(turn=1)
     assert begun == []
     assert await say.answer(SayRequest(text="hello?"), GUEST_CALLER) == SayReply(turn=1)
-    assert (counter.talk.heard, second.talk.heard) == (["bye"], ["hello?"])
+    assert (counter.conversation.heard, second.conversation.heard) == (["bye"], ["hello?"])
     assert len(begun) == 1
 
 
@@ -289,7 +286,7 @@ async def test_after_the_end_nobody_changes_the_order_and_everybody_reads_it(who
     counter = Counter()
     add = {"command": {"op": "add_item", "name": "Water"}, "key": "k"}
     first = await counter.call("order.apply", add, who)
-    counter.order_session.end()
+    counter.session.end()
 
     for method, payload in (
         ("order.apply", {"command": {"op": "add_item", "name": "Cola"}}),
@@ -328,19 +325,19 @@ async def test_words_for_a_call_that_cannot_begin_in_time_are_not_waited_for(
 ) -> None:
     monkeypatch.setattr("rpc.page.session.SAY_S", 0.01)
     counter = Counter()
-    counter.talk.over = True
+    counter.conversation.over = True
 
     async def never() -> None:
         await asyncio.Event().wait()
 
-    methods = PageMethods(ORDER_PAGE, counter._bind, never)
-    methods.open(counter.order_session, counter.board)
+    methods = PageMethods(ORDER_PAGE, counter.bind, never)
+    methods.open(counter.session, counter)
     say = next(method for method in methods.methods() if method.name == "say")
 
     with pytest.raises(NotStored):
         await say.answer(SayRequest(text="hello?"), GUEST_CALLER)
 
-    assert counter.talk.heard == []
+    assert counter.conversation.heard == []
 
 
 async def test_a_key_of_a_call_that_is_over_is_answered_as_it_was_and_nothing_is_done_in_another() -> (
@@ -356,8 +353,8 @@ async def test_a_key_of_a_call_that_is_over_is_answered_as_it_was_and_nothing_is
         await counter.state(*created, key="l"),
         await counter.call("order.apply", added, COOK),
     ]
-    counter.order_session.end()
-    counter.methods.open(second.order_session, second.board)
+    counter.session.end()
+    counter.methods.open(second.session, second)
 
     assert answers == [
         await counter.call("say", said),
@@ -370,11 +367,11 @@ async def test_a_key_of_a_call_that_is_over_is_answered_as_it_was_and_nothing_is
         ("order.apply", {**added, "command": {"op": "add_item", "name": "Cola"}}),
     ):
         assert (await counter.refused(method, asked))["code"] == 4011
-    assert (second.talk.heard, second.shared.version) == ([], 0)
+    assert (second.conversation.heard, second.shared.version) == ([], 0)
     # One of their own is done there, whoever asks.
     assert await counter.call("say", {"text": "a Cola", "key": "m"}) == {"turn": 1}
     assert (await counter.call("order.apply", {**added, "key": "m"}))["order"]["item_count"] == 1
-    assert (second.talk.heard, second.shared.version) == (["a Cola"], 1)
+    assert (second.conversation.heard, second.shared.version) == (["a Cola"], 1)
 
 
 async def test_the_keys_of_the_last_calls_are_known_and_no_more() -> None:
@@ -382,10 +379,10 @@ async def test_the_keys_of_the_last_calls_are_known_and_no_more() -> None:
     await counter.call("say", {"text": "a Cola", "key": "k"})
     others = [Counter() for _ in range(CALLS_KEPT + 1)]
     for other in others[:-1]:
-        counter.methods.open(other.order_session, other.board)
+        counter.methods.open(other.session, other)
         assert await counter.call("say", {"text": "a Cola", "key": "k"}) == {"turn": 1}
-    assert all(other.talk.heard == [] for other in others)
+    assert all(other.conversation.heard == [] for other in others)
 
-    counter.methods.open(others[-1].order_session, others[-1].board)
+    counter.methods.open(others[-1].session, others[-1])
     await counter.call("say", {"text": "a Cola", "key": "k"})
-    assert others[-1].talk.heard == ["a Cola"]
+    assert others[-1].conversation.heard == ["a Cola"]

@@ -14,7 +14,7 @@ from state.hours import (
     next_opening,
     opening_spans,
 )
-from state.menu import Restaurant, load_menu, read_menu
+from state.menu import Hours, Restaurant, load_menu, read_menu
 
 MENUS = Path(__file__).parents[1] / "menus"
 CORNER = load_menu(MENUS / "corner-table.yaml").restaurant
@@ -161,7 +161,7 @@ def test_a_house_that_never_closes() -> None:
 
 
 def test_a_house_that_never_opens_takes_no_order() -> None:
-    shut = CORNER.model_copy(update={"hours": {}})
+    shut = CORNER.model_copy(update={"hours": Hours()})
 
     assert not is_open(shut, at("2026-11-20T19:00"))
     assert next_opening(shut, at("2026-11-20T19:00")) is None

@@ -28,6 +28,7 @@ async def check_models(settings: AppSettings) -> list[Finding]:
         settings.openai_base_url,
         settings.openai_model,
         settings.openai_api_key,
+        settings.variable("openai_model"),
     )
     if settings.openai_fallback_model is None and settings.openai_fallback_base_url is None:
         return [first]
@@ -38,6 +39,7 @@ async def check_models(settings: AppSettings) -> list[Finding]:
         settings.openai_fallback_model or settings.openai_model,
         settings.openai_fallback_api_key
         or (settings.openai_api_key if elsewhere is None else None),
+        settings.variable("openai_fallback_model"),
     )
     return [first, second]
 
@@ -45,11 +47,11 @@ async def check_models(settings: AppSettings) -> list[Finding]:
 def _check_script(file: Path) -> Finding:
     if not file.expanduser().is_file():
         return fault("language model", f"there is no script {file}")
-    return warning("language model", f"replays {file}: it does not understand what guests say")
+    return warning("language model", f"replays {file}: it does not understand what users say")
 
 
 async def _check_model(
-    about: str, base_url: str | None, model: str, key: SecretStr | None
+    about: str, base_url: str | None, model: str, key: SecretStr | None, variable: str
 ) -> Finding:
     if key is None and needs_key(base_url):
         return fault(about, "no key is set: put it into OPENAI_API_KEY")
@@ -69,7 +71,7 @@ async def _check_model(
     if status != 200:  # not every compatible server can list its models
         return warning(about, f"{url} answers, but does not list its models ({status})")
     if known and model not in known:
-        return fault(about, f"{url} has no model {model}: set BELLA_VISTA_OPENAI_MODEL")
+        return fault(about, f"{url} has no model {model}: set {variable}")
     return ok(about, f"{model} at {url}{', key accepted' if key is not None else ''}")
 
 

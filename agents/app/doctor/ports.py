@@ -13,12 +13,14 @@ from agents.app.settings import AppSettings
 async def check_ports(settings: AppSettings) -> list[Finding]:
     """Check a worker's ports; a running worker of ours may have them."""
     findings = [
-        await _check_port(settings, "health port", settings.health_port, "BELLA_VISTA_HEALTH_PORT")
+        await _check_port(
+            settings, "health port", settings.health_port, settings.variable("health_port")
+        )
     ]
     if settings.metrics_port is not None:
         findings.append(
             await _check_port(
-                settings, "metrics port", settings.metrics_port, "BELLA_VISTA_METRICS_PORT"
+                settings, "metrics port", settings.metrics_port, settings.variable("metrics_port")
             )
         )
     return findings

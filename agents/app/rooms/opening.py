@@ -75,10 +75,21 @@ async def open_for(
     while True:
         try:
             state_id = await _named(store, metadata, lease, guest, secret)
-            opened = await _resumed(app, store, context, state_id) if state_id is not None else None
+            preamble = app.words.not_found if asked else ""
+            opened = None
+            if state_id is not None:
+                try:
+                    opened = await _resumed(app, store, context, state_id)
+                except StateFaults as fault:
+                    if fault.unreadable:
+                        preamble = app.words.unreadable
+                    elif fault.passing:
+                        raise
+                    level = logging.ERROR if fault.unreadable else logging.INFO
+                    logger.log(level, "state could not be resumed: %s", "; ".join(fault.faults))
             if opened is None:
                 shared = await new_state(app, store, context, channel)
-                opened = Opened(shared, preamble=app.words.not_found if asked else "")
+                opened = Opened(shared, preamble=preamble)
         except (StateFaults, JournalFault) as fault:
             if not fault.passing or loop.time() > give_up_at:
                 raise
@@ -88,17 +99,8 @@ async def open_for(
             return opened
 
 
-async def _resumed(
-    app: App[S, C], store: SqlStore, context: C, state_id: str
-) -> Opened[S, C] | None:
-    """Resume a state; ``None`` if it cannot be continued."""
-    try:
-        shared = await resume_state(app, store, context, state_id)
-    except StateFaults as fault:
-        if fault.passing:
-            raise
-        logger.info("state could not be resumed: %s", "; ".join(map(str, fault.faults)))
-        return None
+async def _resumed(app: App[S, C], store: SqlStore, context: C, state_id: str) -> Opened[S, C]:
+    shared = await resume_state(app, store, context, state_id)
     # Read only after taking the order over: until then another process may still answer and write.
     prior = await read_prior_call(store, shared.state_id)
     told = may_be_missing(prior.in_doubt) if prior.in_doubt else ""

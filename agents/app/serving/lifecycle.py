@@ -229,7 +229,9 @@ class _Run:
         error = running.exception()
         if isinstance(error, OSError) and error.errno == EADDRINUSE:
             logger.error(
-                "BELLA_VISTA_HEALTH_PORT, BELLA_VISTA_METRICS_PORT: port already in use",
+                "%s, %s: port already in use",
+                settings.variable("health_port"),
+                settings.variable("metrics_port"),
                 extra={"health_port": settings.health_port, "metrics_port": settings.metrics_port},
             )
         elif isinstance(error, RuntimeError) and str(error).startswith(_NOT_CONNECTED):

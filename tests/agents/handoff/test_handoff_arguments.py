@@ -172,12 +172,12 @@ async def test_a_process_that_goes_on_shows_them_to_the_agent_it_goes_on_with(
 ) -> None:
     url = f"sqlite:///{tmp_path}/stays.db"
     async with SqlStore(url, owner="hotel", schema=1) as store:
-        shared = await SharedState.kept(store, "room-12", Stay(), None)
+        shared = await SharedState.open(store, "room-12", Stay(), None)
         model = ScriptedLLM([says("Good evening."), calls(BEER), says("A beer.")])
         async with Conversation(Call(shared, graph(), CallPolicy()), model) as talk:
             await talk.user_says("A beer please")
     async with SqlStore(url, owner="hotel", schema=1) as store:
-        again = await SharedState.kept(store, "room-12", Stay(), None)
+        again = await SharedState.open(store, "room-12", Stay(), None)
         model = ScriptedLLM([says("Welcome back."), says("A beer.")])
         async with Conversation(Call(again, graph(), CallPolicy()), model) as talk:
             await talk.user_says("Where were we?")
@@ -203,7 +203,7 @@ async def test_a_handoff_taken_back_leaves_the_old_agent_its_own() -> None:
         disk.gate.set()
         await talk.call.answered()
 
-    told_bar = {"drink": "beer"}
+    told_bar: dict[str, Any] = {"drink": "beer"}
     rows = [HandOver.model_validate(command) for row in disk.rows for command in row.commands]
     assert rows == [
         HandOver(source="reception", target="bar", arguments=told_bar),

@@ -271,7 +271,7 @@ async def test_a_process_that_goes_on_knows_the_way_back(tmp_path: Path) -> None
 
     async def goes_on(model: ScriptedLLM, agents: Graph[Stay]) -> list[tuple[str, str]]:
         async with SqlStore(url, owner="hotel", schema=1) as store:
-            shared = await SharedState.kept(store, "room-12", Stay(), None)
+            shared = await SharedState.open(store, "room-12", Stay(), None)
             return await handoffs(Call(shared, agents, CallPolicy()), model, 1)
 
     one = await goes_on(script("transfer_to_concierge"), graph())

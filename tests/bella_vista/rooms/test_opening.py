@@ -116,6 +116,25 @@ async def test_an_order_that_goes_on_is_not_given_up_for_a_new_one(
     assert len(await store.list()) == 1
 
 
+async def test_an_order_that_cannot_be_read_is_left_as_it_is_and_said_so(
+    store: SqlStore, context: OrderContext, caplog: pytest.LogCaptureFixture
+) -> None:
+    order = (await new_order(store, context, "web_text")).state
+    text = order.model_copy(update={"order_id": "strange"}).model_dump_json()
+    text = text.replace('"person_wanted"', '"wants_person"')
+    await store.create("strange", lambda ordinal: text)
+    at = Lease("bella-vista/hall", "house", "AJ_1", NOON, NOON, "strange", "ada")
+
+    with caplog.at_level(logging.ERROR):
+        begun = await opened(store, context, at)
+
+    assert begun.preamble == APP.words.unreadable
+    assert begun.shared.state.order_id not in (order.order_id, "strange")
+    assert ["(wants_person: unknown)" in line for line in caplog.messages] == [True]
+    kept = await store.read("strange")
+    assert (kept.state, kept.entries) == (text, ())
+
+
 async def test_it_is_not_waited_for_for_ever(
     store: SqlStore,
     context: OrderContext,

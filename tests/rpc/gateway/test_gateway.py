@@ -4,6 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -60,6 +61,39 @@ async def test_a_stranger_is_answered_only_where_anybody_is() -> None:
     async with shop() as place:
         assert await place.call("zoe", "greet") == {"text": "nobody"}
         assert (await place.call("zoe", "add", {"by": 2})).code == 4003
+
+
+HOUSE_ONLY = replace(ADD, name="reset", roles=("staff",))
+
+
+@pytest.mark.parametrize("payload", ['{"by":2}', "[", "x" * 9_000, '{"total":0}'])
+async def test_a_method_of_one_role_is_no_other_roles_whatever_is_sent(payload: str) -> None:
+    async with shop(HOUSE_ONLY) as place:
+        refused = await place.call("ada", "reset", payload)
+        stranger = await place.call("zoe", "reset", payload)
+        assert await place.call("sam", "reset", {"by": 2}) == {"number": 3}
+
+    assert (refused.code, refused.message) == (4003, "Only the staff can call this.")
+    assert data_of(refused)["version"] == 7
+    assert (stranger.code, stranger.message) == (4003, "This is not yours to call.")
+    assert "version" not in data_of(stranger)
+
+
+async def test_another_roles_method_counts_as_a_call_and_says_so_even_above_the_limit() -> None:
+    async with shop(HOUSE_ONLY, ADD, limits=Limits(at_once=3, per_second=0.1)) as place:
+        refused = [await place.call("ada", "reset", {"by": 2}) for _ in range(5)]
+        limited = await place.call("ada", "add", {"by": 2})
+
+    assert codes(refused) == {4003}
+    assert limited.code == 4029
+
+
+async def test_a_method_for_anybody_may_still_leave_a_role_out() -> None:
+    method = replace(GREET, roles=("guest",))
+    async with shop(method) as place:
+        assert await place.call("zoe", "greet") == {"text": "nobody"}
+        assert await place.call("ada", "greet") == {"text": "guest"}
+        assert (await place.call("sam", "greet")).code == 4003
 
 
 @pytest.mark.parametrize("payload", ['{"by":2}', "[", "x" * 9_000, '{"total":0}'])

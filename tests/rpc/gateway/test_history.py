@@ -100,3 +100,52 @@ def test_a_patch_that_would_be_longer_than_the_view_is_none() -> None:
     views.note()
 
     assert views.since(0) is None
+
+
+class Fragile(Growing):
+    """The same, but at some versions it cannot be rendered, or not be written as JSON."""
+
+    def __init__(self, *, raises: tuple[int, ...] = (), odd: tuple[int, ...] = ()) -> None:
+        super().__init__()
+        self.raises, self.odd = raises, odd
+
+    def render(self) -> tuple[int, View]:
+        version, view = super().render()
+        if version in self.raises:
+            raise KeyError("sk-canary-12345")
+        return version, {**view, "odd": object()} if version in self.odd else view  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize("broken", [{"raises": (1,)}, {"odd": (1,)}])
+def test_a_view_that_cannot_be_shown_is_an_error_and_never_an_older_view(
+    broken: dict[str, tuple[int, ...]], caplog: pytest.LogCaptureFixture
+) -> None:
+    state = Fragile(**broken)
+    views = Views(state.render)
+    first = views.text()
+
+    state.grow(views)
+
+    assert "test_history.py:" in caplog.text or "history.py:" in caplog.text
+    assert "canary" not in caplog.text
+    for read in (views.present, views.text, lambda: views.since(0)):
+        with pytest.raises(Exception, match=r"canary|serialize"):
+            read()
+    state.grow(views)
+    assert views.present()[0] == 2
+    patch = views.since(0)
+    assert patch is not None
+    assert patched(json.loads(first), json.loads(patch)) == views.present()[1]
+    assert views.since(1) is None
+
+
+def test_a_view_that_fails_from_the_start_is_shown_once_it_can_be() -> None:
+    state = Fragile(raises=(0,))
+    views = Views(state.render)
+    with pytest.raises(KeyError):
+        views.present()
+
+    state.raises = ()
+
+    assert views.present()[0] == 0
+    assert json.loads(views.text()) == views.present()[1]

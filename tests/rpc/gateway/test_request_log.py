@@ -9,7 +9,7 @@ import pytest
 from livekit import rtc
 
 from rpc.gateway import Caller
-from rpc.gateway.request_log import LATER_S, LINES_AT_ONCE, RequestLog
+from rpc.gateway.request_log import LATER_S, LINES_AT_ONCE, RequestLog, fault_of
 from tests.rpc.gateway.shop import Nothing, Text, answering, shop
 from tests.rpc.gateway.virtual_time import played
 
@@ -75,6 +75,28 @@ async def test_a_failure_is_logged_by_its_type_and_its_place(
     failed = next(line for line in lines(caplog) if line["levelno"] == logging.ERROR)
     assert failed["error"] == "KeyError"
     assert "test_request_log.py:" in failed["place"]
+    assert failed["message"] == f"do: method failed: KeyError at {failed['place']}"
+
+
+async def test_a_validation_error_is_logged_by_its_model_and_the_place_outside_of_packages(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def do(request: Nothing, caller: Caller) -> Text:
+        return Text.model_validate({"text": [CANARY]})
+
+    async with shop(answering(do)) as place:
+        error = await place.call("ada", "do")
+
+    failed = next(line for line in lines(caplog) if line["levelno"] == logging.ERROR)
+    assert error.code == 5000
+    assert failed["message"].startswith("do: method failed: ValidationError of Text at ")
+    assert failed["place"].endswith(" in do")
+    assert "test_request_log.py:" in failed["place"]
+    assert CANARY not in repr(lines(caplog)) + str(error.data)
+
+
+def test_an_exception_that_was_never_raised_has_no_place() -> None:
+    assert fault_of(KeyError(CANARY))["fault"] == "KeyError at ?"
 
 
 async def test_no_answer_waits_for_the_log(caplog: pytest.LogCaptureFixture) -> None:

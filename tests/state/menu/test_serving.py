@@ -5,8 +5,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from state.menu.model import Served, Span
+from state.menu.model import Served
 from state.menu.serving import within
+from state.menu.values import Span
 
 NEW_YORK = ZoneInfo("America/New_York")
 LATE = (

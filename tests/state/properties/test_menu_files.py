@@ -10,14 +10,14 @@ import yaml
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from state.menu import Fault, Menu, MenuFaults, load_menu, read_menu
-from state.menu.schema import keys_of, required_keys
+from state.menu import Fault, Menu, MenuFaults, load_menu, menu_schema, read_menu
 from tests.state.properties.cards import DECIMALS, Card, cards, menu_of
 from tests.state.properties.effort import tried
 from tests.state.properties.every_key import EVERY_KEY, places
 from tests.state.properties.reckoning import minor
 
 Place = tuple[str | int, ...]
+FORMS: Any = menu_schema()["definitions"]
 
 _odd: st.SearchStrategy[object] = st.sampled_from(
     [
@@ -214,23 +214,9 @@ def meant(card: Card) -> Any:
 
 def test_the_card_that_is_damaged_here_is_sound_and_has_every_key() -> None:
     assert isinstance(read(dumped(EVERY_KEY)), Menu)
-    kinds = (
-        "menu",
-        "hours",
-        "pickup",
-        "restaurant",
-        "service",
-        "delivery",
-        "tax",
-        "tip",
-        "limits",
-        "coupon",
-        "group",
-    )
-    more = ("choice_details", "section", "dish", "served_when", "combo", "part", "suggestion")
     written = {str(step) for place in places(EVERY_KEY) for step in place}
-    for kind in (*kinds, *more):
-        assert set(keys_of(kind)) <= written, kind
+    for kind, about in FORMS.items():
+        assert set(about["properties"]) <= written, kind
 
 
 @tried(150)
@@ -267,8 +253,8 @@ def test_a_needed_key_that_is_missing_is_refused(place: Place) -> None:
 
     found = read(dumped(damaged(place, drop)))
 
-    kind = {1: "menu", 2: str(place[0])}.get(len(place), "")
-    if kind in ("menu", "restaurant") and place[-1] in required_keys(kind):
+    kind = {1: "Menu", 2: str(place[0]).capitalize()}.get(len(place), "")
+    if kind in ("Menu", "Restaurant") and place[-1] in FORMS[kind]["required"]:
         assert isinstance(found, MenuFaults)
         assert any(f'needs "{place[-1]}"' in fault.message for fault in found.faults)
 

@@ -20,8 +20,7 @@ from pydantic import (
     model_validator,
 )
 
-from state.shared import JournalFault, SharedState, SqlStore, TakenOver, read_state
-from state.shared.forms import written
+from state.shared import JournalFault, SharedState, SqlStore, TakenOver, read_state, write_state
 from tests.state.shared.board import Board, Paper, Score, stored_from
 
 
@@ -53,7 +52,7 @@ ORDER = Order(guest="ada", lines=(Line(name="tea"),), sizes={"ann's": Line(name=
 
 def stored(**changed: Any) -> str:
     """An order as JSON with some fields changed; ``...`` removes one."""
-    form = json.loads(written(ORDER)) | changed
+    form = json.loads(write_state(ORDER)) | changed
     return json.dumps({name: value for name, value in form.items() if value is not ...})
 
 

@@ -1,0 +1,195 @@
+"""An application's page without a room: its methods behind a gateway, called as clients call them."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Generic, TypeVar
+
+from livekit import rtc
+from pydantic import BaseModel
+
+from rpc.gateway import Caller, Forbidden, Gateway, Limits, View
+from rpc.page import Again, PageMethods, PageSpec, Session
+from state.shared import SharedState
+
+S = TypeVar("S", bound=BaseModel)
+C = TypeVar("C")
+
+_NO_LIMITS = Limits(at_once=100_000, per_second=1e9)
+
+
+class FakeConversation:
+    """A conversation that only records what it hears.
+
+    Args:
+        speaker: The active agent.
+    """
+
+    def __init__(self, speaker: str = "agent") -> None:
+        self.turn = 0
+        self.speaker = speaker
+        self.heard: list[str] = []
+        """What the user has said, oldest first."""
+        self.over = False
+        """Whether the call has ended, so that nothing is heard any more."""
+
+    def user_said(self, text: str) -> int:
+        """Record what the user says; return its turn."""
+        if not self.over:
+            self.heard.append(text)
+            self.turn += 1
+        return self.turn
+
+
+class CallRefused(Exception):
+    """A call was answered with an ``RpcError``.
+
+    Args:
+        error: The error as the client receives it.
+    """
+
+    def __init__(self, error: rtc.RpcError) -> None:
+        self.code = error.code
+        self.told: dict[str, Any] = json.loads(error.data or "null")
+        """The error object."""
+        super().__init__(f"{error.code} {self.told}")
+
+
+class FakePage(Generic[S, C]):
+    """The methods of an application's page over a state, for any ``PageSpec``: JSON in, JSON out.
+
+    A call of the test passes the gateway's checks except for the rate limit, and needs no room.
+
+    Args:
+        spec: The page.
+        shared: The state.
+        callers: The role of each identity; without it each role has the caller ``<role>-1``.
+        agent: The application's name.
+        state_id: The state's id.
+        resume_code: The user's code for another room.
+        speaker: The active agent.
+        again: Starts a new call when something is said after the end.
+        open_at_once: Whether the session is open from the start.
+    """
+
+    def __init__(
+        self,
+        spec: PageSpec[S, C],
+        shared: SharedState[S, C],
+        *,
+        callers: Mapping[str, str] | None = None,
+        agent: str = "agent",
+        state_id: str = "a-state",
+        resume_code: str | None = None,
+        speaker: str = "agent",
+        again: Again | None = None,
+        open_at_once: bool = True,
+    ) -> None:
+        self.spec = spec
+        self.shared = shared
+        self.callers = dict(callers or {f"{role}-1": role for role in spec.roles})
+        self.user = next(who for who, role in self.callers.items() if role == spec.user)
+        """The identity of the bound user, who makes a call unless another is named."""
+        self.conversation = FakeConversation(speaker)
+        self.session = Session(
+            spec,
+            shared,
+            self.conversation,
+            state_id=state_id,
+            agent=agent,
+            resume_code=resume_code,
+        )
+        self.subscribed: list[str] = []
+        """Who is subscribed to changes, oldest first."""
+        self.methods = PageMethods(spec, self.bind, again)
+        if open_at_once:
+            self.methods.open(self.session, self)
+        self.gateway = Gateway(
+            self.methods.methods(),
+            role_of=self.callers.get,
+            is_there=lambda identity: True,
+            version=lambda: self.shared.version,
+            limits=_NO_LIMITS,
+        )
+
+    async def bind(self, caller: Caller) -> None:
+        """Refuse whoever has no role."""
+        if caller.role is None:
+            raise Forbidden("This room is somebody else's.")
+
+    def subscribe(self, identity: str) -> tuple[int, View]:
+        """Record a subscriber."""
+        self.subscribed.append(identity)
+        return self.session.views.present()
+
+    def unsubscribe(self, identity: str) -> None:
+        """Remove a subscriber."""
+        self.subscribed = [who for who in self.subscribed if who != identity]
+
+    async def text(
+        self, method: str, payload: Mapping[str, Any] | str = "", who: str | None = None
+    ) -> str:
+        """Call a method and return the reply as it is sent.
+
+        Raises:
+            CallRefused: It was answered with an error.
+        """
+        text = payload if isinstance(payload, str) else json.dumps(payload)
+        try:
+            return await self.gateway.handle(method, who or self.user, text, 10.0)
+        except rtc.RpcError as error:
+            raise CallRefused(error) from None
+
+    async def call(
+        self, method: str, payload: Mapping[str, Any] | str = "", who: str | None = None
+    ) -> dict[str, Any]:
+        """Call a method and return the reply.
+
+        Raises:
+            CallRefused: It was answered with an error.
+        """
+        reply: dict[str, Any] = json.loads(await self.text(method, payload, who))
+        return reply
+
+    async def refused(
+        self, method: str, payload: Mapping[str, Any] | str = "", who: str | None = None
+    ) -> dict[str, Any]:
+        """Call a method that is to be refused and return the error object; the state must be as before.
+
+        Raises:
+            AssertionError: It was answered, or the state has changed.
+        """
+        before = self.shared.state.model_dump_json(), self.shared.version
+        try:
+            reply = await self.call(method, payload, who)
+        except CallRefused as refused:
+            if before != (self.shared.state.model_dump_json(), self.shared.version):
+                raise AssertionError("a refused call has changed the state") from None
+            return refused.told
+        raise AssertionError(f"it was answered: {reply}")
+
+    async def apply(
+        self, op: str, who: str | None = None, version: int | None = None, **fields: Any
+    ) -> dict[str, Any]:
+        """Send a command, with the present version unless another is given."""
+        seen = self.shared.version if version is None else version
+        command = {"op": op, **fields}
+        return await self.call(
+            f"{self.spec.noun}.apply", {"command": command, "version": seen}, who
+        )
+
+    async def state(
+        self,
+        operation: str,
+        object_type: str | None = None,
+        object_id: str | None = None,
+        data: Mapping[str, Any] | None = None,
+        who: str | None = None,
+        **more: Any,
+    ) -> dict[str, Any]:
+        """Call ``agent.state``; a change has the present version unless another is given."""
+        payload: dict[str, Any] = {"operation": operation, **more}
+        named = (("object_type", object_type), ("object_id", object_id), ("data", data))
+        payload |= {name: value for name, value in named if value is not None}
+        if operation in ("update", "delete"):
+            payload.setdefault("version", self.shared.version)
+        return await self.call("agent.state", payload, who)
