@@ -178,7 +178,9 @@ class Plan:
         # Strings and lists of strings are written in JSON as in TOML.
         return _PYPROJECT.format(
             **{name: json.dumps(value) for name, value in given.items()},
-            extras="\n".join(f"{name} = {json.dumps([*names])}" for name, names in self.extras.items()),
+            extras="\n".join(
+                f"{name} = {json.dumps([*names])}" for name, names in self.extras.items()
+            ),
         )
 
 

@@ -13,7 +13,6 @@ from agents.testing import (
     calls,
     load_rules,
     says,
-    until,
 )
 from examples.clinic.app import APP
 from examples.clinic.clinic import Clinic
@@ -28,7 +27,7 @@ RULES = Path(__file__).parents[1] / "rules.yaml"
 
 async def told(talk: Conversation[ClinicState, Clinic]) -> None:
     """Wait until the patient has been told what the insurer said."""
-    await until(lambda: not talk.call.slow_tools.busy)
+    await talk.call.slow_tools.told()
     await talk.answered()
 
 
