@@ -15,7 +15,10 @@ from pydantic import BaseModel
 
 _Container: TypeAlias = list[Any] | set[Any] | dict[Any, Any]
 
-_PLAIN = (str, int, Decimal, date, datetime, time, timedelta, UUID, Enum, types.NoneType)
+_PLAIN = (
+    *(str, int, float, bytes, Decimal, date, datetime, time, timedelta, UUID, Enum),
+    types.NoneType,
+)
 _CUSTOM_HOOKS = frozenset({"__init__", "__eq__", "__get_pydantic_core_schema__", "model_post_init"})
 """Methods by which a model customizes its construction, comparison or validation."""
 
@@ -28,14 +31,14 @@ class Shape:
         known: Nothing in it can be edited in place but lists, sets and mappings.
         faithful: It reads back from JSON unchanged, unless something in it is an instance of a subclass.
         models: The models in it.
-        containers: The fields of a model that hold a list, a set or a mapping.
+        editable: The fields of a model that may hold something that can be edited in place.
         contains: Whether it holds one.
     """
 
     known: bool
     faithful: bool
     models: frozenset[type[BaseModel]] = frozenset()
-    containers: tuple[str, ...] = ()
+    editable: tuple[str, ...] = ()
     contains: bool = False
 
     @property
@@ -79,7 +82,8 @@ class Guard:
 
     def __init__(self, state: BaseModel) -> None:
         found: list[_Container] = []
-        _find_containers(state, found)
+        self.complete = _find_editable(state, found)
+        """Whether nothing else in the state can be edited in place."""
         self._known = [(one, one.copy()) for one in found]
 
     def restore(self) -> bool:
@@ -104,28 +108,33 @@ def _same_objects(one: _Container, known: _Container) -> bool:
     return all(map(is_, one, known))
 
 
-def _find_containers(value: Any, found: list[_Container]) -> None:
+def _find_editable(value: Any, found: list[_Container]) -> bool:
+    """Collect the lists, sets and mappings in a value; return whether nothing else in it can be edited."""
     kind: Any = type(value)
     if issubclass(kind, (list, set, dict)):
         found.append(value)
-    elif not issubclass(kind, tuple):
-        for name in _containers(kind):
-            _find_containers(value.__dict__[name], found)
-        return
-    inside = value.values() if issubclass(kind, dict) else value
-    if any(map(_may_hold_containers, set(map(type, inside)))):
+    elif issubclass(kind, BaseModel):
+        fields, complete = value.__dict__, True
+        if value.__pydantic_private__ or value.__pydantic_extra__:
+            complete = False
+        for name in shape_of(kind).editable:
+            complete = _find_editable(fields[name], found) and complete
+        return complete
+    elif not issubclass(kind, (tuple, frozenset)):
+        return issubclass(kind, _PLAIN)
+    inside, complete = value.values() if issubclass(kind, dict) else value, True
+    if any(map(_may_be_edited, set(map(type, inside)))):
         for one in inside:
-            _find_containers(one, found)
+            complete = _find_editable(one, found) and complete
+    return complete
 
 
 @cache
-def _containers(kind: Any) -> tuple[str, ...]:
-    return shape_of(kind).containers if issubclass(kind, BaseModel) else ()
-
-
-@cache
-def _may_hold_containers(kind: Any) -> bool:
-    return issubclass(kind, (list, set, dict, tuple)) or bool(_containers(kind))
+def _may_be_edited(kind: Any) -> bool:
+    if issubclass(kind, BaseModel):
+        shape = shape_of(kind)
+        return bool(shape.editable) or not shape.known
+    return not issubclass(kind, _PLAIN)
 
 
 def _model(kind: type[BaseModel], above: frozenset[type]) -> Shape:
@@ -165,7 +174,7 @@ def _model(kind: type[BaseModel], above: frozenset[type]) -> Shape:
         known=parts.known and not holds_more,
         faithful=parts.faithful and not renamed_or_left_out and not has_custom_rules,
         models=parts.models | {kind},
-        containers=tuple(name for name, one in fields.items() if one.contains),
+        editable=tuple(name for name, one in fields.items() if one.contains or not one.known),
         contains=parts.contains,
     )
 

@@ -458,10 +458,8 @@ class SharedState(Generic[S, C]):
 
     def _fold(self, change: "_Change[S]") -> tuple[S, str | None, set[str]]:
         """Return the state after a change, the active agent, and the parts that changed."""
-        # What cannot be guarded is copied: objects of unknown types, private attributes, fields without a name.
-        state: Any = self._state
-        if not shape_of(type(self._state)).known:
-            state = copy.deepcopy(state)
+        # Objects of other types, private attributes and fields without a name cannot be guarded.
+        state: Any = self._state if self._guard.complete else copy.deepcopy(self._state)
         speaker = self._speaker
         touched: set[str] = set()
         try:

@@ -3,7 +3,7 @@
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from enum import Enum
 from functools import cached_property
@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, NewType
 import pytest
 from pydantic import (
     AfterValidator,
+    AwareDatetime,
     BaseModel,
     ConfigDict,
     Field,
@@ -111,9 +112,9 @@ class Bare(Frozen):
 @pytest.mark.parametrize(
     ("kind", "shape"),
     [
-        (Order, Shape(known=True, faithful=True, containers=("times", "next"))),
+        (Order, Shape(known=True, faithful=True, editable=("times", "next"))),
         (Line, Shape(known=True, faithful=True)),
-        (Loose, Shape(known=True, faithful=True, containers=("lines",))),
+        (Loose, Shape(known=True, faithful=True, editable=("lines",))),
         (Renamed, Shape(known=True, faithful=False)),
         (Hidden, Shape(known=True, faithful=False)),
         (Heavy, Shape(known=True, faithful=False)),
@@ -129,7 +130,7 @@ def test_the_types_tell(kind: type[BaseModel], shape: Shape) -> None:
     found = shape_of(kind)
 
     assert (found.known, found.faithful) == (shape.known, shape.faithful)
-    assert found.containers == shape.containers or not found.known
+    assert found.editable == shape.editable or not found.known
 
 
 class Base(Frozen):
@@ -477,6 +478,26 @@ async def test_an_object_of_another_type_is_edited_in_a_copy_only() -> None:
     assert (shared.version, shared.state.point) == (0, Point(1))
     await shared.apply(Do(what=to_the_right), actor="judge")
     assert (before.point, shared.state.point) == (Point(1), Point(2))
+
+
+class Opened(Frozen):
+    at: AwareDatetime = datetime(2026, 11, 20, 19, tzinfo=UTC)
+    anything: Any = "text"
+    lines: tuple[Line, ...] = (Line(name="tea", price=Cents(1)),)
+
+
+async def test_a_type_that_is_not_known_costs_no_copy_while_its_value_is_plain() -> None:
+    shared = SharedState(Opened(), None)
+    lines = shared.state.lines
+
+    await shared.apply(Put(field="anything", value=5), actor="judge")
+    assert shared._guard.complete
+    assert shared.state.anything == 5
+
+    await shared.apply(Put(field="anything", value=[1]), actor="judge")
+    with pytest.raises(TypeError, match="edited the state"):
+        await shared.apply(Do(what=lambda state: state.anything.append(2)), actor="judge")
+    assert (shared.state.anything, shared.state.lines) == ([1], lines)
 
 
 class Unfrozen(BaseModel):
