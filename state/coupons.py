@@ -4,13 +4,13 @@ import re
 
 from state.context import OrderContext
 from state.errors import CouponNotValid
-from state.menu import CouponRule, Menu
-from state.order import OrderState
+from state.menu import Menu
+from state.order import Coupon, OrderState
 
 _BETWEEN = re.compile(r"[\s\-_.]+")
 
 
-def coupon_of(menu: Menu, words: str) -> CouponRule:
+def coupon_of(menu: Menu, words: str) -> Coupon:
     """Return the coupon of this code, however it was spaced or cased.
 
     Raises:
@@ -18,13 +18,11 @@ def coupon_of(menu: Menu, words: str) -> CouponRule:
     """
     for coupon in menu.coupons.values():
         if same_code(coupon.code, words):
-            return coupon
+            return Coupon(**{name: getattr(coupon, name) for name in Coupon.model_fields})
     raise CouponNotValid(f'There is no coupon "{words}".', code=words, why="unknown")
 
 
-def acceptable(
-    coupon: CouponRule, order: OrderState, context: OrderContext
-) -> CouponNotValid | None:
+def acceptable(coupon: Coupon, order: OrderState, context: OrderContext) -> CouponNotValid | None:
     """Whether a coupon may join an order: it still runs, and those already there agree to it.
 
     One whose minimum is not reached may: it takes nothing off until it is.

@@ -6,14 +6,14 @@ on the order, so that an order can be reckoned without its menu.
 """
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from enum import StrEnum
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from state.menu.model import Chosen, CouponRule
+from state.menu.model import Chosen
 from state.money import Cents
 
 Channel = Literal["terminal", "phone", "web_voice", "web_text"]
@@ -131,6 +131,17 @@ class Fulfilment(_Part):
     minimum: Cents = Cents(0)
 
 
+class Coupon(_Part):
+    """A coupon on the order, as the menu's rule was when it was applied: a percentage or an amount."""
+
+    code: str
+    percent: Decimal | None = None
+    amount: Cents | None = None
+    minimum: Cents = Cents(0)
+    until: date | None = None
+    combinable: bool = False
+
+
 class Tip(_Part):
     """A percentage, or an amount; a zero of either is an answer."""
 
@@ -189,7 +200,7 @@ class OrderState(_Part):
     order_items: tuple[OrderLine, ...] = ()
     lines_given: int = 0
     fulfilment: Fulfilment | None = None
-    coupons: tuple[CouponRule, ...] = ()
+    coupons: tuple[Coupon, ...] = ()
     tip: Tip | None = None
     payment_method: Literal["cash", "card"] | None = None
     notes: tuple[Note, ...] = ()

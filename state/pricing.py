@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from weakref import ref
 
-from state.menu.model import CouponRule
 from state.money import Cents, percent_of, rounded, split
-from state.order import OrderLine, OrderState, Terms
+from state.order import Coupon, OrderLine, OrderState, Terms
 
 DELIVERY = "delivery"
 """The code of the fee for bringing the food."""
@@ -101,7 +100,7 @@ def _line_number(line: OrderLine) -> tuple[int, str]:
 
 
 def _taken_off(
-    coupons: Sequence[CouponRule], subtotal: Cents, totals: Sequence[Cents]
+    coupons: Sequence[Coupon], subtotal: Cents, totals: Sequence[Cents]
 ) -> tuple[tuple[Charge, ...], list[int]]:
     """Return what each coupon takes off, and what is left of each line.
 
@@ -124,7 +123,7 @@ def _taken_off(
     return tuple(discounts), nets
 
 
-def _coupon_name(coupon: CouponRule) -> str:
+def _coupon_name(coupon: Coupon) -> str:
     if coupon.percent is None:
         return f"Coupon {coupon.code}"
     return f"Coupon {coupon.code} ({coupon.percent.normalize():f} %)"

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from state import pricing
 from state.commands import AddItem, ApplyCoupon, SetFulfilment, SetTip
-from state.menu import CouponRule
 from state.money import Cents
-from state.order import OrderLine, OrderState, TaxShare, Terms, Tip
+from state.order import Coupon, OrderLine, OrderState, TaxShare, Terms, Tip
 from state.pricing import most_tip, price
 from tests.state.house import CARD, House, card
 
@@ -44,12 +43,12 @@ def order(lines: Sequence[OrderLine], **fields: Any) -> OrderState:
     return empty.model_copy(update={"terms": terms, "order_items": tuple(lines), **fields})
 
 
-def percent(code: str, percentage: int, **rest: Any) -> CouponRule:
-    return CouponRule(code=code, percent=Decimal(percentage), **rest)
+def percent(code: str, percentage: int, **rest: Any) -> Coupon:
+    return Coupon(code=code, percent=Decimal(percentage), **rest)
 
 
-def amount(code: str, off: int, **rest: Any) -> CouponRule:
-    return CouponRule(code=code, amount=Cents(off), **rest)
+def amount(code: str, off: int, **rest: Any) -> Coupon:
+    return Coupon(code=code, amount=Cents(off), **rest)
 
 
 def test_an_empty_order_costs_nothing() -> None:
@@ -252,7 +251,7 @@ tips = st.one_of(
 )
 def test_the_total_is_the_sum_of_its_parts_however_the_lines_are_listed(
     drawn: list[tuple[int, int, dict[str, int]]],
-    coupons: list[CouponRule],
+    coupons: list[Coupon],
     tip: Tip | None,
     mode: str,
     rounding: str,

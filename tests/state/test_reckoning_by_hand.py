@@ -8,9 +8,8 @@ from math import floor
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from state.menu import CouponRule
 from state.money import Cents
-from state.order import Fulfilment, OrderLine, OrderState, TaxShare, Terms, Tip
+from state.order import Coupon, Fulfilment, OrderLine, OrderState, TaxShare, Terms, Tip
 from state.pricing import price
 from tests.state.house import FRIDAY_AT_SEVEN, House
 
@@ -82,8 +81,8 @@ def lines(draw: st.DrawFn) -> tuple[OrderLine, ...]:
 
 PERCENTS = st.decimals("0.5", 60, places=1)
 COUPONS = st.one_of(
-    st.builds(CouponRule, code=st.just("P"), percent=PERCENTS, minimum=st.integers(0, 9000)),
-    st.builds(CouponRule, code=st.just("A"), amount=st.integers(1, 9000)),
+    st.builds(Coupon, code=st.just("P"), percent=PERCENTS, minimum=st.integers(0, 9000)),
+    st.builds(Coupon, code=st.just("A"), amount=st.integers(1, 9000)),
 )
 FEES = st.builds(
     Fulfilment,
@@ -110,7 +109,7 @@ TERMS = st.builds(
 )
 def test_a_bill_is_what_somebody_reckons_by_hand(
     items: tuple[OrderLine, ...],
-    coupons: list[CouponRule],
+    coupons: list[Coupon],
     fulfilment: Fulfilment | None,
     terms: Terms,
     tip: Tip | None,
