@@ -399,13 +399,14 @@ class Call(Generic[S, C]):
             self._based_on(speech, _Basis(version))
 
     def _based_on(self, speech: SpeechHandle, basis: "_Basis") -> None:
-        def forget(speech: SpeechHandle) -> None:
-            # Later: livekit-agents 1.8.9 keeps callbacks in a set, and another one may ask for it.
-            asyncio.get_running_loop().call_soon(self._basis_of.pop, speech, None)
-
         if speech not in self._basis_of:
-            speech.add_done_callback(forget)
+            speech.add_done_callback(self._reply_ended)
         self._basis_of[speech] = basis
+
+    def _reply_ended(self, speech: SpeechHandle) -> None:
+        basis = self._basis_of.pop(speech, _NO_BASIS)
+        words = any(item.text_content for item in speech.chat_items if item.type == "message")
+        self.slow_tools.reply_ended(speech, spoken=words and basis.version is not None)
 
     @property
     def preamble(self) -> str:
@@ -432,12 +433,6 @@ class Call(Generic[S, C]):
         while self._ended is None and self.user_speech.awaiting_transcript:
             await self.user_speech.accepted()
             await self.answered()
-
-    def was_spoken(self, speech: SpeechHandle) -> bool:
-        """Whether a reply under way has said something that its model returned."""
-        words = (item for item in speech.chat_items if item.type == "message")
-        basis = self._basis_of.get(speech, _NO_BASIS)
-        return basis.version is not None and any(item.text_content for item in words)
 
     def describe_failure(self, error: BaseException, lead: str, tool: str) -> str:
         """Record why a tool call failed and return the text the model is told."""
@@ -519,6 +514,7 @@ class Call(Generic[S, C]):
             instructions=instructions or NOT_GIVEN,
             **how,
         )
+        self._based_on(speech, _NO_BASIS)
         self.slow_tools.told_by(speech)
         # livekit-agents 1.8.9 takes one message per reply. Earlier ones are added to the history
         # now: the reply reads the history in its own task and appends its message after them.
