@@ -181,7 +181,8 @@ class Fresh:
         )
 
     def uv(self, *arguments: str) -> None:
-        done = subprocess.run([str(UV), *arguments], capture_output=True, text=True)
+        # The project tells uv to leave openai-agents out.
+        done = subprocess.run([str(UV), "--no-config", *arguments], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
 
     def run(
