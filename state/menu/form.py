@@ -22,8 +22,8 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from state.menu.document import Entries, Items, Text, line_at
-from state.menu.faults import Fault, did_you_mean
+from state.documents.document import Entries, Items, Text, line_at
+from state.documents.faults import Fault, did_you_mean
 
 T = TypeVar("T")
 Steps = tuple[int | str, ...]

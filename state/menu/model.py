@@ -17,7 +17,7 @@ from pydantic import (
     field_validator,
 )
 
-from state.menu.document import Entries, Text
+from state.documents.document import Entries, Text
 from state.menu.form import KEY, Faulty, Needed, NotWritten, Part, Place, Reading
 from state.menu.values import (
     ALL_DAY,

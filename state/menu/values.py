@@ -20,8 +20,8 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, PydanticUndefined, core_schema
 
-from state.menu.document import Entries, Items, Text
-from state.menu.faults import did_you_mean
+from state.documents.document import Entries, Items, Text
+from state.documents.faults import did_you_mean
 from state.menu.form import KEY, Faulty, Reading, Steps, refused
 from state.money import Cents
 from state.privacy.text import clean
