@@ -327,9 +327,14 @@ class App(Generic[S, C]):
         return f"{'an' if self.noun[0] in 'aeiou' else 'a'} {self.noun}"
 
     @property
+    def package(self) -> str:
+        """The package of the module that declares it, or that module."""
+        return self.module.rpartition(".")[0] or self.module
+
+    @property
     def command(self) -> str:
         """The command line that runs it, as an operator types it."""
-        return f"python -m {self.module.rpartition('.')[0] or self.module}"
+        return f"python -m {self.package}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle it by name: another process imports the module that declares it."""
