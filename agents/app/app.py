@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from functools import cached_property
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast
 from uuid import uuid4
 
@@ -199,6 +200,7 @@ class App(Generic[S, C]):
         if not self.module:
             object.__setattr__(self, "module", _importable(sys._getframe(2).f_globals))
         if faults := list(self._faults()):
+            sys.excepthook = _report_faults
             raise AppFaults(faults)
         if self.settings is AppSettings:
             object.__setattr__(self, "settings", settings_of(self.name))
@@ -217,6 +219,13 @@ class App(Generic[S, C]):
         if isinstance(self.state, type) or not callable(self.state):
             yield from _model_faults(self.state)
         yield from schema_faults(self.schema, self.migrate)
+        if self.page is None and (self.roles or self.objects or self.methods):
+            from rpc.page import PageFaults
+
+            try:
+                _ = self.page_spec
+            except PageFaults as error:
+                yield from (f"roles, objects, methods: {fault}" for fault in error.faults)
         if not issubclass(self.settings, AppSettings):
             yield f"settings: {self.settings.__name__} has to derive from AppSettings"
 
@@ -371,6 +380,18 @@ def _importable(module: Mapping[str, Any]) -> str:
     if (spec := module.get("__spec__")) is not None:  # python -m
         return str(spec.name)
     return Path(module["__file__"]).stem if "__file__" in module else name
+
+
+def _report_faults(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    """End a program whose declaration is faulty as the command line ends with a faulty input."""
+    if not isinstance(error, AppFaults):
+        return sys.__excepthook__(kind, error, trace)
+    from agents.app.terminal.streams import print_error
+
+    print_error(*error.faults)
+    raise SystemExit(2)
 
 
 def _redacting(policy: "CallPolicy[S, C]") -> "CallPolicy[S, C]":

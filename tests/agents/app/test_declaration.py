@@ -3,18 +3,18 @@
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, cast
 
 import pytest
 from pydantic import BaseModel
 
-from agents.app.app import App
+from agents.app.app import App, AppFaults
 from agents.app.doctor.findings import Mark
 from agents.app.doctor.models import check_models
 from agents.app.join.client import RoomClient, Said
 from agents.handoff import Agent, CallPolicy, Graph, Opening
 from agents.testing import Conversation, ScriptedLLM, says
-from state.shared import SharedState
+from state.shared import Command, SharedState
 from tests.livekit import LiveKit, until
 
 ROOT = Path(__file__).parents[3]
@@ -94,6 +94,50 @@ async def test_doctor_says_that_there_is_no_local_model() -> None:
 
     assert found.mark is Mark.FAULT
     assert "DESK_MODEL" in found.found
+
+
+class Renamed(Command[Note, None]):
+    """Write something."""
+
+    op: Literal["write"] = "write"
+
+    def apply(self, state: Note, context: None) -> Note:
+        return Note(text="x")
+
+
+def test_all_faults_are_found_when_it_is_made() -> None:
+    with pytest.raises(AppFaults) as found:
+        App(
+            name="Desk!",
+            noun="note",
+            plural="note",
+            prefix="desk",
+            state=Note,
+            context=lambda environment: None,
+            new=lambda context, new: Note(),
+            graph=GRAPH,
+            roles={"user": (Renamed, cast("Any", Note)), "a b": ()},
+        )
+
+    assert len(found.value.faults) == 4
+    for word in ("Desk!", "plural", "'a b'", "Note"):
+        assert word in str(found.value)
+
+
+def test_a_faulty_program_lists_its_faults_and_exits_with_2(tmp_path: Path) -> None:
+    program = tmp_path / "my_desk.py"
+    program.write_text(PROGRAM.replace('name="desk", noun', 'name="De sk", noun'), encoding="utf-8")
+
+    done = subprocess.run(
+        [sys.executable, str(program)],
+        env={"PYTHONPATH": str(ROOT), "PATH": ""},
+        capture_output=True,
+        text=True,
+    )
+
+    assert done.returncode == 2
+    assert done.stderr.startswith('name: "De sk"')
+    assert len(done.stderr.splitlines()) == 1
 
 
 PROGRAM = """
