@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
@@ -19,11 +19,10 @@ from agents.app.settings import AppSettings, settings_of
 from agents.app.words import Words
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import typer
     from livekit.agents.llm import LLM
 
+    from agents.app.replay.form import Fields
     from agents.app.states import ListedState
     from agents.app.terminal.summary import Summary
     from agents.handoff import Call, CallPolicy, Graph
@@ -139,7 +138,9 @@ class App(Generic[S, C]):
         text: Formats one stored state; by default its summary.
         state_commands: Further commands beside ``list`` and ``show``, as ``forget``.
         commands: Further commands of the command line.
-        replay: Replays conversations from files; takes the files, the settings and the model's name.
+        fields: Returns the form of the fields of the view in conversation files; by default those of its JSON.
+        start_from: Returns the commands that lead from a new state to the fields of a conversation
+            file; by default the fields are set.
 
     Raises:
         AppFaults: Everything wrong with the declaration.
@@ -188,7 +189,8 @@ class App(Generic[S, C]):
     text: Callable[[S], str] | None = None
     state_commands: "Callable[[App[S, C]], typer.Typer] | None" = None
     commands: "Callable[[App[S, C]], typer.Typer] | None" = None
-    replay: "Callable[[App[S, C], Sequence[Path], Any, str | None], int] | None" = None
+    fields: "Callable[[], type[Fields]] | None" = None
+    start_from: "Callable[[Any], Iterable[Command[S, C]]] | None" = None
     module: str = field(default="", repr=False)
     """The module that declares it, which other processes import; found by itself."""
 
@@ -325,9 +327,14 @@ class App(Generic[S, C]):
         return f"{'an' if self.noun[0] in 'aeiou' else 'a'} {self.noun}"
 
     @property
+    def package(self) -> str:
+        """The package of the module that declares it, or that module."""
+        return self.module.rpartition(".")[0] or self.module
+
+    @property
     def command(self) -> str:
         """The command line that runs it, as an operator types it."""
-        return f"python -m {self.module.rpartition('.')[0] or self.module}"
+        return f"python -m {self.package}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle it by name: another process imports the module that declares it."""

@@ -44,7 +44,7 @@ from state.shared.reading import read_state
 from state.shared.schema import Migration, schema_faults
 from state.shared.shapes import model_faults
 from state.shared.shared_state import Applied, SharedState, Subscriber
-from state.shared.sql import SqlStore
+from state.shared.sql import Eraser, PlaceLeases, SqlStore
 
 __all__ = [
     "WHOLE",
@@ -53,6 +53,7 @@ __all__ = [
     "Busy",
     "Command",
     "Entry",
+    "Eraser",
     "Gate",
     "FRAMEWORK_COMMANDS",
     "EndTool",
@@ -70,6 +71,7 @@ __all__ = [
     "NotStored",
     "OtherOwner",
     "OutcomeUnknown",
+    "PlaceLeases",
     "Refused",
     "SharedState",
     "SqlStore",
