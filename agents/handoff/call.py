@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from livekit.agents import NOT_GIVEN, AgentSession
@@ -50,7 +50,7 @@ from agents.handoff.output_redactor import (
     without_framework_marks,
     without_instruction_tags,
 )
-from agents.handoff.policy import CallPolicy
+from agents.handoff.policy import CallPolicy, hide_partial
 from agents.handoff.reply import Replies, Reply
 from agents.handoff.request import SAY, one_line, unanswered_hint
 from agents.handoff.slow_tools import SlowTools
@@ -61,6 +61,7 @@ from agents.handoff.tool_use import ToolUse
 from agents.handoff.transfers import Transfers
 from agents.handoff.turns import TurnTracker
 from agents.handoff.user_speech import UserSpeech
+from state.privacy import Redactor, in_passing, redact
 from state.shared import (
     FRAMEWORK_COMMANDS,
     Applied,
@@ -119,7 +120,12 @@ class Call(Generic[S, C]):
     ) -> None:
         self.shared = shared
         self.graph = graph
-        self.policy: CallPolicy[S, C] = policy or CallPolicy()
+        policy = policy or CallPolicy()
+        if policy.redact_input is redact:  # the default: a number may be told in several turns
+            policy = replace(policy, redact_input=Redactor())
+            if policy.redact_partial is hide_partial:
+                policy = replace(policy, redact_partial=in_passing)
+        self.policy: CallPolicy[S, C] = policy
         if unknown := self.policy.unknown_fields(shared.state):
             raise ValueError(
                 f"digest names fields that {type(shared.state).__name__} does not have:"
