@@ -172,7 +172,7 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
         except Exception:  # livekit would only log this and leave the user in silence
             logger.exception("agent opening failed", extra={"agent": self.name})
             self._is_opening = False
-            call.queued[:0] = queued
+            call.queue_again(queued)
             call.speak(self.opening.canned)
         call.speak_queued()
 
@@ -193,7 +193,7 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
         if not call.turns.speaking and not call.turns.answered:
             call.spawn(Agent.on_enter(self))
         else:
-            call.visited.add(self.name)
+            call.opened(self.name)
             if self._entry.queued:
                 call.answer(self._entry.queued)
 
@@ -202,14 +202,14 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
             how = self.opening.come_back
         else:
             how = self.opening.handed_over if handed_over else self.opening.first
-        call.visited.add(self.name)
+        call.opened(self.name)
         # Unanswered messages may be acted on with this agent's own tools, never with a transfer:
         # the user need not repeat what they told the previous agent.
         unanswered = handed_over and (bool(queued) or ends_with_user(self.chat_ctx.items))
         self._is_opening = True
         if queued and not handed_over:
             # The user spoke before the first agent was there: greet first, then answer.
-            call.queued[:0] = queued
+            call.queue_again(queued)
             speech = call.request_reply((), instructions=how, tool_choice="none")
             speech.add_done_callback(call.answer_after)
         else:

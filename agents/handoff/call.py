@@ -282,6 +282,28 @@ class Call(Generic[S, C]):
             raise ValueError(f"llm_by_agent has models for agents that do not exist: {unknown}")
         self._llm_by_agent = dict(llm_by_agent)
 
+    def use_speech(
+        self,
+        *,
+        tts_by_agent: Mapping[str, TTS[Any]],
+        lost: Callable[[], None] | None,
+        heard_after_s: float,
+        turn_end_timeout_s: float,
+    ) -> None:
+        """Set up a call with audio.
+
+        Args:
+            tts_by_agent: Per-agent text-to-speech models.
+            lost: Called when speech input or output has failed; None leaves it as it is.
+            heard_after_s: How long after playout a reply has been heard, in seconds.
+            turn_end_timeout_s: How long final transcripts wait for the end of their turn, in
+                seconds.
+        """
+        self.tts_by_agent = tts_by_agent
+        self.speech_lost = lost or self.speech_lost
+        self.turns.playout_lag_s = heard_after_s
+        self.user_speech.turn_end_timeout_s = turn_end_timeout_s
+
     def _model_of(self, name: str) -> LLM[Any] | None:
         given = self._llm_by_agent.get(name)
         if given is None or isinstance(given, LLM):
@@ -336,7 +358,7 @@ class Call(Generic[S, C]):
         if not self.listening:
             return self.turn
         turn = self.turns.user_spoke(number)
-        self.transfers.hops = 0
+        self.transfers.user_spoke()
         self.emit(Heard(turn, text))
         self.queued.append(text)
         if self._has_agent and not self.handing_over:
@@ -348,6 +370,10 @@ class Call(Generic[S, C]):
         """Have messages answered that the user sent earlier and that are still unanswered."""
         self.queued.extend(words)
         self._answer_when_quiet()
+
+    def queue_again(self, words: Sequence[str]) -> None:
+        """Queue messages before all others: those that an agent took and could not answer."""
+        self.queued[:0] = words
 
     def _answer_when_quiet(self) -> None:
         if self.turns.speaking:
@@ -485,6 +511,14 @@ class Call(Generic[S, C]):
         self.transfers.agent_entered()
         self.slow_tools.resume()
         return self._take_queued()
+
+    def opened(self, agent: str) -> None:
+        """Note that an agent has opened in this call, so that it comes back the next time."""
+        self.visited.add(agent)
+
+    def command_applied(self) -> None:
+        """Forget the last refusal: a command of an agent's model has been applied since."""
+        self.last_refusal = None
 
     def request_reply(
         self, words: Sequence[str], *, instructions: str = "", **how: Any

@@ -34,6 +34,9 @@ C = TypeVar("C")
 
 STARTED = "Started; the result will follow. The user is told: {wait} Go on meanwhile, and do not call it again."
 
+STILL_RUNNING = "Started before, and not answered yet. The result will follow."
+"""What an agent is told that takes over meanwhile."""
+
 CUT_OFF = "It is not known how it ended: the call was cut off meanwhile. Tell the user."
 """The result of a tool that cannot be asked again."""
 
@@ -59,6 +62,19 @@ class _Result:
     shown_to: "Agent[Any, Any] | None" = None
 
 
+@dataclass(eq=False)
+class _Running:
+    """A tool that is running.
+
+    Args:
+        name: Its name.
+        shown_to: The last agent whose history says so.
+    """
+
+    name: str
+    shown_to: object = None
+
+
 class SlowTools(Generic[S, C]):
     """The slow tools of one call, and their results until the user has been told.
 
@@ -69,7 +85,7 @@ class SlowTools(Generic[S, C]):
     def __init__(self, call: "Call[S, C]") -> None:
         self._call = call
         self._left = call.shared.unfinished
-        self._running: set[asyncio.Task[None]] = set()
+        self._running: dict[asyncio.Task[None], _Running] = {}
         self._telling: set[asyncio.Task[None]] = set()
         self._results: list[_Result] = []
         self._shown: dict[SpeechHandle, tuple[_Result, ...]] = {}
@@ -95,7 +111,10 @@ class SlowTools(Generic[S, C]):
                 actor=reply.agent,
                 turn=reply.turn,
             )
-        self._run_in_background(action, key, raw, reply.agent, Basis(reply.seen, reply.turn))
+        running = self._run_in_background(
+            action, key, raw, reply.agent, Basis(reply.seen, reply.turn)
+        )
+        running.shown_to = call.session.current_agent  # its history has the call
         if action.wait not in reply.announced:
             reply.announced.add(action.wait)
             call.speak(action.wait, about=name)
@@ -120,7 +139,15 @@ class SlowTools(Generic[S, C]):
                 self._run_in_background(action, started.key, arguments, self._call.speaker, basis)
 
     def present(self, agent: "Agent[S, C]") -> str:
-        """Show an agent the results that the user has not been told; return its instructions."""
+        """Show an agent what is running, and the results that the user has not been told.
+
+        Returns:
+            Its instructions for the results; empty for none.
+        """
+        for running in self._running.values():
+            if running.shown_to is not agent:
+                running.shown_to = agent
+                agent._chat_ctx.insert(note(running.name, STILL_RUNNING))
         for result in self._results:
             if result.shown_to is not agent:
                 result.shown_to = agent
@@ -158,11 +185,12 @@ class SlowTools(Generic[S, C]):
 
     def _run_in_background(
         self, action: SlowAction, key: str, raw: dict[str, object], agent: str, basis: Basis
-    ) -> None:
+    ) -> _Running:
         action._key = key
         task = self._call.spawn(self._run(action, key, raw, agent, basis))
-        self._running.add(task)
-        task.add_done_callback(self._running.discard)
+        running = self._running[task] = _Running(tool_name(type(action)))
+        task.add_done_callback(self._running.pop)
+        return running
 
     async def _run(
         self, action: SlowAction, key: str, raw: dict[str, object], agent: str, basis: Basis

@@ -121,12 +121,12 @@ async def start_speech(
         stt = StreamAdapter(stt=stt, vad=vad)
     redacting_stt = RedactingSTT(stt, call.user_speech)
     handling = turns_by(vad) if turns is None else turns
-    call.tts_by_agent = tts_by_agent or {}
-    call.speech_lost = lost or call.speech_lost
-    call.turns.playout_lag_s = heard_after_s
-    # Longer than the endpointing delay of livekit-agents 1.8.9, at most 3 seconds by default.
-    call.user_speech.turn_end_timeout_s = (
-        handling.get("endpointing", {}).get("max_delay", 3.0) + 1.0
+    call.use_speech(
+        tts_by_agent=tts_by_agent or {},
+        lost=lost,
+        heard_after_s=heard_after_s,
+        # Longer than the endpointing delay of livekit-agents 1.8.9, at most 3 seconds by default.
+        turn_end_timeout_s=handling.get("endpointing", {}).get("max_delay", 3.0) + 1.0,
     )
     session: AgentSession[Call[S, C]] = CallSession(
         userdata=call,

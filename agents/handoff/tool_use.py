@@ -128,7 +128,7 @@ class ToolUse(Generic[S, C]):
                     provided=lambda state: self._missing_answer(made, reply),
                 )
             reply.wrote.add(applied.version)
-            call.last_refusal = None
+            call.command_applied()
             self._succeeded(made)
             return self._describe_result(applied, made)
         if isinstance(made, Read):

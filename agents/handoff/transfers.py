@@ -104,6 +104,10 @@ class Transfers(Generic[S, C]):
         """Whether a handoff is between its conditions and pending: no reply should start now."""
         return not self._commit_ended.is_set()
 
+    def user_spoke(self) -> None:
+        """Count the handoffs of a new user message."""
+        self.hops = 0
+
     async def commit_ended(self) -> None:
         """Wait until the handoff being committed is pending or has failed."""
         await self._commit_ended.wait()

@@ -108,6 +108,10 @@ def graph(desk: type[HotelAgent] = Desk, bar: type[HotelAgent] = Bar) -> Graph[S
 
 TOSCA, HAMLET = ("ask_theatre", {"show": "Tosca"}), ("ask_theatre", {"show": "Hamlet"})
 FOUND = ("assistant", "(ask_theatre: Two seats.)")
+PENDING = (
+    "assistant",
+    "(ask_theatre: Started before, and not answered yet. The result will follow.)",
+)
 ARRIVED = "The result of ask_theatre has arrived. Tell the user."
 
 
@@ -217,6 +221,8 @@ async def test_after_a_handoff_the_active_agent_tells_it(line: Line) -> None:
 
     assert said(it)[-1] == ("bar", "Two seats, by the way.")
     assert FOUND in model.requests[4].texts
+    # The bar knows from the start that the theatre has been asked; the reception knew anyway.
+    assert [request.texts.count(PENDING) for request in model.requests] == [0, 0, 0, 1, 1]
 
 
 @pytest.mark.parametrize("kind", [Conversation, SpokenConversation])
@@ -511,6 +517,7 @@ async def test_a_call_that_is_resumed_asks_again_with_the_same_key(
     assert first == second
     assert heard == [("reception", "Welcome back."), ("reception", "Two seats.")]
     assert FOUND in model.requests[1].texts
+    assert model.requests[0].texts.count(PENDING) == 1
     assert again == [("reception", "Welcome back.")]  # told once, asked no third time
 
 
