@@ -63,6 +63,7 @@ def typed(tmp_path_factory: pytest.TempPathFactory) -> Typed:
     return reader
 
 
+@pytest.mark.processes
 def test_every_command_of_the_tutorial_succeeds(typed: Typed) -> None:
     commands = " ".join(typed.ran)
 
