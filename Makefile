@@ -66,8 +66,8 @@ check: $(VENV)/.ready-to-test
 	@$(VENV)/bin/lint-imports --no-cache
 
 # Beside these, what is marked `processes` is left out: docs/testing.md, "Quick".
-LONG := agents/matrix bella_vista/local bella_vista/openai bella_vista/rooms bella_vista/serving benchmarks \
-	security state/properties typing wheel
+LONG := agents/matrix bella_vista benchmarks conversations security state/properties typing wheel \
+	$(addprefix state/shared/test_,cancellation.py lease_rules.py lease_store.py leases.py) test_docs.py
 
 quick: $(VENV)/.ready-to-test
 	@$(VENV)/bin/ruff format --check --quiet .

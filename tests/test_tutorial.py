@@ -18,7 +18,7 @@ MOST_LINES = 100
 """The reader's application is at most this long, without blank lines."""
 
 # Several runs of mypy and pytest, perhaps on a busy machine.
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.processes, pytest.mark.timeout(300)]
 
 
 @dataclass
@@ -63,7 +63,6 @@ def typed(tmp_path_factory: pytest.TempPathFactory) -> Typed:
     return reader
 
 
-@pytest.mark.processes
 def test_every_command_of_the_tutorial_succeeds(typed: Typed) -> None:
     commands = " ".join(typed.ran)
 
