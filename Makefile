@@ -26,7 +26,7 @@ COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generat
 PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11 python
 
 .DEFAULT_GOAL := help
-.PHONY: help run dev clinic clinic-dev env test check bench docs lock $(LIVEKIT_SERVER)
+.PHONY: help run dev clinic clinic-dev env test check quick bench docs wheel lock $(LIVEKIT_SERVER)
 
 help:
 	@echo "make run     talk to the restaurant in this terminal (ARGS='--help' shows what it takes)"
@@ -34,9 +34,11 @@ help:
 	@echo "make clinic  the second application, a dental clinic's front desk; make clinic-dev serves its rooms"
 	@echo "make env     set up $(VENV) with all that tests and one's own voices need"
 	@echo "make test    everything that 'check' does, and every test"
+	@echo "make quick   formatting, lint, types, and the short tests without a server or another process"
 	@echo "make check   formatting, lint, types and import contracts"
 	@echo "make bench   what a turn costs beside plain livekit-agents"
 	@echo "make docs    write the reference pages anew from the code"
+	@echo "make wheel   build the framework alone as a wheel, into dist/"
 	@echo "make lock    pin what pyproject.toml asks for, with hashes"
 
 run: $(VENV)/.ready-to-run
@@ -53,7 +55,7 @@ clinic-dev: $(VENV)/.ready-to-run $(LIVEKIT_SERVER)
 
 env: $(VENV)/.ready-to-test
 
-test: check $(LIVEKIT_SERVER)
+test: check $(LIVEKIT_SERVER) $(UV)
 	@$(PY) -m pytest -n auto $(ARGS)
 
 check: $(VENV)/.ready-to-test
@@ -63,11 +65,24 @@ check: $(VENV)/.ready-to-test
 	@$(VENV)/bin/basedpyright --level error
 	@$(VENV)/bin/lint-imports --no-cache
 
+# Beside these, what is marked `processes` is left out: docs/testing.md, "Quick".
+LONG := agents/matrix bella_vista benchmarks conversations security state/properties typing wheel \
+	$(addprefix state/shared/test_,cancellation.py lease_rules.py lease_store.py leases.py) test_docs.py
+
+quick: $(VENV)/.ready-to-test
+	@$(VENV)/bin/ruff format --check --quiet .
+	@$(VENV)/bin/ruff check --quiet .
+	@$(PY) -m mypy --no-error-summary
+	@$(PY) -m pytest -q -n 2 -m "not processes" $(LONG:%=--ignore=tests/%) tests $(ARGS)
+
 bench: $(VENV)/.ready-to-test
 	@$(PY) -m tests.benchmarks $(ARGS)
 
 docs: $(VENV)/.ready-to-test
 	@$(PY) -m tests.reference
+
+wheel: $(VENV)/.ready-to-test
+	@$(PY) -m tests.wheel $(ARGS)
 
 lock: $(UV)
 	@$(COMPILE) --group build pyproject.toml -o requirements.lock

@@ -2,8 +2,9 @@
 
 import asyncio
 import secrets
+import sys
 from collections.abc import AsyncIterator, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -35,12 +36,45 @@ def room_name() -> str:
     return f"room-{secrets.token_hex(8)}"
 
 
+_SERVERS = {"livekit", "own_server", "postgresql"}
+_STARTS = {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system"}
+"""The events that Python reports when a process is started."""
+
+_alone: str | None = None
+"""The running test that is not marked as starting processes."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where a server and several processes take part, a busy machine may need minutes for what takes a second."""
+    """Mark each test that needs a server, and give it time.
+
+    Where a server and several processes take part, a busy machine may need minutes for what takes a second.
+    """
     for item in items:
-        with_server = {"livekit", "own_server", "postgresql"} & {*getattr(item, "fixturenames", ())}
-        if with_server and item.get_closest_marker("timeout") is None:
-            item.add_marker(pytest.mark.timeout(300))
+        parameters = getattr(getattr(item, "callspec", None), "params", {})
+        values = {one for one in parameters.values() if isinstance(one, str)}
+        if _SERVERS & {*getattr(item, "fixturenames", ()), *values}:
+            item.add_marker(pytest.mark.processes)
+            if item.get_closest_marker("timeout") is None:
+                item.add_marker(pytest.mark.timeout(300))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Fail a test that starts a process without being marked as one that does."""
+    global _alone
+    _alone = None if item.get_closest_marker("processes") else item.nodeid
+    try:
+        return (yield)
+    finally:
+        _alone = None
+
+
+def _refuse_processes(event: str, arguments: tuple[Any, ...]) -> None:
+    if event in _STARTS and _alone is not None:
+        raise RuntimeError(f"{_alone} starts a process: mark it with pytest.mark.processes")
+
+
+sys.addaudithook(_refuse_processes)
 
 
 @pytest.fixture(autouse=True)

@@ -172,6 +172,7 @@ def test_every_page_is_found_from_the_index() -> None:
     assert {page for page in pages if not page.startswith("adr/0")} - linked == {"README.md"}
 
 
+@pytest.mark.processes
 def test_the_conversation_in_the_readme_is_what_the_console_says(tmp_path: Path) -> None:
     (shown,) = blocks("README.md", "text")
     lines = [line.removeprefix("You: ") for line in shown.splitlines() if line.startswith("You: ")]

@@ -38,7 +38,7 @@ TYPED = {
 NOT_RUN = ("git clone . ../mutants", "mutmut ")
 """Commands of a tool that is no dependency."""
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = [pytest.mark.processes, pytest.mark.timeout(120)]
 
 
 def blocks() -> Iterator[tuple[Path, str]]:

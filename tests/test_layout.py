@@ -45,6 +45,7 @@ def test_a_package_is_this_repositorys_own(name: str) -> None:
     assert Path(place).resolve() == ROOT / name
 
 
+@pytest.mark.processes
 def test_nothing_starts_on_somebody_elses_packages(tmp_path: Path) -> None:
     (tmp_path / "agents").mkdir()
     (tmp_path / "agents" / "__init__.py").write_text("")
@@ -88,6 +89,7 @@ print(json.dumps(found))
 """
 
 
+@pytest.mark.processes
 def test_the_framework_loads_nothing_of_the_restaurant() -> None:
     done = subprocess.run(
         [

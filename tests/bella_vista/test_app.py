@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.usefixtures("clean_folder")
+pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("clean_folder")]
 
 OURS = ("agents.handoff", "agents.app.rooms", "agents.roster", "bella_vista.local", "rpc", "state")
 LIBRARIES = ("babel", "email_validator", "phonenumbers", "rapidfuzz", "sqlalchemy", "yaml")

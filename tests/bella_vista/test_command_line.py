@@ -163,6 +163,7 @@ def test_a_faulty_conversation_outweighs_one_that_does_not_hold(
 @pytest.mark.parametrize(
     "arguments", [["--help"], ["menu", "check", str(MENU)], ["schema", "menu"]]
 )
+@pytest.mark.processes
 def test_what_needs_no_voice_does_not_wait_for_livekit(arguments: list[str]) -> None:
     program = (
         "import sys\nfrom tests.commands import main\n"

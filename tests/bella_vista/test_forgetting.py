@@ -306,6 +306,7 @@ class TestTrouble:
 
         assert done.left == [f"{tmp_path}/orders.db-journal: a trace is left in it"]
 
+    @pytest.mark.processes
     async def test_who_is_killed_half_way_can_begin_again(self, tmp_path: Path) -> None:
         database = f"sqlite:///{tmp_path}/orders.db"
         async with open_store(database, "blue-door") as store:

@@ -43,6 +43,7 @@ def test_what_was_imported_is_not_looked_at_again() -> None:
 
 
 @pytest.mark.usefixtures("clean_folder")
+@pytest.mark.processes
 def test_a_guest_in_a_terminal_never_waits_for_the_collector_to_look_at_livekit() -> None:
     program = (
         "import gc, sys\n"

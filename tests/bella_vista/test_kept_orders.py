@@ -79,6 +79,7 @@ def in_the_middle(process: "subprocess.Popen[str]", *words: str) -> Iterator[lis
         process.communicate()
 
 
+@pytest.mark.processes
 def test_a_killed_console_loses_nothing_that_was_said_to_be_done(folder: Path) -> None:
     killed = console(folder)
     with in_the_middle(killed, "Ada, two tiramisu") as events:
@@ -99,6 +100,7 @@ def test_a_killed_console_loses_nothing_that_was_said_to_be_done(folder: Path) -
     assert again[-1] == {"type": "end", "reason": "input_ended", "order": acknowledged}
 
 
+@pytest.mark.processes
 def test_ctrl_c_ends_with_the_order_as_it_stands(folder: Path) -> None:
     left = console(folder)
     with in_the_middle(left, "Ada, two tiramisu"):
@@ -115,6 +117,7 @@ def test_ctrl_c_ends_with_the_order_as_it_stands(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("setting", "kept"), [("on", True), ("off", False)])
+@pytest.mark.processes
 def test_what_is_said_is_kept_unless_that_is_switched_off(
     folder: Path, setting: str, kept: bool
 ) -> None:
@@ -136,6 +139,7 @@ def test_what_is_said_is_kept_unless_that_is_switched_off(
     assert (b"Ada, two tiramisu" in everything) is kept
 
 
+@pytest.mark.processes
 def test_old_talk_is_dropped_when_a_call_begins(folder: Path) -> None:
     (folder / ".env").write_text("BELLA_VISTA_TRANSCRIPT_DAYS=7\n")
     order_id = asyncio.run(cancelled_order(folder))

@@ -23,6 +23,8 @@ import sys, time
 from pathlib import Path
 from agents.app.livekit_server import LocalServer
 
+pytestmark = pytest.mark.processes
+
 server = LocalServer(Path(sys.argv[1]))
 server.start()
 print(server._process.pid, server.url, flush=True)

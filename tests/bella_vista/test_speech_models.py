@@ -205,6 +205,7 @@ def test_no_key_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {KEY, f"{KEY}-2"} <= set(settings.secrets)
 
 
+@pytest.mark.processes
 def test_nothing_of_it_is_imported_before_it_is_needed() -> None:
     program = (
         "import sys, agents.app.models.speech, agents.handoff;"

@@ -16,6 +16,8 @@ import pytest
 
 from tests.bella_vista.terminal.restaurant import MENU
 
+pytestmark = pytest.mark.processes
+
 ROOT = Path(__file__).parents[2]
 SCRIPT = """
 - say: Good evening, this is the automatic assistant.

@@ -38,7 +38,7 @@ BROUGHT = {
 }
 """Distributions that are imported and that one of the wheel's own dependencies brings."""
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.processes, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,8 @@ import sys
 import textwrap
 from pathlib import Path
 
+import pytest
+
 from agents.handoff import talk
 from agents.testing import ScriptedLLM, calls, says
 from tests.agents.hotel import hotel
@@ -52,6 +54,7 @@ async def test_nothing_is_read_after_a_voice_has_ended_the_call() -> None:
     assert next(lines) == "are you still there?"
 
 
+@pytest.mark.processes
 def test_lines_come_from_the_standard_input_when_none_are_given() -> None:
     program = """
         import asyncio

@@ -13,6 +13,8 @@ from tests.bella_vista.openai.server import USAGE, ChatServer, refuses
 from tests.bella_vista.openai.talking import GREETING, KEY, WHOLE_ORDER, script
 from tests.commands import main
 
+pytestmark = pytest.mark.processes
+
 ROOT = Path(__file__).parents[3]
 
 

@@ -197,6 +197,7 @@ def restaurant_call_with(model: LLM[Any]) -> float:
     return restaurant_call(shared, think_limit_s=reply_limit_of(model)).policy.think_limit_s
 
 
+@pytest.mark.processes
 def test_who_asks_no_provider_imports_no_providers_client() -> None:
     code = (
         "import sys, agents.app.console, agents.app.replay.running, agents.app.models.choice\n"

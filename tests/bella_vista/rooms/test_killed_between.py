@@ -10,6 +10,8 @@ import pytest
 from agents.app.rooms.sentences import may_be_missing
 from tests.bella_vista.rooms.killed import Plan, Talking, opened, orders_of, written
 
+pytestmark = pytest.mark.processes
+
 ROOT = Path(__file__).parents[3]
 LONG_S = 50
 

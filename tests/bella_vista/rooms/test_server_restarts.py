@@ -68,6 +68,7 @@ async def say(guest: Client, text: str, key: str) -> int:
 
 
 @pytest.mark.parametrize("dispatched", ["by the house", "by the guest's token"])
+@pytest.mark.processes
 async def test_after_a_restart_the_first_words_are_answered_and_nothing_is_said_twice(
     restaurant: Restaurant, running: Worker, room_name: str, dispatched: str
 ) -> None:

@@ -23,7 +23,7 @@ from tests.bella_vista.serving.processes import (
 )
 from tests.livekit import until
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.processes, pytest.mark.timeout(300)]
 
 READY, AGAIN = "The worker is ready", "The new worker is ready"
 CHANGING = """

@@ -16,7 +16,7 @@ from tests.bella_vista.serving.processes import (
 )
 from tests.livekit import until
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.processes, pytest.mark.timeout(300)]
 
 START = ("-m", "bella_vista", "start")
 SECRET = "a-secret-that-nobody-may-ever-read-anywhere"

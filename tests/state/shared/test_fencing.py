@@ -173,6 +173,7 @@ def _wake(actor: Actor, model: Model, story: list[str]) -> None:
         assert actor.answer() == model.does(actor.name, line), story
 
 
+@pytest.mark.processes
 async def test_only_who_took_it_last_writes_in_any_order_of_events(
     store: SqlStore, actors: Callable[[str], Sequence[Actor]]
 ) -> None:
@@ -184,6 +185,7 @@ async def test_only_who_took_it_last_writes_in_any_order_of_events(
     await play(moves, store, cast, "board-12", kills=1)
 
 
+@pytest.mark.processes
 async def test_three_who_fight_for_it_without_waiting_lose_and_fork_nothing(
     store: SqlStore, address: str, actors: Callable[[str], Sequence[Actor]]
 ) -> None:
@@ -234,6 +236,7 @@ class TestInTheMiddleOfACommit:
         yield older
         older.wake()
 
+    @pytest.mark.processes
     async def test_he_is_killed(self, store: SqlStore, older: Actor) -> None:
         older.end()
         newer = SharedState.restored(await store.take("a"), Board, None)
@@ -242,6 +245,7 @@ class TestInTheMiddleOfACommit:
         stored = await store.read("a")
         assert [entry.actor for entry in stored.entries] == ["a", "newer"]
 
+    @pytest.mark.processes
     async def test_he_is_woken(self, store: SqlStore, older: Actor, address: str) -> None:
         if address.startswith("sqlite"):
             # A file stays locked until he wakes or ends.

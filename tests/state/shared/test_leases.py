@@ -234,6 +234,7 @@ class TestTaking:
         for one in stores:
             await one.close()
 
+    @pytest.mark.processes
     def test_of_many_processes_that_come_at_once_one_gets_it(self, address: str) -> None:
         holders = [
             subprocess.Popen(

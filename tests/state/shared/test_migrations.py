@@ -164,6 +164,7 @@ async def test_many_who_come_at_once_find_it_done_once(
         assert len(hand("SELECT 1 FROM states")) == (4 if begins == "empty" else 6)
 
 
+@pytest.mark.processes
 def test_processes_that_come_at_once_find_it_done_once(old: str) -> None:
     begins = [
         subprocess.Popen(
@@ -197,6 +198,7 @@ asyncio.run(SqlStore(sys.argv[1], owner="club", schema=1).list())
 """
 
 
+@pytest.mark.processes
 def test_one_that_is_killed_on_the_way_leaves_the_old_one_whole(old: str) -> None:
     with by_hand(old) as hand:
         before = [hand(everything) for everything in KEPT]
@@ -331,6 +333,7 @@ class TestLeasesOfTheFourthLayout:
         for one in stores:
             await one.close()
 
+    @pytest.mark.processes
     async def test_one_that_is_killed_on_the_way_loses_none(self, with_leases: str) -> None:
         last = KILLED.replace("journal_layout", f"journal_layout SET layout = {int(HEAD)}")
         done = await asyncio.to_thread(

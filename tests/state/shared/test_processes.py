@@ -57,6 +57,7 @@ async def store(url: str) -> AsyncIterator[SqlStore]:
         yield store
 
 
+@pytest.mark.processes
 def test_nothing_that_was_acknowledged_is_lost_when_the_process_is_killed(url: str) -> None:
     done = subprocess.run(
         [
@@ -77,6 +78,7 @@ def test_nothing_that_was_acknowledged_is_lost_when_the_process_is_killed(url: s
     assert " 0 committed with others" not in done.stdout
 
 
+@pytest.mark.processes
 async def test_of_two_processes_only_the_later_one_writes(store: SqlStore, url: str) -> None:
     with process("hold", url) as older:
         assert line_of(older) == "held"
@@ -94,6 +96,7 @@ async def test_of_two_processes_only_the_later_one_writes(store: SqlStore, url: 
     assert Board.model_validate_json(stored.state).scores == {"child": 1, "newer": 2}
 
 
+@pytest.mark.processes
 async def test_staff_write_beside_a_process_that_holds_the_state(store: SqlStore, url: str) -> None:
     with process("hold", url) as holder:
         assert line_of(holder) == "held"
@@ -109,6 +112,7 @@ async def test_staff_write_beside_a_process_that_holds_the_state(store: SqlStore
     assert Board.model_validate_json(stored.state).scores == {"child": 2, "staff": 2}
 
 
+@pytest.mark.processes
 def test_a_process_that_closes_nothing_ends_all_the_same(url: str) -> None:
     with process("leave", url) as child:
         said, trouble = child.communicate(timeout=30)
@@ -122,6 +126,7 @@ def test_a_process_that_closes_nothing_ends_all_the_same(url: str) -> None:
     assert asyncio.run(stored_version()) == 1
 
 
+@pytest.mark.processes
 def test_sqlalchemy_is_not_imported_before_it_is_needed() -> None:
     asked = "import sys, state.shared; sys.exit('sqlalchemy' in sys.modules)"
 
