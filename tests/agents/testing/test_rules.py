@@ -113,7 +113,7 @@ async def test_without_words_of_its_own_a_rule_says_what_its_tools_answered(
     assert turn.said == ["A night is 120 euros. A night is 120 euros."]
 
 
-async def test_what_no_rule_fits_is_said_so(model: RulesLLM) -> None:
+async def test_the_model_says_when_no_rule_applies(model: RulesLLM) -> None:
     async with Conversation(call_of(), model) as talk:
         lost = await talk.user_says("sing me a song")
         not_offered = await talk.user_says("spend it")
