@@ -1,6 +1,6 @@
 """Every command in the documentation runs as it is written, as far as it can without a key, a network or a server.
 
-Commands of the tutorial are run by ``test_tutorial.py``.
+Those of the pages that are typed from top to bottom are run by the tests named in ``TYPED``.
 """
 
 import os
@@ -29,6 +29,12 @@ STOPS_AT = {
 }
 """Commands that need a key or a server, and the setting whose absence they report with exit code 2."""
 
+TYPED = {
+    "tutorial.md": "test_tutorial.py",
+    "your-own-application.md": "test_your_own_application.py",
+}
+"""Pages that are typed from top to bottom, and their tests."""
+
 NOT_RUN = ("git clone . ../mutants", "mutmut ")
 """Commands of a tool that is no dependency."""
 
@@ -48,7 +54,7 @@ def commands() -> list[str]:
     for page, block in blocks():
         for line in block.splitlines():
             command = re.sub(r"\s+#.*", "", line).strip()
-            if command and (page.name != "tutorial.md" or command.startswith("make ")):
+            if command and (page.name not in TYPED or command.startswith("make ")):
                 found[command] = None
     return list(found)
 

@@ -1,59 +1,15 @@
 """The tutorial, recipes and conflicts as a reader types them: every file in an empty folder, every command run."""
 
-import os
-import re
-import subprocess
-import sys
-from dataclasses import dataclass, field
-from pathlib import Path
-
 import pytest
 
-ROOT = Path(__file__).parents[1]
-BLOCK = re.compile(
-    r"^(?:\*\*`(?P<file>[\w.]+)`\*\*[^\n]*\n\n)?```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.M | re.S
-)
+from tests.readers import ROOT, Typed
+
 APPLICATION = ("stay.py", "hotel.py")
 MOST_LINES = 100
 """The reader's application is at most this long, without blank lines."""
 
 # Several runs of mypy and pytest, perhaps on a busy machine.
 pytestmark = pytest.mark.timeout(300)
-
-
-@dataclass
-class Typed:
-    """The reader's folder, the commands that ran in it, and the output the pages promise."""
-
-    folder: Path
-    ran: dict[str, str] = field(default_factory=dict)
-    shown: list[tuple[str, str]] = field(default_factory=list)
-
-    def follow(self, page: str) -> None:
-        """Write a page's files and run its commands, from top to bottom."""
-        command = ""
-        for block in BLOCK.finditer((ROOT / "docs" / page).read_text(encoding="utf-8")):
-            if block["file"]:
-                file = self.folder / block["file"]
-                before = file.read_text(encoding="utf-8") + "\n\n" if file.exists() else ""
-                file.write_text(before + block["text"], encoding="utf-8")
-            elif block["kind"] == "sh" and any(self.folder.iterdir()):
-                command = block["text"].strip()
-                self.ran[command] = self.run(command)
-            elif block["kind"] == "text":
-                self.shown.append((self.ran[command], block["text"]))
-
-    def run(self, command: str) -> str:
-        """Run a command with the environment's programs and no key."""
-        own = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
-        own["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-        own["MYPY_CACHE_DIR"] = str(ROOT / ".mypy_cache" / "readers")
-        own.pop("PYTHONPATH", None)
-        done = subprocess.run(
-            ["sh", "-ec", command], cwd=self.folder, env=own, capture_output=True, text=True
-        )
-        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
-        return done.stdout
 
 
 @pytest.fixture(scope="module")

@@ -1,12 +1,15 @@
 """The declaration of an application, checked as a whole when it is made."""
 
 import re
+import shlex
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from functools import cached_property
+from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast
 from uuid import uuid4
 
@@ -101,7 +104,9 @@ class App(Generic[S, C]):
         context: Makes what the rules may use, once per process.
         new: Makes the initial state.
         graph: The agents and handoffs.
-        policy: The decisions about calls, for a context.
+        policy: The decisions about calls, for a context; made for each call.
+        redact: Whether card numbers and security codes are redacted before they are stored, shown,
+            logged or given to livekit, as far as the policy has no redaction of its own.
         view: The state as clients see it; takes the state, its version and the active agent. By
             default the whole state and these two.
         roles: The commands that each role may send from a client; the user's role comes first.
@@ -157,6 +162,7 @@ class App(Generic[S, C]):
     new: Callable[[C, NewState], S]
     graph: "Graph[S] | Callable[[], Graph[S]]"
     policy: "Callable[[C], CallPolicy[S, C]] | None" = None
+    redact: bool = True
     view: Callable[[S, int, str | None], View] | None = None
     roles: "Mapping[str, Collection[type[Command[S, C]]]]" = field(default_factory=dict)
     objects: "Mapping[str, ObjectType[S, C]]" = field(default_factory=dict)
@@ -196,9 +202,9 @@ class App(Generic[S, C]):
 
     def __post_init__(self) -> None:
         if not self.module:
-            caller = sys._getframe(2).f_globals
-            object.__setattr__(self, "module", str(caller["__name__"]))
+            object.__setattr__(self, "module", _importable(sys._getframe(2).f_globals))
         if faults := list(self._faults()):
+            sys.excepthook = _report_faults
             raise AppFaults(faults)
         if self.settings is AppSettings:
             object.__setattr__(self, "settings", settings_of(self.name))
@@ -217,6 +223,13 @@ class App(Generic[S, C]):
         if isinstance(self.state, type) or not callable(self.state):
             yield from _model_faults(self.state)
         yield from schema_faults(self.schema, self.migrate)
+        if self.page is None and (self.roles or self.objects or self.methods):
+            from rpc.page import PageFaults
+
+            try:
+                _ = self.page_spec
+            except PageFaults as error:
+                yield from (f"roles, objects, methods: {fault}" for fault in error.faults)
         if not issubclass(self.settings, AppSettings):
             yield f"settings: {self.settings.__name__} has to derive from AppSettings"
 
@@ -246,7 +259,7 @@ class App(Generic[S, C]):
             AppFaults: It cannot be one.
         """
         if isinstance(self.state, type):
-            return self.state
+            return cast("type[S]", self.state)
         made = self.state()
         if faults := list(_model_faults(made)):
             raise AppFaults(faults)
@@ -285,7 +298,8 @@ class App(Generic[S, C]):
         """Return the policy of calls."""
         from agents.handoff import CallPolicy
 
-        return CallPolicy() if self.policy is None else self.policy(context)
+        policy = CallPolicy() if self.policy is None else self.policy(context)
+        return _redacting(policy) if self.redact else policy
 
     def call(
         self,
@@ -334,7 +348,12 @@ class App(Generic[S, C]):
     @property
     def command(self) -> str:
         """The command line that runs it, as an operator types it."""
-        return f"python -m {self.package}"
+        program = sys.modules["__main__"]
+        if self.module in sys.modules or _importable(vars(program)) != self.module:
+            return f"python -m {self.package}"
+        if program.__spec__ is not None:
+            return f"python -m {self.module.removesuffix('.__main__')}"
+        return f"python {shlex.quote(sys.argv[0])}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle it by name: another process imports the module that declares it."""
@@ -347,13 +366,62 @@ class App(Generic[S, C]):
         Raises:
             AppFaults: It is not a variable of a module that can be imported.
         """
-        for name, value in vars(sys.modules[self.module]).items():
-            if value is self:
-                return f"{self.module}:{name}"
+        # A file that is run, and not imported, is the module __main__.
+        for module in (self.module, "__main__"):
+            for name, value in vars(sys.modules.get(module, object)).items():
+                if value is self:
+                    return f"{self.module}:{name}"
         raise AppFaults([f"{self.module} has no variable that holds the application {self.name}"])
 
 
 AnyApp = App[Any, Any]
+
+
+def _importable(module: Mapping[str, Any]) -> str:
+    """Return the name by which other processes import a module, also if it is run as a program.
+
+    Args:
+        module: Its variables.
+    """
+    name = str(module["__name__"])
+    if name not in ("__main__", "__mp_main__"):
+        return name
+    if (spec := module.get("__spec__")) is not None:  # python -m
+        return str(spec.name)
+    return Path(module["__file__"]).stem if "__file__" in module else name
+
+
+def _report_faults(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    """End a program whose declaration is faulty as the command line ends with a faulty input."""
+    if not isinstance(error, AppFaults):
+        return sys.__excepthook__(kind, error, trace)
+    from agents.app.terminal.streams import print_error
+
+    print_error(*error.faults)
+    raise SystemExit(2)
+
+
+def _redacting(policy: "CallPolicy[S, C]") -> "CallPolicy[S, C]":
+    """Fill in the framework's redaction where a policy has none."""
+    from dataclasses import fields, replace
+
+    from state.privacy import Redactor, clean, in_passing, redact_whole, settled
+
+    redactor = Redactor()  # it remembers a number that is told in several turns
+    given: dict[str, Any] = {
+        "redact_input": lambda words: redactor(clean(words, lines=True)),
+        "redact_partial": in_passing,
+        "redact_output": redact_whole,
+    }
+    missing = {
+        one.name for one in fields(policy) if getattr(policy, one.name) is one.default
+    } & given.keys()
+    if "redact_output" in missing:  # the two work together
+        given["safe_prefix"] = settled
+        missing.add("safe_prefix")
+    return replace(policy, **{name: given[name] for name in missing})
 
 
 def _model_faults(state: object) -> Iterator[str]:

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
@@ -145,7 +146,9 @@ def _add_description_commands(app: AnyApp, commands: typer.Typer) -> None:
         draw = {Picture.MERMAID: mermaid, Picture.DOT: dot, Picture.TEXT: outline}[picture]
         say(draw(app.agents))
 
-    schemas = {**app.schemas, "conversation": _conversation_schema(app)}
+    schemas: dict[str, Callable[[], Any]] = {**app.schemas}
+    schemas.setdefault("rpc", partial(_rpc_schema, app))
+    schemas["conversation"] = _conversation_schema(app)
 
     @commands.command()
     def schema(
@@ -377,6 +380,12 @@ def _with_options(app: AnyApp, *names: str, own: bool = True) -> Callable[[Any],
     return give
 
 
+def _rpc_schema(app: AnyApp) -> Any:
+    from rpc.page.contract import contract
+
+    return contract(app.page_spec, f"The RPC of {app.name}")
+
+
 def _warn_of_unknown(app: AnyApp) -> None:
     print_error(*(f"warning: there is no setting {name}" for name in app.settings.unknown()))
 
@@ -399,8 +408,8 @@ def _command(app: AnyApp, name: str, **options: str | None) -> str:
     """Return the command line that runs a command here, with the given options."""
     started = Path(sys.argv[0])
     words = [_short(started)]
-    if started.name == "__main__.py":
-        words = [_short(Path(sys.executable)), *app.command.split()[1:]]
+    if started.suffix == ".py":
+        words = [_short(Path(sys.executable)), *shlex.split(app.command)[1:]]
     words.append(name)
     for option, value in options.items():
         if value is not None:

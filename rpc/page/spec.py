@@ -221,7 +221,10 @@ class PageSpec(Generic[S, C]):
             yield f"A reply has a field {self.noun!r} of its own. Choose another noun."
         ops: dict[str, type[AnyCommand]] = {}
         for kind in dict.fromkeys(kind for kinds in self.roles.values() for kind in kinds):
-            op = kind.model_fields["op"].default
+            if not (isinstance(kind, type) and issubclass(kind, Command)):
+                yield f"{getattr(kind, '__name__', kind)} in roles is not a Command. Leave it out."
+                continue
+            op = kind.model_fields["op"].default if "op" in kind.model_fields else None
             if not isinstance(op, str):
                 yield f'{kind.__name__} has no op. Add: op: Literal["..."] = "...".'
             elif op in ops:

@@ -221,9 +221,10 @@ async def test_a_providers_model_is_asked_whether_it_knows_us(
 
     async with serves(answer) as url:
         (found,) = await check_models(
+            APP,
             Settings.model_validate(
                 {"model": "openai", "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": KEY}
-            )
+            ),
         )
 
     assert sent == [f"Bearer {KEY}"]
@@ -241,6 +242,7 @@ async def test_the_first_servers_key_is_not_shown_to_the_second_server() -> None
 
     async with serves(answer) as first, serves(answer) as second:
         found = await check_models(
+            APP,
             Settings.model_validate(
                 {
                     "model": "openai",
@@ -248,7 +250,7 @@ async def test_the_first_servers_key_is_not_shown_to_the_second_server() -> None
                     "OPENAI_API_KEY": KEY,
                     "openai_fallback_base_url": second,
                 }
-            )
+            ),
         )
 
     assert [one.mark for one in found] == [Mark.OK, Mark.OK]

@@ -56,8 +56,8 @@ def check_settings(
         findings.append(
             warning(
                 "rooms",
-                "no LiveKit server is configured: `console` works without one; `make dev` starts one here, or set"
-                " LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET",
+                "no LiveKit server is configured: `console` works without one; `dev --server FILE` runs one here, or"
+                " set LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET",
             )
         )
         wanted = app.settings.read
@@ -96,7 +96,7 @@ async def check_all(
     if is_valid("database"):
         yield await check_database_access(app, settings, owner)
     if is_valid("model", "openai_base", "openai_fallback"):
-        for found in await check_models(settings):
+        for found in await check_models(app, settings):
             yield found
     if is_valid("stt", "tts"):
         for found in check_speech(settings):
@@ -113,6 +113,7 @@ def check_context(app: AnyApp, settings: AppSettings) -> tuple[str | None, Findi
     try:
         context = app.context(Environment.of(settings))
     except InputError as error:
-        more = f"; {len(error.faults)} in all" if len(error.faults) > 1 else ""
-        return None, fault(app.context_name, f"{error.faults[0]}{more}")
+        first, *others = error.faults
+        more = f"; {len(others) + 1} in all" if others else ""
+        return None, fault(app.context_name, f"{first}{more}")
     return app.owner_of(context), ok(app.context_name, app.describe(context))

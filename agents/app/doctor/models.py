@@ -6,6 +6,7 @@ from typing import Any
 import aiohttp
 from pydantic import SecretStr
 
+from agents.app.app import AnyApp
 from agents.app.doctor.findings import Finding, fault, ok, warning
 from agents.app.doctor.time_limit import time_limit
 from agents.app.models.speech import missing_for_speech, speech_faults, stt_provider, tts_provider
@@ -15,8 +16,12 @@ from agents.app.settings import AppSettings
 _OPENAI_URL = "https://api.openai.com/v1"
 
 
-async def check_models(settings: AppSettings) -> list[Finding]:
+async def check_models(app: AnyApp, settings: AppSettings) -> list[Finding]:
     """Check each language model with a request to its server."""
+    if settings.model == LOCAL and app.model is None:
+        variable = settings.variable("model")
+        told = f"{app.name} has no local model: set {variable} to openai, or to script:FILE"
+        return [fault("language model", told)]
     if settings.model == LOCAL:
         return [ok("language model", "the local model needs nothing")]
     if settings.model.startswith(SCRIPT):

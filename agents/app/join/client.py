@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from livekit import rtc
 
-ACTIVE_AGENT = "bella.active_agent"
-"""The agent's attribute that names the active agent."""
+ACTIVE_AGENT = "active_agent"
+"""The agent's attribute that names the active agent, after the application's prefix."""
 
 LINK_BROKEN = (1401, 1501, 1502, 1503, 1505)
 """The RPC errors of livekit 1.1.21 for a call that did not reach the agent, or a reply that did not
@@ -137,11 +137,13 @@ class RoomClient:
 
     Args:
         noun: What the application calls a state.
+        prefix: The prefix of the application's attributes.
         tell: Called with each event, in the event loop; it must not block.
     """
 
-    def __init__(self, noun: str, tell: Callable[[ClientEvent], None]) -> None:
+    def __init__(self, noun: str, prefix: str, tell: Callable[[ClientEvent], None]) -> None:
         self._noun = noun
+        self._active_agent = f"{prefix}.{ACTIVE_AGENT}"
         self.room = rtc.Room()
         self._tell = tell
         self._agent: str | None = None
@@ -286,7 +288,7 @@ class RoomClient:
         except Exception:  # livekit 1.1.21 raises several types when a stream breaks off
             return
         speaker = self.room.remote_participants.get(identity)
-        agent = speaker.attributes.get(ACTIVE_AGENT) if speaker is not None else None
+        agent = speaker.attributes.get(self._active_agent) if speaker is not None else None
         if text.strip():
             self._tell(Said(agent, text))
 

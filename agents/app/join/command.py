@@ -104,7 +104,7 @@ def run_call(
 
     async def calling() -> int:
         entrance = RoomAccess(settings)
-        client = RoomClient(app.noun, lambda news: None)
+        client = RoomClient(app.noun, app.prefix, lambda news: None)
         if room is None:
             await entrance.open(name)
         await entrance.join(client.room, name, caller)

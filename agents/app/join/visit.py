@@ -82,7 +82,7 @@ class Visit:
         self._front = front
         self._lines = lines
         self._typed = typed
-        self._client = RoomClient(app.noun, self._take)
+        self._client = RoomClient(app.noun, app.prefix, self._take)
         self._view: Mapping[str, Any] = {}
         self._over: Reason | None = None
         self._turn: Mapping[str, Any] | None = None

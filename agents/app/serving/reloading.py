@@ -277,13 +277,16 @@ async def _run_dev(app: AnyApp, server: Path | None) -> int:
             app.settings.variable("health_port"): "0",
             app.settings.variable("metrics_port"): "",
         }
+        if app.module not in sys.modules:  # a file that is run: its folder is where imports begin
+            folders = (sys.path[0], os.environ.get("PYTHONPATH"))
+            ports["PYTHONPATH"] = os.pathsep.join(filter(None, folders))
         supervisor = ReloadSupervisor(app.path, watched, ports)
         return await _first(supervisor.run(), _when(stopped))
 
 
 def watched_files(app: AnyApp, settings: AppSettings) -> Watched:
     """Return the files whose change restarts the worker of an application."""
-    package = sys.modules[app.module].__file__ or ""
+    package = sys.modules.get(app.module, sys.modules["__main__"]).__file__ or ""
     specs = [find_spec(name) for name in FRAMEWORK]
     places = [place for spec in specs if spec for place in spec.submodule_search_locations or ()]
     folders = {*(Path(place).resolve() for place in places), Path(package).resolve().parent}
