@@ -197,3 +197,18 @@ def test_a_new_state_is_told_how_its_user_talks() -> None:
     declared(new=begin).new("Main Street", NewState("l-1", "101", "phone"))
 
     assert seen == [NewState("l-1", "101", "phone")]
+
+
+def test_the_module_is_found_however_the_class_is_written() -> None:
+    declaration: dict[str, Any] = {
+        "name": "library",
+        "noun": "loan",
+        "plural": "loans",
+        "prefix": "library",
+        "state": Loan,
+        "context": lambda environment: "Main Street",
+        "new": lambda context, new: Loan(loan_id=new.id),
+        "graph": Graph((Clerk,), (), start="clerk"),
+    }
+
+    assert App[Loan, str](**declaration).module == App(**declaration).module == __name__
