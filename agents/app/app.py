@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast
 from uuid import uuid4
 
@@ -202,7 +202,7 @@ class App(Generic[S, C]):
 
     def __post_init__(self) -> None:
         if not self.module:
-            object.__setattr__(self, "module", _importable(sys._getframe(2).f_globals))
+            object.__setattr__(self, "module", _importable(_caller()))
         if faults := list(self._faults()):
             sys.excepthook = _report_faults
             raise AppFaults(faults)
@@ -375,6 +375,14 @@ class App(Generic[S, C]):
 
 
 AnyApp = App[Any, Any]
+
+
+def _caller() -> dict[str, Any]:
+    """Return the globals of the module that declares an application; ``App[S, C](...)`` calls through typing."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__") in (__name__, "typing"):
+        frame = frame.f_back
+    return frame.f_globals if frame is not None else {}
 
 
 def _importable(module: Mapping[str, Any]) -> str:

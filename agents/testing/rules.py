@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -20,7 +21,9 @@ LOST = "I follow a few rules only, and none of them fits that. Could you say it 
 
 _NOTE = re.compile(r"\((?P<name>\w+): (?P<text>.*)\)", re.DOTALL)
 _NAMED = re.compile(r"\{(\w+)\}")
-_REFUSAL = re.compile(r"\b(?P<code>[a-z_]+): (?P<message>.*?)(?: (?P<facts>\{.*\}))?$", re.DOTALL)
+_REFUSAL = re.compile(
+    r'[A-Z][^:]*\. (?P<code>[a-z_]+): (?P<message>.*?)(?: (?P<facts>\{".*\}))?', re.DOTALL
+)
 
 
 class RulesError(ValueError):
@@ -148,7 +151,8 @@ class RulesLLM(PlayedLLM):
 
     def _rules_of(self, instructions: str) -> Sequence[Rule]:
         def place(agent: str) -> int:
-            found = re.search(rf"\b{agent.replace('_', ' ')}\b", instructions, re.IGNORECASE)
+            name = re.escape(agent.replace("_", " "))
+            found = re.search(rf"\b{name}\b", instructions, re.IGNORECASE)
             return len(instructions) if found is None else found.start()
 
         return self._rules[min(self._rules, key=place)] if self._rules else ()
@@ -230,10 +234,13 @@ def _told(rules: Sequence[Rule], choice: _Choice, outputs: Mapping[str, Function
 
 
 def _refused(rules: Sequence[Rule], output: str) -> str:
-    found = _REFUSAL.search(output)
+    """Say a refusal by the rule for its code; any other text as it is."""
+    found = _REFUSAL.fullmatch(output)
     if found is None:
         return output
-    facts: dict[str, JsonValue] = json.loads(found["facts"] or "{}")
+    facts: dict[str, JsonValue] = {}
+    with suppress(ValueError):  # braces within the message
+        facts = json.loads(found["facts"] or "{}")
     values = {
         name: ", ".join(map(str, fact)) if isinstance(fact, list) else str(fact)
         for name, fact in facts.items()

@@ -1,7 +1,7 @@
-"""The clinic: what the rules of a visit may look at beside the visit itself, and whom the desk asks.
+"""The context of a visit's rules: the clinic's facts, its calendar and its partners.
 
-The demo partners stand in for real ones, so that the clinic runs without an account. Every request has
-a key: a partner that gets the same key twice acts once.
+The demo partners replace real ones, so that the clinic runs without an account. Every request has an
+idempotency key: a partner that gets the same key twice acts once.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 class Insurer(Protocol):
-    """Knows who is insured."""
+    """Knows its members."""
 
     async def plan(self, member_id: str, birth_date: date, *, key: str) -> str | None:
         """Return a member's plan, ``None`` if there is no such member; takes 10 to 30 seconds."""

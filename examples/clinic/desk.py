@@ -1,4 +1,4 @@
-"""The four agents of the front desk, and who hands the patient over to whom."""
+"""The four agents of the front desk and the handoffs between them."""
 
 import json
 from typing import Any, ClassVar
@@ -161,7 +161,7 @@ def expects(visit: ClinicState, agent: str, refusal: Refused | None) -> str:
 
 
 def policy(clinic: Clinic) -> CallPolicy[ClinicState, Clinic]:
-    """Decide what models are shown and what nobody is; made anew for each call."""
+    """Make the policy of one call: the digest, the redaction, the answers that agents wait for."""
     return CallPolicy(
         digest=digest,
         expects=expects,

@@ -19,6 +19,8 @@ T = TypeVar("T")
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,30})")
 _DECIMAL = re.compile(r"-?[0-9]{1,30}(\.[0-9]{1,30})?([eE][-+]?[0-9]{1,2})?")
 _STEPS = TypeAdapter(tuple[ScriptStep, ...])
+_UNTYPED = frozenset({"arguments"})
+"""The keys below which values have no declared types; an application may declare no fields either."""
 
 
 class ConversationFaults(InputError):
@@ -64,7 +66,8 @@ def load_conversation(app: AnyApp, path: Path) -> ConversationFile:
     if not isinstance(document, Entries):
         message = "a conversation has to be a mapping of keys to values"
         raise ConversationFaults([Fault(str(path), line_at(document, ()), message)])
-    conversation = _validated(TypeAdapter(conversation_form(app)), document, path)
+    untyped = _UNTYPED if app.fields is not None else _UNTYPED | {"state", "end", app.noun}
+    conversation = _validated(TypeAdapter(conversation_form(app)), document, path, untyped)
     turns = range(len(conversation.turns))
     return ConversationFile(
         path,
@@ -98,9 +101,11 @@ def _document(path: Path) -> Value:
     return document
 
 
-def _validated(form: TypeAdapter[T], document: Value, path: Path) -> T:
+def _validated(
+    form: TypeAdapter[T], document: Value, path: Path, untyped: frozenset[str] = _UNTYPED
+) -> T:
     try:
-        return form.validate_python(_data(document))
+        return form.validate_python(_data(document, untyped))
     except ValidationError as error:
         raise ConversationFaults(
             _fault(fault, document, str(path), form) for fault in error.errors(include_url=False)
@@ -110,16 +115,17 @@ def _validated(form: TypeAdapter[T], document: Value, path: Path) -> T:
 # -- values ----------------------------------------------------------------------------------------
 
 
-def _data(value: Value, *, typed: bool = False) -> JsonValue:
+def _data(value: Value, untyped: frozenset[str], *, typed: bool = False) -> JsonValue:
     """Return plain values: texts as written, for pydantic to parse by the field's type.
 
-    Only a tool's arguments have no declared type and are parsed as YAML 1.2 and JSON would.
+    What is below an untyped key has no declared types and is parsed as YAML 1.2 and JSON would.
     """
     if isinstance(value, Items):
-        return [_data(item, typed=typed) for item in value]
+        return [_data(item, untyped, typed=typed) for item in value]
     if isinstance(value, Entries):
         return {
-            key: _data(inner, typed=typed or key == "arguments") for key, inner in value.items()
+            key: _data(inner, untyped, typed=typed or key in untyped)
+            for key, inner in value.items()
         }
     return _typed(value) if typed and value is not None and not value.quoted else value
 

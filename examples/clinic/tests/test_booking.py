@@ -25,7 +25,7 @@ from state.shared import (
 
 
 def held(front: Front) -> dict[str, str]:
-    """Read the table as somebody else would: visit by slot."""
+    """Read the table: visits by slot."""
     with closing(sqlite3.connect(front.folder / "calendar.db")) as table:
         return dict(table.execute("SELECT slot, visit FROM taken"))
 
@@ -42,7 +42,7 @@ async def test_a_booking_is_in_the_calendar_and_in_the_visit(front: Front) -> No
     assert held(front) == {TUESDAY_KEY: "visit-1"}
 
 
-async def test_of_two_processes_that_want_one_slot_one_gets_it(front: Front) -> None:
+async def test_two_processes_book_one_slot_and_one_is_refused(front: Front) -> None:
     first = front.visit(front.ready("one"))
     second = SharedState(front.ready("two"), front.another_process())
 
@@ -59,7 +59,7 @@ async def test_of_two_processes_that_want_one_slot_one_gets_it(front: Front) -> 
     assert [*held(front)] == [TUESDAY_KEY]
 
 
-async def test_of_a_crowd_that_wants_one_slot_one_gets_it(front: Front) -> None:
+async def test_twenty_visits_book_one_slot_and_one_gets_it(front: Front) -> None:
     crowd = [front.visit(front.ready(f"visit-{number}")) for number in range(20)]
 
     outcomes = await asyncio.gather(
@@ -81,7 +81,7 @@ async def test_another_slot_replaces_the_first(front: Front) -> None:
 
 
 @pytest.mark.parametrize("other", [TUESDAY, WEDNESDAY])
-async def test_whatever_is_booked_at_once_the_booked_slot_is_held(
+async def test_concurrent_bookings_of_one_visit_hold_the_booked_slot(
     front: Front, other: datetime
 ) -> None:
     visit = front.visit(front.ready())
@@ -96,7 +96,7 @@ async def test_whatever_is_booked_at_once_the_booked_slot_is_held(
     assert held(front) == {visit.state.slot.astimezone(UTC).isoformat(): "visit-1"}
 
 
-async def test_who_cannot_have_another_slot_keeps_the_first(front: Front) -> None:
+async def test_a_visit_keeps_its_slot_if_the_next_one_is_taken(front: Front) -> None:
     visit = front.visit(front.ready())
     await book(visit, TUESDAY, actor="page")
     await front.another_process().calendar.take(WEDNESDAY, "another visit")
@@ -128,7 +128,7 @@ async def test_a_visit_that_is_not_ready_holds_no_slot(front: Front) -> None:
     assert held(front) == {}
 
 
-async def test_a_patient_who_has_come_books_no_other_slot(front: Front) -> None:
+async def test_an_arrived_patient_books_no_other_slot(front: Front) -> None:
     visit = front.visit(front.ready())
     await book(visit, TUESDAY, actor="page")
     await visit.apply(CheckIn(), actor="staff")

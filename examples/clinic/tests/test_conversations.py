@@ -221,7 +221,7 @@ async def test_the_talk_goes_on_while_the_insurer_takes_its_time(front: Front) -
         ("Dental Basic", ConnectionError("secret"), "unavailable: The insurer cannot be reached"),
     ],
 )
-async def test_an_insurer_that_knows_nobody_or_fails_is_told(
+async def test_the_patient_is_told_if_the_insurer_knows_no_such_member_or_fails(
     front: Front, answer: str | None, fault: Exception | None, words: str
 ) -> None:
     front.insurer.answer, front.insurer.fault = answer, fault
@@ -334,7 +334,7 @@ async def test_a_visit_that_was_moved_is_announced_anew(front: Front) -> None:
     assert talk.state.text_sent == WEDNESDAY
 
 
-async def test_a_slot_is_not_booked_in_the_breath_in_which_it_was_chosen(front: Front) -> None:
+async def test_a_slot_is_not_booked_in_the_turn_that_chose_it(front: Front) -> None:
     model = ScriptedLLM(
         [
             says("On which day?"),
@@ -373,7 +373,7 @@ async def test_no_card_number_is_kept_shown_or_logged(
 
     assert turn.heard == ["Mary Shelley. Bill [card] for it."]
     everything = [
-        *(text for request in model.requests for _, text in request.texts[:-1]),
+        *(text for request in model.requests for _, text in request.texts),
         *map(repr, talk.events),
         caplog.text,
         *(path.read_bytes().decode("latin-1") for path in front.folder.iterdir()),

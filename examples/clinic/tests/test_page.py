@@ -11,6 +11,7 @@ from agents.handoff import Call
 from agents.testing import Conversation, ScriptedLLM, calls, says
 from examples.clinic.app import APP
 from examples.clinic.clinic import Clinic
+from examples.clinic.commands import ChooseSlot
 from examples.clinic.page import PATIENT, STAFF, view
 from examples.clinic.tests.kit import TUESDAY, WEDNESDAY, Front
 from examples.clinic.visit import ClinicState
@@ -27,7 +28,7 @@ async def room() -> AsyncIterator[FakeRoom]:
 
 
 async def let_in(caller: Caller) -> None:
-    """Bind everybody who has a role."""
+    """Bind every caller that has a role."""
 
 
 async def serve(room: FakeRoom, call: Call[ClinicState, Clinic]) -> Gateway:
@@ -73,9 +74,7 @@ async def test_a_page_books_while_the_agent_talks(front: Front, room: FakeRoom) 
     assert talk.state.slot == WEDNESDAY
 
 
-async def test_of_agent_and_page_that_book_at_once_one_is_refused(
-    front: Front, room: FakeRoom
-) -> None:
+async def test_agent_and_page_book_at_once_and_one_is_refused(front: Front, room: FakeRoom) -> None:
     ready = front.ready().model_copy(update={"wanted": TUESDAY})
     call = front.call(ready, agent="scheduling")
     gateway = await serve(room, call)
@@ -122,13 +121,31 @@ async def test_a_page_is_told_why_it_cannot_book(
     assert call.shared.version == 0
 
 
-async def test_a_stranger_books_nothing(front: Front, room: FakeRoom) -> None:
-    room.join("eve")
+async def test_a_page_that_has_not_seen_the_latest_choice_books_nothing(
+    front: Front, room: FakeRoom
+) -> None:
+    call = front.call(front.ready())
+    gateway = await serve(room, call)
+    await call.shared.apply(ChooseSlot(slot="tuesday 9:30"), actor="scheduling")
+
+    with pytest.raises(RpcError) as refused:
+        await room.call("ada", "visit.book", {"slot": "wednesday 10:00", "version": 0})
+    await gateway.aclose()
+
+    assert refused.value.code == 4009
+    assert call.state.slot is None
+
+
+@pytest.mark.parametrize("caller", ["eve", "desk"])
+async def test_only_the_patient_books_on_their_page(
+    front: Front, room: FakeRoom, caller: str
+) -> None:
+    room.join(caller)
     call = front.call(front.ready())
     gateway = await serve(room, call)
 
     with pytest.raises(RpcError) as refused:
-        await room.call("eve", "visit.book", {"slot": "tuesday 9:30", "version": 0})
+        await room.call(caller, "visit.book", {"slot": "tuesday 9:30", "version": 0})
     await gateway.aclose()
 
     assert refused.value.code == 4003

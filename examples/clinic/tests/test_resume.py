@@ -35,7 +35,7 @@ def store_of(front: Front) -> SqlStore:
     return SqlStore(f"sqlite:///{front.folder}/visits.db", owner="clinic", schema=1)
 
 
-async def test_what_was_said_to_be_done_is_there_after_a_kill(front: Front) -> None:
+async def test_acknowledged_changes_survive_a_kill(front: Front) -> None:
     assert await killed(front, "between") == "the slot is chosen"
 
     model = ScriptedLLM(
@@ -112,7 +112,7 @@ async def test_an_insurer_asked_before_the_kill_is_asked_again_and_the_patient_i
     assert talk.state.insurance is not None
 
 
-async def test_who_is_taken_over_says_so_and_books_nothing(front: Front) -> None:
+async def test_a_process_that_lost_its_visit_books_nothing(front: Front) -> None:
     model = ScriptedLLM([says("Shall I book it?"), calls("book_visit"), says("I have to go.")])
     ready = front.ready().model_copy(update={"wanted": TUESDAY})
 

@@ -34,14 +34,14 @@ def test_a_returning_patient_is_known_by_name_and_birth_date(front: Front) -> No
     )
 
 
-def test_the_name_alone_makes_nobody_a_returning_patient(front: Front) -> None:
+def test_the_name_alone_makes_no_returning_patient(front: Front) -> None:
     patient = front.after(Identify(name="Ada Lovelace", birth_date=date(1991, 12, 10))).patient
 
     assert patient is not None
     assert (patient.phone, patient.returning) == (None, False)
 
 
-def test_who_corrects_a_birth_date_keeps_the_phone_they_gave_and_nobody_elses(front: Front) -> None:
+def test_a_new_patient_keeps_their_own_phone_number_and_no_other(front: Front) -> None:
     given = front.after(Identify(**MARY), SetPhone(phone="312-555-0199"), Identify(**MARY)).patient
     of_another = front.after(Identify(**ADA), Identify(**MARY)).patient
 
@@ -51,7 +51,7 @@ def test_who_corrects_a_birth_date_keeps_the_phone_they_gave_and_nobody_elses(fr
     assert of_another.phone is None
 
 
-def test_nobody_is_born_tomorrow() -> None:
+def test_a_birth_date_in_the_future_is_refused() -> None:
     with pytest.raises(ValidationError):
         Identify(name="Ada Lovelace", birth_date=date(2990, 12, 10))
 
@@ -84,7 +84,7 @@ def test_a_slot_is_named_by_weekday_or_date(front: Front, words: str) -> None:
 
 
 @pytest.mark.parametrize("words", ["sunday 9:30", "tuesday 9:10", "2026-12-24T09:30", "whenever"])
-def test_a_slot_there_is_not_is_refused_with_free_ones(front: Front, words: str) -> None:
+def test_an_unknown_slot_is_refused_with_free_ones(front: Front, words: str) -> None:
     with pytest.raises(NoSuchSlot) as refused:
         front.after(ChooseSlot(slot=words))
 
@@ -93,7 +93,7 @@ def test_a_slot_there_is_not_is_refused_with_free_ones(front: Front, words: str)
     assert offered[0] == "Monday, November 23 at 9:00"
 
 
-def test_a_slot_that_is_over_is_none(front: Front) -> None:
+def test_a_past_slot_is_not_offered(front: Front) -> None:
     front.clock.advance(hours=24)
 
     with pytest.raises(NoSuchSlot):
@@ -115,7 +115,7 @@ def test_the_stage_follows_from_the_rest(front: Front) -> None:
     assert CheckIn().apply(booked, front.clinic).stage == "arrived"
 
 
-def test_nobody_arrives_without_a_booking(front: Front) -> None:
+def test_check_in_needs_a_booking(front: Front) -> None:
     with pytest.raises(NotReady):
         front.after(CheckIn())
 

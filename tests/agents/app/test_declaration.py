@@ -10,7 +10,15 @@ from pydantic import BaseModel, ConfigDict, Field
 from agents.app.app import App, AppFaults, Environment, NewState, load_app
 from agents.app.cli import main
 from agents.app.settings import AppSettings
-from agents.app.states import StateFaults, list_states, new_state, open_store, resume_state
+from agents.app.states import (
+    ListedState,
+    StateFaults,
+    list_states,
+    new_state,
+    open_store,
+    resume_state,
+)
+from agents.app.terminal.state_pages import listing
 from agents.handoff import Agent, Graph, Opening
 from agents.testing import Conversation, ScriptedLLM, calls, says
 from state.shared import Command
@@ -197,3 +205,35 @@ def test_a_new_state_is_told_how_its_user_talks() -> None:
     declared(new=begin).new("Main Street", NewState("l-1", "101", "phone"))
 
     assert seen == [NewState("l-1", "101", "phone")]
+
+
+def test_the_module_is_found_however_the_class_is_written() -> None:
+    declaration: dict[str, Any] = {
+        "name": "library",
+        "noun": "loan",
+        "plural": "loans",
+        "prefix": "library",
+        "state": Loan,
+        "context": lambda environment: "Main Street",
+        "new": lambda context, new: Loan(loan_id=new.id),
+        "graph": Graph((Clerk,), (), start="clerk"),
+    }
+
+    assert App[Loan, str](**declaration).module == App(**declaration).module == __name__
+
+
+def test_a_list_never_cuts_an_id() -> None:
+    ids = ["abcd-efgh-jkmn", "pqrs-tuvw-xyz2"]
+    one, two = (
+        ListedState(
+            state_id, "101", 3, "clerk", Loan(loan_id=state_id, title="War and Peace " * 20)
+        )
+        for state_id in ids
+    )
+
+    text = listing(LIBRARY, [one, two])
+
+    heads, *lines = text.splitlines()
+    assert heads.split() == ["No.", "Loan", "Agent", "What"]
+    assert [line.split()[:3] for line in lines] == [["101", state_id, "clerk"] for state_id in ids]
+    assert all(len(line) <= 100 and line.endswith("…") for line in lines)

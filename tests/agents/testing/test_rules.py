@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from livekit.agents.llm import ChatContext, ChatMessage
 
 from agents.handoff import Call, Graph, Handoff
 from agents.testing import Conversation, Rules, RulesError, RulesLLM, load_rules
@@ -113,7 +114,7 @@ async def test_without_words_of_its_own_a_rule_says_what_its_tools_answered(
     assert turn.said == ["A night is 120 euros. A night is 120 euros."]
 
 
-async def test_what_no_rule_fits_is_said_so(model: RulesLLM) -> None:
+async def test_the_model_says_when_no_rule_applies(model: RulesLLM) -> None:
     async with Conversation(call_of(), model) as talk:
         lost = await talk.user_says("sing me a song")
         not_offered = await talk.user_says("spend it")
@@ -184,3 +185,22 @@ def test_faulty_rules_are_refused_with_every_place(
         rules_of(tmp_path, text)
 
     assert [fault for fault in faults if fault not in str(refused.value)] == []
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        ('Nothing was changed. refused: Not today. {"needs": ["a", "b"]}', "First this: a, b."),
+        ("Nothing was changed. closed: We have {no} time. {x}", "We have {no} time. {x}"),
+        ("Not handed over. other: Later.", "Later."),
+        ("The plan: Basic. Rows: 3", "The plan: Basic. Rows: 3"),
+        ("Two seats.", "Two seats."),
+    ],
+)
+def test_a_refusal_is_told_from_any_other_result(model: RulesLLM, output: str, said: str) -> None:
+    result = ChatMessage(role="assistant", content=[f"(telephone: {output})"])
+    instructions = ChatMessage(role="system", content=["You are the Reception."])
+
+    _, step = model.step(ChatContext([instructions, result]), [], {})
+
+    assert (step.say, step.calls) == (said, ())
