@@ -26,11 +26,12 @@ COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generat
 PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11 python
 
 .DEFAULT_GOAL := help
-.PHONY: help run dev env test check bench docs lock $(LIVEKIT_SERVER)
+.PHONY: help run dev clinic clinic-dev env test check bench docs lock $(LIVEKIT_SERVER)
 
 help:
 	@echo "make run     talk to the restaurant in this terminal (ARGS='--help' shows what it takes)"
 	@echo "make dev     a LiveKit server on this machine, the restaurant in its rooms, and how to join one"
+	@echo "make clinic  the second application, a dental clinic's front desk; make clinic-dev serves its rooms"
 	@echo "make env     set up $(VENV) with all that tests and one's own voices need"
 	@echo "make test    everything that 'check' does, and every test"
 	@echo "make check   formatting, lint, types and import contracts"
@@ -43,6 +44,12 @@ run: $(VENV)/.ready-to-run
 
 dev: $(VENV)/.ready-to-run $(LIVEKIT_SERVER)
 	@$(PY) -m bella_vista dev --server $(LIVEKIT_SERVER) $(ARGS)
+
+clinic: $(VENV)/.ready-to-run
+	@$(PY) -m examples.clinic console $(ARGS)
+
+clinic-dev: $(VENV)/.ready-to-run $(LIVEKIT_SERVER)
+	@$(PY) -m examples.clinic dev --server $(LIVEKIT_SERVER) $(ARGS)
 
 env: $(VENV)/.ready-to-test
 

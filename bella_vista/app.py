@@ -4,10 +4,9 @@ Jobs run in processes of their own, which import this module by name. It imports
 nor the state: a command that needs neither should not wait for them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import tzinfo
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
@@ -19,12 +18,14 @@ if TYPE_CHECKING:
     import typer
     from livekit.agents.llm import LLM
 
+    from agents.app.replay.form import Fields
     from agents.app.rooms.page import Comments
     from agents.app.serving.worker import Worker
     from agents.app.states import ListedState
     from agents.app.terminal.summary import Summary
     from agents.handoff import Call, CallPolicy, Graph
     from rpc.page import PageSpec
+    from state.commands import OrderCommand
     from state.context import OrderContext
     from state.order import OrderState
     from state.shared import SharedState
@@ -164,12 +165,6 @@ def _rpc_schema() -> Any:
     return order_contract()
 
 
-def _conversation_schema() -> Any:
-    from bella_vista.conversations import conversation_schema
-
-    return conversation_schema()
-
-
 def _listing(listed: "Sequence[ListedState[OrderState]]") -> str:
     from bella_vista.orders_pages import order_list
 
@@ -194,15 +189,16 @@ def _order_commands(app: "App[OrderState, OrderContext]") -> "typer.Typer":
     return order_commands_of(app)
 
 
-def _replay(
-    app: "App[OrderState, OrderContext]",
-    files: "Sequence[Path]",
-    settings: Settings,
-    model: str | None,
-) -> int:
-    from bella_vista.replay import replay
+def _fields() -> "type[Fields]":
+    from bella_vista.order_fields import OrderFields
 
-    return replay(app, files, settings, model=model)
+    return OrderFields
+
+
+def _start_from(fields: Any) -> "Iterable[OrderCommand]":
+    from bella_vista.starting_order import commands_to
+
+    return commands_to(fields)
 
 
 APP: "App[OrderState, OrderContext]" = App(
@@ -252,13 +248,14 @@ APP: "App[OrderState, OrderContext]" = App(
         " ordered so far is kept. Please try again later.",
         nobody_there="I do not hear anything, so I will hang up now. Your order is kept. Goodbye!",
     ),
-    schemas={"menu": _menu_schema, "rpc": _rpc_schema, "conversation": _conversation_schema},
+    schemas={"menu": _menu_schema, "rpc": _rpc_schema},
     listing=_listing,
     text=_text,
     page=_page,
     state_commands=_order_commands,
     commands=_commands,
-    replay=_replay,
+    fields=_fields,
+    start_from=_start_from,
 )
 """The restaurant."""
 

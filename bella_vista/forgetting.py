@@ -104,8 +104,8 @@ class _Erasure:
         own: list[tuple[Stored, OrderState]] = []
         mentioning: list[Stored] = []
         with as_state_faults(NOUN):
-            found = await self._store.search(self._contact.stored_in)
-            await self._store.drop_leases(self._contact.stored_in)
+            found = await self._store.eraser.search(self._contact.stored_in)
+            await self._store.eraser.drop_leases(self._contact.stored_in)
         for order_id in found:
             try:
                 stored = await self._store.read(order_id)
@@ -166,7 +166,7 @@ class _Erasure:
 
     async def _rewrite(self, order_id: str, edit: _Edit) -> bool:
         try:
-            await self._store.rewrite(order_id, edit)
+            await self._store.eraser.rewrite(order_id, edit)
         except StateError as fault:
             self._done.left.append(fault.message)
             return False
@@ -192,12 +192,12 @@ class _Erasure:
             done.taken[trace.kind] = done.taken.get(trace.kind, 0) + 1
         done.too_short = sum(not trace.is_searchable for trace in self._traces)
         try:
-            await self._store.wipe()
+            await self._store.eraser.wipe()
             for order_id in done.orders:
                 if (
                     not _is_clean(await self._store.read(order_id))
                     or await self._store.said(order_id)
-                    or await self._store.lease_of(order_id)
+                    or await self._store.leases.of(order_id)
                 ):
                     done.left.append(f"Order {order_id}: it was written again meanwhile")
             await self._look_in_orders()
@@ -209,7 +209,7 @@ class _Erasure:
 
     async def _look_in_orders(self) -> None:
         done = self._done
-        for order_id in await self._store.search(self._contact.stored_in):
+        for order_id in await self._store.eraser.search(self._contact.stored_in):
             if order_id not in done.busy and not any(order_id in line for line in done.left):
                 done.left.append(f"Order {order_id}: it was written again meanwhile")
         beside = [
@@ -218,12 +218,12 @@ class _Erasure:
             if trace != self._contact and (trace.kind == "email" or trace.is_number)
         ]
         for contact in beside:
-            done.others += await self._store.search(contact.stored_in)
+            done.others += await self._store.eraser.search(contact.stored_in)
         done.others = sorted({*done.others} - {*done.busy})
 
     async def _look_in_files(self) -> None:
         done = self._done
-        files = await self._store.files()
+        files = await self._store.eraser.files()
         traces = sorted(
             (trace for trace in self._traces if trace.is_searchable), key=lambda trace: trace.text
         )
@@ -238,7 +238,7 @@ class _Erasure:
             dead.difference_update([trace for trace in dead if trace.in_bytes(small)])
             return False
 
-        await self._store.search(look)
+        await self._store.eraser.search(look)
         done.left += [f"{path}: a trace is left in it" for trace in dead for path in hits[trace]]
         for log in self._logs:
             small = log.read_bytes().lower()

@@ -12,13 +12,12 @@ from typing import Any
 import pytest
 from livekit.agents import AgentSession
 
+from agents.app.replay.reading import load_conversation
+from agents.app.replay.running import run_conversation
 from agents.handoff import mermaid
 from agents.roster import restaurant_graph
 from agents.testing import load_rules
 from bella_vista.app import APP
-from bella_vista.conversations import load_conversation
-from bella_vista.menus import OWN
-from bella_vista.replay import Defaults, run_conversation
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *ROOT.joinpath("docs").rglob("*.md")])
@@ -42,7 +41,7 @@ async def test_the_example_of_a_conversation_file_holds(tmp_path: Path) -> None:
     file = tmp_path / "example.yaml"
     file.write_text(example, encoding="utf-8")
 
-    assert await run_conversation(load_conversation(file), Defaults(APP, menu=OWN)) == []
+    assert await run_conversation(APP, load_conversation(APP, file)) == []
 
 
 def test_the_example_of_rules_is_a_file_of_rules(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import re
 import shlex
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import typer
     from livekit.agents.llm import LLM
 
+    from agents.app.replay.form import Fields
     from agents.app.states import ListedState
     from agents.app.terminal.summary import Summary
     from agents.handoff import Call, CallPolicy, Graph
@@ -142,7 +143,9 @@ class App(Generic[S, C]):
         text: Formats one stored state; by default its summary.
         state_commands: Further commands beside ``list`` and ``show``, as ``forget``.
         commands: Further commands of the command line.
-        replay: Replays conversations from files; takes the files, the settings and the model's name.
+        fields: Returns the form of the fields of the view in conversation files; by default those of its JSON.
+        start_from: Returns the commands that lead from a new state to the fields of a conversation
+            file; by default the fields are set.
 
     Raises:
         AppFaults: Everything wrong with the declaration.
@@ -192,7 +195,8 @@ class App(Generic[S, C]):
     text: Callable[[S], str] | None = None
     state_commands: "Callable[[App[S, C]], typer.Typer] | None" = None
     commands: "Callable[[App[S, C]], typer.Typer] | None" = None
-    replay: "Callable[[App[S, C], Sequence[Path], Any, str | None], int] | None" = None
+    fields: "Callable[[], type[Fields]] | None" = None
+    start_from: "Callable[[Any], Iterable[Command[S, C]]] | None" = None
     module: str = field(default="", repr=False)
     """The module that declares it, which other processes import; found by itself."""
 
@@ -337,11 +341,16 @@ class App(Generic[S, C]):
         return f"{'an' if self.noun[0] in 'aeiou' else 'a'} {self.noun}"
 
     @property
+    def package(self) -> str:
+        """The package of the module that declares it, or that module."""
+        return self.module.rpartition(".")[0] or self.module
+
+    @property
     def command(self) -> str:
         """The command line that runs it, as an operator types it."""
         program = sys.modules["__main__"]
         if self.module in sys.modules or _importable(vars(program)) != self.module:
-            return f"python -m {self.module.rpartition('.')[0] or self.module}"
+            return f"python -m {self.package}"
         if program.__spec__ is not None:
             return f"python -m {self.module.removesuffix('.__main__')}"
         return f"python {shlex.quote(sys.argv[0])}"

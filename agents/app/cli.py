@@ -117,9 +117,6 @@ def _add_conversation_commands(app: AnyApp, commands: typer.Typer) -> None:
         again = _command(app, "console", **kept)
         raise typer.Exit(run_console(app, settings, state_id=state, events=events, again=again))
 
-    if (run_replay := app.replay) is None:
-        return
-
     @commands.command()
     @_with_options(app, "model", "at")
     def replay(
@@ -131,7 +128,9 @@ def _add_conversation_commands(app: AnyApp, commands: typer.Typer) -> None:
         """Replay conversations from files and report every expectation that does not hold."""
         settings = read_settings(app, **options)
         paths = [Path(file) for file in files]
-        raise typer.Exit(run_replay(app, paths, settings, options["model"]))
+        from agents.app.replay.running import replay as run_replay
+
+        raise typer.Exit(run_replay(app, paths, settings, model=options["model"]))
 
 
 def _add_description_commands(app: AnyApp, commands: typer.Typer) -> None:
@@ -147,7 +146,10 @@ def _add_description_commands(app: AnyApp, commands: typer.Typer) -> None:
         draw = {Picture.MERMAID: mermaid, Picture.DOT: dot, Picture.TEXT: outline}[picture]
         say(draw(app.agents))
 
-    schemas = dict(app.schemas)
+    schemas: dict[str, Callable[[], Any]] = {
+        **app.schemas,
+        "conversation": _conversation_schema(app),
+    }
     schemas.setdefault("rpc", partial(_rpc_schema, app))
 
     @commands.command()
@@ -304,6 +306,15 @@ def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
 
     if app.state_commands is not None:
         states.add_typer(app.state_commands(app))
+
+
+def _conversation_schema(app: AnyApp) -> Callable[[], Any]:
+    def schema() -> Any:
+        from agents.app.replay.form import conversation_schema
+
+        return conversation_schema(app)
+
+    return schema
 
 
 # -- helpers ---------------------------------------------------------------------------------------

@@ -1,8 +1,13 @@
-"""Imports with the garbage collector paused."""
+"""How modules are imported: with the garbage collector paused, and which ones are the framework's."""
 
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+FRAMEWORK = frozenset(
+    name.partition(".")[0] for name in ("agents.app", "agents.handoff", "rpc.page", "state.shared")
+)
+"""The top-level packages of the framework; in the wheel it is one."""
 
 
 @contextmanager

@@ -368,9 +368,9 @@ class CallRecord:
 
     async def _drop(self, age: timedelta) -> None:
         try:
-            last = await self._store.last_said(self._now() - CLOCK_TRUSTED_AFTER)
+            last = await self._store.eraser.last_said(self._now() - CLOCK_TRUSTED_AFTER)
             if last is not None:
-                await self._store.drop_said(last - age)
+                await self._store.eraser.drop_said(last - age)
         except StateError as fault:
             self._warn_once(fault)
 

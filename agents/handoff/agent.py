@@ -211,7 +211,7 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
             # The user spoke before the first agent was there: greet first, then answer.
             call.queued[:0] = queued
             speech = call.request_reply((), instructions=how, tool_choice="none")
-            speech.add_done_callback(lambda _: call.spawn(call.answer_queued()))
+            speech.add_done_callback(call.answer_after)
         else:
             choice = NOT_GIVEN if unanswered else "none"
             speech = call.request_reply(queued, instructions=how, tool_choice=choice)

@@ -53,6 +53,7 @@ from agents.handoff.output_redactor import (
 from agents.handoff.policy import CallPolicy
 from agents.handoff.reply import Replies, Reply
 from agents.handoff.request import SAY, one_line, unanswered_hint
+from agents.handoff.slow_tools import SlowTools
 from agents.handoff.speech_output import SpeechOutput
 from agents.handoff.spending import Spending
 from agents.handoff.time_limits import TimeLimits
@@ -60,14 +61,22 @@ from agents.handoff.tool_use import ToolUse
 from agents.handoff.transfers import Transfers
 from agents.handoff.turns import TurnTracker
 from agents.handoff.user_speech import UserSpeech
-from state.shared import Applied, HandOver, Refused, SharedState, TakenOver
+from state.shared import (
+    FRAMEWORK_COMMANDS,
+    Applied,
+    HandOver,
+    Refused,
+    SharedState,
+    TakenOver,
+)
 
 logger = logging.getLogger(__name__)
 
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
 
-HAND_OVER = HandOver.model_fields["op"].default
+_NO_CHANGE = frozenset(kind.model_fields["op"].default for kind in FRAMEWORK_COMMANDS)
+"""The ops of commands that change no state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +136,7 @@ class Call(Generic[S, C]):
         """The last turn that was passed to a reply request or to the next agent."""
         self.last_refusal: Refused | None = None
         self.changes = 0
-        """The number of state changes in this call, handoffs not counted."""
+        """The number of state changes in this call, the framework's own not counted."""
         self._resumed = shared.version > 0 if resumed is None else resumed
         self._preamble = preamble
         self._session: AgentSession[Call[S, C]] | None = None
@@ -135,6 +144,7 @@ class Call(Generic[S, C]):
         self.time_limits = TimeLimits()
         self.tools = ToolUse(self)
         self.transfers = Transfers(self)
+        self.slow_tools = SlowTools(self)
         self.user_speech = UserSpeech(self)
         """Transcripts of the user's speech, where there is audio."""
         self.speech_output = SpeechOutput()
@@ -384,7 +394,8 @@ class Call(Generic[S, C]):
 
     def _based_on(self, speech: SpeechHandle, basis: "_Basis") -> None:
         def forget(speech: SpeechHandle) -> None:
-            self._basis_of.pop(speech, None)
+            # Later: livekit-agents 1.8.9 keeps callbacks in a set, and another one may ask for it.
+            asyncio.get_running_loop().call_soon(self._basis_of.pop, speech, None)
 
         if speech not in self._basis_of:
             speech.add_done_callback(forget)
@@ -409,6 +420,19 @@ class Call(Generic[S, C]):
             self._waiters.append(waiter)
             await waiter
 
+    async def quiet(self) -> None:
+        """Wait until it is the user's turn and they are not speaking, or the call has ended."""
+        await self.answered()
+        while self._ended is None and self.user_speech.awaiting_transcript:
+            await self.user_speech.accepted()
+            await self.answered()
+
+    def was_spoken(self, speech: SpeechHandle) -> bool:
+        """Whether a reply under way has said something that its model returned."""
+        words = (item for item in speech.chat_items if item.type == "message")
+        basis = self._basis_of.get(speech, _NO_BASIS)
+        return basis.version is not None and any(item.text_content for item in words)
+
     def describe_failure(self, error: BaseException, lead: str, tool: str) -> str:
         """Record why a tool call failed and return the text the model is told."""
         if isinstance(error, Refused):
@@ -431,6 +455,7 @@ class Call(Generic[S, C]):
         self._emit_spent()
         self._ended = reason
         self._listeners.emit(Ended(reason))
+        self.slow_tools.cancel()
         self._unsubscribe()
         self._wake_waiters()
 
@@ -457,6 +482,7 @@ class Call(Generic[S, C]):
         self.speaker = agent.name
         self.last_refusal = None
         self.transfers.agent_entered()
+        self.slow_tools.resume()
         return self._take_queued()
 
     def request_reply(
@@ -479,11 +505,15 @@ class Call(Generic[S, C]):
         if how.get("tool_choice") != "none":
             history = self.session.current_agent.chat_ctx.items
             instructions = f"{instructions} {unanswered_hint(history, len(said))}".strip()
+        agent = self.session.current_agent
+        if isinstance(agent, Agent):
+            instructions = f"{instructions} {self.slow_tools.present(agent)}".strip()
         speech = self.session.generate_reply(
             user_input=said[-1] if said else NOT_GIVEN,
             instructions=instructions or NOT_GIVEN,
             **how,
         )
+        self.slow_tools.told_by(speech)
         # livekit-agents 1.8.9 takes one message per reply. Earlier ones are added to the history
         # now: the reply reads the history in its own task and appends its message after them.
         for text in said[:-1]:
@@ -500,6 +530,10 @@ class Call(Generic[S, C]):
         queued, self.queued = self.queued, []
         self.requested_turn = self.turn
         return queued
+
+    def answer_after(self, speech: SpeechHandle) -> None:
+        """Answer what is queued, now that a reply has ended."""
+        self.spawn(self.answer_queued())
 
     async def answer_queued(self) -> None:
         """Interrupt the reply under way, then answer what the next agent has not taken.
@@ -579,7 +613,7 @@ class Call(Generic[S, C]):
     # -- events -----------------------------------------------------------------------------------
 
     def _state_changed(self, applied: Applied[S]) -> None:
-        if applied.ops != (HAND_OVER,):
+        if not _NO_CHANGE.issuperset(applied.ops):
             self.changes += 1
         self.emit(StateChanged(self.turn, applied.version, applied.ops, applied.state))
 
@@ -627,8 +661,9 @@ class Call(Generic[S, C]):
         if self._ended is None:
             self._listeners.emit(event)
 
-    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+    def spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Run a coroutine in the background; ``aclose`` cancels it."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task

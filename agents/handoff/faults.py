@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from agents.handoff.tools import Action, Read, Tool, tool_name
-from state.shared import Command, HandOver
+from agents.handoff.tools import Action, Read, SlowAction, Tool, tool_name
+from state.shared import FRAMEWORK_COMMANDS, Command
 
 if TYPE_CHECKING:
     from agents.handoff.agent import Agent
@@ -106,7 +106,9 @@ def _faults_of_tool(tool: Any) -> Iterator[str]:
     if not _is_tool(tool):
         yield f"{describe_tool(tool)} is not a tool: tools are subclasses of Command, Read or Action"
         return
-    if issubclass(tool, HandOver):
+    if issubclass(tool, SlowAction):
+        yield from _faults_of_slow(tool)
+    if issubclass(tool, FRAMEWORK_COMMANDS):
         yield f"{describe_tool(tool)} is reserved for the framework: declare a Handoff instead"
     if not _is_named(tool):
         yield f"{tool.__name__} has no default op, which is the tool's name"
@@ -119,6 +121,16 @@ def _faults_of_tool(tool: Any) -> Iterator[str]:
         yield f"{tool_name(tool)} has no docstring to tell the model what it is for"
     for method in sorted(getattr(tool, "__abstractmethods__", ())):
         yield f"{describe_tool(tool)} does not implement {method}"
+
+
+def _faults_of_slow(tool: type[SlowAction]) -> Iterator[str]:
+    wait = getattr(tool, "wait", "")
+    if not isinstance(wait, str) or not wait.strip():
+        yield f"{describe_tool(tool)} is slow and has no wait, which the user is told at once"
+    if not tool.limit_s > 0:
+        yield f"{describe_tool(tool)}: limit_s has to be above 0"
+    if tool.goes_last:
+        yield f"{describe_tool(tool)} is slow and cannot go last"
 
 
 def _is_tool(given: object) -> bool:

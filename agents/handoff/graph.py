@@ -17,7 +17,7 @@ from agents.handoff.faults import (
     offers_of,
 )
 from agents.handoff.schema import parameters
-from agents.handoff.tools import Tool, raw_tool, tool_name
+from agents.handoff.tools import SlowAction, Tool, raw_tool, tool_name
 from state.shared import Refused
 
 if TYPE_CHECKING:
@@ -131,6 +131,12 @@ class Graph(Generic[S]):
     def offers(self, name: str) -> tuple[Tool, ...]:
         """The commands, reads and actions an agent's model may call."""
         return tuple(offers_of(self.agents[name]))
+
+    @property
+    def slow_actions(self) -> Mapping[str, type[SlowAction]]:
+        """The slow actions that any agent offers, by name."""
+        offered = (tool for name in self.agents for tool in self.offers(name))
+        return {tool_name(tool): tool for tool in offered if issubclass(tool, SlowAction)}
 
     def transfers(self, source: str) -> tuple[RawFunctionTool[Any, Any], ...]:
         """The transfer tools of an agent, made once."""

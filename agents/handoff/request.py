@@ -83,8 +83,9 @@ def one_line(text: str) -> str:
 
 def verbatim_text(items: Sequence[ChatItem]) -> str | None:
     """Return the text this reply has to say verbatim, if there is one."""
-    last = items[-1] if items else None
-    if last is None or last.type != "message" or last.role != "system":
+    # livekit-agents 1.8.9 adds the calls that are still running, such as the one that speaks.
+    last = next((item for item in reversed(items) if item.type == "message"), None)
+    if last is None or last.role != "system":
         return None
     text = last.text_content or ""
     return text.removeprefix(SAY) if text.startswith(SAY) else None

@@ -56,6 +56,7 @@ async def talk(
             if words := line.strip():
                 call.user_said(words)
                 await call.answered()
+        await call.slow_tools.told()
         call.end("input_ended")
     finally:
         unsubscribe()

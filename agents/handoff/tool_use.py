@@ -19,7 +19,7 @@ from agents.handoff.failures import (
 from agents.handoff.livekit_workarounds import is_cancelled
 from agents.handoff.output_redactor import replace_lone_surrogates
 from agents.handoff.reply import Reply
-from agents.handoff.tools import Action, Read, Tool, drop_nulls, tool_name
+from agents.handoff.tools import Action, Read, SlowAction, Tool, drop_nulls, tool_name
 from state.shared import Applied, Basis, Command, Refused
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ class ToolUse(Generic[S, C]):
         call_id = context.function_call.call_id
         reply = call.reply_of(call_id)
         output, failure = "", "cancelled"
+        slow = issubclass(tool, SlowAction)
         # A command's outcome is certain; an action may have changed the state before it failed.
         began = call.changes
         try:
@@ -69,18 +70,21 @@ class ToolUse(Generic[S, C]):
             failure = call.describe_failure(error, lead, tool_name(tool))
         finally:
             reply.tool_ended(call_id, failure or None)
-            call.emit(
-                ToolUsed(
-                    turn=call.turn,
-                    agent=reply.agent,
-                    name=tool_name(tool),
-                    arguments=raw,
-                    output=failure or output,
-                    is_error=bool(failure),
+            if failure or not slow:  # a slow one ends later
+                call.emit(
+                    ToolUsed(
+                        turn=call.turn,
+                        agent=reply.agent,
+                        name=tool_name(tool),
+                        arguments=raw,
+                        output=failure or output,
+                        is_error=bool(failure),
+                    )
                 )
-            )
         if failure:
             raise ToolError(failure)
+        if slow:
+            return ToolResult(output, reply_required=False)
         if issubclass(tool, Action) and tool.goes_last and reply.spoke:
             return ToolResult(output, reply_required=False)
         return output
@@ -133,6 +137,9 @@ class ToolUse(Generic[S, C]):
             return output
         if not made.goes_last:
             await self._wait_for_what_needs_an_answer(made, reply, call_id)
+            if isinstance(made, SlowAction):
+                self._refuse_unanswered(made, reply)
+                return await call.slow_tools.start(made, raw, reply)
             basis = Basis(reply.seen, reply.turn)
             try:
                 return await self._run(made, reply, basis)
@@ -145,13 +152,20 @@ class ToolUse(Generic[S, C]):
 
     async def _run(self, action: Action, reply: Reply, basis: Basis) -> str:
         call = self._call
-        if (missing := self._missing_answer(action, reply)) is not None:
-            raise missing
+        self._refuse_unanswered(action, reply)
         output = await call.time_limits.run_with_timeout(
             action.run(call), call.policy.tool_limit_s, basis
         )
+        return self.ended(action, output)
+
+    def ended(self, action: Action, output: object) -> str:
+        """Note that an action has succeeded; returns its result as text."""
         self._succeeded(action)
         return _output(output, DONE)
+
+    def _refuse_unanswered(self, action: Action, reply: Reply) -> None:
+        if (missing := self._missing_answer(action, reply)) is not None:
+            raise missing
 
     async def _wait_for_what_needs_an_answer(
         self, action: Action, reply: Reply, call_id: str

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, Ty
 
 from livekit.agents import RunContext, function_tool
 from livekit.agents.llm import RawFunctionTool
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, PrivateAttr
 
 from agents.handoff.schema import parameters
 from state.shared import Command
@@ -71,6 +71,29 @@ class Action(BaseModel, ABC):
         Raises:
             StateError: It could not be done; the model is told why.
         """
+
+
+class SlowAction(Action):
+    """An action that takes longer than a reply may last, such as asking an insurer.
+
+    The user is told ``wait`` at once and the conversation goes on. The result comes in a reply of its
+    own by whichever agent is active then. It ends with the call; a call that is resumed asks again
+    with the same ``idempotency_key``.
+    """
+
+    wait: ClassVar[str]
+    """Said to the user when it has been started."""
+    limit_s: ClassVar[float] = 60.0
+    """How long it may work, in seconds; its commit is not counted."""
+    repeats: ClassVar[bool] = True
+    """Whether a resumed call asks again. If not, the user is told that the outcome is not known."""
+
+    _key: str = PrivateAttr(default="")
+
+    @property
+    def idempotency_key(self) -> str:
+        """The same each time this call is made, so that the other system acts on it once."""
+        return self._key
 
 
 class EndCall(Action):

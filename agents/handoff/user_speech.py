@@ -42,11 +42,16 @@ class UserSpeech:
         self._may_retry = False
         self._extensions = 0
         self._timer: asyncio.TimerHandle | None = None
+        self._accepted = asyncio.Event()
 
     @property
     def awaiting_transcript(self) -> bool:
         """Whether speech is under way, or a transcript is due or not accepted yet."""
         return self.speaking or self._transcript_due or bool(self._finals)
+
+    async def accepted(self) -> None:
+        """Wait until what is under way has been accepted, or given up."""
+        await self._accepted.wait()
 
     # -- reports of the speech-to-text model ------------------------------------------------------
 
@@ -137,14 +142,21 @@ class UserSpeech:
             self._arm()
             return
         self._transcript_due = False
+        self._wake()
         if self._finals:
             logger.warning("end of user turn not detected, accepting transcripts after timeout")
             self._submit()
         else:
             self._call.turns.recheck()
 
+    def _wake(self) -> None:
+        self._accepted.set()
+        self._accepted = asyncio.Event()
+
     def _stop_timer(self, *, transcript_due: bool = False) -> None:
         self._transcript_due = transcript_due
+        if not transcript_due:
+            self._wake()
         self._extensions = 0
         if self._timer is not None:
             self._timer.cancel()

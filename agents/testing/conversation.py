@@ -186,6 +186,14 @@ class Conversation(Generic[S, C]):
         """Wait until it is the user's turn, or the call has ended."""
         await self._until_users_turn()
 
+    async def results_told(self) -> None:
+        """Wait until slow actions have ended and their results have been told."""
+        try:
+            async with asyncio.timeout(self._patience_s):
+                await self.call.slow_tools.told()
+        except TimeoutError:
+            raise ConversationError("a slow action did not end, or was not told") from None
+
     async def _start(self) -> None:
         await start_text(self.call, self.model, llm_by_agent=self.llm_by_agent)
 

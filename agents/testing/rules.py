@@ -18,6 +18,7 @@ from agents.testing.scripted import PlayedLLM, Step
 LOST = "I follow a few rules only, and none of them fits that. Could you say it in another way?"
 """Said when no rule applies."""
 
+_NOTE = re.compile(r"\((?P<name>\w+): (?P<text>.*)\)", re.DOTALL)
 _NAMED = re.compile(r"\{(\w+)\}")
 _REFUSAL = re.compile(r"\b(?P<code>[a-z_]+): (?P<message>.*?)(?: (?P<facts>\{.*\}))?$", re.DOTALL)
 
@@ -49,7 +50,8 @@ class Rule(BaseModel):
     Args:
         pattern: A regular expression that is searched for in the user's message, in any case.
         refused: The code of a refused tool call. A rule with neither is what the agent opens with.
-        calls: The tools it calls; it applies only while all of them are offered.
+        calls: The tools it calls; it applies only while all of them are offered. An opening is
+            said without its calls while they are not.
         say: What it says, after its calls. ``{output}`` is their result; in a rule for a refusal,
             ``{message}`` and the facts' names are what it holds.
     """
@@ -66,9 +68,11 @@ class Rule(BaseModel):
         if self.pattern is not None and self.refused is not None:
             raise ValueError("a rule has a pattern or refused, not both")
         if self.say is None and not self.calls:
-            raise ValueError("a rule calls or says something")
-        if self.calls and self.pattern is None:
-            raise ValueError("a rule that calls tools needs a pattern")
+            raise ValueError("a rule says or calls something")
+        if self.calls and self.refused is not None:
+            raise ValueError("a rule for a refusal says something and calls nothing")
+        if self.pattern is None and self.say is None:
+            raise ValueError("a rule without a pattern says something")
         return self
 
     def groups(self, text: str) -> dict[str, str] | None:
@@ -130,8 +134,9 @@ class RulesLLM(PlayedLLM):
         last = next(reversed(seen.outputs), "").rpartition("_")[0]
         answered, asked = self._asked.get(last, (0, ()))
         said = [_told(rules, choice, seen.outputs) for choice in asked]
+        said += [_refused(rules, text) for text in seen.results]
         choices: Sequence[_Choice] = ()
-        if not seen.outputs or len(seen.words) > answered:
+        if len(seen.words) > answered or not (seen.outputs or seen.results):
             choices = _choose(name, rules, seen, seen.words[answered:], frozenset(offered))
         calls = tuple(call for choice in choices for call in choice.calls.values())
         if calls:
@@ -159,12 +164,13 @@ class _Choice:
 
 
 class _Seen:
-    """What of a request the rules look at: instructions, unanswered messages, results for them."""
+    """What of a request the rules look at: instructions, unanswered messages, their results."""
 
     def __init__(self, chat_ctx: ChatContext) -> None:
         self.instructions = ""
-        self.opening = False
+        self.spoken = False
         self.words: list[str] = []
+        self.results: list[str] = []  # of slow tools
         self.outputs: dict[str, FunctionCallOutput] = {}
         for item in chat_ctx.items:
             if item.type == "function_call_output":
@@ -173,11 +179,12 @@ class _Seen:
                 self._message(item.role, item.text_content or "")
 
     def _message(self, role: str, text: str) -> None:
-        self.opening = role in ("system", "developer")  # a reply with instructions of its own
-        if self.opening:
+        if role in ("system", "developer"):
             self.instructions = self.instructions or text
+        elif role == "assistant" and (note := _NOTE.fullmatch(text)) is not None:
+            self.results += [note["text"]] if note["name"] != "handed_over" else []
         elif role == "assistant":
-            self.words, self.outputs = [], {}
+            self.words, self.results, self.outputs, self.spoken = [], [], {}, True
         elif not text.startswith(DATA_MARK):
             self.words.append(text)
 
@@ -189,22 +196,25 @@ def _choose(
     words: Sequence[str],
     offered: frozenset[str],
 ) -> Sequence[_Choice]:
-    """Choose a rule for each message; without any, the one the agent opens with."""
-    choices: list[_Choice] = []
+    """Choose a rule for each message; an agent that has said nothing yet opens unless it can act."""
     numbers = count()
+
+    def choice(rule: Rule, groups: Mapping[str, str]) -> _Choice:
+        named = ((call.name, call.filled(groups)) for call in rule.calls if call.name in offered)
+        return _Choice(rule, groups, {f"{name}_{next(numbers)}": call for call in named})
+
+    choices: list[_Choice] = []
     for text in words:
         for rule in rules:
             groups = rule.groups(text)
             if groups is None or not offered.issuperset(call.name for call in rule.calls):
                 continue
-            made = {
-                f"{name}_{next(numbers)}": (call.name, call.filled(groups)) for call in rule.calls
-            }
-            choices.append(_Choice(rule, groups, made))
-            break
-    if not choices and (seen.opening or not words):
+            if rule.calls or seen.spoken:
+                choices.append(choice(rule, groups))
+                break
+    if not choices and not (words and seen.spoken):
         opens = (rule for rule in rules if rule.pattern is None and rule.refused is None)
-        choices += [_Choice(rule, {}, {}) for rule in opens][:1]
+        choices += [choice(rule, {}) for rule in opens][:1]
     return choices
 
 

@@ -4,13 +4,12 @@ Each asks a partner first, under a key that is the same after a restart, and the
 its last step. A process that is killed in between has done nothing that the same call again would double.
 """
 
-import logging
 from datetime import datetime
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from agents.handoff import Action, Call, Read
+from agents.handoff import Action, Call, Read, SlowAction
 from examples.clinic.clinic import Clinic
 from examples.clinic.commands import RecordBooking, RecordInsurance, RecordText
 from examples.clinic.visit import (
@@ -19,13 +18,10 @@ from examples.clinic.visit import (
     MemberId,
     NotReady,
     Unavailable,
-    patient_known,
     ready_to_book,
     spoken,
 )
 from state.shared import Applied, NotStored, Refused, SharedState, Stale
-
-logger = logging.getLogger(__name__)
 
 Visit = SharedState[ClinicState, Clinic]
 
@@ -63,7 +59,7 @@ class FindSlots(Action):
     async def run(self, call: Call[ClinicState, Clinic]) -> str:
         calendar = call.shared.context.calendar
         await calendar.refresh()
-        return "Free: " + ", ".join(map(str, calendar.offer()))
+        return "These are free: " + "; ".join(map(str, calendar.offer())) + "."
 
 
 class BookVisit(Action):
@@ -79,45 +75,34 @@ class BookVisit(Action):
         return f"Booked: {spoken(slot)}."
 
 
-class CheckInsurance(Action):
+class CheckInsurance(SlowAction):
     """Ask the insurer whether the patient is covered."""
 
     op: Literal["check_insurance"] = "check_insurance"
     member_id: MemberId = Field(description="The number on the insurance card.")
+    wait: ClassVar = "I am asking your insurer; this can take up to half a minute."
 
     async def run(self, call: Call[ClinicState, Clinic]) -> str:
-        if (missing := patient_known(call.state)) is not None:
-            raise missing
-        call.spawn(self._ask(call))
-        return "The insurer takes up to half a minute. Say so; the answer will be announced."
-
-    async def _ask(self, call: Call[ClinicState, Clinic]) -> None:
         patient, insurer = call.state.patient, call.shared.context.insurer
-        assert patient is not None  # noqa: S101
-        key = f"{call.state.visit_id}:{self.member_id}"
+        if patient is None:
+            raise NotReady("name and birth date")
+        key = self.idempotency_key
         try:
             plan = await insurer.plan(self.member_id, patient.birth_date, key=key)
-        except Exception:
-            logger.exception("insurer failed")
-            call.speak("I am sorry, I cannot reach your insurer just now.")
-            return
+        except Exception as error:
+            raise Unavailable("The insurer cannot be reached just now.") from error
         record = RecordInsurance(insurance=Insurance(member_id=self.member_id, plan=plan))
-        await call.shared.apply(record, actor="insurer", key=f"insurer:{key}")
-        if plan is None:
-            call.speak("Your insurer does not know that member number.")
-        else:
-            call.speak(f"Your insurer covers this visit, under the plan {plan}.")
+        await call.shared.apply(record, actor=call.speaker, key=key)
+        return f"Covered by {plan}." if plan else "The insurer knows no such member."
 
 
 class SendText(Action):
-    """Send the patient the appointment as a text message, once they have agreed to it."""
+    """Send the patient the appointment as a text message. It is sent once they have said yes."""
 
     op: Literal["send_text"] = "send_text"
 
     async def run(self, call: Call[ClinicState, Clinic]) -> str:
         visit, clinic = call.state, call.shared.context
-        if not visit.text_consent:
-            raise NotReady("consent to a text message")
         if visit.slot is None or visit.patient is None or visit.patient.phone is None:
             raise NotReady("slot", "phone")
         if visit.text_sent == visit.slot:

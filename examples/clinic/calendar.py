@@ -14,12 +14,9 @@ from examples.clinic.visit import SlotTaken, Unavailable, spoken
 from state.shared import Refused
 
 SLOT = timedelta(minutes=30)
-DAYS = 7
-"""Slots are offered for so many days, so that a weekday and a time name one of them."""
-OFFERED = 6
-"""So many free slots are named at a time."""
-LOCKED_S = 2.0
-"""How long another process may keep the table, in seconds."""
+DAYS = 7  # offered ahead, so that a weekday and a time name one slot
+OFFERED = 6  # free slots named at a time
+LOCKED_S = 2.0  # how long another process may keep the table, in seconds
 
 
 class NoSuchSlot(Refused):
@@ -36,7 +33,7 @@ class Calendar:
 
     Args:
         file: The table's file.
-        hours: By weekday, 0 for Monday: when the first slot begins, and when the last one ends.
+        hours: By weekday: when the first slot begins, and when the last one ends.
         zone: The clinic's time zone.
         now: The present time, aware.
     """
@@ -44,21 +41,20 @@ class Calendar:
     def __init__(
         self,
         file: Path,
-        hours: Mapping[int, tuple[time, time]],
+        hours: Mapping[str, tuple[time, time]],
         zone: ZoneInfo,
         now: Callable[[], datetime],
     ) -> None:
         self._file, self._hours, self._zone, self._now = file, hours, zone, now
         self._taken: dict[datetime, str] = {}
-        self.booking = asyncio.Lock()
-        """Held while a booking is made: what one attempt releases, another may have just taken."""
+        self.booking = asyncio.Lock()  # what one attempt releases, another may have just taken
 
     def slots(self) -> Iterator[datetime]:
         """Return every slot of the next days, free or taken."""
         now = self._now().astimezone(self._zone)
         for ahead in range(DAYS):
             day = now.date() + timedelta(days=ahead)
-            hours = self._hours.get(day.weekday(), (time(), time()))
+            hours = self._hours.get(f"{day:%A}".lower(), (time(), time()))
             slot, end = (datetime.combine(day, hour, self._zone) for hour in hours)
             while slot < end:
                 if slot > now:
@@ -66,15 +62,15 @@ class Calendar:
                 slot += SLOT
 
     def named(self, words: str) -> datetime:
-        """Return the slot that is called so: ``2026-11-24T09:30`` or ``tuesday 9:30``.
+        """Return the slot that is called so: as offered, ``tuesday 9:30`` or ``2026-11-24T09:30``.
 
         Raises:
             NoSuchSlot: There is none.
         """
         words = words.strip().lower()
         for slot in self.slots():
-            day, hour = f"{slot:%A}".lower(), f"{slot.hour}:{slot:%M}"
-            if words in (f"{slot:%Y-%m-%dt%H:%M}", f"{day} {hour}", f"{day} {slot:%H:%M}"):
+            short = f"{slot:%A} {slot.hour}:{slot:%M}", f"{slot:%A %H:%M}", f"{slot:%Y-%m-%dT%H:%M}"
+            if words in (name.lower() for name in (spoken(slot), *short)):
                 return slot
         raise NoSuchSlot("There is no such slot. Offer another.", free=self.offer())
 
@@ -84,8 +80,8 @@ class Calendar:
 
     def offer(self) -> list[JsonValue]:
         """Name the first slots that were free when the table was last read."""
-        free = [slot for slot in self.slots() if slot not in self._taken]
-        return [f"{slot:%Y-%m-%dT%H:%M} ({spoken(slot)})" for slot in free[:OFFERED]]
+        free = [spoken(slot) for slot in self.slots() if slot not in self._taken]
+        return [*free[:OFFERED]]
 
     async def refresh(self) -> None:
         """Read the table."""
@@ -97,26 +93,31 @@ class Calendar:
         Raises:
             SlotTaken: Another visit has it.
         """
-        await self._run("INSERT INTO taken VALUES (?, ?) ON CONFLICT DO NOTHING", slot, visit_id)
+        statement = "INSERT INTO taken VALUES (?, ?) ON CONFLICT DO NOTHING"
+        await self._run(statement, _text(slot), visit_id)
         if not self.is_free(slot, visit_id):
             raise SlotTaken("That slot has just been taken. Offer another.", free=self.offer())
 
     async def keep_only(self, slot: datetime | None, visit_id: str) -> None:
         """Release every other slot of a visit."""
-        await self._run("DELETE FROM taken WHERE slot IS NOT ? AND visit = ?", slot, visit_id)
+        kept = _text(slot) if slot is not None else None
+        await self._run("DELETE FROM taken WHERE slot IS NOT ? AND visit = ?", kept, visit_id)
 
-    async def _run(self, statement: str, *values: datetime | str | None) -> None:
-        texts = [
-            one.astimezone(UTC).isoformat() if isinstance(one, datetime) else one for one in values
-        ]
+    async def _run(self, statement: str, *values: str | None) -> None:
         try:
-            rows = await asyncio.to_thread(self._in_transaction, statement, texts)
+            rows = await asyncio.to_thread(self._in_transaction, statement, values)
         except sqlite3.Error as error:
             raise Unavailable("The calendar does not answer. Try again in a moment.") from error
         self._taken = {datetime.fromisoformat(slot): visit_id for slot, visit_id in rows}
 
-    def _in_transaction(self, statement: str, values: list[str | None]) -> list[tuple[str, str]]:
+    def _in_transaction(
+        self, statement: str, values: tuple[str | None, ...]
+    ) -> list[tuple[str, str]]:
         with closing(sqlite3.connect(self._file, timeout=LOCKED_S)) as table, table:
             table.execute("CREATE TABLE IF NOT EXISTS taken (slot TEXT PRIMARY KEY, visit TEXT)")
             table.execute(statement, values)
             return table.execute("SELECT slot, visit FROM taken").fetchall()
+
+
+def _text(slot: datetime) -> str:
+    return slot.astimezone(UTC).isoformat()

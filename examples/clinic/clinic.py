@@ -1,19 +1,58 @@
-"""The clinic: what the rules of a visit may look at beside the visit itself."""
+"""The clinic: what the rules of a visit may look at beside the visit itself, and whom the desk asks.
 
-from collections.abc import Callable
+The demo partners stand in for real ones, so that the clinic runs without an account. Every request has
+a key: a partner that gets the same key twice acts once.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, tzinfo
 from pathlib import Path
+from typing import Protocol
 from zoneinfo import ZoneInfo
 
 import yaml
 from pydantic import BaseModel, Field
 
 from examples.clinic.calendar import Calendar
-from examples.clinic.partners import DemoInsurer, DemoMessages, Insurer, Messages
 from examples.clinic.visit import Patient
 
-WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+logger = logging.getLogger(__name__)
+
+
+class Insurer(Protocol):
+    """Knows who is insured."""
+
+    async def plan(self, member_id: str, birth_date: date, *, key: str) -> str | None:
+        """Return a member's plan, ``None`` if there is no such member; takes 10 to 30 seconds."""
+
+
+class Messages(Protocol):
+    """Sends text messages."""
+
+    async def send(self, phone: str, text: str, *, key: str) -> None:
+        """Send a message; any exception means that it was not accepted."""
+
+
+@dataclass(frozen=True)
+class DemoInsurer:
+    """Knows a few members and answers after so many seconds."""
+
+    members: Mapping[str, str]
+    seconds: float
+
+    async def plan(self, member_id: str, birth_date: date, *, key: str) -> str | None:
+        await asyncio.sleep(self.seconds)
+        return self.members.get(member_id)
+
+
+class DemoMessages:
+    """Sends nothing; logs that it would have, without number and text."""
+
+    async def send(self, phone: str, text: str, *, key: str) -> None:
+        logger.info("text message sent", extra={"key": key})
 
 
 class ClinicFile(BaseModel, frozen=True, extra="forbid"):
@@ -30,15 +69,7 @@ class ClinicFile(BaseModel, frozen=True, extra="forbid"):
 
 @dataclass(frozen=True)
 class Clinic:
-    """The context of every command.
-
-    Args:
-        facts: What the clinic's file says.
-        now: The present time at the clinic.
-        calendar: Its slots.
-        insurer: Says who is insured.
-        messages: Sends text messages.
-    """
+    """The context of every command; ``now`` is the time at the clinic."""
 
     facts: ClinicFile
     now: Callable[[], datetime]
@@ -54,33 +85,20 @@ class Clinic:
         return None
 
 
-def load_clinic(
-    taken: Path,
-    clock: Callable[[tzinfo], Callable[[], datetime]] = lambda zone: lambda: datetime.now(zone),
-    *,
-    insurer: Insurer | None = None,
-    messages: Messages | None = None,
-) -> Clinic:
+def load_clinic(taken: Path, clock: Callable[[tzinfo], Callable[[], datetime]]) -> Clinic:
     """Read the clinic's file.
 
     Args:
         taken: The file of the calendar's table.
         clock: Returns a clock of a time zone.
-        insurer: The insurer, instead of the file's.
-        messages: The message service, instead of the one that only logs.
 
     Raises:
-        ValidationError: The file is faulty.
+        ValidationError: The clinic's file is faulty.
     """
     text = Path(__file__).with_name("clinic.yaml").read_text(encoding="utf-8")
     facts = ClinicFile.model_validate(yaml.safe_load(text))
     zone = ZoneInfo(facts.timezone)
     now = clock(zone)
-    hours = {WEEKDAYS.index(day): between for day, between in facts.hours.items()}
-    return Clinic(
-        facts,
-        now,
-        Calendar(taken, hours, zone, now),
-        insurer or DemoInsurer(facts.members, facts.insurer_s),
-        messages or DemoMessages(),
-    )
+    calendar = Calendar(taken, facts.hours, zone, now)
+    insurer = DemoInsurer(facts.members, facts.insurer_s)
+    return Clinic(facts, now, calendar, insurer, DemoMessages())

@@ -15,7 +15,7 @@ from examples.clinic.visit import (
     SlotTaken,
     is_booked,
 )
-from state.shared import Command, Refused
+from state.shared import Command
 
 
 class VisitCommand(Command[ClinicState, Clinic]):
@@ -75,8 +75,6 @@ class ChooseSlot(VisitCommand):
     parts = ("wanted",)
 
     def apply(self, state: ClinicState, context: Clinic) -> ClinicState:
-        if state.arrived:
-            raise Refused("The patient has arrived. Changes are made at the desk.")
         slot = context.calendar.named(self.slot)
         if not context.calendar.is_free(slot, state.visit_id):
             raise SlotTaken("That slot is taken. Offer another.", free=context.calendar.offer())
@@ -101,13 +99,6 @@ class RecordInsurance(VisitCommand):
     insurance: Insurance
 
 
-class AllowText(VisitCommand):
-    """Store whether the patient agrees to a text message. Only call it when they have said so."""
-
-    op: Literal["allow_text"] = "allow_text"
-    text_consent: bool
-
-
 class RecordText(VisitCommand):
     """A message about this slot has been sent. Written by ``send_text``, never by a model."""
 
@@ -120,11 +111,6 @@ class Rate(VisitCommand):
 
     op: Literal["rate"] = "rate"
     rating: int = Field(ge=1, le=5)
-
-    def apply(self, state: ClinicState, context: Clinic) -> ClinicState:
-        if (missing := is_booked(state)) is not None:
-            raise missing
-        return super().apply(state, context)
 
 
 class CheckIn(VisitCommand):

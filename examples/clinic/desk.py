@@ -1,32 +1,37 @@
 """The four agents of the front desk, and who hands the patient over to whom."""
 
 import json
+from typing import Any, ClassVar
 
-from agents.handoff import Agent, Call, CallPolicy, EndCall, Graph, Handoff, Opening
-from examples.clinic.actions import (
-    AskClinic,
-    BookVisit,
-    CheckInsurance,
-    FindSlots,
-    SendText,
-    Visit,
-)
+from pydantic import BaseModel, Field
+
+from agents.handoff import BACK, Agent, CallPolicy, EndCall, Graph, Handoff, Opening
+from examples.clinic.actions import AskClinic, BookVisit, CheckInsurance, FindSlots, SendText
 from examples.clinic.clinic import Clinic
-from examples.clinic.commands import AllowText, ChooseSlot, Identify, Rate, SetPhone, SetReason
-from examples.clinic.visit import ClinicState, Stage, is_booked, patient_known, ready_to_book
+from examples.clinic.commands import ChooseSlot, Identify, Rate, SetPhone, SetReason
+from examples.clinic.visit import ClinicState, is_booked, patient_known, ready_to_book
 from state.privacy import Redactor, in_passing, redact_whole, settled
 from state.shared import Refused
 
-MANNERS = "Ask for one thing at a time, in one or two short sentences. Give no medical advice."
+
+def instructions(task: str) -> "staticmethod[[ClinicState, Clinic, Any], str]":
+    """Return an agent's instructions: its task, and what holds for all.
+
+    The date is last and has no time, so that a provider's prompt cache stays valid for a day.
+    """
+    manners = "Ask for one thing at a time, in one or two short sentences. Give no medical advice."
+    return staticmethod(
+        lambda visit, clinic, call: f"{task} {manners} Today is {clinic.now():%A, %Y-%m-%d}."
+    )
 
 
 class Reception(Agent[ClinicState, Clinic]):
     """Finds out who is calling and why."""
 
     name = "reception"
-    prompt = (
-        "You are Reception at a dental clinic's front desk. Find out full name, birth date and reason;"
-        f" of new patients also the telephone number. {MANNERS}"
+    prompt = instructions(
+        "You are Reception at Maple Street Dental. Find out full name, birth date and"
+        " reason; of new patients also the telephone number."
     )
     offers = (Identify, SetPhone, SetReason, AskClinic, EndCall)
     opening = Opening(
@@ -42,26 +47,27 @@ class Scheduling(Agent[ClinicState, Clinic]):
     """Finds a slot and books it."""
 
     name = "scheduling"
-    prompt = (
-        "You are Scheduling at a dental clinic's front desk. Offer two or three free slots, repeat the"
-        f" chosen one with day and time, and book it when the patient says yes. {MANNERS}"
+    prompt = instructions(
+        "You are Scheduling at Maple Street Dental. Offer two or three free slots, repeat"
+        " the chosen one with day and time, and book it when the patient says yes."
     )
     offers = (FindSlots, ChooseSlot, BookVisit, SetReason, AskClinic, EndCall)
     opening = Opening(
         first="Ask on which day the patient would like to come.",
         handed_over="Offer free slots.",
-        come_back="Ask which slot the patient would like.",
+        come_back="Ask which slot the patient would like, or what else they need.",
         canned="On which day would you like to come?",
     )
+    needs_answer: ClassVar = {"book_visit": ("choose_slot",)}
 
 
 class InsuranceDesk(Agent[ClinicState, Clinic]):
     """Asks the insurer."""
 
     name = "insurance"
-    prompt = (
-        "You are Insurance at a dental clinic's front desk. Ask for the member number, have it checked,"
-        f" and hand back when the patient has an answer or wants something else. {MANNERS}"
+    prompt = instructions(
+        "You are Insurance at Maple Street Dental. Ask for the member number, have it"
+        " checked, and hand back when the patient has an answer or wants something else."
     )
     offers = (CheckInsurance, AskClinic, EndCall)
     opening = Opening(
@@ -76,17 +82,24 @@ class Survey(Agent[ClinicState, Clinic]):
     """Offers a text message and asks how the call was."""
 
     name = "survey"
-    prompt = (
-        "You are Survey at a dental clinic's front desk. Ask whether a text message with the appointment"
-        f" may be sent, then for a rating of this call from one to five, then say goodbye. {MANNERS}"
+    prompt = instructions(
+        "You are Survey at Maple Street Dental. Call send_text, and again when the patient"
+        " has agreed to it; then ask for a rating from one to five, then say goodbye."
     )
-    offers = (AllowText, SendText, Rate, AskClinic, EndCall)
+    offers = (SendText, Rate, AskClinic, EndCall)
     opening = Opening(
-        first="Ask whether you may send a text message with the appointment.",
-        handed_over="Ask whether you may send a text message with the appointment.",
+        first="Ask how you can help.",
+        handed_over="Call send_text, which asks the patient first.",
         come_back="Ask how the patient found this call, from one to five.",
         canned="May I send you a text message with your appointment?",
     )
+    needs_answer: ClassVar = {"send_text": ("send_text",)}
+
+
+class Wish(BaseModel):
+    """What Reception tells Scheduling."""
+
+    when: str | None = Field(default=None, max_length=80, description="Days or times they want.")
 
 
 DESK = Graph(
@@ -96,6 +109,7 @@ DESK = Graph(
             "reception",
             "scheduling",
             when="Hand over as soon as name, birth date, phone and reason are known.",
+            arguments=Wish,
             condition=ready_to_book,
             satisfied_by=(Identify, SetPhone, SetReason),
         ),
@@ -115,8 +129,7 @@ DESK = Graph(
             satisfied_by=(BookVisit,),
         ),
         Handoff("scheduling", "reception", when="Hand over to correct name, birth date or phone."),
-        Handoff("insurance", "scheduling", when="Hand over when the patient wants an appointment."),
-        Handoff("insurance", "reception", when="Hand over when it is about anything else."),
+        Handoff("insurance", BACK, when="Hand back when nothing about insurance is left to say."),
         Handoff("survey", "scheduling", when="Hand over when the patient wants another slot."),
     ),
     start="reception",
@@ -124,32 +137,27 @@ DESK = Graph(
 
 
 def digest(visit: ClinicState, version: int) -> str:
-    """Show the models what they need: neither name nor birth date nor telephone number."""
-    patient, insurance = visit.patient, visit.insurance
+    """Show models what they need, and neither name nor birth date nor any number of the patient's."""
+    patient = visit.patient
     known = {
-        "version": version,
         "stage": visit.stage,
-        "patient": "unknown" if patient is None else "returning" if patient.returning else "new",
-        "phone": "known" if patient and patient.phone else "unknown",
-        "reason": visit.reason,
-        "wanted": visit.wanted and f"{visit.wanted:%Y-%m-%dT%H:%M}",
-        "booked": visit.slot and f"{visit.slot:%Y-%m-%dT%H:%M}",
-        "insurance": insurance and (insurance.plan or "not covered"),
-        "text_consent": visit.text_consent,
-        "rating": visit.rating,
+        "patient": patient and ("returning" if patient.returning else "new"),
+        "phone_known": patient and patient.phone is not None,
+        **visit.model_dump(
+            mode="json", include={"reason", "wanted", "slot", "text_sent", "rating"}
+        ),
+        "plan": visit.insurance and (visit.insurance.plan or "not covered"),
     }
     return json.dumps({name: value for name, value in known.items() if value is not None})
 
 
 def expects(visit: ClinicState, agent: str, refusal: Refused | None) -> str:
     """Say what kind of answer an agent waits for, for pages that show the fitting buttons."""
-    if agent == "reception" and visit.patient is None:
+    if visit.patient is None:
         return "name"
-    if agent == "scheduling" and visit.wanted is not None:
-        return "yes_no"
-    if agent == "survey" and visit.stage is Stage.BOOKED:
-        return "yes_no" if visit.text_consent is None else "rating"
-    return "open"
+    if agent == "survey":
+        return "yes_no" if visit.text_sent is None else "rating"
+    return "yes_no" if visit.wanted is not None else "open"
 
 
 def policy(clinic: Clinic) -> CallPolicy[ClinicState, Clinic]:
@@ -162,8 +170,3 @@ def policy(clinic: Clinic) -> CallPolicy[ClinicState, Clinic]:
         redact_output=redact_whole,
         safe_prefix=settled,
     )
-
-
-def front_desk(visit: Visit) -> Call[ClinicState, Clinic]:
-    """Make a call about a visit, new or continued."""
-    return Call(visit, DESK, policy(visit.context))

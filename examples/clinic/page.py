@@ -1,10 +1,18 @@
-"""What the patient's page sees of a visit, and its own method: booking without the agent."""
+"""The patient's page: what clients see of a visit, which commands they may send, and how they book."""
 
 from pydantic import BaseModel, Field, JsonValue
 
-from examples.clinic.actions import Visit, book
+from examples.clinic.actions import book
+from examples.clinic.clinic import Clinic
+from examples.clinic.commands import CheckIn, ChooseSlot, SetPhone, SetReason
 from examples.clinic.visit import ClinicState
-from rpc.gateway import AnyMethod, Caller, Method, Request
+from rpc.gateway import Caller, Request
+from rpc.page import PageMethod, Session
+
+PATIENT, STAFF = "patient", "staff"
+"""The roles. The patient is the user; staff have a token that says so."""
+
+ROLES = {PATIENT: (SetPhone, SetReason, ChooseSlot), STAFF: (CheckIn,)}
 
 
 def view(visit: ClinicState, version: int, agent: str | None) -> dict[str, JsonValue]:
@@ -35,13 +43,21 @@ class BookReply(BaseModel):
     slot: str
 
 
-def methods(visit: Visit) -> tuple[AnyMethod, ...]:
-    """Return the clinic's own methods."""
+async def _book(
+    session: Session[ClinicState, Clinic], request: BookRequest, caller: Caller
+) -> BookReply:
+    visit = session.shared
+    slot = visit.context.calendar.named(request.slot)
+    key = session.own_key(caller, request.key) if request.key else None
+    applied = await book(visit, slot, actor=PATIENT, key=key, seen=request.version)
+    return BookReply(version=applied.version, slot=slot.isoformat())
 
-    async def answer(request: BookRequest, caller: Caller) -> BookReply:
-        slot = visit.context.calendar.named(request.slot)
-        key = request.key and f"{caller.role}:{request.key}"
-        applied = await book(visit, slot, actor="page", key=key, seen=request.version)
-        return BookReply(version=applied.version, slot=slot.isoformat())
 
-    return (Method("visit.book", BookRequest, answer),)
+BOOK = PageMethod[ClinicState, Clinic](
+    name="visit.book",
+    request=BookRequest,
+    replies=(BookReply,),
+    answer=_book,
+    roles=(PATIENT,),
+    errors=(4009, 4010, 4022),
+)

@@ -2,7 +2,6 @@
 
 import re
 from datetime import date, datetime
-from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, Field
@@ -23,13 +22,8 @@ MemberId = Annotated[str, BeforeValidator(_compact), Field(pattern=r"^[A-Z0-9]{4
 Reason = Literal["check_up", "cleaning", "toothache", "other"]
 """What brings a patient to the clinic."""
 
-
-class Stage(StrEnum):
-    """How far a visit has come."""
-
-    OPEN = "open"
-    BOOKED = "booked"
-    ARRIVED = "arrived"
+Stage = Literal["open", "booked", "arrived"]
+"""How far a visit has come."""
 
 
 class Patient(BaseModel, frozen=True, extra="forbid"):
@@ -49,26 +43,15 @@ class Insurance(BaseModel, frozen=True, extra="forbid"):
 
 
 class ClinicState(BaseModel, frozen=True, extra="forbid"):
-    """A visit. ``None`` means that it is not known yet.
+    """A visit; ``None`` means that it is not known yet."""
 
-    Args:
-        visit_id: Its id; the clinic's partners get it as part of their keys.
-        wanted: The slot that the patient has chosen and that is not booked yet.
-        slot: The slot that the calendar holds for this visit.
-        text_consent: Whether the patient has agreed to a text message.
-        text_sent: The slot that they have been sent a message about.
-        rating: How they found this call, from 1 to 5.
-        arrived: Whether they have come.
-    """
-
-    visit_id: str
+    visit_id: str  # the clinic's partners get it as part of their keys
     patient: Patient | None = None
     reason: Reason | None = None
-    wanted: AwareDatetime | None = None
-    slot: AwareDatetime | None = None
+    wanted: AwareDatetime | None = None  # chosen, not booked yet
+    slot: AwareDatetime | None = None  # held by the calendar for this visit
     insurance: Insurance | None = None
-    text_consent: bool | None = None
-    text_sent: AwareDatetime | None = None
+    text_sent: AwareDatetime | None = None  # the slot that a text message was about
     rating: int | None = Field(default=None, ge=1, le=5)
     arrived: bool = False
 
@@ -76,8 +59,8 @@ class ClinicState(BaseModel, frozen=True, extra="forbid"):
     def stage(self) -> Stage:
         """How far it has come; computed, so that it cannot contradict the rest."""
         if self.arrived:
-            return Stage.ARRIVED
-        return Stage.OPEN if self.slot is None else Stage.BOOKED
+            return "arrived"
+        return "open" if self.slot is None else "booked"
 
 
 class NotReady(Refused):
@@ -113,6 +96,8 @@ def ready_to_book(visit: ClinicState) -> Refused | None:
     missing = ["name and birth date"] if patient is None else [] if patient.phone else ["phone"]
     if visit.reason is None:
         missing.append("reason")
+    if visit.arrived:
+        return Refused("The patient has arrived. Changes are made at the desk.")
     return NotReady(*missing) if missing else None
 
 
@@ -122,9 +107,5 @@ def is_booked(visit: ClinicState) -> Refused | None:
 
 
 def spoken(slot: datetime) -> str:
-    """Say a slot.
-
-    >>> spoken(datetime.fromisoformat("2026-11-24T09:30-05:00"))
-    'Tuesday, November 24 at 9:30'
-    """
+    """Say a slot, as Tuesday, November 24 at 9:30."""
     return f"{slot:%A, %B} {slot.day} at {slot.hour}:{slot:%M}"

@@ -1,6 +1,7 @@
 """The menu: what a restaurant offers, read from YAML, and what guests' words mean on it."""
 
-from state.menu.faults import Fault, MenuFaults
+from state.documents.faults import Fault
+from state.menu.faults import MenuFaults
 from state.menu.loading import load_menu, menu_schema, read_menu
 from state.menu.menu import Menu
 from state.menu.model import (

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from state.menu.faults import did_you_mean
+from state.documents.faults import did_you_mean
 from state.menu.form import KEY, Place
 from state.menu.model import EXTRA, LIGHT, NO, ON_THE_SIDE, Combo, Dish, OptionGroup, Section
 from state.menu.words import fold

@@ -22,8 +22,8 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from state.menu.document import Entries, Items, Text, line_at
-from state.menu.faults import Fault, did_you_mean
+from state.documents.document import Entries, Items, Text, line_at
+from state.documents.faults import Fault, did_you_mean
 
 T = TypeVar("T")
 Steps = tuple[int | str, ...]
@@ -65,20 +65,6 @@ class Faulty(ValueError):
 def refused(message: str) -> PydanticCustomError:
     """Return an error whose message is a sentence that needs no key in front of it."""
     return PydanticCustomError("refused", "{message}", {"message": message})
-
-
-class Named(Entries):
-    """A mapping of which something is known from where it is written.
-
-    Args:
-        given: The fields that are known.
-    """
-
-    __slots__ = ("given",)
-
-    def __init__(self, entries: Entries, line: int | None = None, **given: Any) -> None:
-        super().__init__(entries, line or entries.line, entries.lines)
-        self.given = given
 
 
 @dataclass
@@ -206,7 +192,7 @@ class Part(BaseModel):
         """Find the keys."""
         cls.called = cls.__dict__.get("called") or cls.__name__.lower()
         cls.keys = {
-            about.alias or name: about
+            str(about.validation_alias or name): about
             for name, about in cls.model_fields.items()
             if _NOT_WRITTEN not in about.metadata
         }
@@ -214,7 +200,7 @@ class Part(BaseModel):
 
     @classmethod
     def _written(cls, value: object, reading: Reading) -> Entries:
-        """Return the mapping, with what is known beside it."""
+        """Return the mapping; what is known from where it is written is added as a plain ``str``."""
         if not isinstance(value, Entries):
             raise refused(f"{cls.called} has to be a mapping of keys to values")
         return value
@@ -233,12 +219,10 @@ class Part(BaseModel):
             return handler(value)
         entries = cls._written(value, reading)
         given = Entries({}, entries.line, entries.lines)
-        if isinstance(entries, Named):
-            given.update(entries.given)
-        what = cls._what(given.get("name") or given.get("code") or entries.get("name"))
+        what = cls._what(entries.get("name") or entries.get("code"))
         faults = len(reading.faults)
         for key, inner in entries.items():
-            if key not in cls.keys:
+            if key not in cls.keys and type(inner) is not str:
                 message = f'{what} has no key "{key}"{did_you_mean(key, cls.keys)}'
                 reading.fault(entries.lines[key], message)
             elif inner is not None:
@@ -246,23 +230,22 @@ class Part(BaseModel):
         for key in cls.needed:
             if key not in given:
                 reading.fault(line_at(entries, (key,)), f'{what} needs "{key}"')
-        part = None
-        while part is None:
+        while True:
             try:
                 part = handler(given)
+                break
             except ValidationError as error:
                 found = [
                     one for each in error.errors() for one in cls._explained(each, what, given)
                 ]
-                for steps, kind, message in found:
-                    # A list may only be too short without its faulty entries.
-                    if kind != "too_short" or not entries.get(str(steps[0])):
-                        reading.fault(line_at(given, steps), message)
-                left = _without(given, [steps for steps, *_ in found])
-                # What is faulty even in its place goes as a whole.
-                given = left if left != given else _without(given, [s[:1] for s, *_ in found])
-        sound = len(reading.faults) == faults
-        place = Place(reading, what, entries, given, sound)
+            for steps, kind, message in found:
+                # A list may only be too short without its faulty entries.
+                if kind != "too_short" or not entries.get(str(steps[0])):
+                    reading.fault(line_at(given, steps), message)
+            left = _without(given, [steps for steps, *_ in found])
+            # What is faulty even in its place goes as a whole.
+            given = left if left != given else _without(given, [s[:1] for s, *_ in found])
+        place = Place(reading, what, entries, given, len(reading.faults) == faults)
         part = part._checked(place)
         reading.places[id(part)] = place
         return part
@@ -316,7 +299,7 @@ def _called(steps: Steps) -> str:
 
 
 def _expected(error: ErrorDetails) -> str:
-    values, written = _EXPECTED.findall(error["ctx"]["expected"]), error["input"]
+    values, written = _EXPECTED.findall(error.get("ctx", {})["expected"]), error["input"]
     possible = " or ".join(values) if len(values) < 3 else "one of " + ", ".join(values)
     if not isinstance(written, str):
         return possible

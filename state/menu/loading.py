@@ -6,8 +6,9 @@ from typing import Any
 
 from pydantic.json_schema import models_json_schema
 
-from state.menu.document import Entries, line_at, read_document, read_text
-from state.menu.faults import Fault, MenuFaults
+from state.documents.document import Entries, line_at, read_document, read_text
+from state.documents.faults import DocumentFaults, Fault
+from state.menu.faults import MenuFaults
 from state.menu.form import Reading
 from state.menu.menu import Menu
 
@@ -18,7 +19,11 @@ def load_menu(path: Path) -> Menu:
     Raises:
         MenuFaults: Everything that is wrong with it, each with file and line.
     """
-    return read_menu(read_text(path), str(path))
+    try:
+        text = read_text(path)
+    except DocumentFaults as wrong:
+        raise MenuFaults(wrong.faults) from None
+    return read_menu(text, str(path))
 
 
 def read_menu(text: str, source: str) -> Menu:
@@ -27,7 +32,10 @@ def read_menu(text: str, source: str) -> Menu:
     Raises:
         MenuFaults: Everything that is wrong with it, each with its line.
     """
-    value, faults = read_document(text, source)
+    try:
+        value, faults = read_document(text, source)
+    except DocumentFaults as wrong:
+        raise MenuFaults(wrong.faults) from None
     if not isinstance(value, Entries):
         message = "a menu has to be a mapping of keys to values"
         raise MenuFaults([*faults, Fault(source, line_at(value, ()), message)])

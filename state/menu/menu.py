@@ -36,22 +36,22 @@ class Menu(Part):
     called = "the menu"
 
     version: NotWritten[str] = ""
-    restaurant: Needed[Restaurant] = Field(Restaurant(), description="The house.")
+    restaurant: Needed[Restaurant] = Field(default=Restaurant(), description="The house.")
     sizes: Annotated[dict[Phrase, Phrases], BY_NAME] = Field(
-        {}, description="Other words for the sizes."
+        default={}, description="Other words for the sizes."
     )
     coupons: Annotated[dict[str, CouponRule], named("code")] = Field(
-        {}, description="What coupons take off."
+        default={}, description="What coupons take off."
     )
     options: Annotated[dict[str, OptionGroup], named("name")] = Field(
-        {}, description="Groups of choices, shared by dishes."
+        default={}, description="Groups of choices, shared by dishes."
     )
     sections: Needed[Annotated[tuple[Section, ...], Field(min_length=1)]] = Field(
-        (), description="The headings of the card, in order."
+        default=(), description="The headings of the card, in order."
     )
-    combos: tuple[Combo, ...] = Field((), description="Several dishes for one price.")
+    combos: tuple[Combo, ...] = Field(default=(), description="Several dishes for one price.")
     suggestions: tuple[Suggestion, ...] = Field(
-        (), description="What is offered once, after something else."
+        default=(), description="What is offered once, after something else."
     )
 
     def _checked(self, place: Place) -> Self:

@@ -6,7 +6,7 @@ of a dish that has only one price.
 """
 
 from decimal import Decimal
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 from zoneinfo import ZoneInfo
 
 from pydantic import (
@@ -17,8 +17,8 @@ from pydantic import (
     field_validator,
 )
 
-from state.menu.document import Entries, Text
-from state.menu.form import KEY, Faulty, Named, Needed, NotWritten, Part, Place, Reading
+from state.documents.document import Entries, Text
+from state.menu.form import KEY, Faulty, Needed, NotWritten, Part, Place, Reading
 from state.menu.values import (
     ALL_DAY,
     ANY_CASE,
@@ -78,10 +78,12 @@ class Served(Part):
     """Days and hours."""
 
     days: Annotated[tuple[Annotated[Weekday, ANY_CASE], ...], OneOrSeveral(), ONCE] = Field(
-        WEEKDAYS, description="The days; every day if nothing is said."
+        default=WEEKDAYS, description="The days; every day if nothing is said."
     )
     spans: Spans = Field(
-        (ALL_DAY,), alias="hours", description="The hours; all day if nothing is said."
+        default=(ALL_DAY,),
+        validation_alias="hours",
+        description="The hours; all day if nothing is said.",
     )
 
     def _checked(self, place: Place) -> Self:
@@ -130,25 +132,29 @@ class Hours(Part):
 class Pickup(Part):
     """How guests fetch their food."""
 
-    lead_minutes: int = Field(20, ge=0, le=1440, description="Minutes from order to handover.")
+    lead_minutes: int = Field(
+        default=20, ge=0, le=1440, description="Minutes from order to handover."
+    )
 
 
 class Delivery(Part):
     """How food is brought to guests; no postcodes means anywhere."""
 
     lead_minutes: int = Field(
-        45, ge=0, le=1440, description="Minutes from order to the guest's door."
+        default=45, ge=0, le=1440, description="Minutes from order to the guest's door."
     )
-    fee: Money = Field(Cents(0), description="What bringing it costs.")
-    minimum: Money = Field(Cents(0), description="The least an order must come to.")
-    postcodes: Names = Field((), description="Where it is brought; everywhere if nothing is said.")
+    fee: Money = Field(default=Cents(0), description="What bringing it costs.")
+    minimum: Money = Field(default=Cents(0), description="The least an order must come to.")
+    postcodes: Names = Field(
+        default=(), description="Where it is brought; everywhere if nothing is said."
+    )
 
 
 class Service(Part):
     """How guests get their food."""
 
-    pickup: Pickup | None = Field(None, description="Guests fetch it.")
-    delivery: Delivery | None = Field(None, description="It is brought to them.")
+    pickup: Pickup | None = Field(default=None, description="Guests fetch it.")
+    delivery: Delivery | None = Field(default=None, description="It is brought to them.")
 
     @classmethod
     def _written(cls, value: object, reading: Reading) -> Entries:
@@ -169,13 +175,13 @@ class Tax(Part):
     """How tax is reckoned; rates are percent, the first one is the default."""
 
     mode: Annotated[Literal["added", "included"], ANY_CASE] = Field(
-        "added", description="Whether prices include it."
+        default="added", description="Whether prices include it."
     )
     rounding: Annotated[Literal["per_rate", "per_line"], ANY_CASE] = Field(
-        "per_rate", description="Where it is rounded."
+        default="per_rate", description="Where it is rounded."
     )
     rates: Annotated[dict[Phrase, Percent], BY_NAME] = Field(
-        {}, description="Percent by name; the first is the default."
+        default={}, description="Percent by name; the first is the default."
     )
 
 
@@ -185,12 +191,12 @@ class TipRule(Part):
     called = "tip"
 
     base: Annotated[Literal["subtotal", "total"], ANY_CASE] = Field(
-        "subtotal", description="What a percentage is taken of."
+        default="subtotal", description="What a percentage is taken of."
     )
     maximum: Percent = Field(
-        Decimal(30), description="The highest percentage taken; 30 if nothing is said."
+        default=Decimal(30), description="The highest percentage taken; 30 if nothing is said."
     )
-    suggested: tuple[Percent, ...] = Field((), description="Percentages that are offered.")
+    suggested: tuple[Percent, ...] = Field(default=(), description="Percentages that are offered.")
 
     @field_validator("suggested")
     @classmethod
@@ -209,9 +215,9 @@ class TipRule(Part):
 class Limits(Part):
     """Beyond these a person is called."""
 
-    quantity: int = Field(50, ge=1, le=10_000, description="The most of one line.")
-    lines: int = Field(40, ge=1, le=1_000, description="The most lines.")
-    total: Money | None = Field(None, description="The highest total.")
+    quantity: int = Field(default=50, ge=1, le=10_000, description="The most of one line.")
+    lines: int = Field(default=40, ge=1, le=1_000, description="The most lines.")
+    total: Money | None = Field(default=None, description="The highest total.")
 
     def _checked(self, place: Place) -> Self:
         if self.total == 0 and place.reading.decimals is not None:
@@ -222,34 +228,36 @@ class Limits(Part):
 class Restaurant(Part):
     """The house: its name, hours, services and rules of money."""
 
-    id: Needed[Id] = Field("", description="A short name for machines; it stands in every order.")
-    name: Needed[Name] = Field("", description="The name as guests know it.")
-    currency: Needed[Currency] = Field("", description="Its ISO 4217 code: USD, EUR, JPY.")
-    timezone: Needed[Timezone] = Field("", description="Its IANA name: America/New_York.")
-    phone: Phrase | None = Field(None, description="The telephone number guests call.")
+    id: Needed[Id] = Field(
+        default="", description="A short name for machines; it stands in every order."
+    )
+    name: Needed[Name] = Field(default="", description="The name as guests know it.")
+    currency: Needed[Currency] = Field(default="", description="Its ISO 4217 code: USD, EUR, JPY.")
+    timezone: Needed[Timezone] = Field(default="", description="Its IANA name: America/New_York.")
+    phone: Phrase | None = Field(default=None, description="The telephone number guests call.")
     transfer_to: TransferTo | None = Field(
-        None,
+        default=None,
         description="Where a caller is transferred when there is no speech for them: a telephone number with"
         " its country (+12125550142), or a SIP address (sip:desk@example.com).",
     )
-    address: Phrase | None = Field(None, description="Where the house is.")
-    hours: Needed[Hours] = Field(Hours(), description="When the house is open.")
+    address: Phrase | None = Field(default=None, description="Where the house is.")
+    hours: Needed[Hours] = Field(default=Hours(), description="When the house is open.")
     closed_on: Annotated[tuple[Day, ...], OneOrSeveral(), ONCE] = Field(
-        (), description="Days on which it stays closed."
+        default=(), description="Days on which it stays closed."
     )
     facts: Annotated[dict[Phrase, Phrase], BY_NAME] = Field(
-        {}, description="What guests ask, and the answer."
+        default={}, description="What guests ask, and the answer."
     )
     service: Service = Field(
-        Service(pickup=Pickup()),
+        default=Service(pickup=Pickup()),
         description="How guests get their food; pickup if nothing is said.",
     )
     payment: Annotated[
         tuple[Annotated[Payment, ANY_CASE], ...], Field(min_length=1), OneOrSeveral(), ONCE
-    ] = Field(("cash", "card"), description="What guests can pay with at handover.")
-    tax: Tax = Field(Tax(), description="How tax is reckoned.")
-    tip: TipRule = Field(TipRule(), description="How a tip is reckoned.")
-    limits: Limits = Field(Limits(), description="The most that is taken without a person.")
+    ] = Field(default=("cash", "card"), description="What guests can pay with at handover.")
+    tax: Tax = Field(default=Tax(), description="How tax is reckoned.")
+    tip: TipRule = Field(default=TipRule(), description="How a tip is reckoned.")
+    limits: Limits = Field(default=Limits(), description="The most that is taken without a person.")
 
     @property
     def zone(self) -> ZoneInfo:
@@ -277,12 +285,12 @@ class CouponRule(Part):
     called = "a coupon"
 
     code: NotWritten[str] = ""
-    percent: Percent | None = Field(None, description="Percent of the subtotal.")
-    amount: Money | None = Field(None, description="An amount.")
-    minimum: Money = Field(Cents(0), description="The least the order must come to.")
-    until: Day | None = Field(None, description="The last day it is good for.")
+    percent: Percent | None = Field(default=None, description="Percent of the subtotal.")
+    amount: Money | None = Field(default=None, description="An amount.")
+    minimum: Money = Field(default=Cents(0), description="The least the order must come to.")
+    until: Day | None = Field(default=None, description="The last day it is good for.")
     combinable: bool = Field(
-        False,
+        default=False,
         description="Whether it goes with others that say the same; false if nothing is said.",
     )
 
@@ -304,7 +312,9 @@ class Choice(Part):
     name: NotWritten[str] = ""
     aliases: Aliases = ()
     prices: Prices = Field(
-        {None: Cents(0)}, alias="price", description="What it costs; nothing if nothing is said."
+        default={None: Cents(0)},
+        validation_alias="price",
+        description="What it costs; nothing if nothing is said.",
     )
     allergens: Allergens = ()
     diets: Diets = ()
@@ -378,21 +388,21 @@ class OptionGroup(Part):
     name: NotWritten[str] = ""
     aliases: Aliases = ()
     choose: Range | None = Field(
-        None, description='How many: 1, "0-3". As many as there are, if nothing is said.'
+        default=None, description='How many: 1, "0-3". As many as there are, if nothing is said.'
     )
     default: Phrase | None = Field(
-        None, description="The choice taken when nothing is said; the price includes it."
+        default=None, description="The choice taken when nothing is said; the price includes it."
     )
     counted: bool = Field(
-        False, description='Whether a choice can be had several times ("three shots").'
+        default=False, description='Whether a choice can be had several times ("three shots").'
     )
     portions: Annotated[tuple[Annotated[Literal["half"], ANY_CASE], ...], OneOrSeveral()] = Field(
-        (), description="[half] lets a choice lie on one half, for half its price."
+        default=(), description="[half] lets a choice lie on one half, for half its price."
     )
     amounts: Annotated[dict[Phrase, Factor], BY_NAME] = Field(
-        {}, description="Amounts and what they multiply the price by."
+        default={}, description="Amounts and what they multiply the price by."
     )
-    choices: Needed[Choices] = Field((), description="The choices and their prices.")
+    choices: Needed[Choices] = Field(default=(), description="The choices and their prices.")
 
     @property
     def least(self) -> int:
@@ -450,27 +460,37 @@ class Dish(Part):
 
     called = "a dish"
 
-    name: Needed[Name] = Field("", description="The name on the card; no two dishes share one.")
+    name: Needed[Name] = Field(
+        default="", description="The name on the card; no two dishes share one."
+    )
     section: NotWritten[str] = ""
     aliases: Aliases = ()
-    description: Phrase | None = Field(None, description="A sentence for the guest.")
+    description: Phrase | None = Field(default=None, description="A sentence for the guest.")
     prices: Needed[Prices] = Field(
-        {None: Cents(0)}, alias="price", description="What it costs, or what each size costs."
+        default={None: Cents(0)},
+        validation_alias="price",
+        description="What it costs, or what each size costs.",
     )
     default_size: Phrase | None = Field(
-        None, description="The size taken when none is said; without it guests are asked."
+        default=None, description="The size taken when none is said; without it guests are asked."
     )
     contains: Names = Field(
-        (), alias="with", description="What is in it and can be left off, made light or extra."
+        default=(),
+        validation_alias="with",
+        description="What is in it and can be left off, made light or extra.",
     )
     extra: Annotated[dict[Phrase, Prices], BY_NAME] = Field(
-        {}, description="What extra of something in it costs."
+        default={}, description="What extra of something in it costs."
     )
-    options: Names = Field((), description="Its groups of choices, in order.")
+    options: Names = Field(default=(), description="Its groups of choices, in order.")
     diets: Diets = ()
     allergens: Allergens = ()
-    tax: Phrase | None = Field(None, description="Its tax rate; the first if nothing is said.")
-    minimum_age: int | None = Field(None, ge=1, le=120, description="How old a guest has to be.")
+    tax: Phrase | None = Field(
+        default=None, description="Its tax rate; the first if nothing is said."
+    )
+    minimum_age: int | None = Field(
+        default=None, ge=1, le=120, description="How old a guest has to be."
+    )
     available: Available = True
     served: ServedWhen = ()
 
@@ -493,7 +513,9 @@ class Dish(Part):
 
     @classmethod
     def _written(cls, value: object, reading: Reading) -> Entries:
-        return Named(super()._written(value, reading), section=reading.section)
+        entries = super()._written(value, reading)
+        known: dict[str, Any] = {"section": reading.section, **entries}
+        return Entries(known, entries.line, entries.lines)
 
     def _checked(self, place: Place) -> Self:
         name, card = f'"{self.name}"', place.reading
@@ -522,10 +544,10 @@ class Section(Part):
 
     called = "a section"
 
-    name: Needed[Name] = Field("", description="The heading.")
+    name: Needed[Name] = Field(default="", description="The heading.")
     aliases: Aliases = ()
     dishes: Needed[Annotated[tuple[Dish, ...], Field(min_length=1)]] = Field(
-        (), description="The dishes, in order."
+        default=(), description="The dishes, in order."
     )
     served: ServedWhen = ()
 
@@ -546,9 +568,9 @@ class ComboPart(Part):
 
     called = "a part of a combo"
 
-    choose: int = Field(1, ge=1, le=50, description="How many; 1 if nothing is said.")
+    choose: int = Field(default=1, ge=1, le=50, description="How many; 1 if nothing is said.")
     dishes: Needed[Names] = Field(
-        (), alias="from", description="Dishes, or sections: all their dishes."
+        default=(), validation_alias="from", description="Dishes, or sections: all their dishes."
     )
 
     def _checked(self, place: Place) -> Self:
@@ -570,12 +592,12 @@ class Combo(Part):
 
     called = "a combo"
 
-    name: Needed[Name] = Field("", description="The name on the card.")
+    name: Needed[Name] = Field(default="", description="The name on the card.")
     aliases: Aliases = ()
-    description: Phrase | None = Field(None, description="A sentence for the guest.")
-    price: Needed[Money] = Field(Cents(0), description="The price of all parts together.")
+    description: Phrase | None = Field(default=None, description="A sentence for the guest.")
+    price: Needed[Money] = Field(default=Cents(0), description="The price of all parts together.")
     parts: Needed[Annotated[tuple[ComboPart, ...], Field(min_length=1)]] = Field(
-        (), description="What it consists of."
+        default=(), description="What it consists of."
     )
     available: Available = True
     served: ServedWhen = ()
@@ -590,8 +612,8 @@ class Suggestion(Part):
 
     called = "a suggestion"
 
-    after: Needed[Phrase] = Field("", description="A section, a dish or a combo.")
-    offer: Needed[Phrase] = Field("", description="A dish or a combo.")
+    after: Needed[Phrase] = Field(default="", description="A section, a dish or a combo.")
+    offer: Needed[Phrase] = Field(default="", description="A dish or a combo.")
 
     def _checked(self, place: Place) -> Self:
         offered = place.reading.dishes + place.reading.combos

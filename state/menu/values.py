@@ -20,9 +20,9 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, PydanticUndefined, core_schema
 
-from state.menu.document import Entries, Items, Text
-from state.menu.faults import did_you_mean
-from state.menu.form import KEY, Faulty, Named, Reading, Steps, refused
+from state.documents.document import Entries, Items, Text
+from state.documents.faults import did_you_mean
+from state.menu.form import KEY, Faulty, Reading, Steps, refused
 from state.money import Cents
 from state.privacy.text import clean
 
@@ -279,7 +279,8 @@ def _named(by: str, short: str, value: object) -> object:
         if short and isinstance(part, Text):
             part = Entries({short: part}, line, {short: line})
         if isinstance(part, Entries | None):
-            parts[key] = Named(part or Entries({}, line, {}), line, **{by: clean(key)})
+            known: dict[str, Any] = {by: clean(key), **(part or {})}
+            parts[key] = Entries(known, line, part.lines if part else {})
         else:
             form = f"a {short} or a mapping" if short else "a mapping"
             faults.append(((key,), f"has to be {form} of keys to values"))

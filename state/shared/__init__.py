@@ -4,7 +4,15 @@ Independent of the restaurant and of livekit: the state can be any pydantic mode
 """
 
 from state.shared.basis import Basis
-from state.shared.command import WHOLE, Command, HandOver, overlap
+from state.shared.command import (
+    FRAMEWORK_COMMANDS,
+    WHOLE,
+    Command,
+    EndTool,
+    HandOver,
+    StartTool,
+    overlap,
+)
 from state.shared.errors import (
     Busy,
     JournalFault,
@@ -36,7 +44,7 @@ from state.shared.reading import read_state
 from state.shared.schema import Migration, schema_faults
 from state.shared.shapes import model_faults
 from state.shared.shared_state import Applied, SharedState, Subscriber
-from state.shared.sql import SqlStore
+from state.shared.sql import Eraser, PlaceLeases, SqlStore
 
 __all__ = [
     "WHOLE",
@@ -45,8 +53,12 @@ __all__ = [
     "Busy",
     "Command",
     "Entry",
+    "Eraser",
     "Gate",
+    "FRAMEWORK_COMMANDS",
+    "EndTool",
     "HandOver",
+    "StartTool",
     "Journal",
     "JournalFault",
     "KeyReused",
@@ -59,6 +71,7 @@ __all__ = [
     "NotStored",
     "OtherOwner",
     "OutcomeUnknown",
+    "PlaceLeases",
     "Refused",
     "SharedState",
     "SqlStore",

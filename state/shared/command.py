@@ -79,6 +79,43 @@ class HandOver(Command[Any, Any]):
         return ()
 
 
+class StartTool(Command[Any, Any]):
+    """A tool that outlasts its reply has been started. Written by the framework, never by a model."""
+
+    op: Literal["start_tool"] = "start_tool"
+    key: str
+    """Its idempotency key."""
+    tool: str
+    arguments: dict[str, JsonValue]
+
+    def apply(self, state: Any, context: Any) -> Any:
+        """Return the state unchanged."""
+        return state
+
+    def touches(self, state: Any) -> tuple[str, ...]:
+        """Return no parts: it never conflicts."""
+        return ()
+
+
+class EndTool(Command[Any, Any]):
+    """The user has been told the result of such a tool."""
+
+    op: Literal["end_tool"] = "end_tool"
+    key: str
+
+    def apply(self, state: Any, context: Any) -> Any:
+        """Return the state unchanged."""
+        return state
+
+    def touches(self, state: Any) -> tuple[str, ...]:
+        """Return no parts: it never conflicts."""
+        return ()
+
+
+FRAMEWORK_COMMANDS: tuple[type[Command[Any, Any]], ...] = (HandOver, StartTool, EndTool)
+"""Commands that change no state; reserved for the framework."""
+
+
 def overlap(one: str, other: str) -> bool:
     """Whether two parts overlap.
 

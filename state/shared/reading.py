@@ -42,6 +42,7 @@ def read_state(kind: type[N], state: str, what: str, *, schema: int = 1) -> N:
             another value. Nothing is filled with defaults.
     """
     places: Collection[str]
+    value: N | None = None
     try:
         value = parsed(kind, state)
         places = dict.fromkeys(differences(state, value))
@@ -56,7 +57,7 @@ def read_state(kind: type[N], state: str, what: str, *, schema: int = 1) -> N:
         )
     except (ValueError, ArithmeticError, RecursionError) as error:
         places = [type(error).__name__]
-    if not places:
+    if value is not None and not places:
         return value
     shown = ", ".join([*places][:_SHOWN])
     more = f" and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""

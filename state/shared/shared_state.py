@@ -3,7 +3,7 @@
 import asyncio
 import copy
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 from pydantic import BaseModel, JsonValue, ValidationError
 
 from state.shared.basis import Basis
-from state.shared.command import WHOLE, C, Command, HandOver, S, overlap
+from state.shared.command import (
+    FRAMEWORK_COMMANDS,
+    WHOLE,
+    C,
+    Command,
+    EndTool,
+    HandOver,
+    S,
+    StartTool,
+    overlap,
+)
 from state.shared.errors import (
     Busy,
     JournalFault,
@@ -36,6 +46,10 @@ logger = logging.getLogger(__name__)
 # For functions that create a shared state: type checkers do not know S and C there.
 N = TypeVar("N", bound=BaseModel)
 X = TypeVar("X")
+
+_FRAMEWORK: dict[object, type[Command[Any, Any]]] = {
+    kind.model_fields["op"].default: kind for kind in FRAMEWORK_COMMANDS
+}
 
 TRIES = 5
 """How often the journal may report a taken version without any new entry before the writer gives up."""
@@ -130,7 +144,10 @@ class SharedState(Generic[S, C]):
         self._waiting = 0
         self._subscribers: list[Subscriber[S]] = []
         past = tuple(past)
-        self._handover = _last_handover(past)
+        self._handover: HandOver | None = None
+        self._unfinished: dict[str, StartTool] = {}
+        for entry in past:
+            self._note(_framework_commands(entry))
         self._keys: dict[str, tuple[str, Applied[S] | Entry]] = {
             entry.key: (entry.body or "", entry) for entry in past if entry.key
         }
@@ -225,6 +242,11 @@ class SharedState(Generic[S, C]):
     def handover(self) -> HandOver | None:
         """The last handoff, if there has been one."""
         return self._handover
+
+    @property
+    def unfinished(self) -> Sequence[StartTool]:
+        """The tools that have been started and whose result the user has not been told."""
+        return tuple(self._unfinished.values())
 
     @property
     def taken_over(self) -> bool:
@@ -430,9 +452,7 @@ class SharedState(Generic[S, C]):
             self._keys[change.key] = (change.body or "", applied)
         if change.basis is not None:
             change.basis.own.add(applied.version)
-        for command in commands:
-            if isinstance(command, HandOver):
-                self._handover = command
+        self._note(commands)
         self._swap(applied, touched, guard)
         return applied
 
@@ -465,6 +485,16 @@ class SharedState(Generic[S, C]):
         if state is not self._state:
             state = validated(state, self._state)
         return state, speaker, touched
+
+    def _note(self, commands: Iterable[Command[Any, Any]]) -> None:
+        for command in commands:
+            match command:
+                case HandOver():
+                    self._handover = command
+                case StartTool():
+                    self._unfinished[command.key] = command
+                case EndTool():
+                    self._unfinished.pop(command.key, None)
 
     async def _reload_finds_key(self, key: str) -> bool:
         """Whether a reload finds this key in the journal, so that the first answer can be repeated."""
@@ -507,7 +537,7 @@ class SharedState(Generic[S, C]):
             return
         for entry in await self._journal.after(self._version):
             applied = self._restored(entry, before=self._state)
-            self._handover = _last_handover((entry,)) or self._handover
+            self._note(_framework_commands(entry))
             if entry.key:
                 self._keys[entry.key] = (entry.body or "", applied)
             self._swap(applied, entry.touched)
@@ -537,12 +567,11 @@ def _demand_frozen(kind: type[BaseModel]) -> None:
         raise TypeError("; ".join(faults))
 
 
-def _last_handover(entries: Sequence[Entry]) -> HandOver | None:
-    """Return the last handoff in journal rows; fields that a newer release wrote are ignored."""
-    for entry in reversed(entries):
-        for command in reversed(entry.commands):
-            if command.get("op") == HandOver.model_fields["op"].default:
-                known = {name: command[name] for name in HandOver.model_fields if name in command}
-                with suppress(ValidationError):
-                    return HandOver.model_validate(known)
-    return None
+def _framework_commands(entry: Entry) -> Iterator[Command[Any, Any]]:
+    """Read the framework's commands in a row; fields that a newer release wrote are ignored."""
+    for command in entry.commands:
+        kind = _FRAMEWORK.get(command.get("op"))
+        if kind is not None:
+            known = {name: command[name] for name in kind.model_fields if name in command}
+            with suppress(ValidationError):
+                yield kind.model_validate(known)

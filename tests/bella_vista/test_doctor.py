@@ -285,8 +285,8 @@ async def test_a_database_that_can_be_used_is_left_as_it_was(database: str) -> N
 
     assert found.mark is Mark.OK
     async with open_store(database, "doctor") as store:
-        assert await store.lease_at("doctor") is None
-        assert await store.lost_places() == []
+        assert await store.leases.at("doctor") is None
+        assert await store.leases.lost() == []
 
 
 async def test_a_database_that_cannot_be_written_to_is_a_fault(

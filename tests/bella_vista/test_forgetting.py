@@ -359,15 +359,17 @@ async def test_the_room_she_called_in_goes_with_her(store: SqlStore, office: Sql
     number = PHONE.replace(" ", "")
     rooms = [f"call-{number}", "table-5", f"call-{number}-again", "table-6"]
     for room in rooms:
-        await store.take_place(room, f"job for {room}", seconds=60)
+        await store.leases.take(room, f"job for {room}", seconds=60)
     other = await another(store)
-    await store.assign(rooms[0], f"job for {rooms[0]}", state_id=order_id, guest=f"sip_{number}")
-    await store.assign("table-5", "job for table-5", state_id=other, guest="page-7")
+    await store.leases.assign(
+        rooms[0], f"job for {rooms[0]}", state_id=order_id, guest=f"sip_{number}"
+    )
+    await store.leases.assign("table-5", "job for table-5", state_id=other, guest="page-7")
 
     done = await forgotten(office)
 
     assert (list(done.orders), done.left) == ([order_id], [])
-    assert [await store.lease_at(room) is None for room in rooms] == [True, False, True, False]
+    assert [await store.leases.at(room) is None for room in rooms] == [True, False, True, False]
     assert not any(number.encode() in path.read_bytes() for path in done.looked_in)
 
 
@@ -376,11 +378,11 @@ async def test_an_order_that_only_her_telephone_was_tied_to_lets_go_of_it(
 ) -> None:
     order_id = (await begun(store)).state.order_id
     await store.record(order_id, Moment(1, "heard", "guest", "It is me"))
-    await store.take_place("table-5", "job", seconds=60)
-    await store.assign("table-5", "job", state_id=order_id, guest="sip_+12125550199")
+    await store.leases.take("table-5", "job", seconds=60)
+    await store.leases.assign("table-5", "job", state_id=order_id, guest="sip_+12125550199")
 
     done = await forgotten(office)
 
     assert (done.mentions, done.left) == ([order_id], [])
-    assert await store.lease_of(order_id) is None
+    assert await store.leases.of(order_id) is None
     assert await store.said(order_id) == []

@@ -2,9 +2,10 @@ from pathlib import Path
 
 import pytest
 
+from agents.app.replay.reading import ConversationFaults, load_conversation
+from agents.app.replay.running import run_conversation
 from bella_vista.app import APP
-from bella_vista.conversations import ConversationFaults, load_conversation
-from bella_vista.replay import Defaults, run_conversation
+from bella_vista.settings import Settings
 from tests.bella_vista.terminal.restaurant import MENU
 
 SCRIPT = """
@@ -18,7 +19,7 @@ script:
 async def held(tmp_path: Path, text: str) -> list[str]:
     path = tmp_path / "c.yaml"
     path.write_text(text)
-    lines = await run_conversation(load_conversation(path), Defaults(APP, menu=MENU))
+    lines = await run_conversation(APP, load_conversation(APP, path), Settings(menu=MENU))
     return [line.removeprefix(f"{tmp_path}/") for line in lines]
 
 

@@ -30,7 +30,7 @@ from agents.roster import restaurant_graph
 from bella_vista.app import APP
 from bella_vista.settings import Settings
 from state.commands import GuestCommand, OrderCommand, Reprice, StaffCommand
-from state.shared import HandOver
+from state.shared import FRAMEWORK_COMMANDS
 from tests.agents.restaurant import restaurant
 from tests.reference.docstrings import arguments, markdown, summary
 from tests.reference.refusals import refusals
@@ -47,7 +47,8 @@ def commands_page() -> str:
     """Describe every command: what a model reads of it, its fields, who offers it, what it answers."""
     ours = (f"{_commands('The guest', _GUEST)}\n\n{_commands('The house', _STAFF)}").strip()
     own = "\n\n".join(
-        f"### `{tool_name(kind)}`\n\n{markdown(kind.__doc__ or '')}" for kind in (Reprice, HandOver)
+        f"### `{tool_name(kind)}`\n\n{markdown(kind.__doc__ or '')}"
+        for kind in (Reprice, *FRAMEWORK_COMMANDS)
     )
     return f"{ours}\n\n## The program itself\n\n{own}"
 

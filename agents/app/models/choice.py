@@ -12,8 +12,8 @@ from agents.app.setting_values import OPENAI, SCRIPT
 from agents.app.settings import AppSettings, SettingsFaults
 
 if TYPE_CHECKING:
+    from agents.app.replay.form import ScriptStep
     from agents.testing import ScriptedLLM
-    from bella_vista.conversations.form import ScriptStep
 
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
@@ -42,7 +42,7 @@ def language_model(
     """
     name = name or settings.model
     if name.startswith(SCRIPT):
-        from bella_vista.conversations.reading import load_script
+        from agents.app.replay.reading import load_script
 
         return scripted(load_script(Path(name.removeprefix(SCRIPT)).expanduser()))
     build = local or (lambda: _local(app, context, settings))

@@ -65,7 +65,7 @@ async def _announce_move(
     presence: Presence,
 ) -> None:
     """Tell this room that the state is served in another one now, if it is."""
-    there = await store.lease_of(conversation.call.shared.state_id)
+    there = await store.leases.of(conversation.call.shared.state_id)
     if there is not None and there.place != lease.name:
         conversation.page.ended("moved", present=presence.present)
         await send_transcription(

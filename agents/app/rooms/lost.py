@@ -53,12 +53,12 @@ async def _lost(store: SqlStore) -> list[Lease]:
     Where nothing can be written no agent can renew, so none is taken for dead: a write is tried
     first. After a locked or full database has recovered, live agents get the time to renew.
     """
-    await store.take_place(_PROBE, _PROBE, seconds=0.0)
-    await store.leave_place(_PROBE, _PROBE, done=True)
-    silent = {(one.place, one.holder) for one in await store.lost_places()}
+    await store.leases.take(_PROBE, _PROBE, seconds=0.0)
+    await store.leases.release(_PROBE, _PROBE, done=True)
+    silent = {(one.place, one.holder) for one in await store.leases.lost()}
     if any(holder is not None for _, holder in silent):
         await asyncio.sleep(_LOOK_AGAIN_S)
-    return [one for one in await store.lost_places() if (one.place, one.holder) in silent]
+    return [one for one in await store.leases.lost() if (one.place, one.holder) in silent]
 
 
 async def tell_staff(app: AnyApp, settings: AppSettings, room: str, metadata: JobMetadata) -> None:
@@ -66,13 +66,13 @@ async def tell_staff(app: AnyApp, settings: AppSettings, room: str, metadata: Jo
     async with _store(app, settings) as store:
         state_id = metadata.state_id
         name = lease_name(settings.agent_name, room)
-        if state_id is None and (lease := await store.lease_at(name)) is not None:
+        if state_id is None and (lease := await store.leases.at(name)) is not None:
             state_id = lease.state_id
         if state_id is not None and app.given_up is not None:
             await _flag(app, settings, store, state_id)
         # The call is not recovered again: the next guest in a room of this name starts a new state.
-        await store.take_place(name, _GIVEN_UP, seconds=1.0, supersedes=metadata.supersedes)
-        await store.leave_place(name, _GIVEN_UP, done=True)
+        await store.leases.take(name, _GIVEN_UP, seconds=1.0, supersedes=metadata.supersedes)
+        await store.leases.release(name, _GIVEN_UP, done=True)
 
 
 async def _flag(app: AnyApp, settings: AppSettings, store: SqlStore, state_id: str) -> None:

@@ -118,7 +118,7 @@ async def _named(
         return state_of(metadata.resume_code, secret)
     if metadata.state_id is not None:
         state_id = metadata.state_id.strip().lower()
-        known = await store.lease_of(state_id)
+        known = await store.leases.of(state_id)
         return state_id if known is None or known.guest in (None, guest) else None
     if lease.open and lease.state_id is not None and lease.guest == guest:
         return lease.state_id

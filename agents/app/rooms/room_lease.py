@@ -102,7 +102,7 @@ class RoomLease:
         seen: Lease | None = None
         while True:
             try:
-                there = await self._store.lease_at(self._name)
+                there = await self._store.leases.at(self._name)
                 if seen is not None and there is not None and there.until > seen.until:
                     return False
                 seen = there
@@ -111,7 +111,7 @@ class RoomLease:
                     if loop.time() < watching_since + WATCH_S:
                         await asyncio.sleep(RENEW_EVERY_S / 2)
                         continue
-                self._lease = await self._store.take_place(
+                self._lease = await self._store.leases.take(
                     self._name,
                     self._holder,
                     seconds=LEASE_S,
@@ -130,7 +130,7 @@ class RoomLease:
                 await asyncio.sleep(RENEW_EVERY_S)
             else:
                 if self._released:  # meanwhile: it would not be renewed
-                    await self._store.leave_place(self._name, self._holder, done=False)
+                    await self._store.leases.release(self._name, self._holder, done=False)
                     return False
                 self._held_until = loop.time() + LEASE_S
                 self._renewing = loop.create_task(self._renew())
@@ -149,7 +149,9 @@ class RoomLease:
         give_up_at = loop.time() + DATABASE_WAIT_S
         while True:
             try:
-                await self._store.assign(self._name, self._holder, state_id=state_id, guest=guest)
+                await self._store.leases.assign(
+                    self._name, self._holder, state_id=state_id, guest=guest
+                )
             except LeaseLost:
                 self._lost()
                 raise
@@ -171,7 +173,7 @@ class RoomLease:
         self._renewing.cancel()
         await asyncio.gather(self._renewing, return_exceptions=True)
         try:
-            await self._store.leave_place(self._name, self._holder, done=True)
+            await self._store.leases.release(self._name, self._holder, done=True)
         except StateError as fault:
             logger.warning("room lease could not be reset: %s", fault.message)
             if not self._released:
@@ -198,7 +200,7 @@ class RoomLease:
         await asyncio.gather(self._renewing, return_exceptions=True)
         self._renewing = None
         try:
-            await self._store.leave_place(self._name, self._holder, done=done)
+            await self._store.leases.release(self._name, self._holder, done=done)
         except StateError as fault:  # the lease expires on its own
             logger.warning("room lease could not be released: %s", fault.message)
 
@@ -212,7 +214,7 @@ class RoomLease:
         """Renew the lease once; returns whether no other agent has it."""
         now = asyncio.get_running_loop().time()
         try:
-            await self._store.renew(self._name, self._holder, seconds=LEASE_S)
+            await self._store.leases.renew(self._name, self._holder, seconds=LEASE_S)
         except LeaseLost:
             self._lost()
             return False

@@ -35,6 +35,7 @@ def make_app_worker(app: AnyApp, settings: AppSettings) -> Worker:
         setup=partial(_prepare, app),
         preload=(app.module, *PRELOAD, *app.preload),
         noun=app.noun,
+        application=app.package,
     )
     # Pickled by name: every job process imports the module that declares the application.
     worker.rtc_session(partial(_serve_room, app), agent_name=settings.agent_name)

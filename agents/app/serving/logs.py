@@ -2,8 +2,8 @@
 
 Messages and exceptions of libraries may contain what a guest has said. So of a library's message
 only the start is kept, up to where values begin; of an exception its type and the places it came
-through; of the extra fields of a library's message those known to be harmless. Our own messages are
-fixed texts and are kept whole.
+through; of the extra fields of a library's message those known to be harmless. The messages of the
+framework and of the application are fixed texts and are kept whole.
 """
 
 import json
@@ -18,9 +18,9 @@ from types import TracebackType
 
 from pydantic import JsonValue
 
+from agents.app.importing import FRAMEWORK
 from agents.app.terminal.json_lines import json_line
 
-_OURS = frozenset({"agents", "bella_vista", "rpc", "state"})
 _HARMLESS = frozenset({"exit_code", "job_id", "max_retry", "pid", "retry_count", "room"})
 _ADDED = ("error_kind", "error_places")
 _USUAL = frozenset({*vars(logging.makeLogRecord({})), "message", "asctime", "taskName", *_ADDED})
@@ -31,11 +31,19 @@ _UNHANDLED = logging.getLogger(__name__)
 
 
 class RedactingFilter(logging.Filter):
-    """Redacts every record in place, and passes it on."""
+    """Redacts every record in place, and passes it on.
+
+    Args:
+        application: The application's package, if there is one.
+    """
+
+    def __init__(self, application: str | None = None) -> None:
+        super().__init__()
+        self._ours = _ours(application)
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Redact a record."""
-        ours = record.name.partition(".")[0] in _OURS
+        ours = any(f"{record.name}.".startswith(f"{name}.") for name in self._ours)
         text = _text(record)
         record.msg, record.args = (text if ours else _VALUES.split(text, maxsplit=1)[0]), ()
         self._redact_exception(record)
@@ -106,15 +114,18 @@ class PlainLines(_Lines):
         return text
 
 
-def log_as_worker(secrets: Sequence[str], *, plain: bool = False) -> None:
+def log_as_worker(
+    secrets: Sequence[str], *, application: str | None = None, plain: bool = False
+) -> None:
     """Log this process, and its jobs through it, to stderr.
 
     Args:
         secrets: Texts to redact.
+        application: The application's package, if there is one.
         plain: Whether to write lines for a developer; else one JSON object per line.
     """
     handler = logging.StreamHandler()
-    handler.addFilter(RedactingFilter())
+    handler.addFilter(RedactingFilter(application))
     handler.setFormatter(PlainLines(secrets) if plain else JsonLines(secrets))
     root = logging.getLogger()
     for old in tuple(root.handlers):
@@ -122,21 +133,25 @@ def log_as_worker(secrets: Sequence[str], *, plain: bool = False) -> None:
     root.addHandler(handler)
     root.setLevel(logging.WARNING)
     # livekit-agents 1.8.9 gives a job process the levels that are set here.
-    for name in _OURS:
+    for name in _ours(application):
         logging.getLogger(name).setLevel(logging.INFO)
     # Its info lines are replaced by ours, which name the room and hold no other data.
     logging.getLogger("livekit").setLevel(logging.WARNING)
     _log_unhandled_exceptions()
 
 
-def log_as_job() -> None:
+def _ours(application: str | None) -> frozenset[str]:
+    return FRAMEWORK | ({application} if application else set())
+
+
+def log_as_job(application: str | None = None) -> None:
     """Redact a job process's records before they are sent to its worker.
 
     livekit-agents 1.8.9 puts a handler on the root that sends records to the worker, each formatted
     with its exception's message, before it sets a job process up.
     """
     for handler in logging.getLogger().handlers:
-        handler.addFilter(RedactingFilter())
+        handler.addFilter(RedactingFilter(application))
     # A record that cannot be sent would be printed with all its data.
     logging.raiseExceptions = False
     _log_unhandled_exceptions()

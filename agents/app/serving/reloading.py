@@ -12,6 +12,7 @@ from asyncio.subprocess import PIPE, Process
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from signal import SIGINT, SIGTERM
 from typing import NoReturn, TypeVar
@@ -19,13 +20,11 @@ from typing import NoReturn, TypeVar
 from watchfiles import Change, awatch
 
 from agents.app.app import AnyApp
+from agents.app.importing import FRAMEWORK
 from agents.app.livekit_server import USUAL_PORT, LocalServer
 from agents.app.serving.worker_process import MOVE
 from agents.app.settings import AppSettings
 from agents.app.terminal.streams import print_error
-
-_HOME = Path(__file__).resolve().parents[3]
-_FRAMEWORK = ("agents", "rpc", "state")
 
 _WRITTEN = (".json", ".md", ".py", ".yaml", ".yml")
 _DEBOUNCE_MS, _STEP_MS = 300, 50
@@ -288,7 +287,9 @@ async def _run_dev(app: AnyApp, server: Path | None) -> int:
 def watched_files(app: AnyApp, settings: AppSettings) -> Watched:
     """Return the files whose change restarts the worker of an application."""
     package = sys.modules.get(app.module, sys.modules["__main__"]).__file__ or ""
-    folders = {*(_HOME / name for name in _FRAMEWORK), Path(package).resolve().parent}
+    specs = [find_spec(name) for name in FRAMEWORK]
+    places = [place for spec in specs if spec for place in spec.submodule_search_locations or ()]
+    folders = {*(Path(place).resolve() for place in places), Path(package).resolve().parent}
     named = (getattr(settings, option) for option in app.options)
     return Watched(
         sorted(folders), [Path(".env"), *(one for one in named if isinstance(one, Path))]

@@ -47,6 +47,7 @@ class Worker(AgentServer):
         setup: Prepares a process before its call.
         preload: Modules that are imported once for all of its processes.
         noun: What the application calls a state.
+        application: The application's package, if there is one.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Worker(AgentServer):
         setup: Setup | None,
         preload: Sequence[str],
         noun: str,
+        application: str | None,
     ) -> None:
         secret = settings.livekit_api_secret
         super().__init__(
@@ -77,7 +79,7 @@ class Worker(AgentServer):
             shutdown_process_timeout=_SHUTDOWN_S,
             initialize_process_timeout=_INITIALIZE_S,
             session_end_timeout=_SESSION_END_S,
-            setup_fnc=partial(_set_up, setup),
+            setup_fnc=partial(_set_up, setup, application),
             preload_modules=list(preload),
         )
         self.settings = settings
@@ -117,6 +119,7 @@ def make_server(
     setup: Setup | None = None,
     preload: Sequence[str] = (),
     noun: str = "state",
+    application: str | None = None,
 ) -> Worker:
     """Make the server of a module that workers run; ``rtc_session`` registers its entrypoint.
 
@@ -131,6 +134,7 @@ def make_server(
         preload: Modules that are imported once for all of its processes, including the caller's;
             none may start a thread.
         noun: What the application calls a state.
+        application: Its package, if there is one, whose log messages are kept whole.
     """
     return Worker(
         settings,
@@ -140,11 +144,12 @@ def make_server(
         setup=setup,
         preload=preload,
         noun=noun,
+        application=application,
     )
 
 
-def _set_up(setup: Setup | None, process: JobProcess) -> None:
-    log_as_job()
+def _set_up(setup: Setup | None, application: str | None, process: JobProcess) -> None:
+    log_as_job(application)
     if process.executor_type is JobExecutorType.PROCESS:
         # A job without a handler ignores the signal. livekit-agents 1.8.9 has its processes ignore
         # it as well, but not those that are forked from one in which livekit is imported.

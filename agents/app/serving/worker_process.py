@@ -32,7 +32,7 @@ def run_worker(app: AnyApp, *, ready: int | None = None) -> int:
         SettingsFaults: Everything that is wrong with the settings.
     """
     settings = checked_settings(app)
-    log_as_worker(settings.secrets, plain=ready is not None)
+    log_as_worker(settings.secrets, application=app.package, plain=ready is not None)
     # Imported late: an import takes a second, which reporting faults should not need.
     with gc_paused():
         from agents.app.serving.app_worker import make_app_worker

@@ -1,19 +1,20 @@
 """A process of the clinic that is killed: ``python -m examples.clinic.tests.killed FOLDER MOMENT``.
 
-It talks about ``visit-1``, books Tuesday at 9:30 and sends a message. At the moment named it writes a
-line to standard output and kills itself, as a lost machine would.
+It talks about ``visit-1``: asks the insurer, or books Tuesday at 9:30 and sends a message. At the moment
+named it writes a line to standard output and kills itself, as a lost machine would.
 """
 
 import asyncio
 import os
 import signal
 import sys
-from datetime import datetime
+from dataclasses import replace
+from datetime import date, datetime
 from pathlib import Path
 
 from agents.testing import Conversation, ScriptedLLM, calls, says
+from examples.clinic.app import APP
 from examples.clinic.calendar import Calendar
-from examples.clinic.desk import front_desk
 from examples.clinic.tests.kit import MARY, Front
 from examples.clinic.visit import ClinicState
 from state.shared import SharedState, SqlStore
@@ -34,11 +35,16 @@ class DyingCalendar(Calendar):
         die("the calendar holds the slot")
 
 
-class DyingMessages:
-    """Sends a message, and never comes to say so. What was sent is in a file."""
+class DyingPartners:
+    """An insurer and a message service that act, and never come to say so. The key is in a file."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
+
+    async def plan(self, member_id: str, birth_date: date, *, key: str) -> str | None:
+        self.file.write_text(key)
+        die("the insurer is asked")
+        return None
 
     async def send(self, phone: str, text: str, *, key: str) -> None:
         self.file.write_text(key)
@@ -46,33 +52,39 @@ class DyingMessages:
 
 
 async def main(folder: Path, moment: str) -> None:
-    front = Front(folder)
-    clinic = front.clinic
+    clinic = Front(folder).clinic
     if moment == "calendar":
         clinic.calendar.__class__ = DyingCalendar
-    if moment == "message":
-        object.__setattr__(clinic, "messages", DyingMessages(folder / "sent"))
+    partners = DyingPartners(folder / "key")
+    clinic = replace(clinic, insurer=partners, messages=partners)
     model = ScriptedLLM(
         [
             says("Your name?"),
             calls(("identify", MARY), ("set_reason", {"reason": "cleaning"})),
-            calls(("set_phone", {"phone": "312 555 0199"}), "transfer_to_scheduling"),
-            says("On which day?"),
-            calls(("choose_slot", {"slot": "tuesday 9:30"})),
+            calls(
+                ("set_phone", {"phone": "312 555 0199"}),
+                "transfer_to_insurance" if moment == "insurer" else "transfer_to_scheduling",
+            ),
+            says("And then?"),
+            calls(
+                ("check_insurance", {"member_id": "M4411"})
+                if moment == "insurer"
+                else ("choose_slot", {"slot": "tuesday 9:30"})
+            ),
             says("Shall I book it?"),
             calls("book_visit"),
             calls("transfer_to_survey"),
+            calls("send_text"),
             says("May I?"),
-            calls(("allow_text", {"text_consent": True})),
             calls("send_text"),
             says("Sent."),
         ]
     )
     async with SqlStore(f"sqlite:///{folder}/visits.db", owner="clinic", schema=1) as store:
         visit = await SharedState.open(store, "visit-1", ClinicState(visit_id="visit-1"), clinic)
-        async with Conversation(front_desk(visit), model) as talk:
+        async with Conversation(APP.call(visit), model) as talk:
             await talk.user_says("Mary Shelley, 30 August 1997, a cleaning, 312 555 0199")
-            await talk.user_says("Tuesday at 9:30")
+            await talk.user_says("M4411, Tuesday at 9:30")
             if moment == "between":
                 die("the slot is chosen")
             await talk.user_says("Yes. That is all.")

@@ -1,15 +1,16 @@
 """Doubles of the clinic's partners, and a clinic at a fixed time."""
 
 import asyncio
+from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
 from agents.handoff import Call
 from agents.testing import Clock
+from examples.clinic.app import APP
 from examples.clinic.clinic import Clinic, load_clinic
 from examples.clinic.commands import Identify, SetPhone, SetReason
-from examples.clinic.desk import front_desk
 from examples.clinic.visit import ClinicState
 from state.shared import Command, SharedState
 
@@ -66,12 +67,8 @@ class Front:
 
     def another_process(self) -> Clinic:
         """Return the clinic as another process sees it: with a calendar of its own over the table."""
-        return load_clinic(
-            self.folder / "calendar.db",
-            lambda zone: self.clock,
-            insurer=self.insurer,
-            messages=self.messages,
-        )
+        clinic = load_clinic(self.folder / "calendar.db", lambda zone: self.clock)
+        return replace(clinic, insurer=self.insurer, messages=self.messages)
 
     def visit(
         self, state: ClinicState | None = None, *, agent: str | None = None, name: str = "visit-1"
@@ -93,4 +90,4 @@ class Front:
     def call(
         self, state: ClinicState | None = None, *, agent: str | None = None
     ) -> Call[ClinicState, Clinic]:
-        return front_desk(self.visit(state, agent=agent))
+        return APP.call(self.visit(state, agent=agent))

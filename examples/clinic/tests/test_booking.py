@@ -9,13 +9,14 @@ import pytest
 
 from examples.clinic import calendar
 from examples.clinic.actions import book
-from examples.clinic.commands import ChooseSlot
+from examples.clinic.commands import CheckIn, ChooseSlot
 from examples.clinic.tests.kit import TUESDAY, WEDNESDAY, Front
 from examples.clinic.visit import NotReady, SlotTaken, Unavailable
 from state.shared import (
     Entry,
     NotStored,
     OutcomeUnknown,
+    Refused,
     SharedState,
     Stale,
     StateError,
@@ -53,7 +54,7 @@ async def test_of_two_processes_that_want_one_slot_one_gets_it(front: Front) -> 
 
     refused = [one for one in outcomes if isinstance(one, SlotTaken)]
     assert len(refused) == 1
-    assert "2026-11-24T09:30" not in str(refused[0].facts["free"])
+    assert "Tuesday, November 24 at 9:30" not in str(refused[0].facts["free"])
     assert [first.state.slot, second.state.slot].count(TUESDAY) == 1
     assert [*held(front)] == [TUESDAY_KEY]
 
@@ -125,6 +126,17 @@ async def test_a_visit_that_is_not_ready_holds_no_slot(front: Front) -> None:
         await book(visit, TUESDAY, actor="page")
 
     assert held(front) == {}
+
+
+async def test_a_patient_who_has_come_books_no_other_slot(front: Front) -> None:
+    visit = front.visit(front.ready())
+    await book(visit, TUESDAY, actor="page")
+    await visit.apply(CheckIn(), actor="staff")
+
+    with pytest.raises(Refused, match="has arrived"):
+        await book(visit, WEDNESDAY, actor="page")
+
+    assert held(front) == {TUESDAY_KEY: "visit-1"}
 
 
 async def test_the_same_key_books_once(front: Front) -> None:

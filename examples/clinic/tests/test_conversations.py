@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.handoff import Event, Said, YourTurn, parameters_of, tool_name
+from agents.handoff import parameters_of, tool_name
 from agents.testing import (
     Conversation,
     RulesLLM,
@@ -13,15 +13,22 @@ from agents.testing import (
     calls,
     load_rules,
     says,
-    until,
 )
-from examples.clinic.commands import AllowText, Identify, RecordBooking, SetReason
+from examples.clinic.app import APP
+from examples.clinic.clinic import Clinic
+from examples.clinic.commands import Identify, SetReason
 from examples.clinic.desk import DESK, digest
 from examples.clinic.tests.kit import ADA, MARY, TUESDAY, WEDNESDAY, Front
-from examples.clinic.visit import Stage
+from examples.clinic.visit import ClinicState, Insurance
 from state.shared import SharedState, SqlStore
 
 RULES = Path(__file__).parents[1] / "rules.yaml"
+
+
+async def told(talk: Conversation[ClinicState, Clinic]) -> None:
+    """Wait until the patient has been told what the insurer said."""
+    await talk.call.slow_tools.told()
+    await talk.answered()
 
 
 async def test_a_patient_books_through_all_four_agents(front: Front) -> None:
@@ -40,12 +47,12 @@ async def test_a_patient_books_through_all_four_agents(front: Front) -> None:
             calls("transfer_to_insurance"),
             says("Your member number?"),
             calls(("check_insurance", {"member_id": "M4411"})),
-            says("I am asking your insurer."),
-            calls("transfer_to_scheduling"),
+            says("You are covered."),
+            calls("transfer_back"),
             says("Anything else?"),
             calls("transfer_to_survey"),
+            calls("send_text"),
             says("May I send you a text message?"),
-            calls(("allow_text", {"text_consent": True})),
             calls("send_text"),
             says("It is on its way. From one to five, how was this call?"),
             calls(("rate", {"rating": 5}), "end_call"),
@@ -61,15 +68,14 @@ async def test_a_patient_books_through_all_four_agents(front: Front) -> None:
         await talk.user_says("Will my insurance pay?")
         await talk.user_says("M4411")
         front.insurer.answers.set()
-        await until(lambda: talk.state.insurance is not None)
-        await talk.answered()
+        await told(talk)
         await talk.user_says("Thanks")
         await talk.user_says("That is all")
         await talk.user_says("Yes, please")
         last = await talk.user_says("Five")
 
     visit = talk.state
-    assert (visit.stage, visit.slot, visit.reason) == (Stage.BOOKED, TUESDAY, "toothache")
+    assert (visit.stage, visit.slot, visit.reason) == ("booked", TUESDAY, "toothache")
     assert visit.insurance is not None
     assert visit.insurance.plan == "Dental Basic"
     assert (visit.text_sent, visit.rating) == (TUESDAY, 5)
@@ -86,18 +92,23 @@ async def test_the_model_without_a_key_follows_a_whole_visit(front: Front) -> No
         await talk.user_says("Tuesday at 9:30")
         await talk.user_says("yes")
         await talk.user_says("does my insurance pay?")
-        await talk.user_says("it is m4411")
+        insured = await talk.user_says("it is m4411")
         front.insurer.answers.set()
-        await until(lambda: talk.state.insurance is not None)
-        await talk.answered()
+        await told(talk)
         await talk.user_says("thanks")
-        await talk.user_says("that is all")
+        consent = await talk.user_says("that is all")
         await talk.user_says("yes")
         await talk.user_says("5")
         last = await talk.user_says("bye")
 
     assert asked.said == ["I need this first: phone. Could you tell me?"]
     assert "Monday, November 23 at 9:00" in offered.said[0]
+    assert insured.said == [
+        "I am asking your insurer; this can take up to half a minute.",
+        "Covered by Dental Basic.",
+    ]
+    assert consent.said == ["May I send you a text message with your appointment?"]
+    assert len(front.messages.sent) == 1
     assert (talk.state.slot, talk.state.rating) == (TUESDAY, 5)
     assert last.ended is not None
 
@@ -177,12 +188,8 @@ async def test_a_slot_that_another_visit_takes_meanwhile_is_refused(front: Front
     (booking,) = turn.tools
     assert booking.is_error
     assert "slot_taken" in booking.output
-    assert "2026-11-23T09:00" in booking.output
+    assert "Monday, November 23 at 9:00" in booking.output
     assert talk.state.slot is None
-
-
-def said(events: list[Event]) -> list[str]:
-    return [event.text for event in events if isinstance(event, Said)]
 
 
 async def test_the_talk_goes_on_while_the_insurer_takes_its_time(front: Front) -> None:
@@ -191,88 +198,99 @@ async def test_the_talk_goes_on_while_the_insurer_takes_its_time(front: Front) -
         [
             says("Your member number?"),
             calls(("check_insurance", {"member_id": "m 4411"})),
-            says("I am asking; this takes a moment."),
             calls("ask_clinic"),
             says("We are at 12 Maple Street."),
+            says("You are covered by Dental Basic."),
         ]
     )
 
     async with Conversation(front.call(state, agent="insurance"), model) as talk:
-        await talk.user_says("M 4411")
-        meanwhile = (await talk.user_says("Where are you?")).said
-        before = len([*talk.events])
+        asked = await talk.user_says("M 4411")
+        meanwhile = await talk.user_says("Where are you?")
         assert talk.state.insurance is None
         front.insurer.answers.set()
-        await until(lambda: len([*talk.events]) > before + 2)
-        await talk.answered()
-        after = [*talk.events][before:]
+        await told(talk)
 
-    assert meanwhile == ["We are at 12 Maple Street."]
-    assert talk.state.insurance is not None
-    assert any("Dental Basic" in text for text in said(after))
-    assert [event.turn for event in after if isinstance(event, YourTurn)] == [2]
-    assert front.insurer.keys == ["visit-1:M4411"]
+    assert asked.said == ["I am asking your insurer; this can take up to half a minute."]
+    assert meanwhile.said == ["We are at 12 Maple Street.", "You are covered by Dental Basic."]
+    assert [turn.turn for turn in meanwhile.your_turns] == [2, 2]
+    assert ("assistant", "(check_insurance: Covered by Dental Basic.)") in (
+        model.requests[-1].texts
+    )
+    assert talk.state.insurance == Insurance(member_id="M4411", plan="Dental Basic")
+    assert len(front.insurer.keys) == 1
 
 
 @pytest.mark.parametrize(
     ("answer", "fault", "words"),
     [
-        (None, None, "does not know"),
-        ("Dental Basic", ConnectionError("secret"), "cannot reach"),
+        (None, None, "The insurer knows no such member."),
+        ("Dental Basic", ConnectionError("secret"), "unavailable: The insurer cannot be reached"),
     ],
 )
 async def test_an_insurer_that_knows_nobody_or_fails_is_told(
     front: Front, answer: str | None, fault: Exception | None, words: str
 ) -> None:
     front.insurer.answer, front.insurer.fault = answer, fault
-    state = front.after(Identify(**ADA))
     model = ScriptedLLM(
         [
             says("Your member number?"),
             calls(("check_insurance", {"member_id": "M4411"})),
-            says("I am asking."),
+            says("I am sorry."),
         ]
     )
 
-    async with Conversation(front.call(state, agent="insurance"), model) as talk:
-        await talk.user_says("M4411")
+    async with Conversation(front.call(front.ready(), agent="insurance"), model) as talk:
+        turn = await talk.user_says("M4411")
         front.insurer.answers.set()
-        await until(lambda: words in " ".join(said([*talk.events])))
-        await talk.answered()
+        await told(talk)
 
+    assert turn.said[-1] == "I am sorry."
+    assert words in model.requests[-1].texts[-2][1]
+    assert not any("secret" in text for _, text in model.requests[-1].texts)
     assert (talk.state.insurance is None) == (fault is not None)
-    assert not any("secret" in text for text in said([*talk.events]))
 
 
-async def test_no_message_is_sent_without_consent(front: Front) -> None:
-    booked = front.ready().model_copy(update={"slot": TUESDAY})
+def booked(front: Front) -> ClinicState:
+    return front.ready().model_copy(update={"slot": TUESDAY})
+
+
+async def test_no_message_is_sent_before_the_patient_has_agreed(front: Front) -> None:
     model = ScriptedLLM(
         [
-            says("May I?"),
-            calls("send_text"),
-            calls(("allow_text", {"text_consent": False}), "send_text"),
+            says("Hello."),
+            calls("send_text", "send_text"),
+            says("May I send you a text message?"),
             says("No message, then."),
         ]
     )
 
-    async with Conversation(front.call(booked, agent="survey"), model) as talk:
-        turn = await talk.user_says("No")
+    async with Conversation(front.call(booked(front), agent="survey"), model) as talk:
+        asked = await talk.user_says("That is all")
+        await talk.user_says("No")
 
-    outputs = [one.output for one in turn.tools if one.name == "send_text"]
-    assert len(outputs) == 2
-    assert all("not_ready" in output for output in outputs)
+    assert all(tool.is_error and "not_answered" in tool.output for tool in asked.tools)
     assert front.messages.asked == 0
-    assert talk.state.text_consent is False
+    assert talk.state.text_sent is None
 
 
 async def test_a_message_is_sent_once(front: Front) -> None:
-    booked = front.ready().model_copy(update={"slot": TUESDAY, "text_consent": True})
     model = ScriptedLLM(
-        [says("Hello again."), calls("send_text", "send_text"), calls("send_text"), says("Sent.")]
+        [
+            says("Hello."),
+            calls("send_text"),
+            says("May I send you a text message?"),
+            calls("send_text", "send_text"),
+            says("Sent."),
+            calls("send_text"),
+            says("It has been sent already."),
+        ]
     )
 
-    async with Conversation(front.call(booked, agent="survey"), model) as talk:
-        await talk.user_says("Please send it")
+    async with Conversation(front.call(booked(front), agent="survey"), model) as talk:
+        await talk.user_says("That is all")
+        await talk.user_says("Yes")
+        await talk.user_says("Did you send it?")
 
     (message,) = front.messages.sent.values()
     assert message == (
@@ -284,13 +302,21 @@ async def test_a_message_is_sent_once(front: Front) -> None:
 
 async def test_a_message_that_cannot_be_sent_is_told_and_can_be_tried_again(front: Front) -> None:
     front.messages.fault = ConnectionError("secret")
-    booked = front.ready().model_copy(update={"slot": TUESDAY, "text_consent": True})
     model = ScriptedLLM(
-        [says("Hello."), calls("send_text"), says("Not sent."), calls("send_text"), says("Sent.")]
+        [
+            says("Hello."),
+            calls("send_text"),
+            says("May I?"),
+            calls("send_text"),
+            says("Not sent."),
+            calls("send_text"),
+            says("Sent."),
+        ]
     )
 
-    async with Conversation(front.call(booked, agent="survey"), model) as talk:
-        failed = await talk.user_says("Please send it")
+    async with Conversation(front.call(booked(front), agent="survey"), model) as talk:
+        await talk.user_says("That is all")
+        failed = await talk.user_says("Yes")
         assert talk.state.text_sent is None
         front.messages.fault = None
         await talk.user_says("Try again")
@@ -302,16 +328,36 @@ async def test_a_message_that_cannot_be_sent_is_told_and_can_be_tried_again(fron
     assert talk.state.text_sent == TUESDAY
 
 
-async def test_a_moved_visit_is_announced_anew(front: Front) -> None:
-    moved = front.ready().model_copy(
-        update={"slot": WEDNESDAY, "text_consent": True, "text_sent": TUESDAY}
+async def test_a_visit_that_was_moved_is_announced_anew(front: Front) -> None:
+    moved = front.ready().model_copy(update={"slot": WEDNESDAY, "text_sent": TUESDAY})
+    model = ScriptedLLM(
+        [says("Hello."), calls("send_text"), says("May I?"), calls("send_text"), says("Sent.")]
     )
-    model = ScriptedLLM([says("Hello."), calls("send_text"), says("Sent.")])
 
     async with Conversation(front.call(moved, agent="survey"), model) as talk:
-        await talk.user_says("Please send it")
+        await talk.user_says("That is all")
+        await talk.user_says("Yes")
 
     assert talk.state.text_sent == WEDNESDAY
+
+
+async def test_a_slot_is_not_booked_in_the_breath_in_which_it_was_chosen(front: Front) -> None:
+    model = ScriptedLLM(
+        [
+            says("On which day?"),
+            calls(("choose_slot", {"slot": "tuesday 9:30"}), "book_visit"),
+            says("Tuesday at 9:30. Shall I book it?"),
+            calls("book_visit"),
+            says("Booked."),
+        ]
+    )
+
+    async with Conversation(front.call(front.ready(), agent="scheduling"), model) as talk:
+        chosen = await talk.user_says("Tuesday at 9:30")
+        await talk.user_says("Yes")
+
+    assert "not_answered" in chosen.tools[1].output
+    assert talk.state.slot == TUESDAY
 
 
 async def test_no_card_number_is_kept_shown_or_logged(
@@ -329,9 +375,7 @@ async def test_no_card_number_is_kept_shown_or_logged(
 
     async with SqlStore(f"sqlite:///{file}", owner="clinic", schema=1) as store:
         visit = await SharedState.open(store, "visit-1", front.after(), front.clinic)
-        from examples.clinic.desk import front_desk
-
-        async with Conversation(front_desk(visit), model) as talk:
+        async with Conversation(APP.call(visit), model) as talk:
             turn = await talk.user_says("Mary Shelley. Bill 4242 4242 4242 4242 for it.")
 
     assert turn.heard == ["Mary Shelley. Bill [card] for it."]
@@ -357,7 +401,7 @@ async def test_name_birth_date_and_phone_reach_no_model_by_the_state(
     shown = [text for request in model.requests for _, text in request.texts]
     assert not any(secret in text for text in (*shown, caplog.text) for secret in secrets)
     assert digest(front.ready(), 3) == (
-        '{"version": 3, "stage": "open", "patient": "new", "phone": "known", "reason": "cleaning"}'
+        '{"stage": "open", "patient": "new", "phone_known": true, "reason": "cleaning"}'
     )
 
 
@@ -388,23 +432,13 @@ async def test_a_tool_that_breaks_changes_nothing_and_the_call_goes_on(
     assert (talk.state.patient, talk.state.reason) == (None, "other")
 
 
-async def test_a_rating_before_a_booking_is_refused(front: Front) -> None:
-    model = ScriptedLLM([says("Hello."), calls(("rate", {"rating": 5})), says("First a booking.")])
-
-    async with Conversation(front.call(agent="survey"), model) as talk:
-        turn = await talk.user_says("Five stars")
-
-    assert "not_ready" in turn.tools[0].output
-    assert talk.state.rating is None
-
-
 async def test_the_page_is_told_what_kind_of_answer_is_expected(front: Front) -> None:
     asked = [
         (front.after(), "reception"),
         (front.ready(), "reception"),
         (front.ready().model_copy(update={"wanted": TUESDAY}), "scheduling"),
-        (front.after(RecordBooking(slot=TUESDAY)), "survey"),
-        (front.after(RecordBooking(slot=TUESDAY), AllowText(text_consent=True)), "survey"),
+        (booked(front), "survey"),
+        (booked(front).model_copy(update={"text_sent": TUESDAY}), "survey"),
     ]
     expected: list[str] = []
     for state, agent in asked:
@@ -412,3 +446,52 @@ async def test_the_page_is_told_what_kind_of_answer_is_expected(front: Front) ->
             expected += [turn.expects for turn in it.greeting.your_turns]
 
     assert expected == ["name", "open", "yes_no", "yes_no", "rating"]
+
+
+async def test_every_request_says_which_day_it_is(front: Front) -> None:
+    model = ScriptedLLM([says("Your name?"), says("Good morning.")])
+
+    async with Conversation(front.call(), model) as talk:
+        front.clock.advance(hours=24)
+        await talk.user_says("Hello")
+
+    instructions = [request.texts[0][1] for request in model.requests]
+    assert instructions[0].startswith("You are Reception at Maple Street Dental.")
+    assert [text.rpartition("Today is ")[2] for text in instructions] == [
+        "Sunday, 2026-11-22.",
+        "Monday, 2026-11-23.",
+    ]
+
+
+async def test_reception_tells_scheduling_when_the_patient_wants_to_come(front: Front) -> None:
+    model = ScriptedLLM(
+        [
+            says("Your name?"),
+            calls(("transfer_to_scheduling", {"when": "Tuesday morning"})),
+            says("Tuesday at 9:00?"),
+        ]
+    )
+
+    async with Conversation(front.call(front.ready()), model) as talk:
+        await talk.user_says("A cleaning, on Tuesday morning")
+
+    assert ("assistant", '(handed_over: {"when": "Tuesday morning"})') in model.requests[-1].texts
+
+
+@pytest.mark.parametrize("source", ["reception", "scheduling"])
+async def test_insurance_hands_back_to_whoever_asked(front: Front, source: str) -> None:
+    model = ScriptedLLM(
+        [
+            says("Hello."),
+            calls("transfer_to_insurance"),
+            says("Your member number?"),
+            calls("transfer_back"),
+            says("What else?"),
+        ]
+    )
+
+    async with Conversation(front.call(front.ready(), agent=source), model) as talk:
+        await talk.user_says("Will my insurance pay?")
+        turn = await talk.user_says("Never mind")
+
+    assert turn.handoffs == [("insurance", source)]

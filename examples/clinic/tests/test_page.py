@@ -7,10 +7,15 @@ from typing import Any
 import pytest
 from livekit.rtc import RpcError
 
+from agents.handoff import Call
 from agents.testing import Conversation, ScriptedLLM, calls, says
-from examples.clinic.page import methods, view
+from examples.clinic.app import APP
+from examples.clinic.clinic import Clinic
+from examples.clinic.page import PATIENT, STAFF, view
 from examples.clinic.tests.kit import TUESDAY, WEDNESDAY, Front
-from rpc.gateway import USER, Gateway
+from examples.clinic.visit import ClinicState
+from rpc.gateway import Caller, Gateway, Subscribers
+from rpc.page import PageMethods, Session
 from rpc.testing import FakeRoom
 
 
@@ -21,12 +26,21 @@ async def room() -> AsyncIterator[FakeRoom]:
         yield room
 
 
-async def serve(room: FakeRoom, visit: Any) -> Gateway:
+async def let_in(caller: Caller) -> None:
+    """Bind everybody who has a role."""
+
+
+async def serve(room: FakeRoom, call: Call[ClinicState, Clinic]) -> Gateway:
+    """Serve a call's visit to the clients in a room, as the framework does."""
+    spec, shared = APP.page_spec, call.shared
+    session = Session(spec, shared, call, state_id=shared.state.visit_id, agent=APP.name)
+    methods = PageMethods(spec, let_in)
+    methods.open(session, Subscribers(room.local_participant, session.views, spec.changed_method))
     gateway = Gateway(
-        methods(visit),
-        role_of=lambda identity: USER if identity == "ada" else None,
+        methods.methods(),
+        role_of={"ada": PATIENT, "desk": STAFF}.get,
         is_there=lambda identity: True,
-        version=lambda: visit.version,
+        version=lambda: shared.version,
     )
     gateway.install(room.local_participant)
     return gateway
@@ -34,7 +48,7 @@ async def serve(room: FakeRoom, visit: Any) -> Gateway:
 
 async def test_a_page_books_while_the_agent_talks(front: Front, room: FakeRoom) -> None:
     call = front.call(front.ready(), agent="scheduling")
-    gateway = await serve(room, call.shared)
+    gateway = await serve(room, call)
     model = ScriptedLLM(
         [
             says("On which day?"),
@@ -55,7 +69,7 @@ async def test_a_page_books_while_the_agent_talks(front: Front, room: FakeRoom) 
 
     assert reply == {"version": 2, "slot": "2026-11-25T10:00:00-06:00"}
     assert "not_ready" in turn.tools[0].output
-    assert '"booked": "2026-11-25T10:00"' in model.requests[-1].texts[-4][1]
+    assert '"slot": "2026-11-25T10:00' in model.requests[-1].texts[-4][1]
     assert talk.state.slot == WEDNESDAY
 
 
@@ -64,7 +78,7 @@ async def test_of_agent_and_page_that_book_at_once_one_is_refused(
 ) -> None:
     ready = front.ready().model_copy(update={"wanted": TUESDAY})
     call = front.call(ready, agent="scheduling")
-    gateway = await serve(room, call.shared)
+    gateway = await serve(room, call)
     model = ScriptedLLM([says("Shall I book it?"), calls("book_visit"), says("Well?")])
 
     async with Conversation(call, model) as talk:
@@ -96,8 +110,8 @@ async def test_a_page_is_told_why_it_cannot_book(
     front: Front, room: FakeRoom, request_: dict[str, Any], code: int, reason: str
 ) -> None:
     await front.clinic.calendar.take(front.clinic.calendar.named("tuesday 10:00"), "another visit")
-    visit = front.visit(front.ready())
-    gateway = await serve(room, visit)
+    call = front.call(front.ready())
+    gateway = await serve(room, call)
 
     with pytest.raises(RpcError) as refused:
         await room.call("ada", "visit.book", request_)
@@ -105,20 +119,20 @@ async def test_a_page_is_told_why_it_cannot_book(
 
     assert refused.value.code == code
     assert json.loads(refused.value.data or "")["reason"] == reason
-    assert visit.version == 0
+    assert call.shared.version == 0
 
 
 async def test_a_stranger_books_nothing(front: Front, room: FakeRoom) -> None:
     room.join("eve")
-    visit = front.visit(front.ready())
-    gateway = await serve(room, visit)
+    call = front.call(front.ready())
+    gateway = await serve(room, call)
 
     with pytest.raises(RpcError) as refused:
         await room.call("eve", "visit.book", {"slot": "tuesday 9:30", "version": 0})
     await gateway.aclose()
 
     assert refused.value.code == 4003
-    assert visit.version == 0
+    assert call.shared.version == 0
 
 
 def test_a_client_sees_the_end_of_the_telephone_number_only(front: Front) -> None:
@@ -128,3 +142,36 @@ def test_a_client_sees_the_end_of_the_telephone_number_only(front: Front) -> Non
     assert '"phone": "...0199"' in shown
     assert "1997" not in shown
     assert '"slot": "2026-11-24T09:30:00-06:00"' in shown
+
+
+async def test_staff_check_a_patient_in_and_a_patient_does_not(
+    front: Front, room: FakeRoom
+) -> None:
+    room.join("desk")
+    call = front.call(front.ready().model_copy(update={"slot": TUESDAY}))
+    gateway = await serve(room, call)
+
+    with pytest.raises(RpcError) as refused:
+        await room.call("ada", "visit.apply", {"command": {"op": "check_in"}, "version": 0})
+    done = json.loads(
+        await room.call("desk", "visit.apply", {"command": {"op": "check_in"}, "version": 0})
+    )
+    await gateway.aclose()
+
+    assert refused.value.code == 4003
+    assert done["visit"]["stage"] == "arrived"
+
+
+async def test_no_client_sends_a_command_that_only_the_clinic_writes(
+    front: Front, room: FakeRoom
+) -> None:
+    call = front.call(front.ready())
+    gateway = await serve(room, call)
+    forged = {"op": "record_booking", "slot": TUESDAY.isoformat()}
+
+    with pytest.raises(RpcError) as refused:
+        await room.call("ada", "visit.apply", {"command": forged, "version": 0})
+    await gateway.aclose()
+
+    assert refused.value.code == 4005
+    assert call.state.slot is None

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from agents.testing import Conversation, ScriptedLLM, calls, says
-from examples.clinic.desk import front_desk
+from examples.clinic.app import APP
 from examples.clinic.tests.kit import TUESDAY, Front
-from examples.clinic.visit import ClinicState, SlotTaken, Stage
+from examples.clinic.visit import ClinicState, SlotTaken
 from state.shared import HandOver, SharedState, SqlStore
 
 ROOT = Path(__file__).parents[3]
@@ -43,14 +43,14 @@ async def test_what_was_said_to_be_done_is_there_after_a_kill(front: Front) -> N
     )
     async with store_of(front) as store:
         visit = await SharedState.open(store, "visit-1", front.after(), front.clinic)
-        async with Conversation(front_desk(visit), model) as talk:
+        async with Conversation(APP.call(visit), model) as talk:
             turn = await talk.user_says("Yes")
 
     assert turn.commands == ["record_booking"]
     assert [event.agent for event in talk.greeting.your_turns] == ["scheduling"]
     assert talk.state.patient is not None
     assert (talk.state.patient.phone, talk.state.reason) == ("3125550199", "cleaning")
-    assert (talk.state.slot, talk.state.stage) == (TUESDAY, Stage.BOOKED)
+    assert (talk.state.slot, talk.state.stage) == (TUESDAY, "booked")
 
 
 async def test_a_slot_that_was_held_before_the_kill_is_booked_by_the_next_process(
@@ -64,7 +64,7 @@ async def test_a_slot_that_was_held_before_the_kill_is_booked_by_the_next_proces
     async with store_of(front) as store:
         visit = await SharedState.open(store, "visit-1", front.after(), front.clinic)
         assert (visit.state.slot, visit.state.wanted) == (None, TUESDAY)
-        async with Conversation(front_desk(visit), model) as talk:
+        async with Conversation(APP.call(visit), model) as talk:
             await talk.user_says("Yes")
 
     assert talk.state.slot == TUESDAY
@@ -75,15 +75,41 @@ async def test_a_slot_that_was_held_before_the_kill_is_booked_by_the_next_proces
 async def test_a_message_sent_before_the_kill_is_asked_for_with_the_same_key(front: Front) -> None:
     assert await killed(front, "message") == "the message is sent"
 
-    model = ScriptedLLM([says("May I send it?"), calls("send_text"), says("Sent.")])
+    model = ScriptedLLM(
+        [
+            says("Hello again."),
+            calls("send_text"),
+            says("May I?"),
+            calls("send_text"),
+            says("Sent."),
+        ]
+    )
     async with store_of(front) as store:
         visit = await SharedState.open(store, "visit-1", front.after(), front.clinic)
-        assert (visit.state.text_consent, visit.state.text_sent) == (True, None)
-        async with Conversation(front_desk(visit), model) as talk:
+        assert visit.state.text_sent is None
+        async with Conversation(APP.call(visit), model) as talk:
             await talk.user_says("Did you send it?")
+            await talk.user_says("Yes")
 
-    assert [*front.messages.sent] == [(front.folder / "sent").read_text()]
+    assert [*front.messages.sent] == [(front.folder / "key").read_text()]
     assert talk.state.text_sent == TUESDAY
+
+
+async def test_an_insurer_asked_before_the_kill_is_asked_again_and_the_patient_is_told(
+    front: Front,
+) -> None:
+    assert await killed(front, "insurer") == "the insurer is asked"
+
+    front.insurer.answers.set()
+    model = ScriptedLLM([says("Welcome back."), says("You are covered by Dental Basic.")])
+    async with store_of(front) as store:
+        visit = await SharedState.open(store, "visit-1", front.after(), front.clinic)
+        async with Conversation(APP.call(visit), model) as talk:
+            await talk.call.slow_tools.told()
+
+    assert front.insurer.keys == [(front.folder / "key").read_text()]
+    assert talk.greeting.said == ["Welcome back.", "You are covered by Dental Basic."]
+    assert talk.state.insurance is not None
 
 
 async def test_who_is_taken_over_says_so_and_books_nothing(front: Front) -> None:
@@ -93,7 +119,7 @@ async def test_who_is_taken_over_says_so_and_books_nothing(front: Front) -> None
     async with store_of(front) as store, store_of(front) as another:
         visit = await SharedState.open(store, "visit-1", ready, front.clinic)
         await visit.apply(HandOver(target="scheduling"), actor="reception")
-        async with Conversation(front_desk(visit), model) as talk:
+        async with Conversation(APP.call(visit), model) as talk:
             taken = await SharedState.open(another, "visit-1", ready, front.another_process())
             turn = await talk.user_says("Yes")
 
@@ -110,7 +136,7 @@ async def test_a_reopened_visit_is_the_one_that_was_left(front: Front) -> None:
 
     async with store_of(front) as store:
         visit = await SharedState.open(store, "visit-1", front.ready(), front.clinic)
-        async with Conversation(front_desk(visit), model) as talk:
+        async with Conversation(APP.call(visit), model) as talk:
             await talk.user_says("A cleaning, please")
     async with store_of(front) as store:
         again = await SharedState.open(store, "visit-1", ClinicState(visit_id="?"), front.clinic)

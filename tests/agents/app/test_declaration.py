@@ -1,207 +1,199 @@
-"""The declaration of an application: what it adds by itself, and how a file that is run is found."""
+"""An application's declaration: what is wrong with it is told at once, and what it leaves out works."""
 
-import subprocess
-import sys
+import pickle
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field
 
-from agents.app.app import App, AppFaults
-from agents.app.doctor.findings import Mark
-from agents.app.doctor.models import check_models
-from agents.app.join.client import RoomClient, Said
-from agents.handoff import Agent, CallPolicy, Graph, Opening
-from agents.testing import Conversation, ScriptedLLM, says
-from state.shared import Command, SharedState
-from tests.livekit import LiveKit, until
-
-ROOT = Path(__file__).parents[3]
-CARD = "4242 4242 4242 4242"
-
-
-class Note(BaseModel, frozen=True):
-    text: str = ""
-
-
-class Desk(Agent[Note, None]):
-    name = "desk"
-    prompt = "You are a desk."
-    opening = Opening(first="Greet.", handed_over="Go on.", come_back="Greet.", canned="Hello.")
-
-
-GRAPH: Graph[Note] = Graph((Desk,), (), start="desk")
-
-
-def app(**more: Any) -> App[Note, None]:
-    return App(
-        name="desk",
-        noun="note",
-        plural="notes",
-        prefix="desk",
-        state=Note,
-        context=lambda environment: None,
-        new=lambda context, new: Note(),
-        graph=GRAPH,
-        **more,
-    )
-
-
-async def heard_and_shown(application: App[Note, None]) -> tuple[list[str], str]:
-    model = ScriptedLLM([says("Hello."), says(f"You said {CARD}?")])
-    async with Conversation(application.call(SharedState(Note(), None)), model) as talk:
-        turn = await talk.user_says(f"My card is {CARD}")
-    return [*turn.heard, *turn.said], str(model.requests[-1].texts)
-
-
-@pytest.mark.parametrize("policy", [None, lambda context: CallPolicy(trouble="Pardon?")])
-async def test_card_numbers_are_redacted_in_every_application(policy: Any) -> None:
-    words, shown = await heard_and_shown(app(policy=policy))
-
-    assert words == ["My card is [card]", "You said [card]?"]
-    assert "4242" not in shown
-
-
-async def test_a_number_told_in_two_turns_is_redacted_in_each_call_by_itself() -> None:
-    application = app()
-    for _ in range(2):
-        model = ScriptedLLM([says("Hello."), says("Go on."), says("Thank you.")])
-        async with Conversation(application.call(SharedState(Note(), None)), model) as talk:
-            first = await talk.user_says("My card number is 4242 4242")
-            second = await talk.user_says("and 4242 4242")
-        assert "4242" not in str([*first.heard, *second.heard])
-
-
-async def test_a_policys_own_redaction_is_kept_and_the_rest_filled_in() -> None:
-    policy = CallPolicy[Note, None](redact_input=lambda words: words.replace("sesame", "..."))
-    own = app(policy=lambda context: policy).policy_of(None)
-
-    assert own.redact_input is policy.redact_input
-    assert own.redact_output(CARD) == "[card]"
-    assert own.safe_prefix("Four two") < len("Four two")
-
-
-async def test_redaction_can_be_turned_off() -> None:
-    words, _ = await heard_and_shown(app(redact=False))
-
-    assert words == [f"My card is {CARD}", f"You said {CARD}?"]
-
-
-async def test_doctor_says_that_there_is_no_local_model() -> None:
-    application = app()
-    (found,) = await check_models(application, application.settings())
-
-    assert found.mark is Mark.FAULT
-    assert "DESK_MODEL" in found.found
-
-
-class Renamed(Command[Note, None]):
-    """Write something."""
-
-    op: Literal["write"] = "write"
-
-    def apply(self, state: Note, context: None) -> Note:
-        return Note(text="x")
-
-
-def test_all_faults_are_found_when_it_is_made() -> None:
-    with pytest.raises(AppFaults) as found:
-        App(
-            name="Desk!",
-            noun="note",
-            plural="note",
-            prefix="desk",
-            state=Note,
-            context=lambda environment: None,
-            new=lambda context, new: Note(),
-            graph=GRAPH,
-            roles={"user": (Renamed, cast("Any", Note)), "a b": ()},
-        )
-
-    assert len(found.value.faults) == 4
-    for word in ("Desk!", "plural", "'a b'", "Note"):
-        assert word in str(found.value)
-
-
-def test_a_faulty_program_lists_its_faults_and_exits_with_2(tmp_path: Path) -> None:
-    program = tmp_path / "my_desk.py"
-    program.write_text(PROGRAM.replace('name="desk", noun', 'name="De sk", noun'), encoding="utf-8")
-
-    done = subprocess.run(
-        [sys.executable, str(program)],
-        env={"PYTHONPATH": str(ROOT), "PATH": ""},
-        capture_output=True,
-        text=True,
-    )
-
-    assert done.returncode == 2
-    assert done.stderr.startswith('name: "De sk"')
-    assert len(done.stderr.splitlines()) == 1
-
-
-PROGRAM = """
-from pydantic import BaseModel
-from agents.app.app import App
+from agents.app.app import App, AppFaults, Environment, NewState, load_app
+from agents.app.cli import main
+from agents.app.settings import AppSettings
+from agents.app.states import StateFaults, list_states, new_state, open_store, resume_state
 from agents.handoff import Agent, Graph, Opening
-
-class Note(BaseModel, frozen=True):
-    text: str = ""
-
-class Desk(Agent[Note, None]):
-    name = "desk"
-    prompt = "You are a desk."
-    opening = Opening(first="Greet.", handed_over="Go on.", come_back="Greet.", canned="Hello.")
-
-APP = App(name="desk", noun="note", plural="notes", prefix="desk", state=Note,
-    context=lambda environment: None, new=lambda context, new: Note(),
-    graph=Graph((Desk,), (), start="desk"))
-
-if __name__ == "__main__":
-    print(APP.path, APP.command, sep=chr(10))
-"""
+from agents.testing import Conversation, ScriptedLLM, calls, says
+from state.shared import Command
 
 
-@pytest.mark.parametrize(
-    ("arguments", "path", "command"),
-    [
-        (["my_desk.py"], "my_desk:APP", "python my_desk.py"),
-        (["-m", "my_desk"], "my_desk:APP", "python -m my_desk"),
-        (["sub/other_desk.py"], "other_desk:APP", "python sub/other_desk.py"),
-        (["-m", "sub.other_desk"], "sub.other_desk:APP", "python -m sub.other_desk"),
-    ],
+class Loan(BaseModel):
+    """A book that somebody borrows."""
+
+    model_config = ConfigDict(frozen=True)
+
+    loan_id: str
+    title: str | None = None
+    pages: int = 0
+
+
+class Borrow(Command[Loan, str]):
+    """Borrow a book by its title."""
+
+    op: Literal["borrow"] = "borrow"
+    title: str = Field(max_length=40)
+
+    def apply(self, state: Loan, context: str) -> Loan:
+        """Set the title."""
+        return state.model_copy(update={"title": self.title})
+
+
+class Clerk(Agent[Loan, str]):
+    """The only agent of the library."""
+
+    name = "clerk"
+    prompt = "You lend books."
+    opening = Opening("Greet.", "Greet.", "Greet.", "Hello!")
+    offers = (Borrow,)
+
+
+LIBRARY: App[Loan, str] = App(
+    name="city-library",
+    noun="loan",
+    plural="loans",
+    prefix="library",
+    help="A library's desk.",
+    state=Loan,
+    context=lambda environment: "Main Street",
+    new=lambda context, new: Loan(loan_id=new.id),
+    graph=Graph((Clerk,), (), start="clerk"),
+    model=lambda context, settings: ScriptedLLM([says("Which book?"), says("It is yours.")]),
 )
-def test_other_processes_find_a_file_that_is_run(
-    tmp_path: Path, arguments: list[str], path: str, command: str
-) -> None:
-    (tmp_path / "sub").mkdir()
-    for file in ("my_desk.py", "sub/other_desk.py"):
-        (tmp_path / file).write_text(PROGRAM, encoding="utf-8")
 
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(ROOT), "PATH": ""},
-        capture_output=True,
-        text=True,
+
+def declared(**changed: Any) -> App[Loan, str]:
+    fields = {
+        "name": "library",
+        "noun": "loan",
+        "plural": "loans",
+        "prefix": "library",
+        "state": Loan,
+        "context": lambda environment: "Main Street",
+        "new": lambda context, new: Loan(loan_id=new.id),
+        "graph": Graph((Clerk,), (), start="clerk"),
+    }
+    return App(**{**fields, **changed})
+
+
+class Thawed(BaseModel):
+    """A state that could be edited in place."""
+
+    title: str = ""
+
+
+@pytest.fixture(autouse=True)
+def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+
+
+def test_everything_that_is_wrong_is_told_at_once() -> None:
+    with pytest.raises(AppFaults) as caught:
+        declared(
+            name="City Library", noun="the loan", plural="the loan", state=Thawed, schema=3,
+            migrate={1: lambda form: form}, settings=dict,
+        )  # fmt: skip
+
+    told = [fault.partition(":")[0] for fault in caught.value.faults]
+    assert set(told) >= {"name", "noun", "plural", "settings"}
+    assert any("Thawed" in fault and "frozen" in fault for fault in caught.value.faults)
+    assert any("migrate[2] is missing" in fault for fault in caught.value.faults)
+
+
+def test_the_settings_are_named_after_the_application() -> None:
+    assert LIBRARY.settings.variable("database") == "CITY_LIBRARY_DATABASE"
+    assert LIBRARY.settings.read().agent_name == "city-library"
+    assert issubclass(LIBRARY.settings, AppSettings)
+
+
+def test_other_processes_find_it_by_name() -> None:
+    path = LIBRARY.path
+
+    assert path.endswith(":LIBRARY")
+    assert load_app(path) is LIBRARY
+    assert pickle.loads(pickle.dumps(LIBRARY)) is LIBRARY
+
+
+def test_one_that_no_module_holds_cannot_be_served_elsewhere() -> None:
+    with pytest.raises(AppFaults, match="no variable that holds the application library"):
+        _ = declared().path
+
+
+async def test_a_conversation_needs_nothing_beside_the_declaration() -> None:
+    context = LIBRARY.context(Environment.of(LIBRARY.settings.read()))
+    async with open_store(LIBRARY, None, LIBRARY.owner_of(context)) as store:
+        shared = await new_state(LIBRARY, store, context, "terminal")
+        script = [says("Which book?"), calls(("borrow", {"title": "Emma"})), says("Here it is.")]
+        async with Conversation(LIBRARY.call(shared), ScriptedLLM(script)) as talk:
+            await talk.user_says("Emma, and my card is 4111 1111 1111 1111")
+        resumed = await resume_state(LIBRARY, store, context, shared.state_id)
+        (listed,) = await list_states(LIBRARY, store, 5)
+
+    assert resumed.state == Loan(loan_id=shared.state_id, title="Emma")
+    assert (listed.number, listed.state) == ("101", resumed.state)
+
+
+async def test_what_cannot_be_continued_is_refused_with_its_reason() -> None:
+    library = declared(
+        refuse_resume=lambda loan, context: "was returned" if loan.title == "Emma" else None
     )
+    context = library.context(Environment.of(library.settings.read()))
+    async with open_store(library, None, library.owner_of(context)) as store:
+        shared = await new_state(library, store, context, "terminal")
+        await shared.apply(Borrow(title="Emma"), actor="clerk")
+        with pytest.raises(StateFaults, match=f"Loan {shared.state_id} was returned"):
+            await resume_state(library, store, context, shared.state_id)
+        await shared.apply(Borrow(title="Persuasion"), actor="clerk")  # it is still held
 
-    assert done.stdout.splitlines() == [path, command], done.stderr
+    assert shared.state.title == "Persuasion"
 
 
-async def test_who_joins_reads_the_agent_from_the_applications_attribute(
-    livekit: LiveKit, room_name: str
-) -> None:
-    attributes = {"bella.active_agent": "greeter", "desk.active_agent": "clerk"}
-    told: list[Any] = []
-    client = RoomClient("note", "desk", told.append)
-    async with livekit.joined(room_name, kind="agent", attributes=attributes) as agent:
-        await client.room.connect(livekit.url, livekit.token(room_name, "user"))
-        try:
-            await until(lambda: client.agents, what="the agent")
-            await agent.room.local_participant.send_text("Hello", topic="lk.transcription")
-            await until(lambda: Said in map(type, told), what="its words")
-        finally:
-            await client.leave()
+def run(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main(LIBRARY, arguments)
+    return int(ended.value.code or 0)
 
-    assert [one for one in told if isinstance(one, Said)] == [Said("clerk", "Hello")]
+
+def test_its_command_line_speaks_of_its_noun(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--help") == 0
+    help_text = capsys.readouterr().out
+    assert "A library's desk." in help_text
+    assert all(word in help_text for word in ("console", "dev", "join", "replay", "loans", "graph"))
+
+    assert run("console", "--help") == 0
+    assert "--loan" in capsys.readouterr().out
+
+    assert run("loans", "list") == 0
+    assert capsys.readouterr().out == "There are no loans.\n"
+
+    assert run("loans", "show", "101") == 2
+    assert capsys.readouterr().err == "There is no loan 101.\n"
+
+
+def test_a_page_without_a_declaration_of_its_own_has_the_whole_state() -> None:
+    view = LIBRARY.page_spec.view(Loan(loan_id="l-1", title="Emma"), 4, "clerk")
+
+    assert view == {
+        "loan_id": "l-1", "title": "Emma", "pages": 0, "version": 4, "active_agent": "clerk"
+    }  # fmt: skip
+    assert LIBRARY.page_spec.changed_method == "loan_state_changed"
+
+
+def test_the_view_is_summed_up_field_by_field() -> None:
+    view = LIBRARY.view_of(Loan(loan_id="l-1", title="Emma", pages=3), 4, "clerk")
+
+    summary = LIBRARY.summary_of(view)
+
+    assert summary.title == "Loan l-1"
+    assert [row.text for row in summary.rows] == ["title: Emma", "pages: 3"]
+
+
+def test_a_new_state_is_told_how_its_user_talks() -> None:
+    seen: list[NewState] = []
+
+    def begin(context: str, new: NewState) -> Loan:
+        seen.append(new)
+        return Loan(loan_id=new.id)
+
+    declared(new=begin).new("Main Street", NewState("l-1", "101", "phone"))
+
+    assert seen == [NewState("l-1", "101", "phone")]

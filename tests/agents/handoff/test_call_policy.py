@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, computed_field
 
-from agents.handoff import DATA_MARK, Call, CallPolicy, Graph
+from agents.handoff import DATA_MARK, Agent, Call, CallPolicy, Graph
 from agents.testing import Conversation, ScriptedLLM, calls, says
 from state.shared import SharedState
 from tests.agents.hotel import Bar, Stay, hotel
@@ -99,12 +99,20 @@ class Booking(BaseModel, frozen=True):
         return sum(self.nights)
 
 
+class Desk(Agent[Booking, None]):
+    name = "desk"
+    prompt = "You take bookings."
+    opening = Bar.opening
+
+
+BOOKINGS = Graph[Booking]((Desk,), (), start="desk")
+
+
 async def shown(policy: CallPolicy[Booking, None], booking: Booking | None = None) -> str:
     """What a model request shows of a state at version 3."""
-    desk = type("Desk", (Bar,), {"offers": ()})
     shared = SharedState(booking or Booking(), None, version=3)
     model = ScriptedLLM([says("Good evening.")])
-    async with Conversation(Call(shared, Graph((desk,), (), start="bar"), policy), model):
+    async with Conversation(Call(shared, BOOKINGS, policy), model):
         pass
     (text,) = [text for _, text in model.requests[0].texts if text.startswith(DATA_MARK)]
     assert "+4930" not in str(model.requests[0].texts)
@@ -131,14 +139,12 @@ async def test_a_function_decides_alone() -> None:
 
 
 def test_fields_that_the_state_does_not_have_are_refused_when_the_call_is_made() -> None:
-    desk = type("Desk", (Bar,), {"offers": ()})
-    graph = Graph[Booking]((desk,), (), start="bar")
     policy = CallPolicy[Booking, None](digest=("name", "telefone", "Nights"))
 
     with pytest.raises(
         ValueError, match="^digest names fields that Booking does not have: telefone, Nights$"
     ):
-        Call(SharedState(Booking(), None), graph, policy)
+        Call(SharedState(Booking(), None), BOOKINGS, policy)
 
 
 def test_one_name_without_its_comma_is_refused() -> None:

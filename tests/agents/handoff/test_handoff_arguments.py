@@ -203,7 +203,7 @@ async def test_a_handoff_taken_back_leaves_the_old_agent_its_own() -> None:
         disk.gate.set()
         await talk.call.answered()
 
-    told_bar = {"drink": "beer"}
+    told_bar: dict[str, Any] = {"drink": "beer"}
     rows = [HandOver.model_validate(command) for row in disk.rows for command in row.commands]
     assert rows == [
         HandOver(source="reception", target="bar", arguments=told_bar),

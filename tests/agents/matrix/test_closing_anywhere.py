@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import re
 import weakref
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -187,7 +188,8 @@ async def test_fifty_handoffs_make_neither_the_prompt_nor_the_call_grow() -> Non
         talk.holds()
         openings = [texts(context.items) for context in talk.model.asked[6::2]]
 
-    assert len({sum(map(len, opening)) for opening in openings}) == 1
+    # The digest names the version, whose digits are all that may grow.
+    assert len({sum(len(re.sub(r"\d+", "0", text)) for text in one) for one in openings}) == 1
     assert talk.handoffs == ["bar", "reception"] * 25
     assert kept[3] == kept[-1]
 

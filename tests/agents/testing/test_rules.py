@@ -37,7 +37,10 @@ reception:
   - refused: refused
     say: "First this: {needs}."
 concierge:
-  - say: Where to?
+  - calls: [{name: telephone}]
+    say: "Where to? {output}"
+  - pattern: weather
+    say: It rains.
   - pattern: tosca
     calls: [{name: buy_ticket, arguments: {show: Tosca}}]
     say: Tosca it is.
@@ -66,7 +69,7 @@ def model(tmp_path: Path) -> RulesLLM:
     return RulesLLM(rules_of(tmp_path, RULES))
 
 
-def call_of(stay: Stay | None = None) -> Call[Stay, None]:
+def call_of(stay: Stay | None = None, *, speaker: str | None = None) -> Call[Stay, None]:
     graph = Graph(
         (Reception, Concierge),
         (
@@ -80,7 +83,7 @@ def call_of(stay: Stay | None = None) -> Call[Stay, None]:
         ),
         start="reception",
     )
-    return Call(SharedState(stay or Stay(), None), graph)
+    return Call(SharedState(stay or Stay(), None, speaker=speaker), graph)
 
 
 async def test_a_rule_calls_its_tool_with_the_words_found_and_speaks_after_it(
@@ -135,11 +138,21 @@ async def test_the_next_agent_opens_or_acts_on_what_was_said(model: RulesLLM) ->
         last = await talk.user_says("bye")
     async with Conversation(call_of(Stay(nights=1)), model) as acts:
         acted = await acts.user_says("Out, to Tosca")
+    async with Conversation(call_of(Stay(nights=1)), model) as chats:
+        chatted = await chats.user_says("Out, whatever the weather")
+        weather = await chats.user_says("The weather?")
+    async with Conversation(call_of(Stay(), speaker="concierge"), model) as opens:
+        greeted = opens.greeting
 
-    assert (opened.handoffs, opened.said) == ([("reception", "concierge")], ["Where to?"])
+    assert (opened.handoffs, opened.said) == (
+        [("reception", "concierge")],
+        ["Where to? The theatre has seats."],
+    )
     assert last.said == ["Goodbye!"]
     assert last.ended is not None
     assert (acted.said, acts.state.tickets) == (["Tosca it is."], ("Tosca",))
+    assert (chatted.said, weather.said) == (["Where to? The theatre has seats."], ["It rains."])
+    assert greeted.said == ["Where to? "]
 
 
 async def test_each_message_of_several_is_acted_on(model: RulesLLM) -> None:

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from bella_vista.conversations.form import OrderFields
-from bella_vista.conversations.holding import differences
+from agents.app.replay.comparing import differences
+from bella_vista.order_fields import OrderFields
 from state.view import view
 from tests.bella_vista.terminal.restaurant import restaurant
 

@@ -2,19 +2,15 @@ from pathlib import Path
 
 import pytest
 
-from bella_vista.conversations import (
-    Conversation,
-    ConversationFaults,
-    conversation_schema,
-    load_conversation,
-    load_script,
-)
+from agents.app.replay.form import Conversation, conversation_schema
+from agents.app.replay.reading import ConversationFaults, load_conversation, load_script
+from bella_vista.app import APP
 
 
 def read(tmp_path: Path, text: str) -> Conversation:
     path = tmp_path / "c.yaml"
     path.write_text(text)
-    return load_conversation(path).conversation
+    return load_conversation(APP, path).conversation
 
 
 def faults(tmp_path: Path, text: str) -> list[str]:
@@ -120,11 +116,13 @@ def test_a_file_that_is_no_conversation_is_told_so(tmp_path: Path, text: str, fa
 
 def test_a_file_that_is_not_there_is_a_fault(tmp_path: Path) -> None:
     with pytest.raises(ConversationFaults, match="there is no such file"):
-        load_conversation(tmp_path / "none.yaml")
+        load_conversation(APP, tmp_path / "none.yaml")
 
 
 def test_the_schema_knows_every_key_that_is_read() -> None:
-    schema = conversation_schema()
+    schema = conversation_schema(APP)
 
-    assert schema["properties"].keys() == Conversation.model_fields.keys()
+    named = {"start": "order"}
+    keys = {named.get(name, name) for name in Conversation.model_fields} | {"menu"}
+    assert schema["properties"].keys() == keys
     assert schema["additionalProperties"] is False

@@ -199,7 +199,7 @@ def restaurant_call_with(model: LLM[Any]) -> float:
 
 def test_who_asks_no_provider_imports_no_providers_client() -> None:
     code = (
-        "import sys, agents.app.console, bella_vista.replay, agents.app.models.choice\n"
+        "import sys, agents.app.console, agents.app.replay.running, agents.app.models.choice\n"
         "sys.exit('livekit.plugins.openai' in sys.modules)"
     )
 

@@ -79,7 +79,7 @@ async def agent_stays(agent: Agent) -> None:
         seat = agent.call._room_lease
         async with asyncio.timeout(LONG_S):
             while True:  # until its place is closed, and its own
-                lease = await seat._store.lease_at(seat.name)
+                lease = await seat._store.leases.at(seat.name)
                 if lease is not None and not lease.open:
                     break
                 await asyncio.sleep(0.02)
@@ -239,13 +239,13 @@ async def test_the_agent_leaves_when_its_guest_has_been_away_for_the_grace_time(
             await goodbye(Checked(page))
             await agent_stays(agent)
         place = agent.call._room_lease.name
-        lease = await house.store.lease_at(place)
+        lease = await house.store.leases.at(place)
         assert lease is not None
         assert lease.holder is not None  # nobody else comes meanwhile
         assert not lease.open  # and whoever comes in its place begins anew
         assert await asyncio.wait_for(asyncio.shield(agent.held), LONG_S) is RoomOutcome.COMPLETED
         await agent.call.aclose()
-        assert await house.store.lease_at(place) is None
+        assert await house.store.leases.at(place) is None
 
 
 async def test_staff_are_told_of_the_end_and_of_a_guest_who_is_gone(
@@ -455,7 +455,7 @@ async def test_a_database_that_cannot_close_a_place_costs_nobody_the_next_call(
         async def fails(*_: object, **__: object) -> None:
             raise JournalFault("orders.db", "it is locked")
 
-        monkeypatch.setattr(house.store, "leave_place", fails)
+        monkeypatch.setattr(house.store.leases, "release", fails)
         await goodbye(ada)
         talk = agent.call._conversation
         assert talk is not None
@@ -474,13 +474,13 @@ async def test_an_agent_whose_place_another_one_takes_between_two_calls_withdraw
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with served(calls, livekit, room_name) as (ada, agent):
-        leave_place = house.store.leave_place
+        leave_place = house.store.leases.release
 
         async def taken(place: str, holder: str, *, done: bool) -> None:
             await leave_place(place, holder, done=done)
-            await house.store.take_place(place, "AJ_other", seconds=LONG_S)
+            await house.store.leases.take(place, "AJ_other", seconds=LONG_S)
 
-        monkeypatch.setattr(house.store, "leave_place", taken)
+        monkeypatch.setattr(house.store.leases, "release", taken)
         await ada.call("say", {"text": "goodbye"})
         assert await asyncio.wait_for(asyncio.shield(agent.held), LONG_S) is RoomOutcome.SUPERSEDED
         assert [one["reason"] for one in ada.client.ends] == ["agent_ended"]

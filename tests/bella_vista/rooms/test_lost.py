@@ -32,12 +32,12 @@ async def test_a_holder_who_renews_as_soon_as_he_can_is_not_lost(
 
     async def renewed_meanwhile(seconds: float) -> None:
         looked.set()
-        await store.renew(lease_name("bella-vista", "hall"), "AJ_alive", seconds=60)
+        await store.leases.renew(lease_name("bella-vista", "hall"), "AJ_alive", seconds=60)
 
     monkeypatch.setattr("agents.app.rooms.lost.asyncio.sleep", renewed_meanwhile)
     async with orders(settings) as store:
-        await store.take_place(lease_name("bella-vista", "hall"), "AJ_alive", seconds=0)
-        await store.take_place(lease_name("bella-vista", "bar"), "AJ_dead", seconds=0)
+        await store.leases.take(lease_name("bella-vista", "hall"), "AJ_alive", seconds=0)
+        await store.leases.take(lease_name("bella-vista", "bar"), "AJ_dead", seconds=0)
 
         found = await find_lost_calls(APP, settings)
 
@@ -49,10 +49,10 @@ async def test_who_has_left_his_place_is_no_lost_agent(settings: Settings) -> No
     place = lease_name("bella-vista", "hall")
     async with orders(settings) as store:
         for holder in ("AJ_1", "AJ_2", "AJ_3"):
-            await store.take_place(place, holder, seconds=0)
+            await store.leases.take(place, holder, seconds=0)
         dead = await find_lost_calls(APP, settings)
-        await store.take_place(place, "AJ_4", seconds=60)
-        await store.leave_place(place, "AJ_4", done=False)
+        await store.leases.take(place, "AJ_4", seconds=60)
+        await store.leases.release(place, "AJ_4", done=False)
         left = await find_lost_calls(APP, settings)
 
     assert [(one.job_id, one.tries) for one in dead] == [("AJ_3", 2)]
@@ -62,7 +62,7 @@ async def test_who_has_left_his_place_is_no_lost_agent(settings: Settings) -> No
 
 async def test_nobody_is_lost_while_nobody_can_write(settings: Settings, tmp_path: Path) -> None:
     async with orders(settings) as store:
-        await store.take_place(lease_name("bella-vista", "hall"), "AJ_alive", seconds=0)
+        await store.leases.take(lease_name("bella-vista", "hall"), "AJ_alive", seconds=0)
         other = sqlite3.connect(tmp_path / "orders.db", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(JournalFault, match="another program has locked the database"):
@@ -72,7 +72,7 @@ async def test_nobody_is_lost_while_nobody_can_write(settings: Settings, tmp_pat
 
 async def test_nobody_is_lost_while_the_disk_is_full(settings: Settings, tmp_path: Path) -> None:
     async with orders(settings) as store:
-        await store.take_place(lease_name("bella-vista", "hall"), "AJ_alive", seconds=0)
+        await store.leases.take(lease_name("bella-vista", "hall"), "AJ_alive", seconds=0)
     with sqlite3.connect(tmp_path / "orders.db.leases") as other:
         other.execute(
             "CREATE TRIGGER full BEFORE INSERT ON leases BEGIN SELECT RAISE(ABORT, 'full'); END"

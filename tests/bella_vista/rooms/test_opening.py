@@ -153,7 +153,7 @@ async def test_what_will_not_pass_is_told_at_once(
     store: SqlStore, context: OrderContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slept = lets_go_after(10_000, sqlite3.connect(":memory:"), monkeypatch)
-    for file in await store.files():
+    for file in await store.eraser.files():
         file.write_bytes(b"this is no database" * 1000)
 
     with pytest.raises(StateFaults, match="no database"):
@@ -183,7 +183,7 @@ async def test_the_room_is_settled_when_the_database_is_free(
             lets_go_after(2, other, waiting)
             await seat.record_state(order, "ada")
 
-    lease = await store.lease_of(order)
+    lease = await store.leases.of(order)
     await seat.release(done=True)
     assert lease is not None
     assert (lease.place, lease.guest) == (FREE.place, "ada")

@@ -118,7 +118,7 @@ async def test_a_caller_whom_nobody_can_speak_with_hears_so(
         outcome = await asyncio.wait_for(asyncio.shield(agent.held), LONG_S)
         assert outcome is RoomOutcome.NO_SPEECH
         await until(lambda: caller.heard_s > 0.6, what="the recorded sentence")
-    assert await calls.house.store.lease_at(agent.call._room_lease.name) is None
+    assert await calls.house.store.leases.at(agent.call._room_lease.name) is None
 
 
 @pytest.mark.usefixtures("short")

@@ -147,7 +147,7 @@ async def test_turns_are_counted_on_where_the_talk_is_forgotten(
     store: SqlStore, order: Order
 ) -> None:
     await order.apply(COLA, actor="order_taker", turn=7)
-    await store.rewrite(order.state.order_id, lambda state, commands: (state, commands))
+    await store.eraser.rewrite(order.state.order_id, lambda state, commands: (state, commands))
 
     assert await before(store, order) == PriorCall(turn=7)
 

@@ -110,7 +110,7 @@ async def test_the_place_of_a_dead_agent_is_had_in_some_seconds_however_the_cloc
 ) -> None:
     await seats("AJ_dead").acquire()
     await store.create("a", lambda ordinal: "{}")
-    await store.assign(PLACE, "AJ_dead", state_id="a", guest="g")
+    await store.leases.assign(PLACE, "AJ_dead", state_id="a", guest="g")
     time.clock += by
     seat = seats("AJ_2")
 
@@ -157,7 +157,7 @@ async def test_renewals_that_fail_cost_no_place_while_nobody_else_has_it(
         raise JournalFault("The leases", "the disk is full")
 
     with monkeypatch.context() as broken, caplog.at_level(logging.WARNING):
-        broken.setattr(store, "renew", fails)
+        broken.setattr(store.leases, "renew", fails)
         for _ in range(20):
             time.clock += timedelta(seconds=RENEW_EVERY_S)
             assert await seat.renew()

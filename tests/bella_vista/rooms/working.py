@@ -112,7 +112,7 @@ class Restaurant:
     async def lease(self, room: str) -> Lease | None:
         """Read who holds a room's place."""
         async with self.store() as store:
-            return await store.lease_at(lease_name(self.agent, room))
+            return await store.leases.at(lease_name(self.agent, room))
 
     async def closed(self, room: str) -> None:
         """Wait until whoever comes next in a room begins anew, while its place is held."""

@@ -35,11 +35,11 @@ async def given_up(room: str, metadata: JobMetadata) -> None:
     await asyncio.to_thread(Path(os.environ["TEST_GIVEN_UP"]).write_text, text)
 
 
-server = make_server(Settings.read(), lost=lost, given_up=given_up)
+server = make_server(Settings.read(), lost=lost, given_up=given_up, noun="order")
 
 
 async def entrypoint(ctx: JobContext) -> None:
-    metadata = JobMetadata.parse(ctx.job.metadata)
+    metadata = JobMetadata.parse(ctx.job.metadata, "order")
     if metadata.locale == POISON:
         os._exit(3)
     await ctx.connect()

@@ -143,7 +143,7 @@ class House:
     @contextmanager
     def starting(self, **more: str) -> Iterator[Running]:
         """A worker that is about to register."""
-        command = ("-m", "bella_vista.serving", AN_APP)
+        command = ("-m", "agents.app.serving", AN_APP)
         with started(command, self.environment(**more)) as running:
             yield running
 

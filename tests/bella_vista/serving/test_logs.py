@@ -15,7 +15,7 @@ class Log:
     def __init__(self, name: str, formatter: logging.Formatter) -> None:
         self.stream = io.StringIO()
         self.handler = logging.StreamHandler(self.stream)
-        self.handler.addFilter(RedactingFilter())
+        self.handler.addFilter(RedactingFilter("shop.desk"))
         self.handler.setFormatter(formatter)
         self.logger = logging.Logger(name, logging.DEBUG)
         self.logger.addHandler(self.handler)
@@ -30,7 +30,7 @@ class Log:
 
 @pytest.fixture
 def ours() -> Log:
-    return Log("bella_vista.rooms", JsonLines([SECRET]))
+    return Log("shop.desk.rooms", JsonLines([SECRET]))
 
 
 @pytest.fixture
@@ -45,11 +45,30 @@ def test_what_we_log_is_kept_with_its_data(ours: Log) -> None:
     assert line.pop("time").endswith("+00:00")
     assert line == {
         "level": "info",
-        "logger": "bella_vista.rooms",
+        "logger": "shop.desk.rooms",
         "message": "moved: on",
         "room": "r",
         "tries": 2,
     }
+
+
+@pytest.mark.parametrize("name", ["shop.desk", "agents.handoff", "rpc.page", "state.shared.sql"])
+def test_the_frameworks_and_the_applications_messages_are_whole(name: str) -> None:
+    log = Log(name, JsonLines([]))
+    log.logger.info("a lease: %s", "lost", extra={"tries": 2})
+
+    (line,) = log.read()
+    assert (line["message"], line["tries"]) == ("a lease: lost", 2)
+
+
+@pytest.mark.parametrize("name", ["shop", "shop.desks", "agents2.handoff", "livekit.agents"])
+def test_every_other_message_is_cut_before_its_values(name: str) -> None:
+    log = Log(name, JsonLines([]))
+    log.logger.info("a lease: %s", WORDS, extra={"tries": 2})
+
+    (line,) = log.read()
+    assert line["message"] == "a lease"
+    assert "tries" not in line
 
 
 def test_of_an_exception_the_kind_and_the_places_are_kept(ours: Log) -> None:
@@ -88,7 +107,7 @@ def test_of_a_librarys_message_the_beginning_is_kept(
 
 @pytest.mark.parametrize("formatter", [JsonLines([SECRET]), PlainLines([SECRET])])
 def test_a_secret_is_never_written_in_whatever_form(formatter: logging.Formatter) -> None:
-    log = Log("bella_vista", formatter)
+    log = Log("shop.desk", formatter)
 
     log.logger.info("key %s", SECRET, extra={"url": f"wss://{SECRET}@host", "list": SECRET})
 

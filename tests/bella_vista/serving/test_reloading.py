@@ -29,10 +29,13 @@ READY, AGAIN = "The worker is ready", "The new worker is ready"
 CHANGING = """
 import sys
 from pathlib import Path
-from agents.app.serving.reloading import Watched, run_dev
+from types import SimpleNamespace
+from agents.app.serving import reloading
+from bella_vista.settings import Settings
 
 here = Path.cwd()
-sys.exit(run_dev("changing", watched=Watched([here / "code"], [here / ".env"])))
+reloading.watched_files = lambda *_: reloading.Watched([here / "code"], [here / ".env"])
+sys.exit(reloading.run_dev(SimpleNamespace(path="changing", settings=Settings)))
 """
 
 

@@ -76,14 +76,14 @@ async def test_a_call_that_kills_every_agent_is_given_up(
     sent = [line for line in one_worker.logged() if line["message"] == "replaced a lost agent"]
 
     room, metadata = json.loads(one_house.given_up.read_text())
-    assert (room, metadata["order_id"], metadata["tries"]) == (room_name, "abcd", 3)
+    assert (room, metadata["state_id"], metadata["tries"]) == (room_name, "abcd", 3)
     assert [line["tries"] for line in sent if line["room"] == room_name] == [1, 2, 3]
 
 
 async def test_what_a_dead_worker_left_is_taken_up_by_the_next(house: House) -> None:
     rooms = [f"{house.agent}-{name}" for name in ("waiting", "served", "gone", "left", "staff")]
     lost = [
-        {"room": room, "job_id": f"AJ_{room}", "order_id": "abcd", "tries": 1} for room in rooms
+        {"room": room, "job_id": f"AJ_{room}", "state_id": "abcd", "tries": 1} for room in rooms
     ]
     # Its agent has just left it to another, who is on his way.
     lost[3] |= {"job_id": "", "silent_s": 0.5}
@@ -104,7 +104,7 @@ async def test_what_a_dead_worker_left_is_taken_up_by_the_next(house: House) -> 
         served = [agent.identity for agent in other.agents()]
 
     assert told["metadata"]["supersedes"] == f"AJ_{rooms[0]}"
-    assert (told["metadata"]["order_id"], told["metadata"]["tries"]) == ("abcd", 2)
+    assert (told["metadata"]["state_id"], told["metadata"]["tries"]) == ("abcd", 2)
     assert served == ["agent-AJ_another"]
     replaced = [line for line in worker.logged() if line["message"] == "replaced a lost agent"]
     assert {line["room"] for line in replaced} == {rooms[0]}

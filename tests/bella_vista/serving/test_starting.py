@@ -91,7 +91,7 @@ async def test_a_menu_that_is_wrong_and_a_database_that_is_none_are_said_at_once
 async def test_a_key_that_the_server_refuses_ends_the_worker_with_a_word(house: House) -> None:
     environment = house.environment(LIVEKIT_API_SECRET=SECRET)
 
-    with started(("-m", "bella_vista.serving", AN_APP), environment) as worker:
+    with started(("-m", "agents.app.serving", AN_APP), environment) as worker:
         code = await worker.ends()
 
     assert code == 1
@@ -106,7 +106,7 @@ async def test_a_key_that_the_server_refuses_ends_the_worker_with_a_word(house: 
 async def test_a_server_that_is_not_there_yet_is_waited_for(house: House) -> None:
     environment = house.environment(LIVEKIT_URL="ws://127.0.0.1:1")
 
-    with started(("-m", "bella_vista.serving", AN_APP), environment) as worker:
+    with started(("-m", "agents.app.serving", AN_APP), environment) as worker:
         await worker.says("LiveKit server unreachable, retrying")
         await worker.says("failed to connect to livekit, retrying")
         worker.signal(signal.SIGTERM)
@@ -120,7 +120,7 @@ async def test_a_port_that_is_taken_is_named(house: House) -> None:
         port = taken.getsockname()[1]
         environment = house.environment(BELLA_VISTA_HEALTH_PORT=str(port))
 
-        with started(("-m", "bella_vista.serving", AN_APP), environment) as worker:
+        with started(("-m", "agents.app.serving", AN_APP), environment) as worker:
             code = await worker.ends()
 
     assert code == 1

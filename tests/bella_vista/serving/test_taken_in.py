@@ -24,6 +24,7 @@ class PlayedWorker:
     active_jobs = ()
     given_up = None
     lost = None
+    noun = "order"
 
     def __init__(self) -> None:
         self.told: dict[str, Callable[..., object]] = {}

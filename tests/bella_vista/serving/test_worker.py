@@ -46,7 +46,7 @@ async def test_a_worker_serves_tells_that_it_is_well_and_counts(
             await until_load(worker, FULL / 4)
             metrics = await fetched(f"http://127.0.0.1:{port}/metrics")
 
-    assert told["metadata"]["order_id"] == "abcd"
+    assert told["metadata"]["state_id"] == "abcd"
     assert "lk_agents_active_job_count" in metrics
 
 

@@ -383,3 +383,49 @@ def test_nothing_else_can_be_dialled(written: str) -> None:
     (fault,) = faults(text)
     assert fault.line == 4
     assert "transfer_to has to be a telephone number with its country" in fault.message
+
+
+@pytest.mark.parametrize(
+    ("written", "instead", "key"),
+    [
+        ("  crust:\n", "  crust:\n    name: base\n", "name"),
+        ("{percent: 10}", "{percent: 10, code: ELEVEN}", "code"),
+        ("{price: {small:", "{name: deep, price: {small:", "name"),
+        ('name: Cola, price: "2.00"', 'name: Cola, section: Wine, price: "2.00"', "section"),
+        ('name: Cola, price: "2.00"', 'name: Cola, price: "2.00", prices: "3.00"', "prices"),
+        ("with: [basil]", "contains: [basil]", "contains"),
+        ("- {after: Pizza", "- {version: a, after: Pizza", "version"),
+        ("restaurant:\n", "version: a1b2\nrestaurant:\n", "version"),
+    ],
+)
+def test_a_field_that_is_no_key_cannot_be_written(written: str, instead: str, key: str) -> None:
+    broken = GOOD.replace(written, instead, 1)
+
+    at = broken.index(instead) + instead.index(f"{key}:")
+    found = [fault for fault in faults(broken) if f'has no key "{key}"' in fault.message]
+
+    assert [fault.line for fault in found] == [broken.count("\n", 0, at) + 1]
+
+
+def test_what_is_still_right_in_a_faulty_part_is_compared_with_the_rest() -> None:
+    broken = GOOD.replace('{small: "9.00"', '{small: "nine"').replace(
+        '{small: "1.00", large: "2.00"}', '{small: "1.00"}'
+    )
+
+    found = [fault.message for fault in faults(broken)]
+
+    assert len(found) == 2
+    assert 'price for small has to be an amount of money like "9.50"' in found[0] + found[1]
+    assert '"pan" of crust has no price for "large" of "Margherita"' in found[0] + found[1]
+
+
+def test_a_list_is_not_called_empty_because_its_entries_are_faulty() -> None:
+    broken = GOOD.replace('{name: Cola, price: "2.00"}', "Cola").replace(
+        "from: [Cola]", "from: Pizza"
+    )
+    at = broken.index("- Cola")
+
+    (fault,) = faults(broken.replace("offer: Cola", "offer: Deal"))
+
+    assert fault.line == broken.count("\n", 0, at) + 1
+    assert fault.message == "a dish has to be a mapping of keys to values"

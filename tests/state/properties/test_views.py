@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bella_vista.conversations.beginning import commands_to, what_must_follow
-from bella_vista.conversations.form import OrderFields
-from bella_vista.conversations.holding import differences
+from agents.app.replay.comparing import differences
+from agents.app.replay.running import comparable
+from bella_vista.order_fields import OrderFields
+from bella_vista.starting_order import commands_to
 from state.commands import AddNote, OrderCommand
 from state.digest import digest
 from state.errors import OrderError
@@ -102,7 +103,7 @@ def test_an_order_made_from_its_view_has_the_same_view(
     assert [line.model_copy(update=bare) for line in again.order_items] == [
         line.model_copy(update=bare) for line in order.order_items
     ]
-    wanted = what_must_follow(fields)
+    wanted = comparable(fields.given, "order")
     unlike = [
         difference
         for difference in differences(wanted, view(again, 3, "greeter"))

@@ -18,7 +18,7 @@ async def race(url: str, holder: str) -> None:
         await asyncio.to_thread(sys.stdin.readline)
         for number in range(100):
             try:
-                await store.take_place(str(number), holder, seconds=60)
+                await store.leases.take(str(number), holder, seconds=60)
             except LeaseHeld:
                 continue
             tell(str(number))

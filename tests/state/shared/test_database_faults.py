@@ -297,7 +297,7 @@ class TestNewer:
                     await other.take("a")
 
     async def test_a_state_of_a_newer_schema(self, address: str) -> None:
-        async with SqlStore(address, owner="club", schema=2) as newer:
+        async with SqlStore(address, owner="club", schema=2, migrate={1: dict}) as newer:
             await begun(newer)
         async with SqlStore(address, owner="club", schema=1) as older:
             await begun(older, "b")

@@ -160,22 +160,25 @@ class TestWhatWasSaid:
                 ]
                 await one.record(state_id, *moments)
 
-            assert [await store.last_said(one) for one in at] == [None, *at[:2]]
-            assert await store.last_said(at[2] + timedelta(days=9)) == at[2]
-            dropped = await store.drop_said(at[1].astimezone(ZoneInfo("America/New_York")))
+            assert [await store.eraser.last_said(one) for one in at] == [None, *at[:2]]
+            assert await store.eraser.last_said(at[2] + timedelta(days=9)) == at[2]
+            dropped = await store.eraser.drop_said(at[1].astimezone(ZoneInfo("America/New_York")))
 
             assert dropped == 1
             assert [moment.text for moment in await store.said("a")] == ["1", "2"]
             assert [moment.text for moment in await others.said("b")] == ["0", "1", "2"]
-            assert (await store.last_said(at[1]), await others.last_said(at[1])) == (None, at[0])
+            assert (await store.eraser.last_said(at[1]), await others.eraser.last_said(at[1])) == (
+                None,
+                at[0],
+            )
         async with SqlStore(address, owner=None, schema=1) as everybodys:
-            assert await everybodys.drop_said(at[2]) == 1 + 2
-            assert await everybodys.drop_said(at[2]) == 0
+            assert await everybodys.eraser.drop_said(at[2]) == 1 + 2
+            assert await everybodys.eraser.drop_said(at[2]) == 0
 
     async def test_what_is_said_next_comes_after_what_is_left(self, store: SqlStore) -> None:
         await store.create("a", lambda ordinal: EMPTY)
         await store.record("a", heard("old"))
-        await store.drop_said(SEVEN + timedelta(days=1))
+        await store.eraser.drop_said(SEVEN + timedelta(days=1))
         await store.record("a", heard("new"), heard("newer"))
 
         assert [moment.text for moment in await store.said("a")] == ["new", "newer"]
@@ -188,7 +191,7 @@ class TestForgetting:
         shared = await with_a_name(store)
         await with_a_name(store, "b")
 
-        await store.rewrite("a", without_the_name)
+        await store.eraser.rewrite("a", without_the_name)
 
         stored = await store.read("a")
         assert (stored.initial, stored.version) == (EMPTY, shared.version)
@@ -203,7 +206,7 @@ class TestForgetting:
     async def test_who_held_it_writes_no_more_and_who_takes_it_does(self, store: SqlStore) -> None:
         shared = await with_a_name(store)
 
-        await store.rewrite("a", without_the_name)
+        await store.eraser.rewrite("a", without_the_name)
 
         with pytest.raises(TakenOver):
             await shared.apply(Rename(title="More"), actor="page")
@@ -225,7 +228,7 @@ class TestForgetting:
             return without_the_name(state, commands)
 
         with pytest.raises(ZeroDivisionError):
-            await store.rewrite("a", fails_at_last)
+            await store.eraser.rewrite("a", fails_at_last)
 
         assert rows(address) == before
         await shared.apply(Rename(title="More"), actor="page")
@@ -236,15 +239,15 @@ class TestForgetting:
             hand("UPDATE entries SET actor = 'eve' WHERE version = 1")
 
         with pytest.raises(JournalFault, match="Version 1 of a cannot be used: it is damaged"):
-            await store.rewrite("a", without_the_name)
+            await store.eraser.rewrite("a", without_the_name)
 
     async def test_another_owners_is_not_rewritten(self, store: SqlStore, address: str) -> None:
         await with_a_name(store)
         async with SqlStore(address, owner="others", schema=1) as others:
             with pytest.raises(OtherOwner):
-                await others.rewrite("a", without_the_name)
+                await others.eraser.rewrite("a", without_the_name)
             with pytest.raises(UnknownState):
-                await others.rewrite("nobody", without_the_name)
+                await others.eraser.rewrite("nobody", without_the_name)
 
         assert NAME in (await store.read("a")).initial
 
@@ -254,8 +257,8 @@ class TestForgetting:
         for number in range(30):
             await with_a_name(store, str(number))
         for number in range(30):
-            await store.rewrite(str(number), without_the_name)
-        await store.wipe()
+            await store.eraser.rewrite(str(number), without_the_name)
+        await store.eraser.wipe()
 
         # The store is open still, and works.
         assert len(await store.list()) == 30
@@ -274,13 +277,13 @@ class TestForgetting:
         monkeypatch.setattr(dialects, "BUSY_S", 0.05)
         async with SqlStore(address, owner="club", schema=1) as store:
             await with_a_name(store)
-            await store.rewrite("a", without_the_name)
+            await store.eraser.rewrite("a", without_the_name)
             with by_hand(address) as reader:
                 reader("BEGIN")
                 reader("SELECT * FROM entries")
                 with pytest.raises(JournalFault, match="another program"):
-                    await store.wipe()
+                    await store.eraser.wipe()
                 reader("ROLLBACK")
-            await store.wipe()
+            await store.eraser.wipe()
 
             assert (await store.read("a")).version == 2

@@ -228,7 +228,7 @@ class TestOrder:
         self, store: SqlStore, sizes: list[int]
     ) -> None:
         held = await begun(store, "ab")
-        journal, ask = held["a"].journal, store._thread.ask
+        journal, ask = held["a"].journal, store._access._states.ask
 
         outcomes = await together(
             store,
@@ -621,7 +621,7 @@ class TestALostAnswer:
         await held["b"].journal.append(entry(1))
         goes_on = threading.Event()
         # A request that commits nothing, for the trouble is with the next commit.
-        before = store._thread.ask(lambda database: goes_on.wait(30))
+        before = store._access._states.ask(lambda database: goes_on.wait(30))
         trouble()
         asked = [
             held["a"].journal.append(entry(1)),

@@ -95,7 +95,7 @@ class Town(RuleBasedStateMachine):
         free = before is None or before.holder in (None, holder, dead) or before.until <= self.now
         try:
             lease = self.run(
-                self.program(holder).take_place(place, holder, seconds=LASTS, supersedes=dead)
+                self.program(holder).leases.take(place, holder, seconds=LASTS, supersedes=dead)
             )
         except LeaseHeld:
             assert not free
@@ -111,7 +111,7 @@ class Town(RuleBasedStateMachine):
     def renews(self, place: str, holder: str) -> None:
         row = self.mine(place, holder)
         try:
-            self.run(self.program(holder).renew(place, holder, seconds=LASTS))
+            self.run(self.program(holder).leases.renew(place, holder, seconds=LASTS))
         except LeaseLost:
             assert row is None
             self.believes.pop((place, holder), None)
@@ -124,7 +124,9 @@ class Town(RuleBasedStateMachine):
     def settles(self, place: str, holder: str, state_id: str) -> None:
         row = self.mine(place, holder)
         try:
-            self.run(self.program(holder).assign(place, holder, state_id=state_id, guest="guest"))
+            self.run(
+                self.program(holder).leases.assign(place, holder, state_id=state_id, guest="guest")
+            )
         except LeaseLost:
             assert row is None
             return
@@ -148,7 +150,7 @@ class Town(RuleBasedStateMachine):
     @rule(place=places, holder=holders, done=st.booleans())
     def leaves(self, place: str, holder: str, done: bool) -> None:
         row = self.mine(place, holder)
-        self.run(self.program(holder).leave_place(place, holder, done=done))
+        self.run(self.program(holder).leases.release(place, holder, done=done))
         self.believes.pop((place, holder), None)
         if row is not None and done:
             del self.rows[place]
@@ -159,8 +161,10 @@ class Town(RuleBasedStateMachine):
     def every_program_sees_the_same(self) -> None:
         lost = {place for place, row in self.rows.items() if row.until <= self.now}
         for store in self.stores:
-            assert {lease.place for lease in self.run(store.lost_places())} == lost
-            found = {place: lease for place in PLACES if (lease := self.run(store.lease_at(place)))}
+            assert {lease.place for lease in self.run(store.leases.lost())} == lost
+            found = {
+                place: lease for place in PLACES if (lease := self.run(store.leases.at(place)))
+            }
             seen = {
                 place: Row(lease.holder, lease.until, lease.state_id)
                 for place, lease in found.items()
@@ -181,7 +185,7 @@ class Town(RuleBasedStateMachine):
     def a_state_is_at_one_place(self) -> None:
         for state_id in STATES:
             at = [place for place, row in self.rows.items() if row.state_id == state_id]
-            lease = self.run(self.stores[0].lease_of(state_id))
+            lease = self.run(self.stores[0].leases.of(state_id))
             assert [lease.place] == at if lease is not None else not at
 
 

@@ -79,11 +79,11 @@ def beside(file: Path) -> Path:
 
 
 async def take(store: SqlStore, holder: str, place: str = "hall", **more: Any) -> Any:
-    return await store.take_place(place, holder, seconds=LASTS, **more)
+    return await store.leases.take(place, holder, seconds=LASTS, **more)
 
 
 async def renew(store: SqlStore, holder: str, place: str = "hall") -> None:
-    await store.renew(place, holder, seconds=LASTS)
+    await store.leases.renew(place, holder, seconds=LASTS)
 
 
 async def at_work(
@@ -92,7 +92,7 @@ async def at_work(
     """Somebody at work on a state, whose id is the holder's name."""
     await take(store, holder, place)
     stored = await store.create(holder, lambda ordinal: EMPTY)
-    await store.assign(place, holder, state_id=holder, guest=f"guest of {holder}")
+    await store.leases.assign(place, holder, state_id=holder, guest=f"guest of {holder}")
     return SharedState.restored(stored, Board, None)
 
 
@@ -147,7 +147,7 @@ class TestBesideTheStates:
             for _ in range(120):
                 clock.goes_on(0.5)
                 await renew(store, "ann")
-            assert await other.lost_places() == []
+            assert await other.leases.lost() == []
             hand("ROLLBACK")
 
         await shared.apply(Score(name="ann"), actor="judge")
@@ -176,12 +176,12 @@ class TestBesideTheStates:
             await renew(on_file, "ann")
             clock.goes_on(LASTS)
             await take(on_file, "bob")
-            await on_file.assign("hall", "bob", state_id="ann", guest=None)
+            await on_file.leases.assign("hall", "bob", state_id="ann", guest=None)
             await take(on_file, "carl", "garden")
-            await on_file.assign("garden", "carl", state_id="ann", guest=None)
+            await on_file.leases.assign("garden", "carl", state_id="ann", guest=None)
             clock.time -= HOURS
-            await on_file.lost_places()
-            await on_file.leave_place("garden", "carl", done=False)
+            await on_file.leases.lost()
+            await on_file.leases.release("garden", "carl", done=False)
         finally:
             event.remove(Engine, "before_cursor_execute", look)
 
@@ -199,8 +199,8 @@ class TestBesideTheStates:
                 lambda connection: connection.exec_driver_sql(ask).scalar_one(), writes=False
             )
 
-        assert await store._lease_thread.ask(asked) in (0, "off")
-        assert await store._thread.ask(asked) in (2, "on")
+        assert await store._access._leases.ask(asked) in (0, "off")
+        assert await store._access._states.ask(asked) in (2, "on")
 
     async def test_the_file_is_this_users_alone_and_is_named(
         self, on_file: SqlStore, file: Path
@@ -210,7 +210,7 @@ class TestBesideTheStates:
         mode = beside(file).stat().st_mode
 
         assert stat.S_IMODE(mode) == 0o600
-        assert beside(file) in await on_file.files()
+        assert beside(file) in await on_file.eraser.files()
 
     async def test_nothing_that_ended_is_left_in_the_file(
         self, on_file: SqlStore, file: Path
@@ -219,10 +219,10 @@ class TestBesideTheStates:
             await take(on_file, f"job {number}", f"call 212 555 {number:04}")
         assert b"212 555" in beside(file).read_bytes()
 
-        assert await on_file.drop_leases(lambda text: "212 555" in text) == 50
-        await on_file.wipe()
+        assert await on_file.eraser.drop_leases(lambda text: "212 555" in text) == 50
+        await on_file.eraser.wipe()
 
-        left = b"".join(path.read_bytes() for path in await on_file.files())
+        left = b"".join(path.read_bytes() for path in await on_file.eraser.files())
         assert b"212 555" not in left
         with pytest.raises(LeaseLost):
             await renew(on_file, "job 7", "call 212 555 0007")
@@ -235,16 +235,16 @@ class TestBesideTheStates:
                 await take(store, "bob")
             clock.goes_on(LASTS)
             assert (await take(store, "bob")).state_id == "ann"
-            assert await store.files() == []
+            assert await store.eraser.files() == []
         assert set(Path.cwd().iterdir()) == before
 
     async def test_who_tries_to_write_changes_nothing(self, store: SqlStore, address: str) -> None:
         await at_work(store)
-        lease = await store.lease_at("hall")
+        lease = await store.leases.at("hall")
 
         await store.try_writing()
 
-        assert await store.lease_at("hall") == lease
+        assert await store.leases.at("hall") == lease
         with by_hand(lease_store(address)) as hand:
             assert hand("SELECT * FROM withdrawn") == []
 
@@ -320,13 +320,13 @@ class TestALeaseStoreThatFails:
                 with pytest.raises(LeaseHeld):
                     await take(store, "carl", place)
             clock.goes_on(LASTS - 0.5)
-            assert await other.lost_places() == []
-            lease = await other.lease_at("hall")
+            assert await other.leases.lost() == []
+            lease = await other.leases.at("hall")
             assert lease is not None
             assert (lease.holder, lease.state_id, lease.guest) == ("ann", "ann", "guest of ann")
             await shared.apply(Score(name="ann"), actor="judge")
-            await on_file.leave_place("hall", "ann", done=True)
-            assert await other.lease_at("hall") is None
+            await on_file.leases.release("hall", "ann", done=True)
+            assert await other.leases.at("hall") is None
 
     @pytest.mark.parametrize("fault", FAULTS)
     async def test_a_new_call_is_taken_all_the_same(
@@ -432,7 +432,7 @@ class TestALeaseStoreThatFails:
             await asyncio.gather(
                 *(renew(one, str(number), str(number)) for number, one in enumerate(stores))
             )
-            assert await stores[0].lost_places() == []
+            assert await stores[0].leases.lost() == []
             for number in range(len(stores)):
                 with pytest.raises(LeaseHeld):
                     await take(stores[0], "late", str(number))
@@ -451,7 +451,7 @@ class TestAfterAPowerCut:
         clock.goes_on(1)
 
         async with SqlStore(address, owner="club", schema=1, now=clock) as after:
-            (lost,) = await after.lost_places()
+            (lost,) = await after.leases.lost()
             lease = await take(after, "bob")
             going_on = SharedState.restored(await after.take(lease.state_id or ""), Board, None)
 
@@ -463,11 +463,11 @@ class TestAfterAPowerCut:
     async def test_what_had_ended_is_not_begun_again(self, address: str, clock: Clock) -> None:
         async with SqlStore(address, owner="club", schema=1, now=clock) as before:
             await at_work(before)
-            await before.leave_place("hall", "ann", done=True)
+            await before.leases.release("hall", "ann", done=True)
         lose_the_leases(address)
 
         async with SqlStore(address, owner="club", schema=1, now=clock) as after:
-            assert await after.lost_places() == []
+            assert await after.leases.lost() == []
             assert not (await take(after, "bob")).open
 
     async def test_a_server_that_forgets_its_last_commits_costs_no_call(
@@ -509,7 +509,7 @@ def lose_the_leases(address: str) -> None:
 
 
 async def pragma(store: SqlStore, setting: str) -> None:
-    await store._lease_thread.ask(
+    await store._access._leases.ask(
         lambda leases: leases.db.run(
             lambda connection: connection.exec_driver_sql(f"PRAGMA {setting}").close(),
             writes=False,
@@ -529,21 +529,21 @@ class TestTheClock:
             await take(other, "bob")
         clock.goes_on(LASTS)
 
-        assert [lease.holder for lease in await other.lost_places()] == ["ann"]
+        assert [lease.holder for lease in await other.leases.lost()] == ["ann"]
         assert (await take(other, "bob")).state_id == "ann"
 
     async def test_who_left_is_found_at_once_when_it_is_set_back(
         self, store: SqlStore, other: SqlStore, clock: Clock
     ) -> None:
         await at_work(store)
-        await store.leave_place("hall", "ann", done=False)
+        await store.leases.release("hall", "ann", done=False)
         clock.time -= HOURS
 
-        (lost,) = await other.lost_places()
+        (lost,) = await other.leases.lost()
 
         assert (lost.holder, lost.until, lost.state_id) == (None, clock.time, "ann")
         clock.goes_on(6)
-        (lost,) = await other.lost_places()
+        (lost,) = await other.leases.lost()
         assert clock.time - lost.until == timedelta(seconds=6)
 
     @pytest.mark.parametrize("by", [-HOURS, -timedelta(seconds=1), timedelta(seconds=1), HOURS])
@@ -557,7 +557,7 @@ class TestTheClock:
             await renew(store, "ann")
             with pytest.raises(LeaseHeld):
                 await take(other, "bob")
-            assert await other.lost_places() == []
+            assert await other.leases.lost() == []
 
     @pytest.mark.parametrize("by", [-HOURS, HOURS])
     async def test_how_long_somebody_was_there_does_not_depend_on_it(
@@ -570,7 +570,7 @@ class TestTheClock:
         for _ in range(20):
             clock.goes_on(0.5)
             await renew(store, "ann")
-        lease = await store.lease_at("hall")
+        lease = await store.leases.at("hall")
         assert lease is not None
         assert lease.until - lease.since < timedelta(seconds=15)
         clock.goes_on(LASTS)
@@ -592,7 +592,7 @@ Step = Callable[[], Awaitable[Any]]
 
 def meanwhile(store: SqlStore, monkeypatch: pytest.MonkeyPatch, step: Step) -> None:
     """Have something happen between the moment at which a store sees its lease and what it does next."""
-    check = store._in_leases
+    check = store._access.in_leases
     left = [step]
 
     async def checked(work: Any, **more: Any) -> Any:
@@ -601,7 +601,7 @@ def meanwhile(store: SqlStore, monkeypatch: pytest.MonkeyPatch, step: Step) -> N
             await left.pop()()
         return result
 
-    monkeypatch.setattr(store, "_in_leases", checked)
+    monkeypatch.setattr(store._access, "in_leases", checked)
 
 
 class TestBetweenTheTwoStores:
@@ -614,16 +614,16 @@ class TestBetweenTheTwoStores:
         async def bob_comes() -> None:
             await take(other, "bob", supersedes="ann")
             await other.create("b", lambda ordinal: EMPTY)
-            await other.assign("hall", "bob", state_id="b", guest="g")
+            await other.leases.assign("hall", "bob", state_id="b", guest="g")
 
         meanwhile(store, monkeypatch, bob_comes)
         with pytest.raises(LeaseLost):
-            await store.assign("hall", "ann", state_id="a", guest="guest of ann")
+            await store.leases.assign("hall", "ann", state_id="a", guest="guest of ann")
 
-        lease = await other.lease_at("hall")
+        lease = await other.leases.at("hall")
         assert lease is not None
         assert (lease.holder, lease.state_id, lease.guest) == ("bob", "b", "g")
-        assert await other.lease_of("a") is None
+        assert await other.leases.of("a") is None
 
     async def test_one_that_is_settled_too_late_is_settled_by_its_holder_then(
         self, store: SqlStore, other: SqlStore, monkeypatch: pytest.MonkeyPatch
@@ -636,12 +636,12 @@ class TestBetweenTheTwoStores:
             assert not (await take(other, "bob", supersedes="ann")).open
 
         meanwhile(store, monkeypatch, bob_comes)
-        await store.assign("hall", "ann", state_id="a", guest="guest of ann")
-        await other.assign("hall", "bob", state_id="b", guest="g")
+        await store.leases.assign("hall", "ann", state_id="a", guest="guest of ann")
+        await other.leases.assign("hall", "bob", state_id="b", guest="g")
 
         with pytest.raises(LeaseLost):
             await renew(store, "ann")
-        lease = await other.lease_at("hall")
+        lease = await other.leases.at("hall")
         assert lease is not None
         assert (lease.holder, lease.state_id) == ("bob", "b")
 
@@ -652,13 +652,13 @@ class TestBetweenTheTwoStores:
 
         async def bob_comes() -> None:
             assert (await take(other, "bob", supersedes="ann")).state_id == "ann"
-            await other.assign("hall", "bob", state_id="ann", guest="g")
+            await other.leases.assign("hall", "bob", state_id="ann", guest="g")
 
         meanwhile(store, monkeypatch, bob_comes)
-        await store.leave_place("hall", "ann", done=True)
+        await store.leases.release("hall", "ann", done=True)
 
         await renew(other, "bob")
-        lease = await other.lease_at("hall")
+        lease = await other.leases.at("hall")
         assert lease is not None
         assert (lease.holder, lease.state_id) == ("bob", "ann")
 
@@ -670,9 +670,9 @@ class TestBetweenTheTwoStores:
         going_on = SharedState.restored(await other.take("ann"), Board, None)
         monkeypatch.setattr("state.shared.sql.leases.Leases.end", lambda *_: None)
 
-        await other.assign("garden", "bob", state_id="ann", guest="g")
+        await other.leases.assign("garden", "bob", state_id="ann", guest="g")
 
-        moved = await store.lease_of("ann")
+        moved = await store.leases.of("ann")
         assert moved is not None
         assert moved.place == "garden"
         # Nobody told ann, and still nothing is written twice.
@@ -680,7 +680,7 @@ class TestBetweenTheTwoStores:
         with pytest.raises(TakenOver):
             await shared.apply(Score(name="ann"), actor="judge")
         await going_on.apply(Score(name="bob"), actor="judge")
-        left = await store.lease_at("hall")
+        left = await store.leases.at("hall")
         assert left is not None
         assert not left.open
 
@@ -691,38 +691,38 @@ class TestBetweenTheTwoStores:
             state_id = f"s{cancelled_after}"
             await take(store, "ann")
             await store.create(state_id, lambda ordinal: EMPTY)
-            await store.assign("hall", "ann", state_id=state_id, guest=None)
+            await store.leases.assign("hall", "ann", state_id=state_id, guest=None)
             await take(other, "bob", "garden")
             settling = asyncio.create_task(
-                other.assign("garden", "bob", state_id=state_id, guest=None)
+                other.leases.assign("garden", "bob", state_id=state_id, guest=None)
             )
             for _ in range(cancelled_after):
                 await asyncio.sleep(0)
             settling.cancel()
             await asyncio.wait((settling,))
-            await other.lost_places()  # after whatever it had begun
+            await other.leases.lost()  # after whatever it had begun
 
-            at = await store.lease_of(state_id)
+            at = await store.leases.of(state_id)
             assert at is not None
             if at.place == "garden":
                 with pytest.raises(LeaseLost):
                     await renew(store, "ann")
             else:
                 await renew(store, "ann")
-            await other.leave_place("garden", "bob", done=True)
-            await store.leave_place("hall", "ann", done=True)
+            await other.leases.release("garden", "bob", done=True)
+            await store.leases.release("hall", "ann", done=True)
 
     async def test_a_frozen_holder_does_not_begin_anew_what_another_has_ended(
         self, store: SqlStore, other: SqlStore
     ) -> None:
         await at_work(store)
         await take(other, "bob", supersedes="ann")
-        await other.leave_place("hall", "bob", done=True)
+        await other.leases.release("hall", "bob", done=True)
 
         with pytest.raises(LeaseLost):
             await renew(store, "ann")
 
-        assert await other.lease_at("hall") is None
+        assert await other.leases.at("hall") is None
 
     async def test_who_comes_back_to_a_place_holds_it_again(
         self, store: SqlStore, other: SqlStore, address: str, clock: Clock
@@ -748,13 +748,13 @@ class TestOnAServer:
                     await store.create(name, lambda ordinal: EMPTY)
                 await take(store, "ann")
                 ended = await asyncio.gather(
-                    store.assign("hall", "ann", state_id="a", guest=None),
+                    store.leases.assign("hall", "ann", state_id="a", guest=None),
                     take(other, "bob", supersedes="ann"),
                     return_exceptions=True,
                 )
-                await other.assign("hall", "bob", state_id="b", guest=None)
+                await other.leases.assign("hall", "bob", state_id="b", guest=None)
 
                 assert ended[0] is None or isinstance(ended[0], LeaseLost)
-                lease = await other.lease_at("hall")
+                lease = await other.leases.at("hall")
                 assert lease is not None
                 assert (lease.holder, lease.state_id) == ("bob", "b")

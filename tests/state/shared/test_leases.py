@@ -72,14 +72,14 @@ async def take(
     supersedes: str | None = None,
     tries: int | None = None,
 ) -> Lease:
-    return await store.take_place(place, holder, seconds=LASTS, supersedes=supersedes, tries=tries)
+    return await store.leases.take(place, holder, seconds=LASTS, supersedes=supersedes, tries=tries)
 
 
 async def at_work(store: SqlStore, holder: str = "ann", place: str = "hall") -> str:
     """Somebody at work on a state of his own, whose id is his name."""
     await take(store, holder, place)
     await store.create(holder, lambda ordinal: EMPTY)
-    await store.assign(place, holder, state_id=holder, guest=f"guest of {holder}")
+    await store.leases.assign(place, holder, state_id=holder, guest=f"guest of {holder}")
     return holder
 
 
@@ -95,8 +95,8 @@ class TestTaking:
             until=SEVEN + timedelta(seconds=LASTS),
         )
         assert not lease.open
-        assert await store.lease_at("hall") == lease
-        assert await store.lease_at("kitchen") is None
+        assert await store.leases.at("hall") == lease
+        assert await store.leases.at("kitchen") is None
 
     async def test_who_finds_a_living_holder_is_told_and_changes_nothing(
         self, store: SqlStore, other: SqlStore, clock: Clock
@@ -109,7 +109,7 @@ class TestTaking:
         with pytest.raises(LeaseHeld):
             await take(other, "bob", supersedes="carl")
 
-        assert await store.lease_at("hall") == lease
+        assert await store.leases.at("hall") == lease
 
     async def test_when_his_time_is_over_the_next_one_goes_on(
         self, store: SqlStore, other: SqlStore, clock: Clock
@@ -122,10 +122,10 @@ class TestTaking:
         assert (lease.holder, lease.since, lease.tries) == ("bob", clock.time, 1)
         assert (lease.open, lease.state_id, lease.guest) == (True, state_id, "guest of ann")
         with pytest.raises(LeaseLost):
-            await store.renew("hall", "ann", seconds=LASTS)
+            await store.leases.renew("hall", "ann", seconds=LASTS)
         with pytest.raises(LeaseLost):
-            await store.assign("hall", "ann", state_id=state_id, guest=None)
-        assert await store.lease_at("hall") == lease
+            await store.leases.assign("hall", "ann", state_id=state_id, guest=None)
+        assert await store.leases.at("hall") == lease
 
     async def test_who_names_the_dead_holder_need_not_wait(
         self, store: SqlStore, other: SqlStore
@@ -136,7 +136,7 @@ class TestTaking:
 
         assert (lease.holder, lease.state_id, lease.tries) == ("bob", state_id, 1)
         with pytest.raises(LeaseLost):
-            await store.renew("hall", "ann", seconds=LASTS)
+            await store.leases.renew("hall", "ann", seconds=LASTS)
         # Another replacement of the same dead one comes too late.
         with pytest.raises(LeaseHeld):
             await take(store, "carl", supersedes="ann")
@@ -161,7 +161,7 @@ class TestTaking:
             assert (await take(store, holder)).tries == tries[-1]
             clock.goes_on(LASTS)
         for _ in range(2 * 60):
-            await store.renew("hall", "d", seconds=LASTS)
+            await store.leases.renew("hall", "d", seconds=LASTS)
             clock.goes_on(0.5)
         clock.goes_on(LASTS)
         tries += [(await take(store, "e")).tries, (await take(store, "f", supersedes="e")).tries]
@@ -175,7 +175,7 @@ class TestTaking:
         clock.goes_on(LASTS)
         await take(store, "b")
         for holder, following in pairwise("bcdef"):
-            await store.leave_place("hall", holder, done=False)
+            await store.leases.release("hall", holder, done=False)
             assert (await take(store, following)).tries == 1
 
         handed_over = await take(store, "g", supersedes="f", tries=1)
@@ -191,25 +191,25 @@ class TestTaking:
             await at_work(store)
             theirs = await take(pub, "bob")
             with pytest.raises(OtherOwner):
-                await pub.assign("hall", "bob", state_id="ann", guest=None)
-            await pub.leave_place("hall", "ann", done=True)
+                await pub.leases.assign("hall", "bob", state_id="ann", guest=None)
+            await pub.leases.release("hall", "ann", done=True)
             with pytest.raises(LeaseLost):
-                await pub.renew("hall", "ann", seconds=LASTS)
+                await pub.leases.renew("hall", "ann", seconds=LASTS)
             clock.goes_on(LASTS)
 
             assert (theirs.owner, theirs.open) == ("pub", False)
-            assert [lease.holder for lease in await pub.lost_places()] == ["bob"]
-            assert [lease.holder for lease in await store.lost_places()] == ["ann"]
-            assert await pub.lease_of("ann") is None
+            assert [lease.holder for lease in await pub.leases.lost()] == ["bob"]
+            assert [lease.holder for lease in await store.leases.lost()] == ["ann"]
+            assert await pub.leases.of("ann") is None
             async with SqlStore(address, owner=None, schema=1, now=clock) as everybodys:
-                lost = await everybodys.lost_places()
+                lost = await everybodys.leases.lost()
                 assert {(lease.owner, lease.place) for lease in lost} == {
                     ("club", "hall"),
                     ("pub", "hall"),
                 }
-                assert await everybodys.lease_of("ann") == await store.lease_of("ann")
+                assert await everybodys.leases.of("ann") == await store.leases.of("ann")
                 with pytest.raises(ValueError, match="needs an owner"):
-                    await everybodys.take_place("hall", "carl", seconds=LASTS)
+                    await everybodys.leases.take("hall", "carl", seconds=LASTS)
 
     @pytest.mark.parametrize("begins", ["anew", "after a dead one"])
     async def test_of_many_who_come_at_once_one_gets_it(
@@ -230,7 +230,7 @@ class TestTaking:
 
             (lease,) = (one for one in came if not isinstance(one, BaseException))
             assert [type(one) for one in came].count(LeaseHeld) == len(stores) - 1
-            assert await store.lease_at(place) == lease
+            assert await store.leases.at(place) == lease
         for one in stores:
             await one.close()
 
@@ -268,10 +268,10 @@ class TestSettling:
     ) -> None:
         state_id = await at_work(store)
 
-        lease = await other.lease_of(state_id)
+        lease = await other.leases.of(state_id)
 
         assert lease is not None
-        assert lease == await other.lease_at("hall")
+        assert lease == await other.leases.at("hall")
         assert (lease.place, lease.state_id, lease.guest) == ("hall", state_id, "guest of ann")
 
     async def test_a_state_that_is_worked_on_elsewhere_leaves_the_place_it_was_at(
@@ -281,16 +281,16 @@ class TestSettling:
         await at_work(store, "carl", "kitchen")
         await take(other, "bob", "garden")
 
-        await other.assign("garden", "bob", state_id=state_id, guest="ann's")
+        await other.leases.assign("garden", "bob", state_id=state_id, guest="ann's")
 
         with pytest.raises(LeaseLost):
-            await store.renew("hall", "ann", seconds=LASTS)
-        await store.leave_place("hall", "ann", done=False)
-        assert await store.lease_at("hall") is None
-        moved = await store.lease_of(state_id)
+            await store.leases.renew("hall", "ann", seconds=LASTS)
+        await store.leases.release("hall", "ann", done=False)
+        assert await store.leases.at("hall") is None
+        moved = await store.leases.of(state_id)
         assert moved is not None
         assert (moved.place, moved.holder, moved.guest) == ("garden", "bob", "ann's")
-        await store.renew("kitchen", "carl", seconds=LASTS)
+        await store.leases.renew("kitchen", "carl", seconds=LASTS)
         # Whoever comes to the hall next has nothing to do with it.
         assert not (await take(store, "dora")).open
 
@@ -298,13 +298,13 @@ class TestSettling:
         await at_work(store)
         await store.create("b", lambda ordinal: EMPTY)
 
-        await store.assign("hall", "ann", state_id="ann", guest="guest of ann")
-        await store.assign("hall", "ann", state_id="b", guest=None)
+        await store.leases.assign("hall", "ann", state_id="ann", guest="guest of ann")
+        await store.leases.assign("hall", "ann", state_id="b", guest=None)
 
-        lease = await store.lease_at("hall")
+        lease = await store.leases.at("hall")
         assert lease is not None
         assert (lease.state_id, lease.guest) == ("b", None)
-        assert await store.lease_of("ann") is None
+        assert await store.leases.of("ann") is None
 
     async def test_who_lost_his_place_takes_no_state_with_him(
         self, store: SqlStore, other: SqlStore
@@ -314,16 +314,16 @@ class TestSettling:
         await take(store, "carl", "garden", supersedes="bob")
 
         with pytest.raises(LeaseLost):
-            await other.assign("garden", "bob", state_id="ann", guest=None)
+            await other.leases.assign("garden", "bob", state_id="ann", guest=None)
 
-        await store.renew("hall", "ann", seconds=LASTS)
-        assert (await store.lease_of("ann")) == await store.lease_at("hall")
+        await store.leases.renew("hall", "ann", seconds=LASTS)
+        assert (await store.leases.of("ann")) == await store.leases.at("hall")
 
     async def test_a_state_that_is_not_there_is_unknown(self, store: SqlStore) -> None:
         await take(store, "ann")
 
         with pytest.raises(UnknownState):
-            await store.assign("hall", "ann", state_id="nobody", guest=None)
+            await store.leases.assign("hall", "ann", state_id="nobody", guest=None)
 
         assert not (await take(store, "ann")).open
 
@@ -336,11 +336,11 @@ class TestSettling:
         first = going_on(await store.take("a"))
         second = going_on(await other.take("a"))
 
-        await other.assign("garden", "bob", state_id="a", guest="g")
+        await other.leases.assign("garden", "bob", state_id="a", guest="g")
         with pytest.raises(TakenOver):
-            await store.assign("hall", "ann", state_id="a", guest="g")
+            await store.leases.assign("hall", "ann", state_id="a", guest="g")
 
-        await other.renew("garden", "bob", seconds=LASTS)
+        await other.leases.renew("garden", "bob", seconds=LASTS)
         await second.apply(Score(name="bob"), actor="bob")
         with pytest.raises(TakenOver):
             await first.apply(Score(name="ann"), actor="ann")
@@ -356,7 +356,7 @@ class TestSettling:
         for _ in range(10):
             came = await asyncio.gather(
                 *(
-                    one.assign(str(number), str(number), state_id="a", guest=None)
+                    one.leases.assign(str(number), str(number), state_id="a", guest=None)
                     for number, one in enumerate(stores)
                 ),
                 return_exceptions=True,
@@ -364,7 +364,7 @@ class TestSettling:
             # Whoever was at it before is not there any more when another one has come.
             assert {type(one) for one in came} <= {type(None), LeaseLost}
             assert came.count(None) >= 1
-            at = [await store.lease_at(str(number)) for number in range(len(stores))]
+            at = [await store.leases.at(str(number)) for number in range(len(stores))]
             assert len([lease for lease in at if lease is not None and lease.open]) == 1
             for number, one in enumerate(stores):
                 await take(one, str(number), str(number))
@@ -379,7 +379,7 @@ class TestRenewing:
         await take(store, "ann")
         for _ in range(10):
             clock.goes_on(LASTS - 0.5)
-            await store.renew("hall", "ann", seconds=LASTS)
+            await store.leases.renew("hall", "ann", seconds=LASTS)
             with pytest.raises(LeaseHeld):
                 await take(other, "bob")
 
@@ -389,15 +389,15 @@ class TestRenewing:
         await at_work(store)
         clock.goes_on(60)
 
-        await store.renew("hall", "ann", seconds=LASTS)
+        await store.leases.renew("hall", "ann", seconds=LASTS)
 
         with pytest.raises(LeaseHeld):
             await take(other, "bob")
-        assert await store.lost_places() == []
+        assert await store.leases.lost() == []
 
     async def test_what_was_never_taken_cannot_be_renewed(self, store: SqlStore) -> None:
         with pytest.raises(LeaseLost):
-            await store.renew("hall", "ann", seconds=LASTS)
+            await store.leases.renew("hall", "ann", seconds=LASTS)
 
 
 class TestLeaving:
@@ -406,13 +406,13 @@ class TestLeaving:
     ) -> None:
         await at_work(store)
 
-        await store.leave_place("hall", "ann", done=True)
+        await store.leases.release("hall", "ann", done=True)
 
-        assert await store.lease_at("hall") is await store.lease_of("ann") is None
+        assert await store.leases.at("hall") is await store.leases.of("ann") is None
         with by_hand(address) as hand, by_hand(lease_store(address)) as beside:
             assert hand("SELECT * FROM places") == beside("SELECT * FROM leases") == []
         with pytest.raises(LeaseLost):
-            await store.renew("hall", "ann", seconds=LASTS)
+            await store.leases.renew("hall", "ann", seconds=LASTS)
         lease = await take(other, "bob")
         assert (lease.open, lease.guest, lease.tries) == (False, None, 0)
 
@@ -421,12 +421,12 @@ class TestLeaving:
     ) -> None:
         await at_work(store)
 
-        await store.leave_place("hall", "ann", done=False)
+        await store.leases.release("hall", "ann", done=False)
 
-        (lost,) = await store.lost_places()
+        (lost,) = await store.leases.lost()
         assert (lost.holder, lost.until, lost.state_id) == (None, SEVEN, "ann")
         with pytest.raises(LeaseLost):
-            await store.renew("hall", "ann", seconds=LASTS)
+            await store.leases.renew("hall", "ann", seconds=LASTS)
         lease = await take(other, "bob")
         assert (lease.state_id, lease.guest, lease.tries) == ("ann", "guest of ann", 0)
 
@@ -437,11 +437,11 @@ class TestLeaving:
         await at_work(store)
         lease = await take(other, "bob", supersedes="ann")
 
-        await store.leave_place("hall", "ann", done=done)
-        await store.leave_place("nowhere", "ann", done=done)
+        await store.leases.release("hall", "ann", done=done)
+        await store.leases.release("nowhere", "ann", done=done)
 
-        assert await store.lease_at("hall") == lease
-        assert await store.lease_at("nowhere") is None
+        assert await store.leases.at("hall") == lease
+        assert await store.leases.at("nowhere") is None
 
     async def test_what_was_lost_is_listed_until_somebody_goes_on_with_it_or_ends_it(
         self, store: SqlStore, clock: Clock
@@ -449,18 +449,18 @@ class TestLeaving:
         for holder in ("ann", "bob", "carl"):
             await at_work(store, holder, f"{holder}'s")
             clock.goes_on(0.1)
-        assert await store.lost_places() == []
+        assert await store.leases.lost() == []
         clock.goes_on(LASTS)
 
-        lost = [lease.place for lease in await store.lost_places()]
+        lost = [lease.place for lease in await store.leases.lost()]
         await take(store, "dora", "ann's")
         await take(store, "sweeper", "bob's")
-        await store.leave_place("bob's", "sweeper", done=True)
+        await store.leases.release("bob's", "sweeper", done=True)
 
         assert lost == ["ann's", "bob's", "carl's"]
-        assert [lease.place for lease in await store.lost_places()] == ["carl's"]
+        assert [lease.place for lease in await store.leases.lost()] == ["carl's"]
         clock.goes_on(LASTS)
-        assert [lease.place for lease in await store.lost_places()] == ["carl's", "ann's"]
+        assert [lease.place for lease in await store.leases.lost()] == ["carl's", "ann's"]
 
 
 class TestForgetting:
@@ -470,13 +470,13 @@ class TestForgetting:
         await at_work(store)
         await at_work(store, "bob", "garden")
 
-        await store.rewrite("ann", lambda state, commands: (state, commands))
+        await store.eraser.rewrite("ann", lambda state, commands: (state, commands))
 
-        assert await store.lease_of("ann") is await store.lease_at("hall") is None
+        assert await store.leases.of("ann") is await store.leases.at("hall") is None
         with pytest.raises(LeaseLost):
-            await store.renew("hall", "ann", seconds=LASTS)
-        await store.renew("garden", "bob", seconds=LASTS)
-        await store.wipe()
+            await store.leases.renew("hall", "ann", seconds=LASTS)
+        await store.leases.renew("garden", "bob", seconds=LASTS)
+        await store.eraser.wipe()
         if address.startswith("sqlite"):
             file = Path(address.removeprefix("sqlite:///"))
             left = b"".join(one.read_bytes() for one in sorted(file.parent.glob(f"{file.name}*")))
@@ -488,10 +488,10 @@ class TestForgetting:
         await at_work(store, "bob", "garden")
         await store.create("a", lambda ordinal: EMPTY)
         await take(store, "ann the job", "hall of fame")
-        assert await store.search(lambda stored: text in stored) == []
-        await store.assign("hall of fame", "ann the job", state_id="a", guest="guest of ann")
+        assert await store.eraser.search(lambda stored: text in stored) == []
+        await store.leases.assign("hall of fame", "ann the job", state_id="a", guest="guest of ann")
 
-        assert await store.search(lambda stored: text in stored) == ["a"]
+        assert await store.eraser.search(lambda stored: text in stored) == ["a"]
 
     async def test_where_no_state_is_named_yet_a_place_is_given_up_by_its_name(
         self, store: SqlStore, address: str, clock: Clock
@@ -502,13 +502,13 @@ class TestForgetting:
         async with SqlStore(address, owner="pub", schema=1, now=clock) as pub:
             await take(pub, "dora", "call 555")
 
-            assert await store.drop_leases(lambda text: "555" in text) == 1
-            assert await store.drop_leases(lambda text: "555" in text) == 0
+            assert await store.eraser.drop_leases(lambda text: "555" in text) == 1
+            assert await store.eraser.drop_leases(lambda text: "555" in text) == 0
 
-            assert await store.lease_at("call 555 again") is None
-            assert await store.lease_at("garden") is not None
-            assert await store.lease_of("ann") is not None
-            assert await pub.lease_at("call 555") is not None
+            assert await store.leases.at("call 555 again") is None
+            assert await store.leases.at("garden") is not None
+            assert await store.leases.of("ann") is not None
+            assert await pub.leases.at("call 555") is not None
 
     async def test_what_was_over_long_ago_goes_with_what_was_said_then(
         self, store: SqlStore, address: str, clock: Clock
@@ -519,11 +519,11 @@ class TestForgetting:
             clock.goes_on(LASTS)
             await take(store, "bob", "garden")
 
-            assert await store.drop_said(clock.time + timedelta(seconds=1)) == 0
+            assert await store.eraser.drop_said(clock.time + timedelta(seconds=1)) == 0
 
-            assert await store.lease_at("hall") is None
-            assert await store.lease_at("garden") is not None
-            assert await pub.lease_at("hall") is not None
+            assert await store.leases.at("hall") is None
+            assert await store.leases.at("garden") is not None
+            assert await pub.leases.at("hall") is not None
 
 
 class TestTrouble:
@@ -537,14 +537,14 @@ class TestTrouble:
                 try:
                     for _ in range(2):
                         with pytest.raises(JournalFault):
-                            await store.renew("hall", "ann", seconds=LASTS)
+                            await store.leases.renew("hall", "ann", seconds=LASTS)
                     with pytest.raises(JournalFault):
                         await take(store, "bob")
                 finally:
                     postgresql.start()
                 clock.goes_on(30)
 
-                await store.renew("hall", "ann", seconds=LASTS)
+                await store.leases.renew("hall", "ann", seconds=LASTS)
 
                 assert (await take(store, "bob", supersedes="ann")).state_id == "ann"
 
@@ -556,7 +556,7 @@ class TestTrouble:
                 await take(store, "ann")
                 hand.cut()
 
-                await store.renew("hall", "ann", seconds=LASTS)
+                await store.leases.renew("hall", "ann", seconds=LASTS)
 
     async def test_a_taking_whose_answer_was_lost_is_asked_again(
         self, postgresql: Server, clock: Clock
@@ -603,7 +603,7 @@ class TestTrouble:
             file.rename(tmp_path / "elsewhere")
             with pytest.raises(JournalFault, match="the database file is gone"):
                 await take(store, "bob", "garden")
-            await store.renew("hall", "ann", seconds=LASTS)
+            await store.leases.renew("hall", "ann", seconds=LASTS)
             (tmp_path / "elsewhere").rename(file)
 
             await take(store, "bob", "garden")
@@ -614,14 +614,14 @@ class TestTrouble:
         await at_work(store)
         await take(store, "bob", "garden")
         settling = asyncio.create_task(
-            store.assign("garden", "bob", state_id="ann", guest="guest of ann")
+            store.leases.assign("garden", "bob", state_id="ann", guest="guest of ann")
         )
         await asyncio.sleep(0)
         settling.cancel()
         with pytest.raises(asyncio.CancelledError):
             await settling
 
-        at = [await store.lease_at(place) for place in ("hall", "garden")]
+        at = [await store.leases.at(place) for place in ("hall", "garden")]
 
         assert len([lease for lease in at if lease is not None and lease.open]) == 1
 

@@ -239,10 +239,10 @@ async def test_what_was_said_under_the_second_layout_is_there_and_places_can_be_
         before = [hand(everything) for everything in KEPT]
 
     async with store(address) as now:
-        assert await now.lost_places() == []
+        assert await now.leases.lost() == []
         (said,) = await now.said("a")
-        await now.take_place("hall", "ann", seconds=60)
-        await now.assign("hall", "ann", state_id="a", guest="Ann")
+        await now.leases.take("hall", "ann", seconds=60)
+        await now.leases.assign("hall", "ann", state_id="a", guest="Ann")
 
     with by_hand(address) as hand:
         assert [hand(everything) for everything in KEPT] == before
@@ -291,11 +291,11 @@ GARDEN = Lease("garden", "club", "AJ_2", at(5), at(5, 2))
 class TestLeasesOfTheFourthLayout:
     async def test_they_are_carried_over(self, with_leases: str) -> None:
         async with while_it_ran(with_leases) as now:
-            assert await now.lease_at("hall") == await now.lease_of("a") == HALL
-            assert await now.lease_at("garden") == GARDEN
-            assert await now.lost_places() == []
+            assert await now.leases.at("hall") == await now.leases.of("a") == HALL
+            assert await now.leases.at("garden") == GARDEN
+            assert await now.leases.lost() == []
         async with while_it_ran(with_leases, "other club") as others:
-            (lost,) = await others.lost_places()
+            (lost,) = await others.leases.lost()
         assert (lost.holder, lost.state_id, lost.guest, lost.tries) == (None, "b", None, 1)
         with by_hand(with_leases) as hand:
             assert (hand(MARK), hand(LAYOUT)) == ([(HEAD,)], [(int(HEAD),)])
@@ -307,25 +307,25 @@ class TestLeasesOfTheFourthLayout:
         async with while_it_ran(with_leases) as now:
             if first == "take":
                 with pytest.raises(LeaseHeld):
-                    await now.take_place("hall", "AJ_3", seconds=2)
-                lease = await now.take_place("hall", "AJ_3", seconds=2, supersedes="AJ_1")
+                    await now.leases.take("hall", "AJ_3", seconds=2)
+                lease = await now.leases.take("hall", "AJ_3", seconds=2, supersedes="AJ_1")
                 assert (lease.state_id, lease.guest, lease.tries) == ("a", "guest of a", 1)
             elif first == "renew":
-                await now.renew("hall", "AJ_1", seconds=2)
+                await now.leases.renew("hall", "AJ_1", seconds=2)
                 with pytest.raises(LeaseLost):
-                    await now.renew("hall", "AJ_2", seconds=2)
+                    await now.leases.renew("hall", "AJ_2", seconds=2)
             elif first == "settle":
-                await now.assign("garden", "AJ_2", state_id="a", guest="guest of a")
+                await now.leases.assign("garden", "AJ_2", state_id="a", guest="guest of a")
                 with pytest.raises(LeaseLost):
-                    await now.renew("hall", "AJ_1", seconds=2)
+                    await now.leases.renew("hall", "AJ_1", seconds=2)
             else:
-                await now.leave_place("hall", "AJ_1", done=True)
-                assert await now.lease_at("hall") is None
+                await now.leases.release("hall", "AJ_1", done=True)
+                assert await now.leases.at("hall") is None
 
     async def test_many_who_come_at_once_carry_them_over_once(self, with_leases: str) -> None:
         stores = [while_it_ran(with_leases) for _ in range(4)]
 
-        leases = await asyncio.gather(*(one.lease_at("hall") for one in stores))
+        leases = await asyncio.gather(*(one.leases.at("hall") for one in stores))
 
         assert leases == [HALL] * 4
         for one in stores:
@@ -341,8 +341,8 @@ class TestLeasesOfTheFourthLayout:
 
         async with while_it_ran(with_leases) as now:
             assert done.returncode == -signal.SIGKILL
-            assert await now.lease_at("hall") == HALL
-            assert await now.lease_at("garden") == GARDEN
+            assert await now.leases.at("hall") == HALL
+            assert await now.leases.at("garden") == GARDEN
 
     def test_where_they_cannot_be_written_the_states_go_on(self, tmp_path: Path) -> None:
         address = f"sqlite:///{tmp_path}/boards.db"
@@ -357,7 +357,7 @@ class TestLeasesOfTheFourthLayout:
 
         async def found() -> list[Lease]:
             async with while_it_ran(address) as now:
-                return await now.lost_places()
+                return await now.leases.lost()
 
         assert asyncio.run(version()) == 2
         beside.rmdir()

@@ -60,11 +60,13 @@ async def crowd(store: SqlStore, count: int = CROWD) -> list[Shared]:
 
         database.db.run(work, writes=True)
 
-    await store._thread.ask(begin)
+    await store._access._states.ask(begin)
     first = await store.read("0")
     return [
         SharedState.restored(
-            replace(first, journal=_SqlJournal(store._thread, str(number), None)), Board, None
+            replace(first, journal=_SqlJournal(store._access, str(number), None)),
+            Board,
+            None,
         )
         for number in range(count)
     ]

@@ -132,7 +132,7 @@ async def test_the_older_release_refuses_what_the_newer_has_written_and_writes_n
         with pytest.raises(JournalFault, match="newer release"):
             await SharedState.open(first, "final", Board(), None)
         with pytest.raises(JournalFault, match="newer release"):
-            await first.rewrite("final", lambda state, commands: (state, commands))
+            await first.eraser.rewrite("final", lambda state, commands: (state, commands))
         (listed,) = await first.list()
         assert (listed.state, listed.fault is not None) == (None, True)
 
@@ -176,7 +176,7 @@ async def test_what_is_erased_is_stored_in_the_new_form(
         return table.model_copy(update={"name": "erased"}).model_dump_json(), commands
 
     async with third() as store:
-        await store.rewrite("final", erased)
+        await store.eraser.rewrite("final", erased)
         stored = await store.take("final")
 
     assert schemas(address) == [(0, 3), (1, 3), (2, 3)]
@@ -236,7 +236,7 @@ async def test_a_migration_that_fails_is_named_and_the_state_alone_is_refused(
         for attempt in (
             lambda: store.take("final"),
             lambda: store.read("final"),
-            lambda: store.rewrite("final", lambda state, commands: (state, commands)),
+            lambda: store.eraser.rewrite("final", lambda state, commands: (state, commands)),
         ):
             with pytest.raises(JournalFault, match=why) as fault:
                 await attempt()

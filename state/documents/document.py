@@ -1,6 +1,6 @@
 """A YAML text as values that know their lines, each as it was written.
 
-YAML would read ``17:30`` as a number of minutes, ``no`` as false and ``9.10`` as a float. A menu means
+YAML would read ``17:30`` as a number of minutes, ``no`` as false and ``9.10`` as a float. A file means
 what stands there, so nothing is converted here. The tree is built from the parser's events, because its own
 composer recurses in C and a few thousand open brackets would end the process.
 """
@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from state.menu.faults import Fault, MenuFaults
+from state.documents.faults import DocumentFaults, Fault
 
 _DEEPEST = 40
 _MOST_VALUES = 50_000
@@ -87,35 +87,35 @@ def read_text(path: Path) -> str:
     """Read the text of a YAML file.
 
     Raises:
-        MenuFaults: There is no such file, or no text in it.
+        DocumentFaults: There is no such file, or no text in it.
     """
     source = str(path)
     try:
         with path.open("rb") as file:
             raw = file.read(_MOST_CHARACTERS + 1)
     except FileNotFoundError:
-        raise MenuFaults([Fault(source, 1, "there is no such file")]) from None
+        raise DocumentFaults([Fault(source, 1, "there is no such file")]) from None
     except IsADirectoryError:
-        raise MenuFaults([Fault(source, 1, "this is a directory, not a file")]) from None
+        raise DocumentFaults([Fault(source, 1, "this is a directory, not a file")]) from None
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
-        raise MenuFaults([Fault(source, 1, f"the file cannot be read: {why}")]) from None
+        raise DocumentFaults([Fault(source, 1, f"the file cannot be read: {why}")]) from None
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         message = "the file is not UTF-8 text: save it as UTF-8"
-        raise MenuFaults([Fault(source, line, message)]) from None
+        raise DocumentFaults([Fault(source, line, message)]) from None
 
 
 def read_document(text: str, source: str) -> tuple[Value, list[Fault]]:
     """Read the one document of a text; duplicate keys and the like are reported beside it.
 
     Raises:
-        MenuFaults: It is no YAML, or no document that a person would write.
+        DocumentFaults: It is no YAML, or no document that a person would write.
     """
     if len(text) > _MOST_CHARACTERS:
-        raise MenuFaults([Fault(source, 1, "the file is too large")])
+        raise DocumentFaults([Fault(source, 1, "the file is too large")])
     builder = _Builder(source)
     try:
         events = yaml.parse(text.removeprefix("\ufeff"), Loader=_Loader)
@@ -123,11 +123,11 @@ def read_document(text: str, source: str) -> tuple[Value, list[Fault]]:
     except yaml.MarkedYAMLError as error:
         mark: Any = error.problem_mark  # the stubs lack None, the library does not
         line = mark.line + 1 if mark is not None else 1
-        raise MenuFaults([*builder.faults, Fault(source, line, _explain(error))]) from None
+        raise DocumentFaults([*builder.faults, Fault(source, line, _explain(error))]) from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         message = "there is a control character in this line, which YAML does not allow"
-        raise MenuFaults([Fault(source, line, message)]) from None
+        raise DocumentFaults([Fault(source, line, message)]) from None
     return value, builder.faults
 
 
@@ -244,8 +244,8 @@ class _Builder:
     def _fault(self, line: int, message: str) -> None:
         self.faults.append(Fault(self.source, line, message))
 
-    def _stop(self, line: int, message: str) -> MenuFaults:
-        return MenuFaults([*self.faults, Fault(self.source, line, message)])
+    def _stop(self, line: int, message: str) -> DocumentFaults:
+        return DocumentFaults([*self.faults, Fault(self.source, line, message)])
 
 
 def _size(value: Value) -> int:

@@ -8,10 +8,11 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
+from agents.app.app import AnyApp
 from agents.app.faults import InputError
-from bella_vista.conversations.form import Conversation, ScriptStep
-from state.menu.document import Entries, Items, Text, Value, line_at, read_document, read_text
-from state.menu.faults import Fault, MenuFaults, did_you_mean
+from agents.app.replay.form import Conversation, ScriptStep, conversation_form
+from state.documents.document import Entries, Items, Text, Value, line_at, read_document, read_text
+from state.documents.faults import DocumentFaults, Fault, did_you_mean
 
 T = TypeVar("T")
 
@@ -49,8 +50,12 @@ class ConversationFile:
         return Fault(str(self.path), self.lines.get(key, 1), message)
 
 
-def load_conversation(path: Path) -> ConversationFile:
+def load_conversation(app: AnyApp, path: Path) -> ConversationFile:
     """Read a conversation from a file.
+
+    Args:
+        app: The application.
+        path: The file.
 
     Raises:
         ConversationFaults: Everything that is wrong with it.
@@ -59,7 +64,7 @@ def load_conversation(path: Path) -> ConversationFile:
     if not isinstance(document, Entries):
         message = "a conversation has to be a mapping of keys to values"
         raise ConversationFaults([Fault(str(path), line_at(document, ()), message)])
-    conversation = _validated(TypeAdapter(Conversation), document, path)
+    conversation = _validated(TypeAdapter(conversation_form(app)), document, path)
     turns = range(len(conversation.turns))
     return ConversationFile(
         path,
@@ -86,7 +91,7 @@ def load_script(path: Path) -> tuple[ScriptStep, ...]:
 def _document(path: Path) -> Value:
     try:
         document, faults = read_document(read_text(path), str(path))
-    except MenuFaults as error:
+    except DocumentFaults as error:
         raise ConversationFaults(error.faults) from None
     if faults:
         raise ConversationFaults(faults)
@@ -98,7 +103,7 @@ def _validated(form: TypeAdapter[T], document: Value, path: Path) -> T:
         return form.validate_python(_data(document))
     except ValidationError as error:
         raise ConversationFaults(
-            _fault(fault, document, str(path)) for fault in error.errors(include_url=False)
+            _fault(fault, document, str(path), form) for fault in error.errors(include_url=False)
         ) from None
 
 
@@ -132,11 +137,11 @@ def _typed(text: Text) -> JsonValue:
 # -- faults ----------------------------------------------------------------------------------------
 
 
-def _fault(fault: Any, document: Value, source: str) -> Fault:
+def _fault(fault: Any, document: Value, source: str, form: TypeAdapter[Any]) -> Fault:
     steps: tuple[int | str, ...] = fault["loc"]
     if fault["type"] == "extra_forbidden":
         key = str(steps[-1])
-        hint = did_you_mean(key, _keys(steps[:-1]))
+        hint = did_you_mean(key, _keys(form, steps[:-1]))
         message = f'{_what(steps[:-1])} has no key "{key}"{hint}'
         return Fault(source, line_at(document, (*steps, "[key]")), message)
     line = line_at(document, steps)
@@ -161,18 +166,17 @@ def _what(steps: Sequence[int | str]) -> str:
     return ", ".join(names) or "a conversation"
 
 
-def _keys(steps: Sequence[int | str]) -> Iterator[str]:
+def _keys(adapter: TypeAdapter[Any], steps: Sequence[int | str]) -> Iterator[str]:
     """Yield the keys that are allowed at a location."""
-    form: type[BaseModel] | None = Conversation
+    form = _form_of(getattr(adapter, "_type", None))
     for step in steps:
         if form is None:
             return
         if isinstance(step, str):
-            form = (
-                _form_of(form.model_fields[step].annotation) if step in form.model_fields else None
-            )
+            names = {field.alias or name: field for name, field in form.model_fields.items()}
+            form = _form_of(names[step].annotation) if step in names else None
     if form is not None:
-        yield from form.model_fields
+        yield from (field.alias or name for name, field in form.model_fields.items())
 
 
 def _form_of(annotation: Any) -> type[BaseModel] | None:

@@ -1,4 +1,4 @@
-"""Compares the expected fields of an order with the actual ones."""
+"""Compares the expected fields of a state with the actual ones."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

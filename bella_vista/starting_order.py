@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bella_vista.conversations.form import OrderFields
+from bella_vista.order_fields import OrderFields
 from state.commands import ORDER_COMMANDS, OrderCommand
 from state.order import Stage
 
@@ -28,11 +28,6 @@ _TO_STAGE: Mapping[Stage, tuple[str, ...]] = {
     Stage.CANCELLED: ("cancel_order",),
     Stage.FAILED: ("read_back", "confirm_order", "place_order", "refuse_order"),
 }
-
-_OWN = frozenset(
-    {"order_id", "order_number", "version", "ready_at", "id", "created_at", "updated_at"}
-)
-"""Fields that are generated for every order, whatever the file says."""
 
 
 def commands_to(order: OrderFields) -> Iterator[OrderCommand]:
@@ -88,17 +83,3 @@ def _steps(stage: Stage, order: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             rating, comment = order.get("feedback_rating"), order.get("feedback_comment")
             if rating is not None or comment is not None:
                 yield {"op": "give_feedback", "rating": rating, "comment": comment}
-
-
-def what_must_follow(order: OrderFields) -> Mapping[str, Any]:
-    """Return the fields that can be compared with the resulting order."""
-    given: Mapping[str, Any] = _without_own(order.given)
-    return given
-
-
-def _without_own(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _without_own(inner) for name, inner in value.items() if name not in _OWN}
-    if isinstance(value, list | tuple):
-        return [_without_own(inner) for inner in value]
-    return value

@@ -1,0 +1,1 @@
+"""Conversation files: the user's turns, what must be true after each, and the command that runs them."""

@@ -1,0 +1,184 @@
+"""The format of a conversation file."""
+
+from datetime import datetime
+from functools import cache
+from typing import Annotated, Any
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    create_model,
+    model_validator,
+)
+
+from agents.app.app import AnyApp
+from agents.app.channel import Channel
+from agents.app.setting_values import parse_time
+
+
+def _several(value: object) -> object:
+    return (value,) if isinstance(value, str) else value
+
+
+Texts = Annotated[
+    tuple[str, ...], BeforeValidator(_several, json_schema_input_type=str | list[str])
+]
+"""One text, or a list of texts."""
+
+Time = Annotated[datetime, BeforeValidator(parse_time, json_schema_input_type=str)]
+"""ISO 8601; without an offset it is the application's local time."""
+
+
+class Part(BaseModel):
+    """A part of a conversation file: unknown keys are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ToolCall(Part):
+    """One tool call of the scripted model."""
+
+    name: str
+    arguments: dict[str, JsonValue] = Field(default_factory=dict)
+
+
+class ScriptStep(Part):
+    """One reply of the scripted model: what it says, what it calls, or both.
+
+    Args:
+        delay: How long it waits first, in seconds.
+        error: It fails with this message after what it said.
+        cut: The arguments of its last call break off in the middle.
+    """
+
+    say: str | None = None
+    calls: tuple[ToolCall, ...] = ()
+    delay: Annotated[float, Field(ge=0, le=60, allow_inf_nan=False)] = 0.0
+    error: str | None = None
+    cut: bool = False
+
+    @model_validator(mode="after")
+    def _does_something(self) -> "ScriptStep":
+        if self.say is None and not self.calls and self.error is None:
+            raise ValueError('a step needs "say", "calls" or "error"')
+        if self.cut and not self.calls:
+            raise ValueError('"cut" needs a call whose arguments can break off')
+        return self
+
+
+class Fields(Part):
+    """Fields of a state's view; only those that are given are compared."""
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The fields that were given."""
+        return self.model_dump(exclude_unset=True)
+
+
+class AnyFields(Fields):
+    """Fields of any view, as its JSON has them."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+
+class Facts(Part):
+    """What must be true after a turn.
+
+    Args:
+        state: Fields of the state's view.
+        agent: The agent that speaks at the end of the turn.
+        tools: The tools used, by name and in order, transfers left out.
+        said: Texts that the agents' words contain, capitals or not.
+        not_said: Texts that they do not contain.
+        handoff: The targets of the handoffs, in order; an empty list means none.
+    """
+
+    state: Fields | None = None
+    agent: str | None = None
+    tools: Texts | None = None
+    said: Texts = ()
+    not_said: Texts = ()
+    handoff: Texts | None = None
+
+
+class UserTurn(Facts):
+    """One turn of the user, and what must be true after the reply."""
+
+    user: Annotated[str, Field(min_length=1)]
+
+
+def _at_least_one(turns: tuple[UserTurn, ...]) -> tuple[UserTurn, ...]:
+    # A length constraint on the field would count only the valid turns.
+    if not turns:
+        raise ValueError("a conversation needs at least one turn")
+    return turns
+
+
+class Conversation(Part):
+    """A conversation: its start, the user's turns, and what must be true.
+
+    An application's own form, from ``conversation_form``, has more keys: its options, as ``menu``,
+    and its noun, as ``order``, for the fields to start from.
+
+    Args:
+        model: ``local``, or ``script:FILE``; with a ``script`` the script is played.
+        at: When it takes place; a Friday evening by default. The clock does not advance.
+        channel: The channel the state starts with; ``terminal`` by default.
+        script: The replies of the scripted model, one step each.
+        greeting: What must be true before the user's first turn.
+        turns: The user's turns.
+        end: Fields of the state's view after the last turn.
+        start: Fields of the state to start from.
+    """
+
+    model: str | None = None
+    at: Time | None = None
+    channel: Channel | None = None
+    start: Fields | None = None
+    script: tuple[ScriptStep, ...] = ()
+    greeting: Facts = Facts()
+    turns: Annotated[
+        tuple[UserTurn, ...],
+        AfterValidator(_at_least_one),
+        Field(json_schema_extra={"minItems": 1}),
+    ]
+    end: Fields | None = None
+
+
+def conversation_form(app: AnyApp) -> type[Conversation]:
+    """Return the form of an application's conversation files."""
+    return _form(app.noun, tuple(app.options), AnyFields if app.fields is None else app.fields())
+
+
+@cache
+def _form(noun: str, options: tuple[str, ...], fields: type[Fields]) -> type[Conversation]:
+    # With the application's fields in place of the general ones, for the reader and for editors.
+    some: Any = fields | None
+    facts: Any = create_model("Facts", __base__=Facts, state=(some, None))
+    turn: Any = create_model("UserTurn", __base__=UserTurn, state=(some, None))
+    several = Annotated[
+        tuple[turn, ...],
+        AfterValidator(_at_least_one),
+        Field(json_schema_extra={"minItems": 1}),
+    ]
+    own: dict[str, Any] = dict.fromkeys(options, (str | None, None))
+    return create_model(
+        "Conversation",
+        __base__=Conversation,
+        __doc__="A conversation: its start, the user's turns, and what must be true.",
+        **own,
+        start=(some, Field(default=None, alias=noun)),
+        greeting=(facts, facts()),
+        turns=(several, ...),
+        end=(some, None),
+    )
+
+
+def conversation_schema(app: AnyApp) -> dict[str, Any]:
+    """Return the JSON Schema of an application's conversation files."""
+    schema = conversation_form(app).model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

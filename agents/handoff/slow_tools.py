@@ -1,0 +1,208 @@
+"""Tools that outlast their reply: they run on while the conversation goes on.
+
+The user is told to wait at once. The result comes in a reply of its own, by whichever agent is active
+then, and stays with the next reply until one that was shown it has been spoken to its end. Start and
+end are rows of the journal, so a call that is resumed asks again what was not told.
+"""
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from uuid import uuid4
+
+from livekit.agents.voice import SpeechHandle
+from pydantic import BaseModel, JsonValue, ValidationError
+
+from agents.handoff.carry import note
+from agents.handoff.events import ToolUsed
+from agents.handoff.failures import NOT_DONE, code_of
+from agents.handoff.livekit_workarounds import is_cancelled
+from agents.handoff.output_redactor import replace_lone_surrogates, without_instruction_tags
+from agents.handoff.reply import Reply
+from agents.handoff.tools import SlowAction, tool_name
+from state.shared import Basis, EndTool, StartTool, StateError
+
+if TYPE_CHECKING:
+    from agents.handoff.agent import Agent
+    from agents.handoff.call import Call
+
+logger = logging.getLogger(__name__)
+
+S = TypeVar("S", bound=BaseModel)
+C = TypeVar("C")
+
+STARTED = "Started; the result will follow. The user is told: {wait} Go on meanwhile, and do not call it again."
+
+CUT_OFF = "It is not known how it ended: the call was cut off meanwhile. Tell the user."
+"""The result of a tool that cannot be asked again."""
+
+_ARRIVED = "The result of {names} has arrived. Tell the user."
+
+
+@dataclass(eq=False)
+class _Result:
+    """A result that the user has not been told.
+
+    Args:
+        key: The idempotency key of its tool call.
+        name: The tool's name.
+        text: What the model is told.
+        requested: Whether a reply of its own has been requested.
+        shown_to: The agent whose history has it.
+    """
+
+    key: str
+    name: str
+    text: str
+    requested: bool = False
+    shown_to: "Agent[Any, Any] | None" = None
+
+
+class SlowTools(Generic[S, C]):
+    """The slow tools of one call, and their results until the user has been told.
+
+    Args:
+        call: The call.
+    """
+
+    def __init__(self, call: "Call[S, C]") -> None:
+        self._call = call
+        self._left = call.shared.unfinished
+        self._running: set[asyncio.Task[None]] = set()
+        self._telling: set[asyncio.Task[None]] = set()
+        self._results: list[_Result] = []
+
+    async def told(self) -> None:
+        """Wait until nothing is running and the results have been told, or the call has ended."""
+        while tasks := {*self._running, *self._telling}:
+            await asyncio.wait(tasks)
+        await self._call.answered()
+
+    async def start(self, action: SlowAction, raw: dict[str, object], reply: Reply) -> str:
+        """Store that a tool has been called, start it, and have the user told to wait.
+
+        Raises:
+            StateError: It could not be stored, so it has not been started.
+        """
+        call, name = self._call, tool_name(type(action))
+        key = uuid4().hex
+        arguments: dict[str, JsonValue] = action.model_dump(mode="json", exclude={"op"})
+        async with call.time_limits.timeout(None):
+            await call.shared.apply(
+                StartTool(key=key, tool=name, arguments=arguments),
+                actor=reply.agent,
+                turn=reply.turn,
+            )
+        self._run_in_background(action, key, raw, reply.agent, Basis(reply.seen, reply.turn))
+        if action.wait not in reply.announced:
+            reply.announced.add(action.wait)
+            call.speak(action.wait, about=name)
+        return STARTED.format(wait=action.wait)
+
+    def resume(self) -> None:
+        """Ask again what an earlier process has left: with the same keys, or tell of the loss."""
+        left, self._left = self._left, ()
+        tools = self._call.graph.slow_actions
+        for started in left:
+            kind = tools.get(started.tool)
+            try:
+                if kind is None or not kind.repeats:
+                    raise LookupError(started.tool)
+                action = kind.model_validate({"op": started.tool, **started.arguments})
+            except (LookupError, ValidationError):
+                logger.warning("slow tool cannot be asked again", extra={"tool": started.tool})
+                self._ended(started.key, started.tool, f"{NOT_DONE} cut_off: {CUT_OFF}")
+            else:
+                basis = Basis(self._call.shared.version, None)
+                arguments: dict[str, object] = dict(started.arguments)
+                self._run_in_background(action, started.key, arguments, self._call.speaker, basis)
+
+    def present(self, agent: "Agent[S, C]") -> str:
+        """Show an agent the results that the user has not been told; return its instructions."""
+        for result in self._results:
+            if result.shown_to is not agent:
+                result.shown_to = agent
+                agent._chat_ctx.insert(note(result.name, result.text))
+        names = " and ".join(dict.fromkeys(result.name for result in self._results))
+        return _ARRIVED.format(names=names) if names else ""
+
+    def told_by(self, speech: SpeechHandle) -> None:
+        """Count the results as told once this reply has been spoken to its end."""
+        shown = tuple(self._results)
+
+        def done(speech: SpeechHandle) -> None:
+            left = [result for result in shown if result in self._results]
+            if speech.interrupted:  # once more, unless the answer to the user tells it
+                for result in left:
+                    result.requested = False
+                self._tell_when_quiet()
+            elif self._call.was_spoken(speech):
+                for result in left:
+                    self._results.remove(result)
+                    self._call.spawn(self._store_end(result.key))
+            # A model that failed has cost an apology; the next reply tells it.
+
+        if shown:
+            speech.add_done_callback(done)
+
+    def cancel(self) -> None:
+        """Cancel what is running: the call is over."""
+        for task in tuple(self._running):
+            task.cancel()
+
+    def _run_in_background(
+        self, action: SlowAction, key: str, raw: dict[str, object], agent: str, basis: Basis
+    ) -> None:
+        action._key = key
+        task = self._call.spawn(self._run(action, key, raw, agent, basis))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+    async def _run(
+        self, action: SlowAction, key: str, raw: dict[str, object], agent: str, basis: Basis
+    ) -> None:
+        call, name = self._call, tool_name(type(action))
+        output, failure = "", ""
+        try:
+            result = await call.time_limits.run_with_timeout(
+                action.run(call), action.limit_s, basis
+            )
+            output = call.tools.ended(action, result)
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:  # the user is told whatever a tool raises
+            if is_cancelled(error) or not call.listening:
+                return  # the call is over; one that is resumed asks again
+            failure = call.describe_failure(error, NOT_DONE, name)
+        text = replace_lone_surrogates(failure or output)
+        call.emit(ToolUsed(call.turn, agent, name, raw, text, is_error=bool(failure)))
+        self._ended(key, name, text)
+
+    def _ended(self, key: str, name: str, text: str) -> None:
+        self._results.append(_Result(key, name, without_instruction_tags(text)))
+        self._tell_when_quiet()
+
+    def _tell_when_quiet(self) -> None:
+        task = self._call.spawn(self._tell())
+        self._telling.add(task)
+        task.add_done_callback(self._telling.discard)
+
+    async def _tell(self) -> None:
+        """Request a reply of its own for new results, once nobody is speaking."""
+        call = self._call
+        await call.quiet()
+        fresh = [result for result in self._results if not result.requested]
+        if fresh and call.listening and call.closing is None:
+            for result in fresh:
+                result.requested = True
+            try:
+                call.request_reply(())
+            except RuntimeError:  # the session is closing
+                logger.debug("result not told: the session is closing")
+
+    async def _store_end(self, key: str) -> None:
+        try:
+            await self._call.shared.apply(EndTool(key=key), actor=self._call.speaker)
+        except StateError as error:  # a resumed call would ask again, and tell again
+            logger.warning("end of a slow tool not stored", extra={"code": code_of(error)})

@@ -1,0 +1,6 @@
+"""The clinic's command line: ``python -m examples.clinic``."""
+
+from examples.clinic.app import APP
+
+if __name__ == "__main__":
+    APP.cli()

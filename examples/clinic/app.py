@@ -1,0 +1,67 @@
+"""The clinic as an application: command line, console, rooms and worker come from this declaration."""
+
+from pathlib import Path
+from typing import Any
+
+from livekit.agents.llm import LLM
+from platformdirs import user_data_path
+from pydantic import Field
+from pydantic_settings import SettingsConfigDict
+
+from agents.app.app import App, Environment
+from agents.app.settings import AppSettings
+from examples.clinic.clinic import Clinic, load_clinic
+from examples.clinic.desk import DESK, policy
+from examples.clinic.page import BOOK, ROLES, view
+from examples.clinic.visit import ClinicState
+
+
+class Settings(AppSettings):
+    """The settings of every application, and the clinic's own.
+
+    Args:
+        calendar: The file of the calendar's table.
+    """
+
+    model_config = SettingsConfigDict(env_prefix="CLINIC_")
+
+    agent_name: str = "clinic"
+    calendar: Path = Field(
+        default_factory=lambda: user_data_path("clinic", appauthor=False) / "calendar.db"
+    )
+
+
+def context(environment: Environment) -> Clinic:
+    """Make what the rules may use, once per process."""
+    calendar: Path = environment.settings.calendar
+    calendar.parent.mkdir(parents=True, exist_ok=True)
+    return load_clinic(calendar, environment.clock)
+
+
+def model(clinic: Clinic, settings: Settings) -> LLM[Any]:
+    """Build the model without a key."""
+    from agents.testing import RulesLLM, load_rules  # other models need no test kit
+
+    return RulesLLM(load_rules(Path(__file__).with_name("rules.yaml")))
+
+
+APP: App[ClinicState, Clinic] = App(
+    name="clinic",
+    noun="visit",
+    plural="visits",
+    prefix="clinic",
+    help="Maple Street Dental: a front desk of four agents.",
+    state=ClinicState,
+    settings=Settings,
+    context=context,
+    new=lambda clinic, new: ClinicState(visit_id=new.id),
+    graph=DESK,
+    policy=policy,
+    view=view,
+    roles=ROLES,
+    methods=(BOOK,),
+    model=model,
+    title=lambda clinic: clinic.facts.name,
+    attributes=lambda visit: {"stage": visit.stage},
+    refuse_resume=lambda visit, clinic: "has arrived" if visit.arrived else None,
+)
