@@ -383,7 +383,7 @@ def _with_options(app: AnyApp, *names: str, own: bool = True) -> Callable[[Any],
 
 
 def _rpc_schema(app: AnyApp) -> Any:
-    from rpc.page.contract import contract
+    from rpc.page import contract
 
     return contract(app.page_spec, f"The RPC of {app.name}")
 

@@ -1,7 +1,7 @@
 """Reads conversation files from YAML; faults are reported with their lines."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -64,7 +64,9 @@ def load_conversation(app: AnyApp, path: Path) -> ConversationFile:
     if not isinstance(document, Entries):
         message = "a conversation has to be a mapping of keys to values"
         raise ConversationFaults([Fault(str(path), line_at(document, ()), message)])
-    conversation = _validated(TypeAdapter(conversation_form(app)), document, path)
+    # Fields of a view that an application does not declare are as its JSON has them.
+    undeclared = frozenset({"state", "end", app.noun} if app.fields is None else ())
+    conversation = _validated(TypeAdapter(conversation_form(app)), document, path, undeclared)
     turns = range(len(conversation.turns))
     return ConversationFile(
         path,
@@ -98,9 +100,11 @@ def _document(path: Path) -> Value:
     return document
 
 
-def _validated(form: TypeAdapter[T], document: Value, path: Path) -> T:
+def _validated(
+    form: TypeAdapter[T], document: Value, path: Path, undeclared: Collection[str] = ()
+) -> T:
     try:
-        return form.validate_python(_data(document))
+        return form.validate_python(_data(document, {"arguments", *undeclared}))
     except ValidationError as error:
         raise ConversationFaults(
             _fault(fault, document, str(path), form) for fault in error.errors(include_url=False)
@@ -110,16 +114,22 @@ def _validated(form: TypeAdapter[T], document: Value, path: Path) -> T:
 # -- values ----------------------------------------------------------------------------------------
 
 
-def _data(value: Value, *, typed: bool = False) -> JsonValue:
+def _data(value: Value, undeclared: Collection[str], *, typed: bool = False) -> JsonValue:
     """Return plain values: texts as written, for pydantic to parse by the field's type.
 
-    Only a tool's arguments have no declared type and are parsed as YAML 1.2 and JSON would.
+    What has no declared type, as a tool's arguments, is parsed as YAML 1.2 and JSON would.
+
+    Args:
+        value: What was read.
+        undeclared: The keys whose values have no declared type.
+        typed: Whether this value has none.
     """
     if isinstance(value, Items):
-        return [_data(item, typed=typed) for item in value]
+        return [_data(item, undeclared, typed=typed) for item in value]
     if isinstance(value, Entries):
         return {
-            key: _data(inner, typed=typed or key == "arguments") for key, inner in value.items()
+            key: _data(inner, undeclared, typed=typed or key in undeclared)
+            for key, inner in value.items()
         }
     return _typed(value) if typed and value is not None and not value.quoted else value
 
