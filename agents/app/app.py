@@ -259,7 +259,7 @@ class App(Generic[S, C]):
             AppFaults: It cannot be one.
         """
         if isinstance(self.state, type):
-            return self.state
+            return cast("type[S]", self.state)
         made = self.state()
         if faults := list(_model_faults(made)):
             raise AppFaults(faults)

@@ -146,11 +146,9 @@ def _add_description_commands(app: AnyApp, commands: typer.Typer) -> None:
         draw = {Picture.MERMAID: mermaid, Picture.DOT: dot, Picture.TEXT: outline}[picture]
         say(draw(app.agents))
 
-    schemas: dict[str, Callable[[], Any]] = {
-        **app.schemas,
-        "conversation": _conversation_schema(app),
-    }
+    schemas: dict[str, Callable[[], Any]] = {**app.schemas}
     schemas.setdefault("rpc", partial(_rpc_schema, app))
+    schemas["conversation"] = _conversation_schema(app)
 
     @commands.command()
     def schema(
@@ -383,7 +381,7 @@ def _with_options(app: AnyApp, *names: str, own: bool = True) -> Callable[[Any],
 
 
 def _rpc_schema(app: AnyApp) -> Any:
-    from rpc.page import contract
+    from rpc.page.contract import contract
 
     return contract(app.page_spec, f"The RPC of {app.name}")
 

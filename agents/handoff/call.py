@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from livekit.agents import NOT_GIVEN, AgentSession
@@ -50,7 +50,7 @@ from agents.handoff.output_redactor import (
     without_framework_marks,
     without_instruction_tags,
 )
-from agents.handoff.policy import CallPolicy
+from agents.handoff.policy import CallPolicy, hide_partial
 from agents.handoff.reply import Replies, Reply
 from agents.handoff.request import SAY, one_line, unanswered_hint
 from agents.handoff.slow_tools import SlowTools
@@ -61,6 +61,7 @@ from agents.handoff.tool_use import ToolUse
 from agents.handoff.transfers import Transfers
 from agents.handoff.turns import TurnTracker
 from agents.handoff.user_speech import UserSpeech
+from state.privacy import Redactor, in_passing, redact
 from state.shared import (
     FRAMEWORK_COMMANDS,
     Applied,
@@ -119,7 +120,12 @@ class Call(Generic[S, C]):
     ) -> None:
         self.shared = shared
         self.graph = graph
-        self.policy: CallPolicy[S, C] = policy or CallPolicy()
+        policy = policy or CallPolicy()
+        if policy.redact_input is redact:  # the default: a number may be told in several turns
+            policy = replace(policy, redact_input=Redactor())
+            if policy.redact_partial is hide_partial:
+                policy = replace(policy, redact_partial=in_passing)
+        self.policy: CallPolicy[S, C] = policy
         if unknown := self.policy.unknown_fields(shared.state):
             raise ValueError(
                 f"digest names fields that {type(shared.state).__name__} does not have:"
@@ -393,13 +399,14 @@ class Call(Generic[S, C]):
             self._based_on(speech, _Basis(version))
 
     def _based_on(self, speech: SpeechHandle, basis: "_Basis") -> None:
-        def forget(speech: SpeechHandle) -> None:
-            # Later: livekit-agents 1.8.9 keeps callbacks in a set, and another one may ask for it.
-            asyncio.get_running_loop().call_soon(self._basis_of.pop, speech, None)
-
         if speech not in self._basis_of:
-            speech.add_done_callback(forget)
+            speech.add_done_callback(self._reply_ended)
         self._basis_of[speech] = basis
+
+    def _reply_ended(self, speech: SpeechHandle) -> None:
+        basis = self._basis_of.pop(speech, _NO_BASIS)
+        words = any(item.text_content for item in speech.chat_items if item.type == "message")
+        self.slow_tools.reply_ended(speech, spoken=words and basis.version is not None)
 
     @property
     def preamble(self) -> str:
@@ -426,12 +433,6 @@ class Call(Generic[S, C]):
         while self._ended is None and self.user_speech.awaiting_transcript:
             await self.user_speech.accepted()
             await self.answered()
-
-    def was_spoken(self, speech: SpeechHandle) -> bool:
-        """Whether a reply under way has said something that its model returned."""
-        words = (item for item in speech.chat_items if item.type == "message")
-        basis = self._basis_of.get(speech, _NO_BASIS)
-        return basis.version is not None and any(item.text_content for item in words)
 
     def describe_failure(self, error: BaseException, lead: str, tool: str) -> str:
         """Record why a tool call failed and return the text the model is told."""
@@ -513,6 +514,7 @@ class Call(Generic[S, C]):
             instructions=instructions or NOT_GIVEN,
             **how,
         )
+        self._based_on(speech, _NO_BASIS)
         self.slow_tools.told_by(speech)
         # livekit-agents 1.8.9 takes one message per reply. Earlier ones are added to the history
         # now: the reply reads the history in its own task and appends its message after them.

@@ -7,10 +7,16 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 
+from state.privacy import redact, redact_whole, settled
 from state.shared import Applied, Command, Refused
 
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
+
+
+def hide_partial(text: str) -> str:
+    """Show nothing of an interim transcript."""
+    return "..."
 
 
 @dataclass(frozen=True)
@@ -24,11 +30,14 @@ class CallPolicy(Generic[S, C]):
         describe_result: What a model is told about a change it made.
         expects: What kind of answer an agent waits for; takes the state, the active agent and the
             last refusal.
-        redact_input: Redacts what the user says or writes.
+        redact_input: Redacts what the user says or writes. By default card and telephone numbers
+            are redacted, also those told in several turns, by a ``state.privacy.Redactor`` of each
+            call; ``str`` turns it off.
         redact_partial: Redacts interim transcripts for display. It is called repeatedly with more
-            of the same words and must not keep them; by default nothing of them is shown.
+            of the same words and must not keep them. By default as ``redact_input`` has it by
+            default; nothing of them is shown if that is another one.
         redact_output: Redacts model text and tool arguments before they are stored, shown or
-            spoken.
+            spoken; by default as the user's words. ``str`` turns it off.
         safe_prefix: Returns how much of an unfinished text ``redact_output`` can judge; the rest
             waits for what follows.
         trouble: Said when the model fails or returns nothing.
@@ -53,10 +62,10 @@ class CallPolicy(Generic[S, C]):
     digest: Sequence[str] | Callable[[S, int], str] = ()
     describe_result: Callable[[Applied[S], Command[S, C]], str] = lambda applied, command: "Done."
     expects: Callable[[S, str, Refused | None], str] = lambda state, speaker, refusal: "open"
-    redact_input: Callable[[str], str] = str
-    redact_partial: Callable[[str], str] = lambda text: "..."
-    redact_output: Callable[[str], str] = str
-    safe_prefix: Callable[[str], int] = len
+    redact_input: Callable[[str], str] = redact
+    redact_partial: Callable[[str], str] = hide_partial
+    redact_output: Callable[[str], str] = redact_whole
+    safe_prefix: Callable[[str], int] = settled
     trouble: str = "I am sorry, I lost the thread for a moment. Could you say that again?"
     farewell: str = "I have to say goodbye now."
     cannot_hear: str = "I am sorry, I cannot hear you just now. If you can, please type instead."

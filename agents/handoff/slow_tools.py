@@ -72,6 +72,7 @@ class SlowTools(Generic[S, C]):
         self._running: set[asyncio.Task[None]] = set()
         self._telling: set[asyncio.Task[None]] = set()
         self._results: list[_Result] = []
+        self._shown: dict[SpeechHandle, tuple[_Result, ...]] = {}
 
     async def told(self) -> None:
         """Wait until nothing is running and the results have been told, or the call has ended."""
@@ -128,23 +129,27 @@ class SlowTools(Generic[S, C]):
         return _ARRIVED.format(names=names) if names else ""
 
     def told_by(self, speech: SpeechHandle) -> None:
-        """Count the results as told once this reply has been spoken to its end."""
-        shown = tuple(self._results)
+        """Note which results a reply has been shown."""
+        if self._results:
+            self._shown[speech] = tuple(self._results)
 
-        def done(speech: SpeechHandle) -> None:
-            left = [result for result in shown if result in self._results]
-            if speech.interrupted:  # once more, unless the answer to the user tells it
-                for result in left:
-                    result.requested = False
-                self._tell_when_quiet()
-            elif self._call.was_spoken(speech):
-                for result in left:
-                    self._results.remove(result)
-                    self._call.spawn(self._store_end(result.key))
-            # A model that failed has cost an apology; the next reply tells it.
+    def reply_ended(self, speech: SpeechHandle, *, spoken: bool) -> None:
+        """Count the results that a reply was shown as told, if it was spoken to its end.
 
-        if shown:
-            speech.add_done_callback(done)
+        Args:
+            speech: The reply.
+            spoken: Whether it has said something that its model returned.
+        """
+        left = [result for result in self._shown.pop(speech, ()) if result in self._results]
+        if left and speech.interrupted:  # once more, unless the answer to the user tells it
+            for result in left:
+                result.requested = False
+            self._tell_when_quiet()
+        elif spoken:
+            for result in left:
+                self._results.remove(result)
+                self._call.spawn(self._store_end(result.key))
+        # A model that failed has cost an apology; the next reply tells it.
 
     def cancel(self) -> None:
         """Cancel what is running: the call is over."""

@@ -103,14 +103,14 @@ class ToolUse(Generic[S, C]):
                     await reply.next_tool_ended()
         except TimeoutError:
             raise SiblingFailed(
-                "Something else in this reply has not ended. Tell the guest."
+                "Something else in this reply has not ended. Tell the user."
             ) from None
         if call.handoff_target is not None:
-            raise HandoffTaken(f"The guest is already being handed over to {call.handoff_target}.")
+            raise HandoffTaken(f"The user is already being handed over to {call.handoff_target}.")
         reply.refuse_truncated(call_id)
         if reply.failed is not None:
             raise SiblingFailed(
-                f"Something else in this reply was not done; tell the guest. {reply.failed}"
+                f"Something else in this reply was not done; tell the user. {reply.failed}"
             )
 
     async def _execute(self, tool: Tool, raw: dict[str, object], reply: Reply, call_id: str) -> str:
@@ -216,7 +216,7 @@ class ToolUse(Generic[S, C]):
                     )
             elif self._done_in.get(earlier, -1) >= reply.turn:
                 return NotAnswered(
-                    f"The guest has not answered yet to what {earlier} brought. Tell it, and wait.",
+                    f"The user has not answered yet to what {earlier} brought. Tell it, and wait.",
                     needs=earlier,
                 )
         return None

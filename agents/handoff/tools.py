@@ -97,7 +97,7 @@ class SlowAction(Action):
 
 
 class EndCall(Action):
-    """End the call, when the guest says goodbye or wants nothing more. Then say goodbye in one sentence."""
+    """End the call, when the user says goodbye or wants nothing more. Then say goodbye in one sentence."""
 
     op: Literal["end_call"] = "end_call"
 

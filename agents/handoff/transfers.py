@@ -146,7 +146,7 @@ class Transfers(Generic[S, C]):
         if call.closing is not None:
             raise CallEnding("The call is about to end.")
         if handoff.source != call.speaker:
-            raise HandoffTaken(f"The guest is with {call.speaker} now.")
+            raise HandoffTaken(f"The user is with {call.speaker} now.")
         target, trail = self._destination(handoff)
         arguments = _validated(raw, handoff.arguments)
         if handoff.condition is not None:
@@ -155,7 +155,7 @@ class Transfers(Generic[S, C]):
             if missing is not None:
                 raise missing
         if self.hops >= call.policy.handoffs_per_turn:
-            raise TooManyHandoffs("The guest has been handed around enough. Answer yourself.")
+            raise TooManyHandoffs("The user has been handed around enough. Answer yourself.")
         history = list(call.session.current_agent.chat_ctx.items)
         carried = with_arguments(handoff.carry(history), arguments)
         agent = call.make_agent(target, carried)
@@ -164,7 +164,7 @@ class Transfers(Generic[S, C]):
             more["trail"] = trail
         handover = HandOver(source=handoff.source, target=target).model_copy(update=more)
         if speech.interrupted:  # livekit may ignore a handoff of this reply
-            raise Interrupted("The guest spoke on before that.")
+            raise Interrupted("The user spoke on before that.")
         self._commit_ended.clear()
         try:
             return await self._commit(agent, handover, handoff.condition, call_id, speech)
@@ -196,7 +196,7 @@ class Transfers(Generic[S, C]):
         await self._journal(handover, actor=source, provided=condition)
         if speech.done():  # interrupted by force, and livekit has stopped waiting for its tools
             self.correct_speaker()
-            raise Interrupted("The guest spoke on meanwhile.")
+            raise Interrupted("The user spoke on meanwhile.")
         self.hops += 1
         self.pending = pending = PendingHandoff(source, handover, call_id)
         speech.add_done_callback(lambda _: self._drop_if_not_accepted(pending))

@@ -63,5 +63,5 @@ APP: App[ClinicState, Clinic] = App(
     model=model,
     title=lambda clinic: clinic.facts.name,
     attributes=lambda visit: {"stage": visit.stage},
-    refuse_resume=lambda visit, clinic: "has arrived" if visit.arrived else None,
+    refuse_resume=lambda visit, clinic: "is over" if visit.arrived else None,
 )

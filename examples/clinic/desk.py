@@ -10,7 +10,7 @@ from examples.clinic.actions import AskClinic, BookVisit, CheckInsurance, FindSl
 from examples.clinic.clinic import Clinic
 from examples.clinic.commands import ChooseSlot, Identify, Rate, SetPhone, SetReason
 from examples.clinic.visit import ClinicState, is_booked, patient_known, ready_to_book
-from state.privacy import Redactor, in_passing, redact_whole, settled
+from state.privacy import Redactor
 from state.shared import Refused
 
 
@@ -166,7 +166,4 @@ def policy(clinic: Clinic) -> CallPolicy[ClinicState, Clinic]:
         digest=digest,
         expects=expects,
         redact_input=Redactor(lambda: "US"),
-        redact_partial=in_passing,
-        redact_output=redact_whole,
-        safe_prefix=settled,
     )

@@ -236,7 +236,9 @@ class Part(BaseModel):
                 break
             except ValidationError as error:
                 found = [
-                    one for each in error.errors() for one in cls._explained(each, what, given)
+                    one
+                    for each in error.errors(include_url=False)
+                    for one in cls._explained(each, what, given)
                 ]
             for steps, kind, message in found:
                 # A list may only be too short without its faulty entries.

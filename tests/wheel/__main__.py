@@ -8,7 +8,7 @@ from tests.wheel.build import ROOT, WheelError, build
 
 with TemporaryDirectory() as work:
     try:
-        file = build(Path(*sys.argv[1:]) if sys.argv[1:] else ROOT / "dist", Path(work))
+        file = build(Path(sys.argv[1]) if sys.argv[1:] else ROOT / "dist", Path(work))
     except WheelError as error:
         sys.exit(str(error))
 sys.stdout.write(f"{file}\n")

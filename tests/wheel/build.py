@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -121,12 +121,13 @@ class Plan:
         names = "|".join(map(re.escape, self.packages))
         return re.sub(rf"(?<![\w.])({names})(?!\w)", lambda found: self.packages[found[1]], text)
 
-    def copy(self, source: Path, target: Path) -> None:
+    def copy(self, source: Path, target: Path, beside: Collection[str] = ()) -> None:
         """Copy a package or any other folder with all names replaced.
 
         Args:
             source: The folder.
             target: The folder to make.
+            beside: Packages of this repository that may be imported under their own names.
 
         Raises:
             WheelError: A module imports what is neither in the wheel nor another distribution's.
@@ -142,7 +143,7 @@ class Plan:
                 faults += (
                     f"{source / path.relative_to(target)} imports {name}"
                     for name in _imported(ast.parse(text))
-                    if name.partition(".")[0] in _REPOSITORY
+                    if name.partition(".")[0] in {*_REPOSITORY} - {*beside}
                 )
         if faults:
             raise WheelError("\n".join(faults))

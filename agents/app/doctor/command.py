@@ -113,6 +113,7 @@ def check_context(app: AnyApp, settings: AppSettings) -> tuple[str | None, Findi
     try:
         context = app.context(Environment.of(settings))
     except InputError as error:
-        more = f"; {len(error.faults)} in all" if len(error.faults) > 1 else ""
-        return None, fault(app.context_name, f"{error.faults[0]}{more}")
+        first, *others = error.faults
+        more = f"; {len(others) + 1} in all" if others else ""
+        return None, fault(app.context_name, f"{first}{more}")
     return app.owner_of(context), ok(app.context_name, app.describe(context))

@@ -86,8 +86,9 @@ def _chosen(named: str | None, usual: str, key: SecretStr | None) -> str | None:
 def missing_for_speech(settings: AppSettings) -> tuple[str, ...]:
     """List the settings whose absence makes rooms text only; empty if speech is configured.
 
-    >>> missing_for_speech(AppSettings(stt="openai", tts="none"))
-    ('BELLA_VISTA_TTS',)
+    >>> from agents.app.settings import settings_of
+    >>> missing_for_speech(settings_of("front-desk")(stt="openai", tts="none"))
+    ('FRONT_DESK_TTS',)
     """
     missing = []
     if stt_provider(settings) is None:

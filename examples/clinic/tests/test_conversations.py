@@ -15,7 +15,6 @@ from agents.testing import (
     says,
 )
 from examples.clinic.app import APP
-from examples.clinic.clinic import Clinic
 from examples.clinic.commands import Identify, SetReason
 from examples.clinic.desk import DESK, digest
 from examples.clinic.tests.kit import ADA, MARY, TUESDAY, WEDNESDAY, Front
@@ -23,12 +22,6 @@ from examples.clinic.visit import ClinicState, Insurance
 from state.shared import SharedState, SqlStore
 
 RULES = Path(__file__).parents[1] / "rules.yaml"
-
-
-async def told(talk: Conversation[ClinicState, Clinic]) -> None:
-    """Wait until the patient has been told what the insurer said."""
-    await talk.call.slow_tools.told()
-    await talk.answered()
 
 
 async def test_a_patient_books_through_all_four_agents(front: Front) -> None:
@@ -68,7 +61,7 @@ async def test_a_patient_books_through_all_four_agents(front: Front) -> None:
         await talk.user_says("Will my insurance pay?")
         await talk.user_says("M4411")
         front.insurer.answers.set()
-        await told(talk)
+        await talk.results_told()
         await talk.user_says("Thanks")
         await talk.user_says("That is all")
         await talk.user_says("Yes, please")
@@ -94,7 +87,7 @@ async def test_the_model_without_a_key_follows_a_whole_visit(front: Front) -> No
         await talk.user_says("does my insurance pay?")
         insured = await talk.user_says("it is m4411")
         front.insurer.answers.set()
-        await told(talk)
+        await talk.results_told()
         await talk.user_says("thanks")
         consent = await talk.user_says("that is all")
         await talk.user_says("yes")
@@ -209,7 +202,7 @@ async def test_the_talk_goes_on_while_the_insurer_takes_its_time(front: Front) -
         meanwhile = await talk.user_says("Where are you?")
         assert talk.state.insurance is None
         front.insurer.answers.set()
-        await told(talk)
+        await talk.results_told()
 
     assert asked.said == ["I am asking your insurer; this can take up to half a minute."]
     assert meanwhile.said == ["We are at 12 Maple Street.", "You are covered by Dental Basic."]
@@ -243,7 +236,7 @@ async def test_an_insurer_that_knows_nobody_or_fails_is_told(
     async with Conversation(front.call(front.ready(), agent="insurance"), model) as talk:
         turn = await talk.user_says("M4411")
         front.insurer.answers.set()
-        await told(talk)
+        await talk.results_told()
 
     assert turn.said[-1] == "I am sorry."
     assert words in model.requests[-1].texts[-2][1]

@@ -105,7 +105,7 @@ async def test_an_insurer_asked_before_the_kill_is_asked_again_and_the_patient_i
     async with store_of(front) as store:
         visit = await SharedState.open(store, "visit-1", front.after(), front.clinic)
         async with Conversation(APP.call(visit), model) as talk:
-            await talk.call.slow_tools.told()
+            await talk.results_told()
 
     assert front.insurer.keys == [(front.folder / "key").read_text()]
     assert talk.greeting.said == ["Welcome back.", "You are covered by Dental Basic."]

@@ -5,7 +5,17 @@ from typing import Any
 
 from livekit.agents.llm import LLMStream
 
-from agents.handoff import DATA_MARK, Call, Event, Heard, Said, YourTurn, start_text, stop
+from agents.handoff import (
+    DATA_MARK,
+    Call,
+    CallPolicy,
+    Event,
+    Heard,
+    Said,
+    YourTurn,
+    start_text,
+    stop,
+)
 from agents.testing import Conversation, Request, ScriptedLLM, calls, says, until
 from state.shared import SharedState
 from tests.agents.handoff.aloud import Aloud
@@ -182,7 +192,7 @@ async def test_a_reply_to_several_that_was_interrupted_while_it_spoke_has_answer
     never = asyncio.Event()
     model = RawModel(["Good evening."], [never], ["So, ", never], ["All three."])
 
-    async with Conversation(hotel(), model) as talk:
+    async with Conversation(hotel(**UNREDACTED), model) as talk:
         talk.user_says_nowait(FIVE[0])
         await until(lambda: len(model.asked) == 2)
         talk.user_says_nowait(FIVE[1])
@@ -200,13 +210,20 @@ async def test_a_reply_to_several_that_was_interrupted_while_it_spoke_has_answer
 FIRST = "The line was cut."
 
 
+UNREDACTED: dict[str, Any] = {"redact_output": str, "safe_prefix": len}
+"""Every word is spoken as it comes: the last one does not wait for what may follow it."""
+
+
 class Spoken(RawModel):
     """A model that is spoken into: while it is asked, the user says what stands under the number of the request."""
 
     def __init__(self, said: dict[int, list[str]], *replies: list[Part]) -> None:
         super().__init__(*replies)
         self.said = said
-        self.call = Call(SharedState(Stay(), None), hotel_graph(), preamble=FIRST, resumed=True)
+        policy: CallPolicy[Stay, None] = CallPolicy(**UNREDACTED)
+        self.call = Call(
+            SharedState(Stay(), None), hotel_graph(), policy, preamble=FIRST, resumed=True
+        )
         self.events: list[Event] = []
         self.call.subscribe(self.events.append)
 

@@ -2,6 +2,10 @@
 
 import asyncio
 import io
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -590,3 +594,42 @@ async def test_a_test_that_waits_for_a_result_that_never_comes_says_so(line: Lin
         await conversation.user_says("Seats for Tosca?")
         with pytest.raises(ConversationError, match="a slow action did not end"):
             await conversation.results_told()
+
+
+async def dies_while_it_asks(url: str) -> None:
+    """A process that is killed as soon as the other system has been asked."""
+
+    class Fatal(Line):
+        async def ask(self, show: str, key: str) -> str:
+            sys.stdout.write(f"{key}\n")
+            sys.stdout.flush()
+            os.kill(os.getpid(), signal.SIGKILL)
+            return ""
+
+    AskTheatre.line = Fatal()
+    async with SqlStore(url, owner="hotel", schema=1) as store:
+        shared = await SharedState.open(store, "room-12", Stay(), None)
+        model = ScriptedLLM([says("Hi."), calls(TOSCA)])
+        async with Conversation(Call(shared, graph(), CallPolicy()), model) as it:
+            await it.user_says("Seats for Tosca?")
+
+
+async def test_a_killed_process_has_asked_and_the_next_one_asks_with_the_same_key(
+    tmp_path: Path, line: Line
+) -> None:
+    url = f"sqlite:///{tmp_path}/stays.db"
+    program = (
+        "import asyncio; from tests.agents.handoff.test_slow_tools import dies_while_it_asks;"
+        f" asyncio.run(dies_while_it_asks({url!r}))"
+    )
+    root = Path(__file__).parents[3]
+    killed = await asyncio.to_thread(
+        subprocess.run, [sys.executable, "-c", program], cwd=root, capture_output=True, text=True
+    )
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+
+    model = ScriptedLLM([says("Welcome back."), says("Two seats.")])
+    heard = await resumed(tmp_path, graph(), model, line, answer="Two seats.")
+
+    assert line.asked == [("Tosca", killed.stdout.strip())]
+    assert heard == [("reception", "Welcome back."), ("reception", "Two seats.")]

@@ -1,17 +1,36 @@
 """Nothing the guest says is lost, whenever he says it."""
 
 import asyncio
-from typing import Any
+from typing import Any, Literal
 
+import pytest
 from livekit.agents.llm import LLMStream
 from livekit.agents.voice import UserStateChangedEvent
 
-from agents.handoff import Call, Event, Heard, Said, YourTurn, start_text, stop
-from agents.testing import Conversation, ScriptedLLM, calls, says, until
+from agents.handoff import (
+    Action,
+    Call,
+    Event,
+    Graph,
+    Heard,
+    Said,
+    Tool,
+    YourTurn,
+    start_text,
+    stop,
+)
+from agents.testing import (
+    Conversation,
+    ScriptedLLM,
+    SpokenConversation,
+    calls,
+    says,
+    until,
+)
 from state.shared import NotStored, SharedState
 from tests.agents.handoff.raw_model import RawModel
 from tests.agents.handoff.test_whole_writes import Gated
-from tests.agents.hotel import Stay, Telephone, hotel, hotel_graph
+from tests.agents.hotel import HotelAgent, Stay, Telephone, hotel, hotel_graph
 
 
 async def test_two_things_said_at_once_are_both_answered() -> None:
@@ -333,3 +352,37 @@ class Hasty(RawModel):
         else:
             self.replies = [("It is 120.",)]
         return super().chat(**asked)
+
+
+class Announce(Action):
+    """Announce something to the guest."""
+
+    op: Literal["announce"] = "announce"
+
+    async def run(self, call: Call[Any, Any]) -> str:
+        call.speak("The bar closes in five minutes.")
+        await asyncio.sleep(0.01)  # still at work when the sentence is spoken
+        return "Announced."
+
+
+class Announcer(HotelAgent):
+    name = "bar"
+    offers: tuple[Tool, ...] = (Announce,)
+
+
+@pytest.mark.parametrize("kind", [Conversation, SpokenConversation])
+@pytest.mark.parametrize("together", [True, False])
+async def test_what_a_tool_has_an_agent_say_is_said_verbatim_and_costs_no_request(
+    kind: type[Conversation[Stay, None]], *, together: bool
+) -> None:
+    graph = Graph((Announcer,), (), start="bar")
+    made = ["announce", "announce"] if together else ["announce"]
+    model = ScriptedLLM([says("Good evening."), calls(*made), says("Anything else?")])
+
+    async with kind(hotel(graph=graph), model) as talk:
+        await talk.user_says("When do you close?")
+        said = [event.text for event in talk.events if isinstance(event, Said)]
+
+    assert sorted(said[1:]) == sorted(
+        ["Anything else?", *(["The bar closes in five minutes."] * len(made))]
+    )

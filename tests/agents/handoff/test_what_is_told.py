@@ -75,5 +75,5 @@ async def test_an_answer_is_taken_when_the_guest_has_spoken_since_he_was_told() 
         ("set_guest", True),
         ("add_nights", False),
     ]
-    assert "The guest has not answered yet to what add_nights brought." in first.tools[2].output
+    assert "The user has not answered yet to what add_nights brought." in first.tools[2].output
     assert [tool.is_error for tool in second.tools] == [False]

@@ -94,7 +94,7 @@ async def test_a_new_order_is_begun_once_when_the_database_is_free(
         begun = await opened(store, context)
 
     assert [one.state_id for one in await store.list()] == [begun.shared.state.order_id]
-    assert ["order not opened yet" in line for line in caplog.messages] == [True] * 3
+    assert ["state not opened yet" in line for line in caplog.messages] == [True] * 3
 
 
 async def test_an_order_that_goes_on_is_not_given_up_for_a_new_one(

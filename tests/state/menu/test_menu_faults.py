@@ -394,7 +394,6 @@ def test_nothing_else_can_be_dialled(written: str) -> None:
         ('name: Cola, price: "2.00"', 'name: Cola, section: Wine, price: "2.00"', "section"),
         ('name: Cola, price: "2.00"', 'name: Cola, price: "2.00", prices: "3.00"', "prices"),
         ("with: [basil]", "contains: [basil]", "contains"),
-        ("- {after: Pizza", "- {version: a, after: Pizza", "version"),
         ("restaurant:\n", "version: a1b2\nrestaurant:\n", "version"),
     ],
 )
