@@ -105,8 +105,6 @@ class App(Generic[S, C]):
         new: Makes the initial state.
         graph: The agents and handoffs.
         policy: The decisions about calls, for a context; made for each call.
-        redact: Whether card numbers and security codes are redacted before they are stored, shown,
-            logged or given to livekit, as far as the policy has no redaction of its own.
         view: The state as clients see it; takes the state, its version and the active agent. By
             default the whole state and these two.
         roles: The commands that each role may send from a client; the user's role comes first.
@@ -162,7 +160,6 @@ class App(Generic[S, C]):
     new: Callable[[C, NewState], S]
     graph: "Graph[S] | Callable[[], Graph[S]]"
     policy: "Callable[[C], CallPolicy[S, C]] | None" = None
-    redact: bool = True
     view: Callable[[S, int, str | None], View] | None = None
     roles: "Mapping[str, Collection[type[Command[S, C]]]]" = field(default_factory=dict)
     objects: "Mapping[str, ObjectType[S, C]]" = field(default_factory=dict)
@@ -298,8 +295,7 @@ class App(Generic[S, C]):
         """Return the policy of calls."""
         from agents.handoff import CallPolicy
 
-        policy = CallPolicy() if self.policy is None else self.policy(context)
-        return _redacting(policy) if self.redact else policy
+        return CallPolicy() if self.policy is None else self.policy(context)
 
     def call(
         self,
@@ -409,27 +405,6 @@ def _report_faults(
 
     print_error(*error.faults)
     raise SystemExit(2)
-
-
-def _redacting(policy: "CallPolicy[S, C]") -> "CallPolicy[S, C]":
-    """Fill in the framework's redaction where a policy has none."""
-    from dataclasses import fields, replace
-
-    from state.privacy import Redactor, clean, in_passing, redact_whole, settled
-
-    redactor = Redactor()  # it remembers a number that is told in several turns
-    given: dict[str, Any] = {
-        "redact_input": lambda words: redactor(clean(words, lines=True)),
-        "redact_partial": in_passing,
-        "redact_output": redact_whole,
-    }
-    missing = {
-        one.name for one in fields(policy) if getattr(policy, one.name) is one.default
-    } & given.keys()
-    if "redact_output" in missing:  # the two work together
-        given["safe_prefix"] = settled
-        missing.add("safe_prefix")
-    return replace(policy, **{name: given[name] for name in missing})
 
 
 def _model_faults(state: object) -> Iterator[str]:
