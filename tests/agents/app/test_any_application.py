@@ -116,6 +116,7 @@ def test_all_faults_are_found_when_it_is_made() -> None:
         assert word in str(found.value)
 
 
+@pytest.mark.processes
 def test_a_faulty_program_lists_its_faults_and_exits_with_2(tmp_path: Path) -> None:
     program = tmp_path / "my_desk.py"
     program.write_text(PROGRAM.replace('name="desk", noun', 'name="De sk", noun'), encoding="utf-8")
@@ -154,6 +155,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     ("arguments", "path", "command"),
     [
