@@ -1,7 +1,7 @@
 """Runs a LiveKit server on this machine, for development and tests: on loopback only, ended with its owner.
 
 It needs the server's program, which ``make .tools/livekit-server`` builds. It is not meant for real
-guests: its keys are public.
+users: its keys are public.
 """
 
 import asyncio

@@ -58,16 +58,16 @@ class MomentKind(StrEnum):
     CALL_STARTED = "began"
     USER_WORDS = "heard"
     USER_SPOKE = "spoke"
-    """The guest said something, whether or not the words are stored; with the mark by which a
+    """The user said something, whether or not the words are stored; with the mark by which a
     message that was stored before it was heard is found again. Of several entries of one turn the
     last counts, as for the words."""
     ALL_ANSWERED = "answered"
-    """Every message of the guest so far has its reply."""
+    """Every message of the user so far has its reply."""
     CLIENT_KEY = "keyed"
     """The idempotency key of a client's message, as JSON."""
     AGENT_WORDS = "said"
     INTERRUPTED = "cut_short"
-    """Words of an agent up to the guest's interruption."""
+    """Words of an agent up to the user's interruption."""
     COST = "spent"
     """What the models of a turn cost, as JSON."""
     CALL_ENDED = "ended"
@@ -77,7 +77,7 @@ _WORDS = (MomentKind.USER_WORDS, MomentKind.AGENT_WORDS, MomentKind.INTERRUPTED)
 
 
 class ClientMessage:
-    """A message that a client sends for the guest: stored first, then heard by the call.
+    """A message that a client sends for the user: stored first, then heard by the call.
 
     Args:
         words: The text as the call hears it.

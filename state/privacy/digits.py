@@ -18,7 +18,7 @@ _ELSEWHERE = (
     "zero uno due tre quattro cinque sei sette otto nove",
     "zero um dois três quatro cinco seis sete oito nove",
 )
-"""Guests of other languages say a number digit by digit too."""
+"""Users of other languages say a number digit by digit too."""
 _UNITS |= {word: str(digit) for digits in _ELSEWHERE for digit, word in enumerate(digits.split())}
 _TEENS = {
     word: str(number)

@@ -138,7 +138,7 @@ def redact(text: str, region: str | None = None) -> str:
 def redact_whole(text: str) -> str:
     """Replace whole card numbers and security codes only: for what an agent says and gives its tools.
 
-    No part of a card has come in for it to repeat, and a guest's telephone number has to pass.
+    No part of a card has come in for it to repeat, and a user's telephone number has to pass.
 
     >>> redact_whole("4242 4242 4242 4242, call 4242 4242"), redact_whole("15551234567")
     ('[card], call 4242 4242', '15551234567')
@@ -199,7 +199,7 @@ def is_card(text: str) -> bool:
 
 
 class Redactor:
-    """Redacts what one guest says, turn after turn, also a number told in several turns.
+    """Redacts what one user says, turn after turn, also a number told in several turns.
 
     Args:
         region: Tells the country whose telephone numbers are known without their country code; asked
@@ -213,7 +213,7 @@ class Redactor:
         self._small = ""
 
     def __call__(self, text: str) -> str:
-        """Return what may be kept of a guest's words, and remember how they end."""
+        """Return what may be kept of a user's words, and remember how they end."""
         runs = _runs(text)
         known = sum(len(run.digits) for run in (*self._told, *runs))
         region = self._ask_region() if known >= _PART else None
@@ -246,7 +246,7 @@ class Redactor:
         return _without(text, secret)
 
     def _in_small_pieces(self, runs: Sequence[Run], text: str) -> bool:
-        """Whether a guest who says one or two digits at a time, and nothing else, tells a card.
+        """Whether a user who says one or two digits at a time, and nothing else, tells a card.
 
         The first seven may be counts and hours, and stay.
         """
@@ -264,7 +264,7 @@ class Redactor:
         return True
 
     def _continuing(self, pieces: Sequence[Run], text: str, region: str | None) -> Iterator[Run]:
-        """Find the digits that carry on where the guest stopped the turn before."""
+        """Find the digits that carry on where the user stopped the turn before."""
         if self._in_card:
             # After a whole one there may come its date and code, and then a telephone number.
             after = _PART if self._in_card == "whole" else _LONGEST + 1
@@ -290,7 +290,7 @@ class Redactor:
     def _remember(
         self, pieces: Sequence[Run], secret: Sequence[Run], text: str, runs: Sequence[Run]
     ) -> None:
-        """Keep the digits with which the guest stopped, as long as he may be telling a number."""
+        """Keep the digits with which the user stopped, as long as they may be telling a number."""
         if not pieces and not secret:
             # What follows a whole one may be its date, which is told in small pieces.
             if (runs and self._in_card != "whole") or _strangers(_without(text, runs)):
@@ -372,7 +372,7 @@ def _secrets(
         runs: All of the text's.
         text: What was said.
         region: The country whose telephone numbers are known.
-        telling: Whether the guest was in the middle of some number before.
+        telling: Whether the user was in the middle of some number before.
         least: From how many digits on a part of a card is one.
     """
     telling = telling or sum(len(run.digits) >= _PIECE for run in runs) > 1

@@ -1,4 +1,4 @@
-"""Text as it is let into an order: one line or several, nothing invisible, no card number.
+"""Text as it is let into a state: one line or several, nothing invisible, no card number.
 
 Cleaned before it is measured and before anything is written down, so that what a command carries is what
 the journal keeps.
@@ -99,7 +99,7 @@ Words = Annotated[str, BeforeValidator(_one_line), Field(min_length=1, max_lengt
 """A name of something, never empty."""
 
 Name = Annotated[str, BeforeValidator(_shown), Field(max_length=NAME)]
-"""A name that may be empty: the guest would rather not say."""
+"""A name that may be empty: the user would rather not say."""
 
 Asked = Annotated[str, BeforeValidator(_one_line), Field(max_length=ASKED)]
 """What somebody looks for."""
@@ -111,4 +111,4 @@ Paragraph = Annotated[str, BeforeValidator(_several_lines), Field(min_length=1, 
 """A note, line breaks kept."""
 
 Comment = Annotated[str, BeforeValidator(_comment), Field(min_length=1, max_length=COMMENT)]
-"""What a guest says about his evening; what is too long is cut rather than asked for again."""
+"""What a user says about their evening; what is too long is cut rather than asked for again."""

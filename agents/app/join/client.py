@@ -1,4 +1,4 @@
-"""A guest's client in a room: finds the agent, calls its methods, and reports what it receives."""
+"""A user's client in a room: finds the agent, calls its methods, and reports what it receives."""
 
 import asyncio
 import json
@@ -63,7 +63,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class TurnNotice:
-    """It is the guest's turn, or no longer.
+    """It is the user's turn, or no longer.
 
     Args:
         data: The notice's payload.
@@ -89,7 +89,7 @@ class ConnectionChanged:
 
     Args:
         state: ``reconnecting``, ``back``, or ``lost`` for good.
-        closed: Whether the room was closed, or the guest removed from it.
+        closed: Whether the room was closed, or the user removed from it.
     """
 
     state: str
@@ -179,7 +179,7 @@ class RoomClient:
 
         Raises:
             NoAgent: No agent answered in time.
-            rtc.RpcError: The agent rejects this guest.
+            rtc.RpcError: The agent rejects this user.
         """
         deadline = time.monotonic() + AGENT_LIMIT_S
         while True:

@@ -95,7 +95,7 @@ class PlainDisplay:
         noun = self._app.noun
         self._write(f"Room {clean(place.room)}")
         state_id = clean(str(place.hello.get(f"{noun}_id", "")))
-        self._write(f"{self._app.summary_of(view).title} ({state_id})")
+        self._write(self._app.summary_of(view).titled(state_id))
         if self._answers_here:
             self._write(f"Type what you would say. Ctrl-D leaves; the {noun} is kept for you.")
         self._write("")

@@ -1,4 +1,4 @@
-"""Access to a room for a guest: creates the room, joins it with a token, and dispatches an agent."""
+"""Access to a room for a user: creates the room, joins it with a token, and dispatches an agent."""
 
 import json
 import secrets
@@ -14,7 +14,7 @@ from agents.app.faults import InputError
 from agents.app.settings import AppSettings
 
 _ROOM_MARGIN_S = 30
-"""How much longer than the grace time the server keeps a room whose guest has left, in seconds."""
+"""How much longer than the grace time the server keeps a room whose user has left, in seconds."""
 
 _EMPTY_ROOM_S = 120
 """How long the server keeps a room that no participant has joined yet, in seconds."""
@@ -45,7 +45,7 @@ def new_room() -> str:
 
 
 def new_identity() -> str:
-    """Create an unguessable identity: the order belongs to it."""
+    """Create an unguessable identity: the state belongs to it."""
     return f"guest-{secrets.token_hex(16)}"
 
 
@@ -65,12 +65,12 @@ class RoomAccess:
         return self.settings.livekit_url or ""
 
     async def join(self, room: rtc.Room, name: str, identity: str) -> None:
-        """Join a room as a guest.
+        """Join a room as a user.
 
         Args:
             room: The room object, not connected.
             name: The room's name.
-            identity: The guest's identity.
+            identity: The user's identity.
 
         Raises:
             Unreachable: The room could not be joined.
@@ -88,7 +88,7 @@ class RoomAccess:
             raise Unreachable(f"{self.url}: the room cannot be joined") from None
 
     async def open(self, name: str) -> None:
-        """Create a room that is kept while a guest is briefly away.
+        """Create a room that is kept while a user is briefly away.
 
         Raises:
             Unreachable: The server cannot be reached.
@@ -108,8 +108,8 @@ class RoomAccess:
 
         Args:
             name: The room.
-            identity: The guest's identity.
-            resume_code: Resumes an order of theirs from another room.
+            identity: The user's identity.
+            resume_code: Resumes a state of theirs from another room.
 
         Raises:
             Unreachable: The server cannot be reached.

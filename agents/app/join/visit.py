@@ -35,16 +35,16 @@ from agents.app.terminal.signals import on_signals
 logger = logging.getLogger(__name__)
 
 FIRST_TURN_S = 20.0
-"""How long to wait for the first turn notice before the guest may speak anyway, in seconds."""
+"""How long to wait for the first turn notice before the user may speak anyway, in seconds."""
 
 ANSWER_S = 60.0
 """How long a reply may take, reconnecting included, in seconds."""
 
 SAYING_S = 30.0
-"""How long sending the guest's words is retried, in seconds."""
+"""How long sending the user's words is retried, in seconds."""
 
 _SEEN_S = 2.0
-"""How long to wait for the order's version named by the turn notice, in seconds."""
+"""How long to wait for the state's version named by the turn notice, in seconds."""
 
 _AGAIN_S = 0.5
 _FORBIDDEN = 4003
@@ -57,10 +57,10 @@ class Visit:
         app: The application.
         access: Joins the room.
         front: Shows the conversation.
-        lines: The guest's input.
+        lines: The user's input.
         typed: Whether the input is typed interactively; else it comes from a pipe or a file.
         room: The room's name.
-        identity: The guest's identity.
+        identity: The user's identity.
     """
 
     def __init__(
@@ -99,14 +99,14 @@ class Visit:
 
         Args:
             fresh: Whether the room has to be created.
-            resume_code: Resumes an order from another room.
+            resume_code: Resumes a state from another room.
             again: This command as it was called, for the hint how to resume.
 
         Raises:
             Unreachable: The server cannot be reached.
             KeysRefused: The server rejects the keys.
             NoAgent: No agent came.
-            rtc.RpcError: The agent rejects this guest.
+            rtc.RpcError: The agent rejects this user.
         """
         with on_signals(lambda: self._end("user_left")):
             if fresh:
@@ -157,7 +157,7 @@ class Visit:
                 self._end("failed")
 
     async def _say(self, text: str) -> bool:
-        """Send the guest's words exactly once, across reconnects and replacements of the agent."""
+        """Send the user's words exactly once, across reconnects and replacements of the agent."""
         key = secrets.token_hex(16)
         deadline = time.monotonic() + SAYING_S
         while self._over is None:
@@ -203,7 +203,7 @@ class Visit:
                     await self._happened.wait()
         return fact()
 
-    # -- the agent and the order -------------------------------------------------------------------------
+    # -- the agent and the state -------------------------------------------------------------------------
 
     async def _meet(self) -> None:
         hello = await self._client.meet()
@@ -212,7 +212,7 @@ class Visit:
         self._met = True
 
     async def _tend(self) -> None:
-        """Greet every new agent and fetch every change of the order, one after another."""
+        """Greet every new agent and fetch every change of the state, one after another."""
         while True:
             await self._to_do.wait()
             self._to_do.clear()
@@ -308,7 +308,7 @@ class Visit:
             self._show(show)
 
     def _show(self, show: Callable[[], None]) -> None:
-        """Show something; if stdout is closed the guest has left."""
+        """Show something; if stdout is closed the user has left."""
         if self._early is not None:
             self._early.append(show)
             return

@@ -1,4 +1,4 @@
-"""Chat messages in the room: whole texts, in order, from the guest."""
+"""Chat messages in the room: whole texts, in order, from the user."""
 
 import asyncio
 import logging
@@ -27,15 +27,15 @@ TOLD_AFTER_S = 1.0
 
 
 class Chat:
-    """Reads ``lk.chat`` and passes the guest's messages to the call.
+    """Reads ``lk.chat`` and passes the user's messages to the call.
 
-    livekit-agents 1.8.9 has a reader too, which loses messages that arrive before the guest is
+    livekit-agents 1.8.9 has a reader too, which loses messages that arrive before the user is
     known to it or during a handoff.
 
     Args:
-        presence: Knows who may be the guest.
+        presence: Knows who may be the user.
         hear: Receives each message.
-        refuse: Tells the guest of messages that were not accepted; gets the text and a unique
+        refuse: Tells the user of messages that were not accepted; gets the text and a unique
             segment id.
         too_long: Said when a message was too long.
     """
@@ -111,7 +111,7 @@ class Chat:
             text = None
         if before is not None:
             await asyncio.wait((before,))
-        # An unknown sender may have just joined, and becomes the guest if there is none yet.
+        # An unknown sender may have just joined, and becomes the user if there is none yet.
         if text == "" or not await self._presence.wait_for(identity):
             return
         if not self._presence.claim(identity):

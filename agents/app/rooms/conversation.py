@@ -36,11 +36,11 @@ class RoomConversation(Generic[S, C]):
         process: What all calls of this process share.
         room: The room, connected.
         opened: The state.
-        guest: The guest's identity.
-        channel: How the guest talks to us.
-        present: Whether the guest is in the room.
+        guest: The user's identity.
+        channel: How the user talks to us.
+        present: Whether the user is in the room.
         ended: Called when the call has ended.
-        lost: Called when the guest can no longer be heard or spoken to; without it the call
+        lost: Called when the user can no longer be heard or spoken to; without it the call
             continues as text.
     """
 
@@ -82,7 +82,7 @@ class RoomConversation(Generic[S, C]):
             self.call.shared,
             self.call,
             state_id=opened.shared.state_id,
-            agent=process.agent,
+            agent=process.app.name,
             resume_code=code,
             spoken=opened.prior.spoken,
             store=self._record.say,

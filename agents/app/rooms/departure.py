@@ -46,7 +46,7 @@ async def leave_superseded(
         store: Knows in which room the state is served now.
         lease: This room's lease.
         conversation: The present one.
-        presence: Says whether the guest is in the room.
+        presence: Says whether the user is in the room.
     """
     try:
         async with asyncio.timeout(GOODBYE_S):

@@ -132,7 +132,7 @@ class _Job(Generic[S, C]):
             self._room_job.attach()
             cap_incoming(ctx.room)
             await ctx.connect()
-        except Exception as error:  # of whatever kind: the guest gets another agent
+        except Exception as error:  # of whatever kind: the user gets another agent
             await self._on_failure(error)
             return
         self._serving = asyncio.create_task(self._serve())
@@ -140,7 +140,7 @@ class _Job(Generic[S, C]):
     async def _serve(self) -> None:
         try:
             outcome = await self._room_job.run()
-        except Exception as error:  # of whatever kind: the guest gets another agent
+        except Exception as error:  # of whatever kind: the user gets another agent
             await self._on_failure(error)
             return
         if outcome is RoomOutcome.FAILED:

@@ -14,7 +14,7 @@ from agents.app.states import as_state_faults, open_store
 from state.shared import Lease, SharedState, SqlStore
 
 RECOVERED_FOR = timedelta(hours=6)
-"""For how long a lost call is recovered when its guest is back: as long as LiveKit's tokens
+"""For how long a lost call is recovered when its user is back: as long as LiveKit's tokens
 last."""
 
 _GIVEN_UP = "given up"
@@ -70,7 +70,7 @@ async def tell_staff(app: AnyApp, settings: AppSettings, room: str, metadata: Jo
             state_id = lease.state_id
         if state_id is not None and app.given_up is not None:
             await _flag(app, settings, store, state_id)
-        # The call is not recovered again: the next guest in a room of this name starts a new state.
+        # The call is not recovered again: the next user in a room of this name starts a new state.
         await store.leases.take(name, _GIVEN_UP, seconds=1.0, supersedes=metadata.supersedes)
         await store.leases.release(name, _GIVEN_UP, done=True)
 

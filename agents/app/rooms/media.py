@@ -1,4 +1,4 @@
-"""The media of a call: text only, or speech where it is configured and the guest wants it."""
+"""The media of a call: text only, or speech where it is configured and the user wants it."""
 
 import asyncio
 import logging
@@ -58,9 +58,9 @@ class Media:
             call: The call.
             model: The language model of its agents.
             room: The room, connected.
-            guest: The guest's identity.
-            channel: How the guest talks to us.
-            lost: Called when the guest can no longer be heard or spoken to; without it the call
+            guest: The user's identity.
+            channel: How the user talks to us.
+            lost: Called when the user can no longer be heard or spoken to; without it the call
                 continues as text.
 
         Raises:
@@ -97,10 +97,10 @@ class Media:
 
 
 async def channel_of(presence: Presence, asked: Channel | None, media: Media) -> Channel:
-    """Return the channel of a call: as the dispatch says, or as the guest has joined.
+    """Return the channel of a call: as the dispatch says, or as the user has joined.
 
     Args:
-        presence: Knows the guest.
+        presence: Knows the user.
         asked: The channel the dispatch asks for.
         media: Says whether speech is configured.
     """

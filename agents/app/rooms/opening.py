@@ -1,4 +1,4 @@
-"""Which order a call is about: the one the guest had here, the one of their resume code, or a new one."""
+"""The state a call is about: the one the user had here, the one of their resume code, or a new one."""
 
 import asyncio
 import logging
@@ -25,13 +25,13 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Opened(Generic[S, C]):
-    """The order a call is about.
+    """The state a call is about.
 
     Args:
-        shared: The order.
-        resumed: Whether the guest has talked about it before.
+        shared: The state.
+        resumed: Whether the user has talked about it before.
         prior: What was said then.
-        preamble: What the guest has to be told first.
+        preamble: What the user has to be told first.
     """
 
     shared: SharedState[S, C]
@@ -53,8 +53,8 @@ async def open_for(
 ) -> Opened[S, C]:
     """Open the order of a call; retries while the database is locked or does not answer.
 
-    A resume code proves ownership. An order that is only named, or that was served in this room
-    before, is resumed only for its own guest; to others it does not exist.
+    A resume code proves ownership. A state that is only named, or that was served in this room
+    before, is resumed only for its own user; to others it does not exist.
 
     Args:
         app: The application.
@@ -62,8 +62,8 @@ async def open_for(
         context: The menu and the clock.
         metadata: The dispatch's metadata.
         lease: What the room's lease says of the last call here.
-        guest: The guest's identity.
-        channel: How the guest talks to us.
+        guest: The user's identity.
+        channel: How the user talks to us.
         secret: Signs resume codes.
 
     Raises:
@@ -101,7 +101,7 @@ async def open_for(
 
 async def _resumed(app: App[S, C], store: SqlStore, context: C, state_id: str) -> Opened[S, C]:
     shared = await resume_state(app, store, context, state_id)
-    # Read only after taking the order over: until then another process may still answer and write.
+    # Read only after taking the state over: until then another process may still answer and write.
     prior = await read_prior_call(store, shared.state_id)
     told = may_be_missing(prior.in_doubt) if prior.in_doubt else ""
     return Opened(shared, resumed=True, prior=prior, preamble=told)

@@ -1,6 +1,6 @@
 """What clients in the room are shown of a call: turn notices, changes of the state, the active agent.
 
-In the other direction, an agent comments on what the guest does on the page.
+In the other direction, an agent comments on what the user does on the page.
 """
 
 import asyncio
@@ -96,10 +96,10 @@ class Page(Generic[S, C]):
         agent: The local participant that notifies them, connected.
         call: The call.
         views: Serves the state's public view.
-        guest: The guest's identity.
+        guest: The user's identity.
         resume_code: Resumes the state in another room.
-        silent: Whether the guest has no client that can be called, as on a telephone.
-        touched: Called when the guest has done something on the page.
+        silent: Whether the user has no client that can be called, as on a telephone.
+        touched: Called when the user has done something on the page.
     """
 
     def __init__(
@@ -169,14 +169,14 @@ class Page(Generic[S, C]):
         self._subscribers.left(identity)
 
     def returned(self, *, reloaded: bool) -> None:
-        """The guest's client is in the room again.
+        """The user's client is in the room again.
 
         Args:
             reloaded: Whether the page was loaded again; it subscribes by itself then.
         """
         if reloaded:
             self._subscribers.unsubscribe(self._guest)
-            # The page shows how the state stands, and the agent that welcomes the guest back says
+            # The page shows how the state stands, and the agent that welcomes the user back says
             # it.
             self._cancel_comment()
             self._comments.discard()
@@ -200,11 +200,11 @@ class Page(Generic[S, C]):
         self._subscribers.returned(self._guest)
 
     def ended(self, reason: EndReason, *, present: bool) -> None:
-        """Notify the guest and all subscribers that the call is over.
+        """Notify the user and all subscribers that the call is over.
 
         Args:
             reason: Why.
-            present: Whether the guest is in the room; otherwise they are notified when they are
+            present: Whether the user is in the room; otherwise they are notified when they are
                 back.
         """
         if not self._silent:
@@ -277,7 +277,7 @@ class Page(Generic[S, C]):
             "text": your_turn(event.expects, named),
         }
 
-    # -- what the guest does on the page -----------------------------------------------------------------
+    # -- what the user does on the page -----------------------------------------------------------------
 
     def _on_change(self, applied: Applied[S]) -> None:
         self._push_change_soon()  # also after the end: others change it as well
@@ -302,7 +302,7 @@ class Page(Generic[S, C]):
     def _say_comment(self) -> None:
         self._comment_timer = None
         call = self._call
-        # Not the guest's turn: an agent speaks or is about to. The comment follows when that is
+        # Not the user's turn: an agent speaks or is about to. The comment follows when that is
         # over.
         if call.ended is not None or not call.turns.is_user_turn:
             return

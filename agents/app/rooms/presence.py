@@ -1,6 +1,6 @@
-"""Who is in the room, which participant is the guest, and whether they are present.
+"""Who is in the room, which participant is the user, and whether they are present.
 
-A call belongs to one guest. If the dispatch names them, only that identity can be the guest.
+A call belongs to one user. If the dispatch names them, only that identity can be the user.
 Otherwise it is the first participant to say hello, write, publish a microphone or join by phone, or
 a participant who is alone with the agent for some seconds. Staff have an attribute that only the
 server can set.
@@ -29,7 +29,7 @@ ROLE, SEEN = "role", "seen"
 the server announce a participant; both after the application's prefix."""
 
 ALONE_S = 3.0
-"""How long a participant is alone with the agent before they are bound as the guest, in seconds."""
+"""How long a participant is alone with the agent before they are bound as the user, in seconds."""
 
 PRESENCE_S = 4.0
 """How long the server may take to announce a participant who has just joined, in seconds.
@@ -58,7 +58,7 @@ class ParticipantApi(Protocol):
 
 @dataclass(frozen=True)
 class Arrival:
-    """The guest is back in the room.
+    """The user is back in the room.
 
     Args:
         reloaded: Whether they have a new connection, as after reloading the page.
@@ -68,20 +68,20 @@ class Arrival:
 
 
 class Presence:
-    """Tracks the participants of one room and binds one of them as the guest.
+    """Tracks the participants of one room and binds one of them as the user.
 
     Args:
         room: The room, before it is connected.
         rooms: The LiveKit server API; without it the server is not asked.
-        expected: The guest's identity, if the dispatch names it.
+        expected: The user's identity, if the dispatch names it.
         user_role: The role of the user.
         roles: The roles of others, which a token gives by the attribute ``<prefix>.role``.
         prefix: The prefix of the attributes.
-        left: Called when the guest has left.
-        came_back: Called when the guest is back.
+        left: Called when the user has left.
+        came_back: Called when the user is back.
         joined: Called when another participant joins, perhaps again.
         gone: Called when any participant has left.
-        alone_s: How long a participant is alone before they are bound as the guest, in seconds.
+        alone_s: How long a participant is alone before they are bound as the user, in seconds.
     """
 
     def __init__(
@@ -127,22 +127,22 @@ class Presence:
 
     @property
     def guest(self) -> str | None:
-        """The guest's identity, once bound."""
+        """The user's identity, once bound."""
         return self._guest
 
     @property
     def present(self) -> bool:
-        """Whether the guest is in the room."""
+        """Whether the user is in the room."""
         return self._present
 
     @property
     def participant(self) -> rtc.RemoteParticipant | None:
-        """The guest as a participant, while present."""
+        """The user as a participant, while present."""
         return self._room.remote_participants.get(self._guest) if self._guest else None
 
     @property
     def has_candidate(self) -> bool:
-        """Whether any participant in the room could be the guest."""
+        """Whether any participant in the room could be the user."""
         return any(self._eligible(one) for one in self._room.remote_participants.values())
 
     def role_of(self, identity: str) -> str | None:
@@ -198,7 +198,7 @@ class Presence:
         return True
 
     async def connection(self) -> str | None:
-        """Return the id of the guest's present connection; ``None`` when they are not in the room.
+        """Return the id of the user's present connection; ``None`` when they are not in the room.
 
         The server is asked, because the room's events report a reloaded page up to three seconds
         late.
@@ -220,7 +220,7 @@ class Presence:
         return sid
 
     def claim(self, identity: str) -> bool:
-        """Bind a participant as the guest if none is bound; returns whether they are the guest.
+        """Bind a participant as the user if none is bound; returns whether they are the user.
 
         Args:
             identity: A participant who has called, written or published a microphone, so that they
@@ -235,14 +235,14 @@ class Presence:
         return identity == self._guest
 
     async def bound(self) -> str:
-        """Wait until the guest is bound; returns their identity."""
+        """Wait until the user is bound; returns their identity."""
         while self._guest is None:
             self._changed.clear()
             await self._changed.wait()
         return self._guest
 
     def expect(self, identity: str) -> None:
-        """Accept only this identity as the guest: the call belongs to them."""
+        """Accept only this identity as the user: the call belongs to them."""
         self._expected = identity
 
     def start(self) -> None:

@@ -1,9 +1,9 @@
-"""What was said about an order in a call that broke off, so that another process can continue it.
+"""What was said about a state in a call that broke off, so that another process can continue it.
 
-Of the guest's messages without a complete reply, some had been acted on and some had not. Each
+Of the user's messages without a complete reply, some had been acted on and some had not. Each
 change is stored with the last turn it acts on, so it is known exactly which. Messages after the
 last such turn are acted on now, as if they had just been said. Earlier ones are never acted on
-again, since part or all of them has been done; the guest is asked, quoting them, whether anything
+again, since part or all of them has been done; the user is asked, quoting them, whether anything
 is missing.
 """
 
@@ -21,7 +21,7 @@ class PriorCall:
     """A call that broke off.
 
     Args:
-        turn: The number of the guest's last message.
+        turn: The number of the user's last message.
         spoken: The messages that clients sent with keys.
         unanswered: The messages without a reply that nothing has acted on yet, in order.
         in_doubt: The messages that may have been acted on only in part; an empty text where the
@@ -35,11 +35,11 @@ class PriorCall:
 
 
 async def read_prior_call(store: SqlStore, order_id: str) -> PriorCall:
-    """Read what was said about an order; without a stored transcript the result is empty.
+    """Read what was said about a state; without a stored transcript the result is empty.
 
     Args:
-        store: Keeps the orders.
-        order_id: An order that no other process can write to any more.
+        store: Keeps the states.
+        order_id: A state that no other process can write to any more.
 
     Raises:
         JournalFault: The database cannot be used.

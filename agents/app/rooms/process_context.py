@@ -18,20 +18,20 @@ S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
 
 GUEST_WAIT_S = 120.0
-"""How long an agent waits in a room for a guest, in seconds."""
+"""How long an agent waits in a room for a user, in seconds."""
 
 
 class RoomOutcome(Enum):
     """How a room job ended; the value is what the log says."""
 
     COMPLETED = "completed"
-    """An agent ended the call, or the guest left."""
+    """An agent ended the call, or the user left."""
     NO_GUEST = "no guest"
-    """No guest came."""
+    """No user came."""
     SUPERSEDED = "superseded"
-    """Another agent serves this guest; this one left without speaking."""
+    """Another agent serves this user; this one left without speaking."""
     DISCONNECTED = "disconnected"
-    """The connection to the room was lost for good; the order is stored and can be resumed."""
+    """The connection to the room was lost for good; the state is stored and can be resumed."""
     NO_SPEECH = "no speech"
     """Speech failed on a phone call; the caller has been told."""
     FAILED = "failed"
@@ -49,14 +49,14 @@ class ProcessContext(Generic[S, C]):
         model: Builds the language model of a call.
         media: Builds the speech models, if any are configured.
         secret: Signs resume codes.
-        grace_s: How long a guest may be away before the call ends, in seconds.
+        grace_s: How long a user may be away before the call ends, in seconds.
         words: Whether the transcript stores what is said.
         words_days: For how many days.
         agent: The agent name that clients are told.
-        silence: How long a guest may be silent, by channel.
+        silence: How long a user may be silent, by channel.
         reply_limit_of: Returns how long a model may be silent, in seconds, if the model says
             so.
-        guest_wait_s: How long to wait for a guest, in seconds.
+        guest_wait_s: How long to wait for a user, in seconds.
     """
 
     app: App[S, C]

@@ -1,4 +1,4 @@
-"""Rejects a call that cannot be served: joins the room, tells the guest why, and leaves."""
+"""Rejects a call that cannot be served: joins the room, tells the user why, and leaves."""
 
 import asyncio
 from enum import Enum
@@ -18,7 +18,7 @@ WAIT_FOR_GUEST_S = 10.0
 
 STAY_S = 4.0
 """How long to stay after telling, in seconds, so that a hello still gets its answer: livekit-server
-1.13.5 may announce the agent to the guest up to three seconds late."""
+1.13.5 may announce the agent to the user up to three seconds late."""
 
 REPLY_S = 0.5
 """How long the answer to a hello may take to arrive, in seconds."""
@@ -32,7 +32,7 @@ _PEOPLE = (
 
 
 class RejectReason(Enum):
-    """Why a call is rejected: what the guest hears, and the error that a client gets."""
+    """Why a call is rejected: what the user hears, and the error that a client gets."""
 
     METADATA = (
         "not_set_up",

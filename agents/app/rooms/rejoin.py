@@ -1,4 +1,4 @@
-"""Whether the guest has joined the room again since their last call ended."""
+"""Whether the user has joined the room again since their last call ended."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -11,13 +11,13 @@ SETTLED_S = 10.0
 
 
 class RejoinDetector:
-    """Compares the guest's connection with the one they had when their last call ended.
+    """Compares the user's connection with the one they had when their last call ended.
 
     A page that only says hello again keeps its connection. After the agent's own connection was
     lost, the others may have new connections too, without anyone having left.
 
     Args:
-        presence: Knows the guest's connection.
+        presence: Knows the user's connection.
         spawn: Starts a background task.
     """
 
@@ -46,11 +46,11 @@ class RejoinDetector:
         self._reconnected_at = asyncio.get_running_loop().time()
 
     def note_connection(self) -> None:
-        """Start reading the guest's connection, to compare later ones with."""
+        """Start reading the user's connection, to compare later ones with."""
         self._noting = self._spawn(self._note())
 
     async def has_rejoined(self) -> bool:
-        """Whether the guest has another connection than the one that was noted."""
+        """Whether the user has another connection than the one that was noted."""
         if self._noting is None:
             return False
         if not self.is_settled:

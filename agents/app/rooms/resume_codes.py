@@ -27,7 +27,7 @@ def resume_code(state_id: str, secret: str) -> str:
 
 
 def state_of(code: str, secret: str) -> str | None:
-    """Return the id of the order a code was made for; ``None`` when the code is invalid."""
+    """Return the id of the state a code was made for; ``None`` when the code is invalid."""
     state_id, _, signature = code.strip().lower().partition(".")
     if not state_id or not signature.isascii():
         return None

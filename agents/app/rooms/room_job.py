@@ -1,7 +1,7 @@
 """Serves one room, from acquiring its lease until the agent has left.
 
-One job serves several calls of the same guest, one after another; each is a ``RoomConversation``.
-After a call the agent stays in the room, read-only, until the guest starts another call or is gone
+One job serves several calls of the same user, one after another; each is a ``RoomConversation``.
+After a call the agent stays in the room, read-only, until the user starts another call or is gone
 for good.
 """
 
@@ -129,11 +129,11 @@ class RoomJob(Generic[S, C]):
         """Set when the last call has ended normally and no other has begun."""
         self._over_at = float("-inf")
         self._wanted = asyncio.Event()
-        """Set when the guest has asked for another call."""
+        """Set when the user has asked for another call."""
         self._leaving = False
         self._telephone = False
         self._early: list[str] = []
-        """What the guest said while no call took input."""
+        """What the user said while no call took input."""
         self._grace: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -162,7 +162,7 @@ class RoomJob(Generic[S, C]):
         self._room.on("disconnected", self._on_disconnected)
 
     async def run(self) -> RoomOutcome:
-        """Serve the guest until they are gone or served elsewhere. Call it when the room is connected.
+        """Serve the user until they are gone or served elsewhere. Call it when the room is connected.
 
         Raises:
             OrderFaults: The database cannot be used.
@@ -231,7 +231,7 @@ class RoomJob(Generic[S, C]):
 
     @property
     def guest(self) -> rtc.RemoteParticipant | None:
-        """The guest, while present."""
+        """The user, while present."""
         return self._presence.participant
 
     @property
@@ -250,7 +250,7 @@ class RoomJob(Generic[S, C]):
     # -- the start of a call -------------------------------------------------------------------------
 
     async def _wait_for_guest(self) -> bool:
-        """Wait until the guest is bound; returns whether there is one to serve."""
+        """Wait until the user is bound; returns whether there is one to serve."""
         waiting = asyncio.ensure_future(self._presence.bound())
         try:
             while not waiting.done() and not self._outcome.done():
@@ -325,7 +325,7 @@ class RoomJob(Generic[S, C]):
     # -- between two calls ---------------------------------------------------------------------------
 
     async def _stay(self, conversation: RoomConversation[S, C]) -> None:
-        """Stay read-only after a call, until the guest starts another one or is gone for good."""
+        """Stay read-only after a call, until the user starts another one or is gone for good."""
         # The reply to the last "goodbye" may still wait for the disk, and the last words may be on
         # their way.
         await asyncio.sleep(LAST_WORDS_S)
@@ -342,7 +342,7 @@ class RoomJob(Generic[S, C]):
         await self._event_or_outcome(self._wanted)
         if self._outcome.done():
             return
-        # After a silence timeout the guest continues their state; after a goodbye they start a new
+        # After a silence timeout the user continues their state; after a goodbye they start a new
         # one.
         state_id = None if said_goodbye else conversation.call.shared.state_id
         self._next_lease = replace(
@@ -358,7 +358,7 @@ class RoomJob(Generic[S, C]):
             self._ready.clear()
 
     async def _begin_for_words(self) -> None:
-        """Start a call for what the guest says after the end of one; returns when the call takes input."""
+        """Start a call for what the user says after the end of one; returns when the call takes input."""
         self._request_next_call()
         await self._until_ready()
 
@@ -369,10 +369,10 @@ class RoomJob(Generic[S, C]):
         if not early and any(one.identity == self._presence.guest for one in speakers):
             self._request_next_call()
 
-    # -- what the guest does -------------------------------------------------------------------------
+    # -- what the user does -------------------------------------------------------------------------
 
     async def _on_hello(self, caller: Caller) -> None:
-        """Answer a hello: only to the guest and to staff, and once they can be heard."""
+        """Answer a hello: only to the user and to staff, and once they can be heard."""
         role = self._presence.role_of(caller.identity)
         if role in (None, self._spec.user) and not self._presence.claim(caller.identity):
             raise Forbidden("This call is another guest's. Join a room of your own.")
@@ -417,7 +417,7 @@ class RoomJob(Generic[S, C]):
             conversation.call.user_said(words)
 
     async def _refuse_text(self, words: str, segment: str) -> None:
-        """Tell the guest that messages of theirs were not accepted."""
+        """Tell the user that messages of theirs were not accepted."""
         to = self._presence.guest
         if to is not None:
             await send_transcription(self._room.local_participant, words, segment, to=to)
@@ -491,7 +491,7 @@ class RoomJob(Generic[S, C]):
             self._finish(RoomOutcome.FAILED)
 
     async def _poll_staff_changes(self, conversation: RoomConversation[S, C]) -> None:
-        """Reload changes by staff in other processes for the guest's page; also after the end."""
+        """Reload changes by staff in other processes for the user's page; also after the end."""
         while self._conversation is conversation:
             await asyncio.sleep(STAFF_POLL_S)
             with contextlib.suppress(
@@ -523,7 +523,7 @@ class RoomJob(Generic[S, C]):
         self._finish(RoomOutcome.DISCONNECTED)
         if self._conversation is not None:
             # Without this the closing session would apologize for the reply that it breaks off,
-            # unheard, and the next agent would take the guest's words as answered.
+            # unheard, and the next agent would take the user's words as answered.
             self._conversation.call.hang_up()
             self._conversation.call.end("user_left")
 

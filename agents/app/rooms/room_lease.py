@@ -190,7 +190,7 @@ class RoomLease:
         """Release the lease.
 
         Args:
-            done: Whether the call is complete, so that the next guest in this room starts a new
+            done: Whether the call is complete, so that the next user in this room starts a new
                 order.
         """
         self._released = True

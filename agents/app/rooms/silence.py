@@ -1,4 +1,4 @@
-"""Silence reminders: a silent guest is asked whether they are there, then the call ends."""
+"""Silence reminders: a silent user is asked whether they are there, then the call ends."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -9,7 +9,7 @@ from agents.app.channel import Channel
 
 @dataclass(frozen=True)
 class SilencePolicy:
-    """How long a guest may be silent on their turn.
+    """How long a user may be silent on their turn.
 
     Args:
         remind_after_s: Silence before each reminder, in seconds.
@@ -25,17 +25,17 @@ class SilencePolicy:
 SILENCE_POLICIES: Mapping[Channel, SilencePolicy] = {
     "phone": SilencePolicy(remind_after_s=15.0, reminders=2, end_after_s=15.0),
     "web_voice": SilencePolicy(remind_after_s=30.0, reminders=2, end_after_s=60.0),
-    # A guest in front of a page may be reading it.
+    # A user in front of a page may be reading it.
     "web_text": SilencePolicy(remind_after_s=180.0, reminders=1, end_after_s=900.0),
 }
 
 
 class SilenceTimer:
-    """Reminds a silent guest, then ends the call.
+    """Reminds a silent user, then ends the call.
 
     Args:
         policy: How long silence may last.
-        remind: Asks whether the guest is there.
+        remind: Asks whether the user is there.
         end: Ends the call.
     """
 
@@ -54,7 +54,7 @@ class SilenceTimer:
         return self._timer.when() if self._timer is not None else None
 
     def start(self) -> None:
-        """Start waiting: it is the guest's turn."""
+        """Start waiting: it is the user's turn."""
         self.stop()
         loop = asyncio.get_running_loop()
         if self._reminded < self._policy.reminders:
@@ -63,13 +63,13 @@ class SilenceTimer:
             self._timer = loop.call_later(self._policy.end_after_s, self._end)
 
     def stop(self) -> None:
-        """Stop waiting: an agent speaks, or the guest is away."""
+        """Stop waiting: an agent speaks, or the user is away."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
     def reset(self) -> None:
-        """Start over: the guest has said or done something."""
+        """Start over: the user has said or done something."""
         self._reminded = 0
         if self._timer is not None:
             self.start()

@@ -132,7 +132,7 @@ class Dispatcher:
         """Dispatch another agent to a call whose agent is lost.
 
         After ``MAX_TRIES`` failures in a row the call is given up: one more agent is dispatched,
-        which only tells the guest.
+        which only tells the user.
         """
         if job.metadata.tries > MAX_TRIES:
             return
@@ -191,7 +191,7 @@ class Dispatcher:
         return time.monotonic() - self._dispatched_at.get(room, float("-inf")) < STARTS_S
 
     async def is_lost(self, job: AgentJob) -> bool:
-        """Whether an agent whose process has ended has left a guest or its own participant behind.
+        """Whether an agent whose process has ended has left a user or its own participant behind.
 
         An agent that had left its room before its process died had ended its call; its participant
         is no longer there.
@@ -289,7 +289,7 @@ class Dispatcher:
 
 
 def has_guest(there: Sequence[ParticipantInfo]) -> bool:
-    """Whether a guest is among the participants."""
+    """Whether a user is among the participants."""
     return any(one.kind in _GUESTS for one in there)
 
 

@@ -29,7 +29,7 @@ SERVED, FAILED = 0, 1
 _RECOVERY_EVERY_S = 5.0
 
 _RECOVERIES_PER_SEARCH = 2
-"""How often lost calls are recovered between two searches for guests who wait for an agent."""
+"""How often lost calls are recovered between two searches for users who wait for an agent."""
 
 _SIGNAL_EVERY_S = 2.0
 """How often jobs are signalled that their worker is shutting down, in seconds."""
@@ -51,7 +51,7 @@ class ShutdownMode(Enum):
     MOVE = auto()
     """Take no new calls and have other workers take over the present ones."""
     CLOSE = auto()
-    """End the calls now; their orders are stored."""
+    """End the calls now; their states are stored."""
 
 
 async def serve(
@@ -119,7 +119,7 @@ class _Run:
                     "health": f"http://{worker.settings.health_host}:{worker.health_port}/",
                 },
             )
-            # Each time: guests may have come while the server was away.
+            # Each time: users may have come while the server was away.
             if self._recovering is not None:
                 self._recovering.cancel()
             self._recovering = asyncio.create_task(self._recover())
@@ -174,7 +174,7 @@ class _Run:
                 logger.warning("drain timeout exceeded", extra={"calls": len(worker.active_jobs)})
             finally:
                 signalling.cancel()
-        # Without another worker the calls end; the orders are stored either way.
+        # Without another worker the calls end; the states are stored either way.
         ended = asyncio.create_task(worker.drain(timeout=None))
         await asyncio.gather(*(self._move(job) for job in worker.active_jobs))
         with suppress(TimeoutError):
@@ -195,9 +195,9 @@ class _Run:
             logger.exception("call not moved to another worker", extra=where)
 
     async def _recover(self) -> None:
-        """Serve waiting guests and recover dead workers' calls, repeatedly.
+        """Serve waiting users and recover dead workers' calls, repeatedly.
 
-        A guest may wait although workers are registered: livekit-server 1.13.5 gives a dispatch up if no
+        A user may wait although workers are registered: livekit-server 1.13.5 gives a dispatch up if no
         worker accepts it in time, and a busy machine may be too slow.
         """
         while True:

@@ -1,6 +1,6 @@
-"""The logs of a worker and its jobs: never a guest's words, and never a secret.
+"""The logs of a worker and its jobs: never a user's words, and never a secret.
 
-Messages and exceptions of libraries may contain what a guest has said. So of a library's message
+Messages and exceptions of libraries may contain what a user has said. So of a library's message
 only the start is kept, up to where values begin; of an exception its type and the places it came
 through; of the extra fields of a library's message those known to be harmless. The messages of the
 framework and of the application are fixed texts and are kept whole.

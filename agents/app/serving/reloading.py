@@ -1,7 +1,7 @@
 """A worker for development: restarted when a file changes, without cutting calls off.
 
 The new worker is started first. Only when it has registered with the LiveKit server does the old
-one stop and hand its calls over: each when its agent is not speaking, with its order. If the new
+one stop and hand its calls over: each when its agent is not speaking, with its state. If the new
 worker does not start, the old one stays.
 """
 

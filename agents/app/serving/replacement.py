@@ -1,4 +1,4 @@
-"""Replaces lost agents: detects that an agent is gone while its guest is still in the room.
+"""Replaces lost agents: detects that an agent is gone while its user is still in the room.
 
 livekit-agents 1.8.9 and livekit-server 1.13.5 do not: a job whose process dies is not dispatched
 again, and its participant stays in the room for some twenty seconds. So that participant is
@@ -50,8 +50,8 @@ class LostCall:
     Args:
         room: The room's name.
         job_id: The dead agent's job; empty when the agent has left.
-        state_id: The order it served.
-        guest: The guest's identity, if known.
+        state_id: The state it served.
+        guest: The user's identity, if known.
         tries: How many agents in a row were lost in this call.
         lived_s: How long the last one served it, in seconds.
         silent_s: How long ago its lease expired, in seconds.
@@ -181,7 +181,7 @@ async def recover_lost_calls(
 ) -> int:
     """Dispatch agents to the calls that dead workers have left; returns to how many.
 
-    Nothing is dispatched to a room that is gone, that its guest has left, or that has another
+    Nothing is dispatched to a room that is gone, that its user has left, or that has another
     agent.
 
     Args:
@@ -216,12 +216,12 @@ async def recover_lost_calls(
 
 
 def _is_guest_waiting(guest: str | None, there: Sequence[ParticipantInfo]) -> bool:
-    """Whether a call's guest is in the room; any guest, if the call's own is unknown."""
+    """Whether a call's user is in the room; any user, if the call's own is unknown."""
     return any(one.identity == guest for one in there) if guest else has_guest(there)
 
 
 async def serve_waiting_participants(dispatcher: Dispatcher, *, agent_name: str) -> int:
-    """Dispatch agents to guests who came while there was no worker; returns to how many.
+    """Dispatch agents to users who came while there was no worker; returns to how many.
 
     Args:
         dispatcher: Dispatches the agents.

@@ -104,7 +104,7 @@ class Worker(AgentServer):
 
     def _get_effective_load(self) -> float:
         # livekit-agents 1.8.9 counts a starting call as the load of a whole idle process as long as
-        # there is no other: of three guests who come at once, a worker with room for twenty would
+        # there is no other: of three users who come at once, a worker with room for twenty would
         # refuse one.
         beginning: int = getattr(self, "_reserved_slots", 0)
         return FULL * ((len(self.active_jobs) + beginning) / self.settings.calls)

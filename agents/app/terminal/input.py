@@ -1,4 +1,4 @@
-"""The guest's input: typed with line editing, or piped."""
+"""The user's input: typed with line editing, or piped."""
 
 import contextlib
 import os

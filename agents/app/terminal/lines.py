@@ -1,4 +1,4 @@
-"""Reads the guest's lines one at a time without blocking the event loop.
+"""Reads the user's lines one at a time without blocking the event loop.
 
 Each read runs in a daemon thread of its own: a thread blocked in a read can neither be cancelled
 nor joined, and the process must be able to end anyway.
@@ -17,7 +17,7 @@ _CHUNK = 65_536
 
 
 class Lines:
-    """The guest's input, typed or piped.
+    """The user's input, typed or piped.
 
     Args:
         read: Blocks for one line; returns ``None`` at the end. Runs in a thread.
@@ -33,7 +33,7 @@ class Lines:
         self._waiting: asyncio.Future[str | None] | None = None
 
     async def following(self) -> str | None:
-        """Wait for the next non-blank line; ``None`` at the end or when the guest has left."""
+        """Wait for the next non-blank line; ``None`` at the end or when the user has left."""
         while not self.left:
             line = await self._one()
             if line is None:

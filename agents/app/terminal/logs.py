@@ -1,6 +1,6 @@
-"""Logging during a conversation in a terminal: never into the conversation, and never a guest's words.
+"""Logging during a conversation in a terminal: never into the conversation, and never a user's words.
 
-Messages of libraries' exceptions may contain what a guest has said, so of an exception only the
+Messages of libraries' exceptions may contain what a user has said, so of an exception only the
 type is written, and in a file the places it came through.
 """
 

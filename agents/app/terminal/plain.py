@@ -53,7 +53,7 @@ class Transcript:
         """Write the application's title and the state's."""
         shared = self._call.shared
         title = self._app.title_of(shared.context)
-        self._write(f"{title}, {_lower(self._shown.title)} ({shared.state_id})\n")
+        self._write(f"{title}, {_lower(self._shown.titled(shared.state_id))}\n")
         if not self._shown.empty:
             self._write(self._receipt(self._shown.rows) + "\n")
 

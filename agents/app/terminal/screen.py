@@ -105,14 +105,14 @@ class Screen:
         self._console.print()
         self._console.print(Text(title, style="bold"))
         self._console.print(
-            Text(f"{self._summary().title} ({shared.state_id})", style="dim"), soft_wrap=True
+            Text(self._summary().titled(shared.state_id), style="dim"), soft_wrap=True
         )
         kept = f"Type what you would say. Ctrl-D leaves; the {self._app.noun} is kept."
         self._console.print(Text(kept, style="dim"))
         self._think()
 
     def typed(self, line: str) -> None:
-        """Remember the guest's input as typed."""
+        """Remember the user's input as typed."""
         self._typed = line
 
     def tell(self, event: Event) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 @contextlib.contextmanager
 def on_signals(leave: Callable[[], None]) -> Iterator[None]:
-    """Handle Ctrl-C, SIGTERM and SIGHUP as the guest's leaving."""
+    """Handle Ctrl-C, SIGTERM and SIGHUP as the user's leaving."""
     loop = asyncio.get_running_loop()
     caught: list[int] = []
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):

@@ -45,6 +45,14 @@ class Summary:
     phase: Phase = "open"
     empty: bool = False
 
+    def titled(self, state_id: str) -> str:
+        """Return the title with the id, which many titles do not have.
+
+        >>> Summary("Order 101").titled("abcd"), Summary("Visit abcd").titled("abcd")
+        ('Order 101 (abcd)', 'Visit abcd')
+        """
+        return self.title if state_id in self.title else f"{self.title} ({state_id})"
+
 
 def as_text(rows: Iterable[Row], width: int = 46) -> str:
     """Format rows as plain text, amounts on the right.

@@ -27,7 +27,7 @@ class Eraser:
 
         Args:
             matches: Called in the thread with every stored text: states and commands as JSON, keys, transcripts,
-                places and guests.
+                places and users.
 
         Raises:
             JournalFault: The database cannot be used.
