@@ -41,7 +41,7 @@ _STARTS = {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.sy
 """The events that Python reports when a process is started."""
 
 _alone: str | None = None
-"""The running test that is not marked as starting processes."""
+"""The running test, while none may start a process."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -60,9 +60,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Fail a test that starts a process without being marked as one that does."""
+    """Where tests that start processes are left out, fail one that starts some and is not marked."""
     global _alone
-    _alone = None if item.get_closest_marker("processes") else item.nodeid
+    _alone = item.nodeid if "not processes" in item.config.option.markexpr else None
     try:
         return (yield)
     finally:

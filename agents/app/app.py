@@ -207,9 +207,6 @@ class App(Generic[S, C]):
             object.__setattr__(self, "settings", settings_of(self.name))
 
     def _faults(self) -> Iterator[str]:
-        # Imported here, so that help and checks do not wait for it.
-        from state.shared.schema import schema_faults
-
         if not _NAME.fullmatch(self.name):
             yield f'name: "{self.name}" has to be words in lower case joined by hyphens, as bella-vista'
         for what in ("noun", "plural", "prefix"):
@@ -219,7 +216,11 @@ class App(Generic[S, C]):
             yield f'plural: has to differ from the noun "{self.noun}"'
         if isinstance(self.state, type) or not callable(self.state):
             yield from _model_faults(self.state)
-        yield from schema_faults(self.schema, self.migrate)
+        if self.schema != 1 or self.migrate:
+            # Imported only then, so that help and checks do not wait for it.
+            from state.shared.schema import schema_faults
+
+            yield from schema_faults(self.schema, self.migrate)
         if self.page is None and (self.roles or self.objects or self.methods):
             from rpc.page import PageFaults
 

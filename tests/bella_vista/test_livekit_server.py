@@ -16,14 +16,14 @@ from agents.app import livekit_server as module
 from agents.app.livekit_server import API_SECRET, LocalServer, ServerFaults
 from tests.livekit import LiveKit, livekit_server, until
 
+pytestmark = pytest.mark.processes
+
 ROOT = Path(__file__).parents[2]
 
 OWNER = """
 import sys, time
 from pathlib import Path
 from agents.app.livekit_server import LocalServer
-
-pytestmark = pytest.mark.processes
 
 server = LocalServer(Path(sys.argv[1]))
 server.start()

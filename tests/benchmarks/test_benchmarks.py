@@ -24,6 +24,8 @@ from tests.benchmarks.rooms import measure as rooms
 from tests.benchmarks.sides import OPENING, ByHand, Ours, Side, timed
 from tests.livekit import LiveKit
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.mark.timeout(180)  # it starts a database server, and a busy machine takes its time
 def test_a_quick_run_fills_its_tables_and_counts_the_budgets(

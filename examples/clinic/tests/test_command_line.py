@@ -7,6 +7,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+pytestmark = pytest.mark.processes
+
+
 ROOT = Path(__file__).parents[3]
 
 

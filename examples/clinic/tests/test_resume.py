@@ -15,6 +15,8 @@ from examples.clinic.tests.kit import TUESDAY, Front
 from examples.clinic.visit import ClinicState, SlotTaken
 from state.shared import HandOver, SharedState, SqlStore
 
+pytestmark = pytest.mark.processes
+
 ROOT = Path(__file__).parents[3]
 
 

@@ -621,6 +621,7 @@ async def dies_while_it_asks(url: str) -> None:
             await it.user_says("Seats for Tosca?")
 
 
+@pytest.mark.processes
 async def test_a_killed_process_has_asked_and_the_next_one_asks_with_the_same_key(
     tmp_path: Path, line: Line
 ) -> None:

@@ -35,7 +35,9 @@ async def given_up(room: str, metadata: JobMetadata) -> None:
     await asyncio.to_thread(Path(os.environ["TEST_GIVEN_UP"]).write_text, text)
 
 
-server = make_server(Settings.read(), lost=lost, given_up=given_up, noun="order")
+server = make_server(
+    Settings.read(), lost=lost, given_up=given_up, noun="order", application="bella_vista"
+)
 
 
 async def entrypoint(ctx: JobContext) -> None:

@@ -35,7 +35,7 @@ from bella_vista.settings import Settings
 
 here = Path.cwd()
 reloading.watched_files = lambda *_: reloading.Watched([here / "code"], [here / ".env"])
-sys.exit(reloading.run_dev(SimpleNamespace(path="changing", settings=Settings)))
+sys.exit(reloading.run_dev(SimpleNamespace(path="changing", module="sys", settings=Settings)))
 """
 
 

@@ -25,7 +25,7 @@ AGENT = "bella-vista-measured"
 JOIN_S = 60.0
 """How long an agent may take to come, in seconds."""
 
-WATCHED = ("-m", "bella_vista.serving", "tests.benchmarks.rooms.watched_app")
+WATCHED = ("-m", "agents.app.serving", "tests.benchmarks.rooms.watched_app")
 AS_IT_IS = ("-m", "bella_vista", "start")
 
 Noted = dict[str, Any]
