@@ -87,6 +87,7 @@ class Worker(AgentServer):
         self.lost = lost
         self.given_up = given_up
         self.noun = noun
+        self.application = application
 
     @property
     def health_port(self) -> int:

@@ -53,7 +53,7 @@ def run_worker_of(target: str, *, ready: int | None = None) -> int:
         return run_worker(load_app(target), ready=ready)
     with gc_paused():
         worker = import_module(target).server
-    log_as_worker(worker.settings.secrets, plain=ready is not None)
+    log_as_worker(worker.settings.secrets, application=worker.application, plain=ready is not None)
     return _serve(worker, ready)
 
 
