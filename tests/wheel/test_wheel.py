@@ -176,6 +176,7 @@ class Fresh:
         (self.folder / "counter.py").write_text(PLAN.rewritten(counter))
         (self.folder / "pytest.ini").write_text(
             "[pytest]\naddopts = --import-mode=importlib --strict-markers -p no:cacheprovider\n"
+            "markers = processes: needs a server or starts a process\n"
             "asyncio_mode = auto\nasyncio_default_fixture_loop_scope = function\n"
             "pythonpath = .\nfilterwarnings = error\ntimeout = 60\n"
         )
