@@ -101,6 +101,8 @@ async def test_what_a_dead_worker_left_is_taken_up_by_the_next(house: House) -> 
     ):
         told = await answer(guest)
         await until(lambda: "disconnected" in ghost.connection, what="the end of the ghost")
+        # The server announces a participant without tracks within three seconds.
+        await until(other.agents, what="the agent that is announced")
         served = [agent.identity for agent in other.agents()]
 
     assert told["metadata"]["supersedes"] == f"AJ_{rooms[0]}"
