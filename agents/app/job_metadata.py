@@ -1,10 +1,10 @@
 """The metadata of a LiveKit job, typed."""
 
-import json
 from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from agents.app.channel import Channel
 from agents.app.faults import InputError
@@ -23,7 +23,21 @@ class MetadataFaults(InputError):
     """A job's metadata is invalid; the faults name fields and never repeat their values."""
 
 
-class JobMetadata(BaseModel):
+class _Fields(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
+
+    state_id: _Id | None = None
+    resume_code: _Id | None = None
+    channel: Channel | None = None
+    locale: Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8}){0,3}$")] | None = (
+        None
+    )
+    user: Annotated[str, Field(min_length=1, max_length=256)] | None = None
+    supersedes: _Id | None = None
+    tries: Annotated[int, Field(ge=0, le=100)] = 0
+
+
+class JobMetadata(_Fields):
     """What a dispatch may say about a call; every field is optional.
 
     Args:
@@ -39,17 +53,6 @@ class JobMetadata(BaseModel):
         noun: What the application calls a state; not in the metadata.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
-
-    state_id: _Id | None = None
-    resume_code: _Id | None = None
-    channel: Channel | None = None
-    locale: Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8}){0,3}$")] | None = (
-        None
-    )
-    user: Annotated[str, Field(min_length=1, max_length=256)] | None = None
-    supersedes: _Id | None = None
-    tries: Annotated[int, Field(ge=0, le=100)] = 0
     noun: Annotated[str, Field(exclude=True)] = "state"
 
     @classmethod
@@ -66,37 +69,32 @@ class JobMetadata(BaseModel):
         Raises:
             MetadataFaults: Everything that is wrong, by field.
         """
+        form = _form(noun)
         try:
-            fields = _renamed(read(text), f"{noun}_id", "state_id")
-            return cls.model_validate(fields).model_copy(update={"noun": noun})
+            fields = form.model_validate(read(text))
         except BadJson:
             raise MetadataFaults([_NO_OBJECT]) from None
         except ValidationError as error:
-            raise MetadataFaults(_readable(fault, noun) for fault in error.errors()) from None
+            raise MetadataFaults(_readable(fault, form) for fault in error.errors()) from None
+        return cls(**fields.model_dump(), noun=noun)
 
     def text(self) -> str:
         """Serialize it for a dispatch, without unset fields."""
-        fields = self.model_dump(mode="json", exclude_defaults=True)
-        return json.dumps(_renamed(fields, "state_id", f"{self.noun}_id"), separators=(",", ":"))
+        fields = _form(self.noun).model_construct(**self.model_dump())
+        return fields.model_dump_json(exclude_defaults=True, by_alias=True)
 
 
-def _renamed(fields: Mapping[str, Any], name: str, to: str) -> dict[str, Any]:
-    """Rename a field; one that has the new name already, or is not to be set, gets a wrong one."""
-    hidden = {to, "noun"} - {name}
-    return {
-        to if key == name else f"{key}?" if key in hidden else key: value
-        for key, value in fields.items()
-    }
+@cache
+def _form(noun: str) -> type[_Fields]:
+    """Return the fields as the metadata has them: the state's id is called by the noun."""
+    state_id: Any = (_Id | None, Field(default=None, alias=f"{noun}_id"))
+    return create_model("Metadata", __base__=_Fields, state_id=state_id)
 
 
-def _readable(fault: Mapping[str, Any], noun: str) -> str:
+def _readable(fault: Mapping[str, Any], form: type[_Fields]) -> str:
     name = str(fault["loc"][0])
-    name = f"{noun}_id" if name == "state_id" else name.removesuffix("?")
     if fault["type"] == "extra_forbidden":
-        known = [
-            f"{noun}_id" if field == "state_id" else field for field in JobMetadata.model_fields
-        ]
-        there = ", ".join(field for field in known if field != "noun")
+        there = ", ".join(field.alias or known for known, field in form.model_fields.items())
         return f'there is no field "{_shown(name)}": there are {there}'
     return f"{name}: {str(fault['msg']).lower()}"
 
