@@ -22,7 +22,7 @@ from typing import IO, Any
 
 from agents.app.faults import InputError
 
-API_KEY = "bella-vista-development"
+API_KEY = "local-development"
 API_SECRET = "everybody-knows-this-one-so-it-guards-nothing"
 """The keys of a server that only this machine reaches; a worker refuses them for any other
 address."""

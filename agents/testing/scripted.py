@@ -111,7 +111,7 @@ class PlayedLLM(LLM[Any], ABC):
     @property
     def provider(self) -> str:
         """Its provider, for logs and metrics."""
-        return "bella-vista"
+        return "testing"
 
     def chat(
         self,

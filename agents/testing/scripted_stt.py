@@ -54,7 +54,7 @@ class ScriptedSTT(STT[Any]):
     @property
     def provider(self) -> str:
         """Its provider, for logs and metrics."""
-        return "bella-vista"
+        return "testing"
 
     def stream(
         self,

@@ -41,7 +41,7 @@ class ToneTTS(TTS[Any]):
     @property
     def provider(self) -> str:
         """Its provider, for logs and metrics."""
-        return "bella-vista"
+        return "testing"
 
     def synthesize(
         self, text: str, *, conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS

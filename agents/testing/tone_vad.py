@@ -25,7 +25,7 @@ class ToneVAD(VAD):
     @property
     def provider(self) -> str:
         """Its provider, for logs and metrics."""
-        return "bella-vista"
+        return "testing"
 
     def stream(self) -> VADStream:
         """Open a stream."""

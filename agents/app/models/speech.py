@@ -33,7 +33,7 @@ ATTEMPT_S = 5.0
 """How long one provider may take to answer before the fallback is asked, in seconds."""
 
 MAX_TERMS = 100
-"""How many words of a menu are given to the speech-to-text model: providers accept no more."""
+"""How many words are given to the speech-to-text model: providers accept no more."""
 
 _NO_KEY = "no-key"
 """The key for a server that needs none: the client requires a value."""

@@ -76,7 +76,7 @@ class RoomConversation(Generic[S, C]):
         self._record.drop_older_than(process.words_days)
         self._finished = False
         self._silence = SilenceTimer(process.silence[channel], self._remind, self._end_silent_call)
-        code = resume_code(opened.shared.state_id, process.secret)
+        code = resume_code(opened.shared.state_id, process.secret, process.app.name)
         self.session = Session(
             process.app.page_spec,
             self.call.shared,

@@ -93,7 +93,7 @@ _owners: dict[str, str] = {}
 
 
 def _owner(app: AnyApp, settings: AppSettings) -> str:
-    """Return the owner of the states; a context is made for it once, since a menu takes a moment."""
+    """Return the owner of the states; a context is made for it once, since that may take a moment."""
     if app.name not in _owners:
         _owners[app.name] = app.owner_of(app.context(Environment.of(settings)))
     return _owners[app.name]

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 
-from agents.app.app import App
+from agents.app.app import AnyApp, App
 from agents.app.channel import Channel
 from agents.app.job_metadata import JobMetadata
 from agents.app.rooms.prior_call import PriorCall, read_prior_call
@@ -59,7 +59,7 @@ async def open_for(
     Args:
         app: The application.
         store: Keeps the states.
-        context: The menu and the clock.
+        context: What the rules may use.
         metadata: The dispatch's metadata.
         lease: What the room's lease says of the last call here.
         guest: The user's identity.
@@ -74,7 +74,7 @@ async def open_for(
     give_up_at = loop.time() + DATABASE_WAIT_S
     while True:
         try:
-            state_id = await _named(store, metadata, lease, guest, secret)
+            state_id = await _named(app, store, metadata, lease, guest, secret)
             preamble = app.words.not_found if asked else ""
             opened = None
             if state_id is not None:
@@ -108,14 +108,19 @@ async def _resumed(app: App[S, C], store: SqlStore, context: C, state_id: str) -
 
 
 async def _named(
-    store: SqlStore, metadata: JobMetadata, lease: Lease, guest: str, secret: str
+    app: AnyApp,
+    store: SqlStore,
+    metadata: JobMetadata,
+    lease: Lease,
+    guest: str,
+    secret: str,
 ) -> str | None:
     if metadata.supersedes is not None and lease.open and lease.guest == guest:
         return (
             lease.state_id
         )  # a lost job may have served another state than the one it was dispatched for
     if metadata.resume_code is not None:
-        return state_of(metadata.resume_code, secret)
+        return state_of(metadata.resume_code, secret, app.name)
     if metadata.state_id is not None:
         state_id = metadata.state_id.strip().lower()
         known = await store.leases.of(state_id)

@@ -10,7 +10,7 @@ from livekit import api, rtc
 logger = logging.getLogger(__name__)
 
 RECORDING = Path(__file__).with_name("not_by_phone.wav")
-"""Says that the call cannot be taken by phone just now, and to call again if nobody answers in a
+"""Says that the call cannot be taken by phone just now, and to call again if there is no answer in a
 moment."""
 
 SUBSCRIBED_S = 3.0

@@ -92,7 +92,7 @@ class Presence:
         expected: str | None = None,
         user_role: str = USER,
         roles: Collection[str] = ("staff",),
-        prefix: str = "bella",
+        prefix: str,
         left: Callable[[], None] = lambda: None,
         came_back: Callable[[Arrival], None] = lambda arrival: None,
         joined: Callable[[str], None] = lambda identity: None,

@@ -52,7 +52,7 @@ class ProcessContext(Generic[S, C]):
         grace_s: How long a user may be away before the call ends, in seconds.
         words: Whether the transcript stores what is said.
         words_days: For how many days.
-        agent: The agent name that clients are told.
+        agent: The agent name of dispatches, which names the rooms' leases.
         silence: How long a user may be silent, by channel.
         reply_limit_of: Returns how long a model may be silent, in seconds, if the model says
             so.

@@ -20,7 +20,7 @@ DATABASE_WAIT_S = 20.0
 
 
 def lease_name(agent: str, room: str) -> str:
-    """Name the lease of an agent in a room; two restaurants on one database use different names.
+    """Name the lease of an agent in a room; two applications on one database use different names.
 
     >>> lease_name("bella-vista", "table-7")
     'bella-vista/table-7'

@@ -13,7 +13,7 @@ Kind = Literal["line", "detail", "sum", "total", "fact"]
 """The role of a row: it decides indentation, style and the empty rows between."""
 
 Phase = Literal["open", "settled", "ended"]
-"""Whether the user still works on it, is done with it, or nobody can continue it."""
+"""Whether the user still works on it, is done with it, or it cannot be continued."""
 
 
 @dataclass(frozen=True, slots=True)

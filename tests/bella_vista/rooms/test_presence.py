@@ -74,6 +74,7 @@ class Seen:
             cast(rtc.Room, self.room),
             None,
             expected=expected,
+            prefix="bella",
             came_back=self._came_back,
             joined=self.joined.append,
             alone_s=0.0,

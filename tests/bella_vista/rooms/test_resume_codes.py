@@ -5,11 +5,11 @@ import pytest
 from agents.app.rooms.resume_codes import resume_code, state_of
 
 ORDER, SECRET = "abcd-efgh-jkmn", "a secret"
-CODE = resume_code(ORDER, SECRET)
+CODE = resume_code(ORDER, SECRET, "bella-vista")
 
 
 def test_a_code_names_its_order_however_it_is_typed() -> None:
-    assert state_of(f" {CODE.upper()}\n", SECRET) == ORDER
+    assert state_of(f" {CODE.upper()}\n", SECRET, "bella-vista") == ORDER
 
 
 @pytest.mark.parametrize(
@@ -27,11 +27,11 @@ def test_a_code_names_its_order_however_it_is_typed() -> None:
     ],
 )
 def test_anything_else_is_no_code(code: str) -> None:
-    assert state_of(code, SECRET) is None
+    assert state_of(code, SECRET, "bella-vista") is None
 
 
 def test_a_code_of_another_server_is_none() -> None:
-    assert state_of(resume_code(ORDER, "another"), SECRET) is None
+    assert state_of(resume_code(ORDER, "another", "bella-vista"), SECRET, "bella-vista") is None
 
 
 def test_a_code_does_not_tell_its_secret_and_is_long_enough() -> None:
