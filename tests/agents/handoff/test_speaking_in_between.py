@@ -360,8 +360,16 @@ class Announce(Action):
     op: Literal["announce"] = "announce"
 
     async def run(self, call: Call[Any, Any]) -> str:
-        call.speak("The bar closes in five minutes.")
-        await asyncio.sleep(0.01)  # still at work when the sentence is spoken
+        spoken = asyncio.Event()
+        sentence = "The bar closes in five minutes."
+        leave = call.subscribe(
+            lambda event: (
+                spoken.set() if isinstance(event, Said) and event.text == sentence else None
+            )
+        )
+        call.speak(sentence)
+        await spoken.wait()  # still at work when the sentence is spoken
+        leave()
         return "Announced."
 
 
