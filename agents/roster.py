@@ -1,11 +1,10 @@
 """The restaurant's graph: who hands to whom, and on what condition."""
 
-from dataclasses import replace
 from functools import cache
 
 from agents.feedback import Feedback
 from agents.greeter import Greeter
-from agents.handoff import Call, CallPolicy, Graph, Handoff
+from agents.handoff import CallPolicy, Graph, Handoff
 from agents.order_taker import OrderTaker
 from agents.payment import Payment
 from agents.telling import expects, told
@@ -16,7 +15,6 @@ from state.digest import digest
 from state.order import OrderState
 from state.privacy.redaction import Redactor, in_passing, redact_whole, settled
 from state.privacy.text import clean
-from state.shared import SharedState
 from state.stages import can_give_feedback, can_pay
 
 AGENTS = (Greeter, OrderTaker, Payment, Feedback)
@@ -80,26 +78,3 @@ def restaurant_policy(context: OrderContext) -> CallPolicy[OrderState, OrderCont
         trouble="I am sorry, I lost the thread for a moment. Could you say that again? This is"
         f" {restaurant.name}.",
     )
-
-
-def restaurant_call(
-    shared: SharedState[OrderState, OrderContext],
-    *,
-    think_limit_s: float | None = None,
-    resumed: bool | None = None,
-    turn: int = 0,
-    preamble: str = "",
-) -> Call[OrderState, OrderContext]:
-    """Make a call of the restaurant over an order.
-
-    Args:
-        shared: The order, new or resumed.
-        think_limit_s: How long a model may be silent within a reply, in seconds.
-        resumed: Whether it continues an earlier conversation, as ``Call`` has it.
-        turn: The number of the guest's turns before it.
-        preamble: Said before the first agent opens.
-    """
-    policy = restaurant_policy(shared.context)
-    if think_limit_s is not None:
-        policy = replace(policy, think_limit_s=think_limit_s)
-    return Call(shared, restaurant_graph(), policy, resumed=resumed, turn=turn, preamble=preamble)

@@ -5,8 +5,8 @@ from functools import cache
 from pathlib import Path
 
 from agents.handoff import Call
-from agents.roster import restaurant_call
 from agents.testing import Clock, Ids
+from bella_vista.app import APP
 from state import Menu, OrderContext, OrderState, load_menu, open_order
 from state.shared import Journal, SharedState
 
@@ -26,4 +26,4 @@ def restaurant(
     clock = Clock(at.astimezone(card.restaurant.zone))
     order = open_order(card, order_id="test", order_number="101", channel="terminal", now=clock())
     context = OrderContext(menu=card, now=clock, new_id=Ids())
-    return restaurant_call(SharedState(order, context, state_id=order.order_id, journal=journal))
+    return APP.call(SharedState(order, context, state_id=order.order_id, journal=journal))

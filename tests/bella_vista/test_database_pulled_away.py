@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from agents.roster import restaurant_call
 from agents.testing import Clock, Conversation, Ids, ScriptedLLM, calls, says
+from bella_vista.app import APP
 from state import OrderContext
 from state.shared import SharedState, SqlStore
 from tests.agents.restaurant import FRIDAY_AT_SEVEN, bella_vista
@@ -78,7 +78,7 @@ async def test_talk_goes_on_while_the_database_is_away_and_storing_when_it_is_ba
     )
     async with open_store(database, bella_vista().restaurant.id) as store:
         shared = await begun(store)
-        async with Conversation(restaurant_call(shared), model) as talk:
+        async with Conversation(APP.call(shared), model) as talk:
             await talk.user_says("Ada here")
             with away():
                 not_passed_on = await talk.user_says("I want to order")

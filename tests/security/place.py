@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from agents.handoff import Call
-from agents.roster import AGENTS, restaurant_call
+from agents.roster import AGENTS
+from bella_vista.app import APP
 from state.commands import (
     AddAllergy,
     AddItem,
@@ -159,7 +160,7 @@ async def place(menu: Menu, at: str, folder: Path) -> AsyncIterator[Place]:
         shared = await new_order(store, house.context, "terminal")
         for command in (*done, HandOver(target=speaker)):
             await shared.apply(command, actor="house")
-        yield Place(restaurant_call(shared), neighbour.state.order_id, menu, file)
+        yield Place(APP.call(shared), neighbour.state.order_id, menu, file)
 
 
 SEVERAL = re.compile(

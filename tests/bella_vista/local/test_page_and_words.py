@@ -13,7 +13,6 @@ import pytest
 from agents.app.models.choice import language_model
 from agents.app.rooms.page import Page
 from agents.handoff import Call, Event, Said, YourTurn, start_text, stop
-from agents.roster import restaurant_call
 from agents.testing.conversation import until
 from bella_vista.app import APP
 from bella_vista.local.dialogue import Dialogue
@@ -125,7 +124,7 @@ async def talking() -> AsyncIterator[Talk]:
     ids = count(1)
     context = OrderContext(menu=MENU, now=lambda: NOW, new_id=lambda: f"id-{next(ids)}")
     state = open_order(MENU, order_id="a", order_number="101", channel="web_text", now=NOW)
-    call = restaurant_call(SharedState(state, context))
+    call = APP.call(SharedState(state, context))
     order_session = Session(
         ORDER_PAGE,
         call.shared,

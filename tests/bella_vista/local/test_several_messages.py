@@ -11,7 +11,6 @@ import pytest
 
 from agents.app.models.choice import language_model
 from agents.handoff import Call, Event, Said, start_text, stop
-from agents.roster import restaurant_call
 from bella_vista.app import APP
 from bella_vista.local.dialogue import Dialogue
 from bella_vista.local.phrases import NOT_DONE, NOT_UNDERSTOOD, STILL_HERE
@@ -70,7 +69,7 @@ async def talking(
     state = open_order(MENU, order_id="a", order_number="101", channel="web_text", now=NOW)
     speaker = "order_taker" if preamble else None
     shared = SharedState(state, context, speaker=speaker, journal=journal)
-    talk = Talk(restaurant_call(shared, resumed=bool(preamble), preamble=preamble))
+    talk = Talk(APP.call(shared, resumed=bool(preamble), preamble=preamble))
     talk.call.subscribe(talk.events.append)
     for message in early:
         talk.call.user_said(message)

@@ -14,8 +14,8 @@ from livekit.agents.llm import LLM
 from agents.app.models.choice import reply_limit_of
 from agents.app.models.openai import OpenAIModel, OpenAIModels, openai_model
 from agents.app.settings import SettingsFaults
-from agents.roster import restaurant_call
 from agents.testing import Conversation, until
+from bella_vista.app import APP
 from bella_vista.local.model import LocalLLM
 from bella_vista.settings import Settings
 from state import OrderContext, OrderState
@@ -194,7 +194,7 @@ def test_one_model_may_take_all_of_the_patience_and_several_share_it(
 def restaurant_call_with(model: LLM[Any]) -> float:
     """How long an agent of the restaurant waits for a word of this model."""
     shared = restaurant().shared
-    return restaurant_call(shared, think_limit_s=reply_limit_of(model)).policy.think_limit_s
+    return APP.call(shared, think_limit_s=reply_limit_of(model)).policy.think_limit_s
 
 
 @pytest.mark.processes

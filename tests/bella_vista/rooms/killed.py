@@ -19,7 +19,6 @@ from agents.app.job_metadata import JobMetadata
 from agents.app.rooms.opening import Opened, open_for
 from agents.app.transcript import CallRecord
 from agents.handoff import Call, Said, start_text, stop
-from agents.roster import restaurant_call
 from bella_vista.app import APP
 from bella_vista.local.model import LocalLLM
 from bella_vista.menus import menu_file
@@ -62,7 +61,7 @@ class Talking:
     """One talk about an order, as a room holds it, in text."""
 
     def __init__(self, store: SqlStore, opened: Opened[OrderState, OrderContext]) -> None:
-        self.call: Call[OrderState, OrderContext] = restaurant_call(
+        self.call: Call[OrderState, OrderContext] = APP.call(
             opened.shared,
             resumed=opened.resumed,
             turn=opened.prior.turn,

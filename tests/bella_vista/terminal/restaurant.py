@@ -4,8 +4,8 @@ from datetime import datetime
 from pathlib import Path
 
 from agents.handoff import Call
-from agents.roster import restaurant_call
 from agents.testing import Clock, Ids
+from bella_vista.app import APP
 from state.commands import OrderCommand
 from state.context import OrderContext
 from state.menu import load_menu
@@ -28,6 +28,6 @@ def restaurant(
     )
     for command in commands:
         order = command.apply(order, context)
-    return restaurant_call(
+    return APP.call(
         SharedState(order, context, state_id="an-order", version=len(commands), speaker=speaker)
     )
