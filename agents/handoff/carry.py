@@ -110,7 +110,7 @@ def is_note(item: ChatItem) -> bool:
 
 
 def note(name: str, text: str) -> ChatMessage:
-    """Make a message of something a model is told that nobody has said, such as a tool's result.
+    """Make a message of something a model is told and no one has said, such as a tool's result.
 
     >>> note("ask_rate", "A night is 120 euros.").text_content
     '(ask_rate: A night is 120 euros.)'

@@ -30,7 +30,7 @@ class HandoffTaken(Refused):
 
 
 class NoWayBack(Refused):
-    """Nobody has handed the user over to the agent that would hand them back."""
+    """No agent has handed the user over to the agent that would hand them back."""
 
     code = "no_way_back"
 

@@ -30,7 +30,7 @@ Condition = Callable[[S], Refused | None]
 """Returns None if it holds, else a refusal: a code, facts and an English reason."""
 
 BACK: Final = "back"
-"""The target of a handoff to whoever handed the user over."""
+"""The target of a handoff to the agent that handed the user over."""
 
 _NO_ARGUMENTS: dict[str, Any] = {
     "type": "object",
@@ -110,7 +110,7 @@ class Graph(Generic[S]):
         if faults:
             raise GraphError(faults)
         self.has_ways_back = any(handoff.target == BACK for handoff in self.handoffs)
-        """Whether a handoff leads back to whoever handed over."""
+        """Whether a handoff leads back to the agent that handed over."""
         self._transfers: dict[str, tuple[RawFunctionTool[Any, Any], ...]] = {
             name: tuple(_transfer_tool(handoff) for handoff in self.leaving(name))
             for name in self.agents
@@ -121,7 +121,7 @@ class Graph(Generic[S]):
         return tuple(handoff for handoff in self.handoffs if handoff.source == source)
 
     def ways_back(self, source: str) -> frozenset[str]:
-        """The names of an agent's transfer tools that lead back to whoever handed over."""
+        """The names of an agent's transfer tools that lead back to the agent that handed over."""
         return frozenset(one.tool_name for one in self.leaving(source) if one.target == BACK)
 
     def sources(self, target: str) -> tuple[str, ...]:

@@ -222,7 +222,7 @@ class SlowTools(Generic[S, C]):
         task.add_done_callback(self._telling.discard)
 
     async def _tell(self) -> None:
-        """Request a reply of its own for new results, once nobody is speaking."""
+        """Request a reply of its own for new results, once no one is speaking."""
         call = self._call
         await call.quiet()
         fresh = [result for result in self._results if not result.requested]

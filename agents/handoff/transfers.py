@@ -179,13 +179,15 @@ class Transfers(Generic[S, C]):
         """Return the agent that a handoff leads to, and where ways back lead from there.
 
         Raises:
-            NoWayBack: It leads back, and nobody has handed the user over.
+            NoWayBack: It leads back, and no agent has handed the user over.
         """
         trail = self.trail
         if handoff.target != BACK:
             return handoff.target, (*trail, handoff.source)[-MAX_TRAIL:]
         if not trail:
-            raise NoWayBack("Nobody has handed the user over to you. Go on yourself.")
+            raise NoWayBack(
+                "No agent has handed the user over to you. Continue with them yourself."
+            )
         return trail[-1], trail[:-1]
 
     async def _commit(

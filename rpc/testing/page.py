@@ -112,7 +112,7 @@ class FakePage(Generic[S, C]):
         )
 
     async def bind(self, caller: Caller) -> None:
-        """Refuse whoever has no role."""
+        """Refuse callers without a role."""
         if caller.role is None:
             raise Forbidden("This room is somebody else's.")
 

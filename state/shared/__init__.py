@@ -1,6 +1,6 @@
 """One typed state with many readers and one writer at a time; every change is journalled before it counts.
 
-Independent of the restaurant and of livekit: the state can be any pydantic model.
+Independent of any application and of livekit: the state can be any pydantic model.
 """
 
 from state.shared.basis import Basis
