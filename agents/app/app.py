@@ -88,8 +88,7 @@ class NewState:
 class App(Generic[S, C]):
     """An application: its state, its agents and what is particular about it.
 
-    The command line, the worker, the rooms, the console, replay and the pytest fixtures come from
-    it.
+    The command line, the worker, the rooms, the console and replay come from it.
 
     Args:
         name: The application's name: clients see it, and the environment variables begin with it
