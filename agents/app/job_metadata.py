@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
@@ -17,6 +17,7 @@ _SHOWN = 40
 _NO_OBJECT = "the metadata is not a JSON object with each field once"
 
 _Id = Annotated[str, Field(min_length=1, max_length=128)]
+_OptionalId: TypeAlias = _Id | None
 
 
 class MetadataFaults(InputError):
@@ -26,14 +27,14 @@ class MetadataFaults(InputError):
 class _Fields(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
 
-    state_id: _Id | None = None
-    resume_code: _Id | None = None
+    state_id: _OptionalId = None
+    resume_code: _OptionalId = None
     channel: Channel | None = None
     locale: Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8}){0,3}$")] | None = (
         None
     )
     user: Annotated[str, Field(min_length=1, max_length=256)] | None = None
-    supersedes: _Id | None = None
+    supersedes: _OptionalId = None
     tries: Annotated[int, Field(ge=0, le=100)] = 0
 
 
@@ -87,7 +88,7 @@ class JobMetadata(_Fields):
 @cache
 def _form(noun: str) -> type[_Fields]:
     """Return the fields as the metadata has them: the state's id is called by the noun."""
-    state_id: Any = (_Id | None, Field(default=None, alias=f"{noun}_id"))
+    state_id: Any = (_OptionalId, Field(default=None, alias=f"{noun}_id"))
     return create_model("Metadata", __base__=_Fields, state_id=state_id)
 
 
