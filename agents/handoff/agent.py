@@ -1,32 +1,43 @@
 """The base class of agents: instructions, tools, opening, and the model request."""
 
 import asyncio
+import functools
 import logging
 from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
     AsyncIterator,
     Callable,
+    Coroutine,
     Mapping,
     Sequence,
 )
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
+from typing import Any, ClassVar, TypeAlias, TypeVar, cast
 
-from livekit import agents as livekit_agents
 from livekit.agents import NOT_GIVEN, APIError, FlushSentinel, ModelSettings, StopResponse
-from livekit.agents.llm import LLM, ChatChunk, ChatContext, ChatItem, ChatMessage, ChoiceDelta
+from livekit.agents.llm import (
+    LLM,
+    ChatChunk,
+    ChatContext,
+    ChatItem,
+    ChatMessage,
+    ChoiceDelta,
+    RawFunctionTool,
+)
 from livekit.agents.llm import Tool as LivekitTool
 from livekit.agents.utils import is_given
 from livekit.rtc import AudioFrame
 from pydantic import BaseModel
 
+from agents.handoff.call import Call
+from agents.handoff.declaration import AgentBase, Opening
 from agents.handoff.failures import why_model_failed
-from agents.handoff.hooks import guard_hooks
-from agents.handoff.livekit_workarounds import request_once
+from agents.handoff.graph import TRANSFER_BACK
+from agents.handoff.livekit_workarounds import History, request_once
+from agents.handoff.model_reply import Reply, ToolCallSorter, ToolGroups
 from agents.handoff.output_redactor import OutputRedactor, replace_lone_surrogates
-from agents.handoff.reply import Reply
 from agents.handoff.request import (
     data_message,
     ends_with_user,
@@ -35,15 +46,8 @@ from agents.handoff.request import (
     verbatim_text,
     with_digest,
 )
-from agents.handoff.session import History
-from agents.handoff.speech_output import speak_text
-from agents.handoff.tool_call_sorter import ToolCallSorter, ToolGroups
-from agents.handoff.tools import Action, Read, Tool, tool_name, tool_of
+from agents.handoff.tools import Action, Read, Tool, tool_name
 from state.shared import Command
-
-if TYPE_CHECKING:
-    from agents.handoff.call import Call
-    from agents.handoff.graph import Graph
 
 logger = logging.getLogger(__name__)
 
@@ -51,24 +55,7 @@ S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
 
 
-@dataclass(frozen=True)
-class Opening:
-    """The instructions for an agent's first reply.
-
-    Args:
-        first: When it opens the call.
-        handed_over: When another agent has just handed the user over to it.
-        come_back: When it has spoken in this call before, or the call resumes an earlier one.
-        canned: Spoken verbatim when the model cannot open.
-    """
-
-    first: str
-    handed_over: str
-    come_back: str
-    canned: str
-
-
-class Agent(livekit_agents.Agent, Generic[S, C]):
+class Agent(AgentBase[S, C]):
     """An agent of a call. Subclass it and set the four class attributes.
 
     ``Graph.agent`` makes a fresh instance for every handoff.
@@ -76,7 +63,7 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
 
     name: ClassVar[str]
     """In lower snake case; transfers to it are called ``transfer_to_<name>``."""
-    prompt: "str | Callable[[S, C, Call[S, C]], str]"
+    prompt: str | Callable[[S, C, Call[S, C]], str]
     """Its instructions, or a static method that takes state, context and call and returns them. It is
     called for every model request and must not block."""
     offers: tuple[type[Command[S, C]] | type[Read[S, C]] | type[Action], ...] = ()
@@ -93,13 +80,12 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
 
     def __init_subclass__(cls, **how: Any) -> None:
         super().__init_subclass__(**how)
-        guard_hooks(cls)
+        _guard_hooks(cls)
 
-    def __init__(self, graph: "Graph[Any]", carried: Sequence[ChatItem] = ()) -> None:
-        self._transfers: frozenset[str] = frozenset(
-            tool.info.name for tool in graph.transfers(self.name)
-        )
-        self._ways_back = graph.ways_back(self.name)
+    def __init__(
+        self, transfers: Sequence[RawFunctionTool[Any, Any]], carried: Sequence[ChatItem] = ()
+    ) -> None:
+        self._transfers: frozenset[str] = frozenset(tool.info.name for tool in transfers)
         self._final_tools = self._transfers | {
             tool_name(tool) for tool in self.offers if issubclass(tool, Action) and tool.goes_last
         }
@@ -118,15 +104,10 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
         self._render_prompt = cast(
             "Callable[[S, C, Call[S, C]], str] | None", prompt if callable(prompt) else None
         )
-        super().__init__(
-            id=self.name,
-            instructions="" if self._render_prompt is not None else cast(str, self.prompt),
-            tools=[*(tool_of(tool) for tool in self.offers), *graph.transfers(self.name)],
-            chat_ctx=ChatContext(list(carried)),
-        )
+        super().__init__(transfers, carried)
 
     @property
-    def call(self) -> "Call[S, C]":
+    def call(self) -> Call[S, C]:
         """The call this agent takes part in."""
         # Agent.session is untyped in livekit-agents 1.8.9, hence the cast. It raises RuntimeError
         # outside a session; Agent's constructor reads every property and expects AttributeError.
@@ -134,7 +115,7 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
             session = self.session
         except RuntimeError as error:
             raise AttributeError(str(error)) from error
-        return cast("Call[S, C]", session.userdata)
+        return cast(Call[S, C], session.userdata)
 
     @property
     def state(self) -> S:
@@ -172,9 +153,9 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
         except Exception:  # livekit would only log this and leave the user in silence
             logger.exception("agent opening failed", extra={"agent": self.name})
             self._is_opening = False
-            call.queue_again(queued)
+            call.turns.queue_again(queued)
             call.speak(self.opening.canned)
-        call.speak_queued()
+        call.replies.speak_queued()
 
     def take_over(self) -> bool:
         """Become the active agent; returns whether it was active already."""
@@ -191,36 +172,36 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
         if self._opened or self._entry is None or call.ended is not None:
             return
         if not call.turns.speaking and not call.turns.answered:
-            call.spawn(Agent.on_enter(self))
+            call.core.spawn(Agent.on_enter(self))
         else:
-            call.opened(self.name)
+            call.active.opened(self.name)
             if self._entry.queued:
-                call.answer(self._entry.queued)
+                call.turns.answer(self._entry.queued)
 
-    def _open(self, call: "Call[S, C]", *, handed_over: bool, queued: list[str]) -> None:
-        if self.name in call.visited or (call.resumed and not handed_over):
+    def _open(self, call: Call[S, C], *, handed_over: bool, queued: list[str]) -> None:
+        if call.active.has_opened(self.name) or (call.resumed and not handed_over):
             how = self.opening.come_back
         else:
             how = self.opening.handed_over if handed_over else self.opening.first
-        call.opened(self.name)
+        call.active.opened(self.name)
         # Unanswered messages may be acted on with this agent's own tools, never with a transfer:
         # the user need not repeat what they told the previous agent.
         unanswered = handed_over and (bool(queued) or ends_with_user(self.chat_ctx.items))
         self._is_opening = True
         if queued and not handed_over:
             # The user spoke before the first agent was there: greet first, then answer.
-            call.queue_again(queued)
-            speech = call.request_reply((), instructions=how, tool_choice="none")
-            speech.add_done_callback(call.answer_after)
+            call.turns.queue_again(queued)
+            speech = call.replies.request((), instructions=how, tool_choice="none")
+            speech.add_done_callback(call.turns.answer_after)
         else:
             choice = NOT_GIVEN if unanswered else "none"
-            speech = call.request_reply(queued, instructions=how, tool_choice=choice)
+            speech = call.replies.request(queued, instructions=how, tool_choice=choice)
         speech.add_done_callback(self._opening_ended)
 
     def welcome_back(self) -> None:
         """Remind a user who has reconnected where the conversation stands."""
         self._is_opening = True
-        speech = self.call.request_reply(
+        speech = self.call.replies.request(
             (), instructions=self.opening.come_back, tool_choice="none"
         )
         speech.add_done_callback(self._opening_ended)
@@ -243,7 +224,7 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
         self, text: AsyncIterable[str], model_settings: ModelSettings
     ) -> AsyncIterator[AudioFrame]:
         """Synthesize the reply. Text whose synthesis fails is still shown."""
-        async for frame in speak_text(self, text, model_settings):
+        async for frame in self.call.speech_output.speak(self, text, model_settings):
             yield frame
 
     # -- the model --------------------------------------------------------------------------------
@@ -264,9 +245,9 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
         # Yielded with the reply's own first words, never before: a reply that says something and
         # then calls tools or is interrupted would count as an answer to messages it has not acted
         # on.
-        preamble = f"{call.preamble} ".lstrip()
-        reply = call.new_reply(self.name)
-        call.shows(None)  # a fallback sentence is about no version
+        preamble = f"{call.replies.preamble} ".lstrip()
+        reply = call.replies.start(self.name)
+        call.replies.shows(None)  # a fallback sentence is about no version
         redactor = OutputRedactor(call.policy.redact_output, call.policy.safe_prefix)
         sorter: ToolCallSorter | None = None
         try:
@@ -277,16 +258,18 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
             return
         try:
             offered, groups = self._offered(call, tools, model_settings)
-            sorter = ToolCallSorter(call.replies, reply, groups, call.policy.redact_output)
+            sorter = ToolCallSorter(
+                call.replies.pending_calls, reply, groups, call.policy.redact_output
+            )
             items = recent_items(chat_ctx.items, call.policy.remembers)
             if instructions is not None:
                 replace_instructions(items, instructions)
-            shown = with_digest(items, self._data_message(call.digest))
-            call.shows(reply.seen)
+            shown = with_digest(items, self._data_message(call.replies.digest))
+            call.replies.shows(reply.seen)
             async with aclosing(self._request(call, shown, offered)) as chunks:
                 async for chunk in chunks:
                     if chunk.usage is not None:
-                        call.spending.report(chunk.usage)
+                        call.replies.spending.report(chunk.usage)
                     redacted = _redact_chunk(chunk, reply, sorter, redactor)
                     if preamble and reply.spoke:
                         yield preamble
@@ -296,13 +279,13 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
             if rest := redactor.flush():
                 yield rest
         except Exception as error:  # a model failure must never end in silence
-            if call.time_limits.hung_up:  # the call has been hung up: no apology
+            if call.core.time_limits.hung_up:  # the call has been hung up: no apology
                 return
             self._log_failure(call, error)
             if reply.spoke:  # separate the fallback sentence from what was said
                 yield f"{_flush_safely(redactor)} "
             if not reply.spoke:
-                call.shows(None)
+                call.replies.shows(None)
             if sorter is None or not sorter.stream_failed():
                 yield f"{preamble}{self._fallback_text(call)}"
             return
@@ -312,10 +295,10 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
                 delta=ChoiceDelta(role="assistant", tool_calls=sorter.final),
             )
         elif not reply.spoke and not sorter.forwarded:
-            call.shows(None)
+            call.replies.shows(None)
             yield f"{preamble}{self._fallback_text(call)}"
 
-    def _rendered_prompt(self, call: "Call[S, C]") -> str | None:
+    def _rendered_prompt(self, call: Call[S, C]) -> str | None:
         """Render the instructions of one request; None if they never change."""
         if self._render_prompt is None:
             return None
@@ -330,7 +313,7 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
         return self._digest_message[1]
 
     async def _request(
-        self, call: "Call[S, C]", context: ChatContext, offered: list[LivekitTool]
+        self, call: Call[S, C], context: ChatContext, offered: list[LivekitTool]
     ) -> AsyncGenerator[ChatChunk]:
         """Stream the model's answer; retry after a failure as long as nothing of it has arrived.
 
@@ -349,7 +332,7 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
             return retryable and failed < max_retries and call.turn == turn
 
         # One limit for all attempts: what counts is how long the user hears nothing.
-        async with call.time_limits.idle_timeout(call.policy.think_limit_s) as idle:
+        async with call.core.time_limits.idle_timeout(call.policy.think_limit_s) as idle:
             while True:
                 arrived = False
                 try:
@@ -373,22 +356,22 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
                 await asyncio.sleep(options._interval_for_retry(failed))
                 failed += 1
 
-    def _model(self, call: "Call[S, C]") -> object:
+    def _model(self, call: Call[S, C]) -> object:
         own = self.llm
         return own if is_given(own) else call.session.llm
 
     def _offered(
-        self, call: "Call[S, C]", tools: list[LivekitTool], settings: ModelSettings
+        self, call: Call[S, C], tools: list[LivekitTool], settings: ModelSettings
     ) -> tuple[list[LivekitTool], ToolGroups]:
         """Select the tools of a request and the groups their calls are sorted into."""
         # With tool_choice "none" livekit still sends the tools, and silently drops any call.
         none = settings is not None and settings.tool_choice == "none"
         offers = None if none else tuple(self.offers_now(call.state))
         transfers = self._transfers
-        if self._is_opening or call.transfers.hops >= call.policy.handoffs_per_turn:
+        if self._is_opening or call.active.hops >= call.policy.handoffs_per_turn:
             transfers = frozenset()
-        elif not call.transfers.trail:
-            transfers -= self._ways_back
+        elif not call.active.trail:
+            transfers -= {TRANSFER_BACK}
         if tools != self._known_tools:
             self._known_tools, self._grouped = tools.copy(), {}
         if (found := self._grouped.get((offers, transfers))) is None:
@@ -415,7 +398,7 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
             awaited=self._awaited_tools,
         )
 
-    def _log_failure(self, call: "Call[S, C]", error: Exception) -> None:
+    def _log_failure(self, call: Call[S, C], error: Exception) -> None:
         # A provider's error may contain the conversation or a key: log only its kind.
         known = isinstance(error, APIError | TimeoutError)
         logger.error(
@@ -426,8 +409,8 @@ class Agent(livekit_agents.Agent, Generic[S, C]):
             extra={"agent": self.name},
         )
 
-    def _fallback_text(self, call: "Call[S, C]") -> str:
-        return self.opening.canned if self._is_opening else call.apology
+    def _fallback_text(self, call: Call[S, C]) -> str:
+        return self.opening.canned if self._is_opening else call.replies.apology
 
 
 @dataclass
@@ -468,3 +451,46 @@ def _flush_safely(redactor: OutputRedactor) -> str:
         return redactor.flush()
     except Exception:  # text that cannot be redacted is withheld; redaction may be what failed
         return ""
+
+
+_Hook: TypeAlias = Callable[[Agent[Any, Any]], Coroutine[Any, Any, None]]
+
+
+def _guard_hooks(agent: type[Agent[Any, Any]]) -> None:
+    """Wrap the ``on_enter`` and ``on_exit`` that a class of agents defines, which may raise or hang.
+
+    livekit-agents 1.8.9 only logs what they raise and waits for them if they hang: the user would
+    hear nothing, and a handoff would never end.
+    """
+    if "on_enter" in vars(agent):
+        agent.on_enter = _guard_on_enter(agent.on_enter)  # type: ignore[assignment, method-assign]
+    if "on_exit" in vars(agent):
+        agent.on_exit = _guard_on_exit(agent.on_exit)  # type: ignore[assignment, method-assign]
+
+
+def _guard_on_enter(own: _Hook) -> _Hook:
+    @functools.wraps(own)
+    async def on_enter(self: Agent[Any, Any]) -> None:
+        if self.take_over():  # a base class's on_enter, called by a guarded one
+            await own(self)
+            return
+        await _run_safely(own, self)
+        self.ensure_opened()
+
+    return on_enter
+
+
+def _guard_on_exit(own: _Hook) -> _Hook:
+    @functools.wraps(own)
+    async def on_exit(self: Agent[Any, Any]) -> None:
+        await _run_safely(own, self)
+
+    return on_exit
+
+
+async def _run_safely(own: _Hook, agent: Agent[Any, Any]) -> None:
+    try:
+        call = agent.call
+        await call.core.time_limits.run_with_timeout(own(agent), call.policy.tool_limit_s)
+    except Exception:  # the handoff stands, and the agent opens all the same
+        logger.exception("agent hook failed", extra={"agent": agent.name})

@@ -8,29 +8,29 @@ end are rows of the journal, so a call that is resumed asks again what was not t
 import asyncio
 import logging
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any
 from uuid import uuid4
 
+from livekit.agents import Agent as LivekitAgent
 from livekit.agents.voice import SpeechHandle
-from pydantic import BaseModel, JsonValue, ValidationError
+from pydantic import JsonValue, ValidationError
 
+from agents.handoff.active_agent import ActiveAgent
 from agents.handoff.carry import note
+from agents.handoff.consent import Consent
+from agents.handoff.core import CallCore
 from agents.handoff.events import ToolUsed
 from agents.handoff.failures import NOT_DONE, code_of
 from agents.handoff.livekit_workarounds import is_cancelled
+from agents.handoff.model_reply import Reply
 from agents.handoff.output_redactor import replace_lone_surrogates, without_instruction_tags
-from agents.handoff.reply import Reply
-from agents.handoff.tools import SlowAction, tool_name
+from agents.handoff.replies import Replies
+from agents.handoff.tools import SlowAction, output_text, tool_name
+from agents.handoff.user_speech import UserSpeech
+from agents.handoff.user_turns import UserTurns
 from state.shared import Basis, EndTool, StartTool, StateError
 
-if TYPE_CHECKING:
-    from agents.handoff.agent import Agent
-    from agents.handoff.call import Call
-
 logger = logging.getLogger(__name__)
-
-S = TypeVar("S", bound=BaseModel)
-C = TypeVar("C")
 
 STARTED = "Started; the result will follow. The user is told: {wait} Go on meanwhile, and do not call it again."
 
@@ -59,7 +59,7 @@ class _Result:
     name: str
     text: str
     requested: bool = False
-    shown_to: "Agent[Any, Any] | None" = None
+    shown_to: LivekitAgent | None = None
 
 
 @dataclass(eq=False)
@@ -72,29 +72,49 @@ class _Running:
     """
 
     name: str
-    shown_to: object = None
+    shown_to: LivekitAgent | None = None
 
 
-class SlowTools(Generic[S, C]):
+class SlowTools:
     """The slow tools of one call, and their results until the user has been told.
 
     Args:
-        call: The call.
+        core: The call.
+        active: Its active agent.
+        replies: Its replies; the results are told with them.
+        turns: The user's turns.
+        user_speech: The user's speech.
+        consent: Is told which tools have succeeded.
     """
 
-    def __init__(self, call: "Call[S, C]") -> None:
-        self._call = call
-        self._left = call.shared.unfinished
+    def __init__(
+        self,
+        core: CallCore[Any, Any],
+        active: ActiveAgent,
+        replies: Replies,
+        turns: UserTurns,
+        user_speech: UserSpeech,
+        consent: Consent,
+    ) -> None:
+        self._core = core
+        self._active = active
+        self._replies = replies
+        self._turns = turns
+        self._user_speech = user_speech
+        self._consent = consent
+        self._left = core.shared.unfinished
         self._running: dict[asyncio.Task[None], _Running] = {}
         self._telling: set[asyncio.Task[None]] = set()
         self._results: list[_Result] = []
         self._shown: dict[SpeechHandle, tuple[_Result, ...]] = {}
+        replies.tell_with_replies(self)
+        core.at_end(self._cancel)
 
     async def told(self) -> None:
         """Wait until nothing is running and the results have been told, or the call has ended."""
         while tasks := {*self._running, *self._telling}:
             await asyncio.wait(tasks)
-        await self._call.answered()
+        await self._turns.wait_for_turn()
 
     async def start(self, action: SlowAction, raw: dict[str, object], reply: Reply) -> str:
         """Store that a tool has been called, start it, and have the user told to wait.
@@ -102,11 +122,11 @@ class SlowTools(Generic[S, C]):
         Raises:
             StateError: It could not be stored, so it has not been started.
         """
-        call, name = self._call, tool_name(type(action))
+        core, name = self._core, tool_name(type(action))
         key = uuid4().hex
         arguments: dict[str, JsonValue] = action.model_dump(mode="json", exclude={"op"})
-        async with call.time_limits.timeout(None):
-            await call.shared.apply(
+        async with core.time_limits.timeout(None):
+            await core.shared.apply(
                 StartTool(key=key, tool=name, arguments=arguments),
                 actor=reply.agent,
                 turn=reply.turn,
@@ -114,16 +134,16 @@ class SlowTools(Generic[S, C]):
         running = self._run_in_background(
             action, key, raw, reply.agent, Basis(reply.seen, reply.turn)
         )
-        running.shown_to = call.session.current_agent  # its history has the call
+        running.shown_to = core.session.current_agent  # its history has the call
         if action.wait not in reply.announced:
             reply.announced.add(action.wait)
-            call.speak(action.wait, about=name)
+            self._replies.speak(action.wait, about=name)
         return STARTED.format(wait=action.wait)
 
     def resume(self) -> None:
         """Ask again what an earlier process has left: with the same keys, or tell of the loss."""
         left, self._left = self._left, ()
-        tools = self._call.graph.slow_actions
+        tools = self._core.graph.slow_actions
         for started in left:
             kind = tools.get(started.tool)
             try:
@@ -134,11 +154,11 @@ class SlowTools(Generic[S, C]):
                 logger.warning("slow tool cannot be asked again", extra={"tool": started.tool})
                 self._ended(started.key, started.tool, f"{NOT_DONE} cut_off: {CUT_OFF}")
             else:
-                basis = Basis(self._call.shared.version, None)
+                basis = Basis(self._core.shared.version, None)
                 arguments: dict[str, object] = dict(started.arguments)
-                self._run_in_background(action, started.key, arguments, self._call.speaker, basis)
+                self._run_in_background(action, started.key, arguments, self._active.name, basis)
 
-    def present(self, agent: "Agent[S, C]") -> str:
+    def present(self, agent: LivekitAgent) -> str:
         """Show an agent what is running, and the results that the user has not been told.
 
         Returns:
@@ -175,10 +195,10 @@ class SlowTools(Generic[S, C]):
         elif spoken:
             for result in left:
                 self._results.remove(result)
-                self._call.spawn(self._store_end(result.key))
+                self._core.spawn(self._store_end(result.key))
         # A model that failed has cost an apology; the next reply tells it.
 
-    def cancel(self) -> None:
+    def _cancel(self) -> None:
         """Cancel what is running: the call is over."""
         for task in tuple(self._running):
             task.cancel()
@@ -187,7 +207,7 @@ class SlowTools(Generic[S, C]):
         self, action: SlowAction, key: str, raw: dict[str, object], agent: str, basis: Basis
     ) -> _Running:
         action._key = key
-        task = self._call.spawn(self._run(action, key, raw, agent, basis))
+        task = self._core.spawn(self._run(action, key, raw, agent, basis))
         running = self._running[task] = _Running(tool_name(type(action)))
         task.add_done_callback(self._running.pop)
         return running
@@ -195,21 +215,22 @@ class SlowTools(Generic[S, C]):
     async def _run(
         self, action: SlowAction, key: str, raw: dict[str, object], agent: str, basis: Basis
     ) -> None:
-        call, name = self._call, tool_name(type(action))
+        core, name = self._core, tool_name(type(action))
         output, failure = "", ""
         try:
-            result = await call.time_limits.run_with_timeout(
-                action.run(call), action.limit_s, basis
+            result = await core.time_limits.run_with_timeout(
+                action.run(core.session.userdata), action.limit_s, basis
             )
-            output = call.tools.ended(action, result)
+            self._consent.succeeded(action)
+            output = output_text(result)
         except (KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:  # the user is told whatever a tool raises
-            if is_cancelled(error) or not call.listening:
+            if is_cancelled(error) or not core.listening:
                 return  # the call is over; one that is resumed asks again
-            failure = call.describe_failure(error, NOT_DONE, name)
+            failure = self._active.describe_failure(error, NOT_DONE, name)
         text = replace_lone_surrogates(failure or output)
-        call.emit(ToolUsed(call.turn, agent, name, raw, text, is_error=bool(failure)))
+        core.emit(ToolUsed(self._turns.turn, agent, name, raw, text, is_error=bool(failure)))
         self._ended(key, name, text)
 
     def _ended(self, key: str, name: str, text: str) -> None:
@@ -217,25 +238,25 @@ class SlowTools(Generic[S, C]):
         self._tell_when_quiet()
 
     def _tell_when_quiet(self) -> None:
-        task = self._call.spawn(self._tell())
+        task = self._core.spawn(self._tell())
         self._telling.add(task)
         task.add_done_callback(self._telling.discard)
 
     async def _tell(self) -> None:
         """Request a reply of its own for new results, once no one is speaking."""
-        call = self._call
-        await call.quiet()
+        core = self._core
+        await self._user_speech.quiet()
         fresh = [result for result in self._results if not result.requested]
-        if fresh and call.listening and call.closing is None:
+        if fresh and core.listening and core.closing is None:
             for result in fresh:
                 result.requested = True
             try:
-                call.request_reply(())
+                self._replies.request(())
             except RuntimeError:  # the session is closing
                 logger.debug("result not told: the session is closing")
 
     async def _store_end(self, key: str) -> None:
         try:
-            await self._call.shared.apply(EndTool(key=key), actor=self._call.speaker)
+            await self._core.shared.apply(EndTool(key=key), actor=self._active.name)
         except StateError as error:  # a resumed call would ask again, and tell again
             logger.warning("end of a slow tool not stored", extra={"code": code_of(error)})

@@ -1,20 +1,20 @@
-"""Speaks an agent's reply; if text-to-speech fails, the text is shown and the call goes on.
+"""Speaks the replies of a call; if text-to-speech fails, the text is shown and the call goes on.
 
 livekit-agents 1.8.9 stops a reply whose speech fails, its tools included, and shows nothing of it.
 """
 
 import asyncio
 import logging
-from collections.abc import AsyncIterable, AsyncIterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterable, AsyncIterator, Callable
+from typing import Any
 
 from livekit import agents as livekit_agents
 from livekit import rtc
 from livekit.agents import ModelSettings
 from livekit.agents.tts import TTS
 
-if TYPE_CHECKING:
-    from agents.handoff.agent import Agent
+from agents.handoff.core import CallCore
+from agents.handoff.replies import Replies
 
 logger = logging.getLogger(__name__)
 
@@ -29,71 +29,70 @@ _SILENCE_S = 0.02
 
 
 class SpeechOutput:
-    """Tracks whether text-to-speech works in one call."""
+    """The speech of one call's agents, and whether it works.
 
-    def __init__(self) -> None:
+    Args:
+        core: The call.
+        replies: Its replies.
+    """
+
+    def __init__(self, core: CallCore[Any, Any], replies: Replies) -> None:
+        self.lost: Callable[[], None] | None = None
+        """Called when speech input or output has failed and the user cannot read text."""
+        self._core = core
+        self._replies = replies
         self._suspended_until: float | None = None
         self._may_retry = False
 
-    @property
-    def suspended(self) -> bool:
-        """Whether speech has failed recently, so that it is not tried."""
-        return self._suspended_until is not None and _now() < self._suspended_until
+    def on_lost(self, callback: Callable[[], None]) -> None:
+        """Call a function when speech has failed, instead of showing what cannot be said."""
+        self.lost = callback
 
-    def record_failure(self) -> bool:
-        """Record a failure where text is shown; returns whether it is the first in a row."""
-        first = self._suspended_until is None
-        self._suspended_until = _now() + RETRY_AFTER_S
-        return first
+    async def speak(
+        self, agent: livekit_agents.Agent, text: AsyncIterable[str], settings: ModelSettings
+    ) -> AsyncIterator[rtc.AudioFrame]:
+        """Speak a text, or play a short silence in its place.
 
-    def record_unshown_failure(self) -> bool:
-        """Record a failure where no text is shown; returns whether speech is lost.
-
-        It is after the second failure in a row, or if it has never worked.
+        The silence must not be empty: livekit-agents 1.8.9 shows only what was played, and a reply
+        without audio was not.
         """
-        may_retry, self._may_retry = self._may_retry, False
-        return not may_retry
-
-    def record_success(self) -> None:
-        """Record that speech works."""
-        self._suspended_until = None
-        self._may_retry = True
-
-
-async def speak_text(
-    agent: "Agent[Any, Any]", text: AsyncIterable[str], settings: ModelSettings
-) -> AsyncIterator[rtc.AudioFrame]:
-    """Speak a text, or play a short silence in its place.
-
-    The silence must not be empty: livekit-agents 1.8.9 shows only what was played, and a reply
-    without audio was not.
-    """
-    call = agent.call
-    if not call.speech_output.suspended:
-        try:
-            async for frame in _frames(agent, text, settings):
-                call.speech_output.record_success()
-                yield frame
-        except Exception as error:  # the text is shown instead
-            logger.error(
-                "text-to-speech failed: %s", type(error).__name__, extra={"agent": agent.name}
-            )
-            if call.speech_lost is None:
-                if call.speech_output.record_failure():
-                    call.speak(call.policy.cannot_speak)
-            elif call.speech_output.record_unshown_failure():
-                call.speech_lost()
+        if self._suspended_until is None or _now() >= self._suspended_until:
+            try:
+                async for frame in _frames(agent, text, settings):
+                    self._suspended_until = None
+                    self._may_retry = True
+                    yield frame
+            except Exception as error:  # the text is shown instead
+                logger.error(
+                    "text-to-speech failed: %s", type(error).__name__, extra={"agent": agent.id}
+                )
+                self._failed()
             else:
-                call.speak(call.policy.trouble)
-        else:
-            return
-    async for _ in text:  # consume all of it, so that the silence ends after the text
-        pass
-    yield _silence(agent)
+                return
+        async for _ in text:  # consume all of it, so that the silence ends after the text
+            pass
+        yield self._silence(agent)
+
+    def _failed(self) -> None:
+        policy = self._core.policy
+        if self.lost is None:
+            first, self._suspended_until = self._suspended_until is None, _now() + RETRY_AFTER_S
+            if first:
+                self._replies.speak(policy.cannot_speak)
+        elif self._may_retry:
+            self._may_retry = False
+            self._replies.speak(policy.trouble)
+        else:  # it has failed twice in a row, or has never worked
+            self.lost()
+
+    def _silence(self, agent: livekit_agents.Agent) -> rtc.AudioFrame:
+        own = agent.tts if isinstance(agent.tts, TTS) else self._core.session.tts
+        rate = own.sample_rate if isinstance(own, TTS) else 24_000
+        return rtc.AudioFrame.create(rate, 1, int(rate * _SILENCE_S))
 
 
 async def _frames(
-    agent: "Agent[Any, Any]", text: AsyncIterable[str], settings: ModelSettings
+    agent: livekit_agents.Agent, text: AsyncIterable[str], settings: ModelSettings
 ) -> AsyncIterator[rtc.AudioFrame]:
     """Yield the model's audio; time out if it returns none for the text it was given."""
     timeout: asyncio.Timeout | None = None
@@ -119,12 +118,6 @@ async def _frames(
             yield frame
     finally:
         await frames.aclose()
-
-
-def _silence(agent: "Agent[Any, Any]") -> rtc.AudioFrame:
-    own = agent.tts if isinstance(agent.tts, TTS) else agent.call.session.tts
-    rate = own.sample_rate if isinstance(own, TTS) else 24_000
-    return rtc.AudioFrame.create(rate, 1, int(rate * _SILENCE_S))
 
 
 def _now() -> float:

@@ -8,21 +8,22 @@ import contextlib
 import io
 import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, TextIO
 
 from livekit.agents.llm import LLM
 
 from agents.handoff.call import Call
 from agents.handoff.events import EndReason, Event, HandedOver, Heard, Said, ToolUsed
-from agents.handoff.text import start_text, stop
+from agents.handoff.handoffs import Models
+from agents.handoff.sessions import start_text, stop
 
 
 async def talk(
     call: Call[Any, Any],
     model: LLM[Any],
     *,
-    llm_by_agent: "Mapping[str, LLM[Any] | Callable[[], LLM[Any]]] | None" = None,
+    llm_by_agent: Models | None = None,
     lines: Iterable[str] | None = None,
     out: TextIO | None = None,
 ) -> EndReason:

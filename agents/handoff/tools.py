@@ -6,12 +6,10 @@ typed function tool for every model request.
 """
 
 import inspect
-import json
-import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
 from livekit.agents import RunContext, function_tool
 from livekit.agents.llm import RawFunctionTool
@@ -20,10 +18,8 @@ from pydantic import BaseModel, ConfigDict, PrivateAttr
 from agents.handoff.schema import parameters
 from state.shared import Command
 
-if TYPE_CHECKING:
-    from agents.handoff.call import Call
-
-logger = logging.getLogger(__name__)
+DONE, NOTHING_FOUND = "Done.", "There is no answer to that."
+"""What a model is told if the application returns no text."""
 
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
@@ -65,8 +61,11 @@ class Action(BaseModel, ABC):
     follows."""
 
     @abstractmethod
-    async def run(self, call: "Call[Any, Any]") -> str:
+    async def run(self, call: Any) -> str:
         """Do it and return what the model is told.
+
+        Args:
+            call: The ``Call``, as ``Call[State, Context]`` in a subclass.
 
         Raises:
             StateError: It could not be done; the model is told why.
@@ -103,7 +102,7 @@ class EndCall(Action):
 
     goes_last: ClassVar[bool] = True
 
-    async def run(self, call: "Call[Any, Any]") -> str:
+    async def run(self, call: Any) -> str:
         """End the call after the goodbye."""
         call.close_after_reply("agent_ended")
         return "The call ends after your next sentence: say goodbye."
@@ -135,8 +134,7 @@ def tool_of(tool: Tool) -> RawFunctionTool[Any, Any]:
     """Make the livekit tool of a command, a read or an action."""
 
     async def run(raw_arguments: dict[str, object], context: RunContext[Any]) -> Any:
-        call: Call[Any, Any] = context.userdata
-        return await call.tools.use(tool, raw_arguments, context)
+        return await context.userdata.tools.use(tool, raw_arguments, context)
 
     description = inspect.cleandoc(tool.__doc__ or "")
     return raw_tool(tool_name(tool), description, parameters_of(tool), run, strict=is_strict(tool))
@@ -208,16 +206,12 @@ def _drop_nulls_in(value: object) -> object:
     return value
 
 
-def refusal_text(lead: str, code: str, message: str, facts: dict[str, Any]) -> str:
-    """Tell a model why a call was refused: a sentence, a code and the facts, in one line.
+def text_or(result: object, otherwise: str = DONE) -> str:
+    """Return the application's text about a change, or a default if it is blank or no text."""
+    return result if isinstance(result, str) and result.strip() else otherwise
 
-    >>> refusal_text("Nothing was changed.", "sold_out", "No lemonade today.", {"name": "Lemonade"})
-    'Nothing was changed. sold_out: No lemonade today. {"name": "Lemonade"}'
-    """
-    tail = ""
-    if facts:
-        try:
-            tail = f" {json.dumps(facts, ensure_ascii=False, default=str)}"
-        except Exception:  # the refusal is valid without its facts
-            logger.exception("facts of a refusal are not JSON serializable")
-    return f"{lead} {code}: {message}{tail}"
+
+def output_text(result: object, otherwise: str = DONE) -> str:
+    """Return a tool's result as text; data is formatted as livekit would."""
+    data = isinstance(result, bool | int | float | list | tuple | dict)
+    return text_or(str(result) if data else result, otherwise)

@@ -1,4 +1,4 @@
-"""Final transcripts of the user's speech, kept until their turn is accepted.
+"""The user's speech: transcripts, redacted before livekit sees them and kept until their turn ends.
 
 livekit-agents 1.8.9 drops a finished turn during a handoff ("skipping user input, speech scheduling
 is paused") and while a reply may not be interrupted. Here the transcripts are kept until they are
@@ -7,12 +7,27 @@ passed to the call.
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterable
+from dataclasses import replace
+from typing import Any
 
+from livekit.agents import DEFAULT_API_CONNECT_OPTIONS, NOT_GIVEN, APIConnectOptions, NotGivenOr
+from livekit.agents.stt import (
+    STT,
+    RecognizeStream,
+    SpeechData,
+    SpeechEvent,
+    SpeechEventType,
+    STTCapabilities,
+)
+from livekit.agents.utils import AudioBuffer, aio
 from livekit.agents.voice import ErrorEvent, UserStateChangedEvent
+from livekit.agents.voice.events import ConversationItemAddedEvent
 
-if TYPE_CHECKING:
-    from agents.handoff.call import Call
+from agents.handoff.core import CallCore
+from agents.handoff.replies import Replies
+from agents.handoff.speech_output import SpeechOutput
+from agents.handoff.user_turns import UserTurns
 
 logger = logging.getLogger(__name__)
 
@@ -22,19 +37,34 @@ TURN_END_TIMEOUT_S = 4.0
 _MAX_EXTENSIONS = 3
 """How many times the timeout is extended while the user is reported to be speaking."""
 
+_ONCE = APIConnectOptions(max_retry=0)
+"""The wrapped model retries by itself."""
+
 
 class UserSpeech:
     """The user's speech in one call.
 
     Args:
-        call: Gets the finished turns.
+        core: The call.
+        replies: Its replies.
+        turns: Get the finished turns.
+        output: Knows whether the user can read.
     """
 
-    def __init__(self, call: "Call[Any, Any]") -> None:
+    def __init__(
+        self,
+        core: CallCore[Any, Any],
+        replies: Replies,
+        turns: UserTurns,
+        output: SpeechOutput,
+    ) -> None:
         self.speaking = False
         """Whether the user is speaking, as far as livekit reports it."""
-        self.turn_end_timeout_s = TURN_END_TIMEOUT_S
-        self._call = call
+        self._core = core
+        self._replies = replies
+        self._turns = turns
+        self._output = output
+        self._turn_end_timeout_s = TURN_END_TIMEOUT_S
         self._finals: list[str] = []
         self._stt_reported = False
         self._transcript_due = False
@@ -49,9 +79,16 @@ class UserSpeech:
         """Whether speech is under way, or a transcript is due or not accepted yet."""
         return self.speaking or self._transcript_due or bool(self._finals)
 
-    async def accepted(self) -> None:
-        """Wait until what is under way has been accepted, or given up."""
-        await self._accepted.wait()
+    async def quiet(self) -> None:
+        """Wait until it is the user's turn and they are not speaking, or the call has ended."""
+        await self._turns.wait_for_turn()
+        while self._core.ended is None and self.awaiting_transcript:
+            await self._accepted.wait()
+            await self._turns.wait_for_turn()
+
+    def use_turn_end_timeout(self, seconds: float) -> None:
+        """Set how long final transcripts wait for the end of their turn, in seconds."""
+        self._turn_end_timeout_s = seconds
 
     # -- reports of the speech-to-text model ------------------------------------------------------
 
@@ -59,7 +96,7 @@ class UserSpeech:
         """Return what may be shown of an interim transcript."""
         self._stt_reported, self._failure_announced = True, False
         try:
-            return self._call.policy.redact_partial(text).strip()
+            return self._core.policy.redact_partial(text).strip()
         except Exception:  # text that cannot be redacted is dropped
             logger.exception("redaction of an interim transcript failed")
             return ""
@@ -68,10 +105,10 @@ class UserSpeech:
         """Keep a final transcript; returns it redacted."""
         self._stt_reported, self._failure_announced = True, False
         try:
-            words = self._call.policy.redact_input(text).strip()
+            words = self._core.policy.redact_input(text).strip()
         except Exception:  # text that cannot be redacted is dropped, and the user is asked again
             logger.exception("redaction of a final transcript failed")
-            self._call.speak(self._call.policy.trouble)
+            self._replies.speak(self._core.policy.trouble)
             return ""
         if words:
             self._may_retry = True
@@ -92,15 +129,15 @@ class UserSpeech:
         if getattr(error, "type", "") != "stt_error" or error.recoverable:
             return
         logger.error("speech-to-text failed: %s", type(error.error).__name__)
-        if self._call.speech_lost is not None:
+        if (lost := self._output.lost) is not None:
             if self._may_retry:
                 self._may_retry = False
-                self._call.speak(self._call.policy.trouble)
+                self._replies.speak(self._core.policy.trouble)
             else:
-                self._call.speech_lost()
+                lost()
         elif not self._failure_announced:
             self._failure_announced = True
-            self._call.speak(self._call.policy.cannot_hear)
+            self._replies.speak(self._core.policy.cannot_hear)
 
     # -- finished turns ----------------------------------------------------------------------------
 
@@ -111,10 +148,10 @@ class UserSpeech:
             text: The whole turn, as livekit has it; used only if no transcript was reported here.
         """
         if not self._stt_reported:
-            self._call.user_said(text)
+            self._turns.user_said(text)
         else:
             self._submit()
-            self._call.turns.recheck()  # a reply may have ended while the transcript was due
+            self._turns.recheck()  # a reply may have ended while the transcript was due
 
     def agent_changes(self) -> None:
         """Accept what was said to the leaving agent: livekit will not report that turn's end."""
@@ -125,7 +162,7 @@ class UserSpeech:
         self._stop_timer()
         words, self._finals = " ".join(self._finals), []
         if words:
-            self._call.accept_user_input(words)
+            self._turns.accept(words)
 
     def _start_timer(self) -> None:
         self._stop_timer(transcript_due=self._transcript_due)
@@ -133,7 +170,7 @@ class UserSpeech:
 
     def _arm(self) -> None:
         loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(self.turn_end_timeout_s, self._timed_out)
+        self._timer = loop.call_later(self._turn_end_timeout_s, self._timed_out)
 
     def _timed_out(self) -> None:
         self._timer = None
@@ -147,7 +184,7 @@ class UserSpeech:
             logger.warning("end of user turn not detected, accepting transcripts after timeout")
             self._submit()
         else:
-            self._call.turns.recheck()
+            self._turns.recheck()
 
     def _wake(self) -> None:
         self._accepted.set()
@@ -166,3 +203,130 @@ class UserSpeech:
         """Cancel the timer and drop what is left."""
         self._stop_timer()
         self._finals.clear()
+
+
+class RedactingSTT(STT[Any]):
+    """Wraps a speech-to-text model and reports its transcripts to a call.
+
+    Overriding an agent's ``stt_node`` would do the same, but livekit-agents 1.8.9 then opens a new
+    stream at every handoff and loses what the user says meanwhile; the stream of an ``STT`` is kept.
+
+    Args:
+        model: A streaming speech-to-text model; not closed here.
+        user_speech: Redacts every transcript.
+    """
+
+    def __init__(self, model: STT[Any], user_speech: UserSpeech) -> None:
+        # Word timings would carry unredacted words, so they are switched off.
+        super().__init__(capabilities=replace(model.capabilities, aligned_transcript=False))
+        self._label = model.label
+        self._inner = model
+        self._user_speech = user_speech
+        model.on("metrics_collected", self._forward_metrics)
+
+    @property
+    def model(self) -> str:
+        """The name of the wrapped model."""
+        return self._inner.model
+
+    @property
+    def provider(self) -> str:
+        """The provider of the wrapped model."""
+        return self._inner.provider
+
+    @property
+    def capabilities(self) -> STTCapabilities:
+        """The capabilities of the wrapped model, except word timings."""
+        return replace(self._inner.capabilities, aligned_transcript=False)
+
+    def stream(
+        self,
+        *,
+        language: NotGivenOr[str] = NOT_GIVEN,
+        conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS,
+    ) -> RecognizeStream:
+        """Open a stream."""
+        inner = self._inner.stream(language=language, conn_options=conn_options)
+        return _RedactingStream(self, inner, self._user_speech)
+
+    def prewarm(self) -> None:
+        """Let the wrapped model connect."""
+        self._inner.prewarm()
+
+    def detach(self) -> None:
+        """Unsubscribe from the wrapped model."""
+        self._inner.off("metrics_collected", self._forward_metrics)
+
+    async def _recognize_impl(
+        self,
+        buffer: AudioBuffer,
+        *,
+        language: NotGivenOr[str] = NOT_GIVEN,
+        conn_options: APIConnectOptions,
+    ) -> SpeechEvent:
+        event = await self._inner.recognize(buffer, language=language, conn_options=conn_options)
+        return redact_event(event, self._user_speech)
+
+    def _update_session_keyterms(self, keyterms: list[str]) -> None:
+        self._inner._update_session_keyterms(keyterms)
+
+    def _push_conversation_item(self, ev: ConversationItemAddedEvent) -> None:
+        self._inner._push_conversation_item(ev)
+
+    def _forward_metrics(self, *metrics: Any) -> None:
+        self.emit("metrics_collected", *metrics)
+
+
+def redact_event(event: SpeechEvent, user_speech: UserSpeech) -> SpeechEvent:
+    """Return an event with its first alternative redacted, and no others."""
+    if not event.alternatives:
+        return event
+    heard = event.alternatives[0]
+    match event.type:
+        case SpeechEventType.FINAL_TRANSCRIPT:
+            text = user_speech.final_transcript(heard.text)
+        case SpeechEventType.INTERIM_TRANSCRIPT | SpeechEventType.PREFLIGHT_TRANSCRIPT:
+            text = user_speech.interim_transcript(heard.text)
+        case _:
+            return replace(event, alternatives=[])
+    redacted = SpeechData(
+        language=heard.language,
+        text=text,
+        start_time=heard.start_time,
+        end_time=heard.end_time,
+        confidence=heard.confidence,
+        speaker_id=heard.speaker_id,
+        is_primary_speaker=heard.is_primary_speaker,
+    )
+    return replace(event, alternatives=[redacted])
+
+
+class _RedactingStream(RecognizeStream):
+    def __init__(self, stt: RedactingSTT, inner: RecognizeStream, user_speech: UserSpeech) -> None:
+        super().__init__(stt=stt, conn_options=_ONCE)
+        self._inner_stream = inner
+        self._user_speech = user_speech
+
+    async def _metrics_monitor_task(self, event_aiter: AsyncIterable[SpeechEvent]) -> None:
+        async for _ in event_aiter:  # the wrapped model reports its own metrics
+            pass
+
+    async def _run(self) -> None:
+        inner = self._inner_stream
+        inner.start_time_offset = self.start_time_offset
+
+        async def forward() -> None:
+            async for given in self._input_ch:
+                if isinstance(given, self._FlushSentinel):
+                    inner.flush()
+                else:
+                    inner.push_frame(given)
+            inner.end_input()
+
+        forwarding = asyncio.create_task(forward())
+        try:
+            async for event in inner:
+                self._event_ch.send_nowait(redact_event(event, self._user_speech))
+        finally:
+            await aio.cancel_and_wait(forwarding)
+            await inner.aclose()

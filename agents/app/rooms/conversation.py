@@ -71,7 +71,7 @@ class RoomConversation(Generic[S, C]):
             turn=opened.prior.turn,
             preamble=opened.preamble,
         )
-        self.call.queued.extend(opened.prior.unanswered)
+        self.call.answer(opened.prior.unanswered)
         self._record = CallRecord(self.call, process.store, channel=channel, words=process.words)
         self._record.drop_older_than(process.words_days)
         self._finished = False

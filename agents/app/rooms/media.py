@@ -70,7 +70,7 @@ class Media:
             await start_text(call, model, room=room, user_identity=guest)
             return
         # The audio plugins take a second to import, so only calls with speech load them.
-        from agents.handoff.speech import start_speech
+        from agents.handoff.sessions import start_speech
 
         try:
             self._speech = speech = self._build()

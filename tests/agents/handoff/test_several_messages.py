@@ -228,7 +228,7 @@ class Spoken(RawModel):
         self.call.subscribe(self.events.append)
 
     def chat(self, **asked: Any) -> LLMStream:
-        self.call.spawn(self._speak(self.said.get(len(self.asked), [])))
+        self.call.core.spawn(self._speak(self.said.get(len(self.asked), [])))
         return super().chat(**asked)
 
     async def _speak(self, words: list[str]) -> None:
@@ -283,7 +283,7 @@ async def test_what_is_said_first_is_not_said_again_where_it_was_heard() -> None
     model = ScriptedLLM([says("Good evening."), says("Two nights."), says("For Ada.")])
 
     async with Aloud(model) as talk:
-        talk.call._preamble = FIRST  # after the greeting, which the loudspeaker plays to its end
+        talk.call.replies.preamble = FIRST  # after the greeting, which the loudspeaker plays to its end
         talk.call.user_said(FIVE[0])
         await until(lambda: talk.speaker.playing)
         talk.call.user_said(FIVE[1])

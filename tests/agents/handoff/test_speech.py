@@ -408,7 +408,7 @@ async def test_where_nobody_reads_speech_that_never_worked_is_lost_at_once() -> 
         lost: list[str] = []
         tone.broken, stt.broken = model is tone, model is stt
         call = hotel(cannot_hear="Please type.", cannot_speak="Read this.")
-        call.speech_lost = partial(lost.append, "lost")
+        call.speech_output.on_lost(partial(lost.append, "lost"))
         async with SpokenConversation(
             call, ScriptedLLM([says("Good evening.")]), tts=tone, stt=stt
         ) as talk:
@@ -422,15 +422,15 @@ async def test_where_nobody_reads_a_voice_has_a_second_chance() -> None:
     call = hotel(cannot_speak="Read this.")
     lost: list[str] = []
     async with SpokenConversation(call, model, tts=tone) as talk:
-        call.speech_lost = lambda: lost.append("lost")
-        speak = call.speak
+        call.speech_output.on_lost(lambda: lost.append("lost"))
+        speak = call.replies.speak
 
         def works_again(words: str) -> None:
             tone.broken = False
             speak(words)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(call, "speak", works_again)
+            patch.setattr(call.replies, "speak", works_again)
             tone.broken = True
             turn = await talk.user_says("I am Ada")
         assert (turn.said, lost) == (["Ada!", call.policy.trouble], [])
@@ -446,7 +446,7 @@ async def test_where_nobody_reads_ears_have_a_second_chance() -> None:
     call = hotel(cannot_hear="Please type.")
     lost: list[str] = []
     async with SpokenConversation(call, model) as talk:
-        call.speech_lost = lambda: lost.append("lost")
+        call.speech_output.on_lost(lambda: lost.append("lost"))
         await talk.user_says("Two nights")
         talk.stt.breaks()
         await so(lambda: of(talk, Said)[-1].text == call.policy.trouble)
@@ -502,7 +502,7 @@ async def test_the_end_of_a_turn_that_nobody_notices_loses_no_words() -> None:
     model = ScriptedLLM([says("Good evening."), says("Two nights.")])
 
     async with SpokenConversation(hotel(), model) as talk:
-        talk.call.user_speech.turn_end_timeout_s = 0.02
+        talk.call.user_speech.use_turn_end_timeout(0.02)
         talk.expects_words()
         talk.stt._emit(SpeechEventType.FINAL_TRANSCRIPT, "Two nights")
         await talk.counted(1)

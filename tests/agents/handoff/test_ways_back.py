@@ -120,7 +120,7 @@ async def test_called_all_the_same_it_is_refused_with_a_reason() -> None:
     (handoff,) = graph().leaving("bar")
 
     with pytest.raises(Exception, match="No agent has handed the user over to you") as caught:
-        call.transfers._destination(handoff)
+        call.handoffs._destination(handoff)
 
     assert getattr(caught.value, "code", "") == "no_way_back"
 

@@ -117,4 +117,4 @@ async def test_nothing_is_kept_of_replies_that_are_over() -> None:
             talk.call.speak("Indeed.", about="x")
             await talk.answered()
         await until(lambda: not talk.call.turns.speaking)
-        assert talk.call._basis_of == {}
+        assert talk.call.replies._basis_of == {}

@@ -24,7 +24,7 @@ from agents.handoff import (
     start_text,
     stop,
 )
-from agents.handoff.text import CONNECT
+from agents.handoff.sessions import CONNECT
 from state.shared import Entry, NotStored, SharedState
 from state.shared.journal import VersionTaken
 from tests.agents.handoff.raw_model import Part, RawModel
@@ -292,7 +292,7 @@ class Talk:
         assert not call.handing_over
         assert not call.turns.speeches
         assert not call.queued
-        assert not call.replies.pending_calls
+        assert not len(call.replies.pending_calls)
         assert not call.tools.final_tools_lock.locked()
         self.turns_hold()
 

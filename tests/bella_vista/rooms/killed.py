@@ -67,7 +67,7 @@ class Talking:
             turn=opened.prior.turn,
             preamble=opened.preamble,
         )
-        self.call.queued.extend(opened.prior.unanswered)
+        self.call.answer(opened.prior.unanswered)
         self._record = CallRecord(self.call, store, channel="web_text")
         self.order_session = Session(
             ORDER_PAGE,

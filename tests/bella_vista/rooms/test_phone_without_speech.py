@@ -164,14 +164,15 @@ async def test_one_reply_that_is_not_heard_is_not_the_end_of_a_call_by_phone(
         assert talk is not None
         voice.broken = True
         told: list[str] = []
-        speak = talk.call.speak
+        replies = talk.call.replies
+        speak = replies.speak
 
         def works_again(words: str, **how: Any) -> None:
             told.append(words)
             voice.broken = False
             speak(words, **how)
 
-        talk.call.speak = works_again  # type: ignore[method-assign]
+        replies.speak = works_again  # type: ignore[method-assign]
         await caller.says(0)
         await until(lambda: told and _his_turn(agent))
         assert not agent.held.done()

@@ -1,15 +1,20 @@
-"""Checks of agents and tools as declared, before the first call."""
+"""Agents as an application declares them, and the checks of them before the first call."""
 
 import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, TypeVar
 
-from agents.handoff.tools import Action, Read, SlowAction, Tool, tool_name
+from livekit import agents as livekit_agents
+from livekit.agents.llm import ChatContext, ChatItem, RawFunctionTool
+from pydantic import BaseModel
+
+from agents.handoff.tools import Action, Read, SlowAction, Tool, tool_name, tool_of
 from state.shared import FRAMEWORK_COMMANDS, Command
 
-if TYPE_CHECKING:
-    from agents.handoff.agent import Agent
+S = TypeVar("S", bound=BaseModel)
+C = TypeVar("C")
 
 _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 """What every provider accepts as a tool's name."""
@@ -18,7 +23,53 @@ _AGENT_NAME = re.compile(r"[a-z][a-z0-9_]{0,51}")
 """In lower snake case; ``transfer_to_<name>`` has to be a valid tool name as well."""
 
 
-def faults_of_agent(agent: "type[Agent[Any, Any]]", transfers: Sequence[str]) -> Iterator[str]:
+@dataclass(frozen=True)
+class Opening:
+    """The instructions for an agent's first reply.
+
+    Args:
+        first: When it opens the call.
+        handed_over: When another agent has just handed the user over to it.
+        come_back: When it has spoken in this call before, or the call resumes an earlier one.
+        canned: Spoken verbatim when the model cannot open.
+    """
+
+    first: str
+    handed_over: str
+    come_back: str
+    canned: str
+
+
+class AgentBase(livekit_agents.Agent, Generic[S, C]):
+    """An agent as its call and its graph know it. Applications subclass ``Agent``.
+
+    Args:
+        transfers: The tools of its handoffs.
+        carried: The part of the conversation it starts with.
+    """
+
+    name: ClassVar[str]
+    prompt: Any
+    offers: tuple[type[Command[S, C]] | type[Read[S, C]] | type[Action], ...] = ()
+    opening: ClassVar[Opening]
+    needs_answer: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+
+    def __init__(
+        self, transfers: Sequence[RawFunctionTool[Any, Any]], carried: Sequence[ChatItem] = ()
+    ) -> None:
+        super().__init__(
+            id=self.name,
+            instructions=self.prompt if isinstance(self.prompt, str) else "",
+            tools=[*(tool_of(tool) for tool in self.offers), *transfers],
+            chat_ctx=ChatContext(list(carried)),
+        )
+
+    def welcome_back(self) -> None:
+        """Remind a user who has reconnected where the conversation stands."""
+        raise NotImplementedError
+
+
+def faults_of_agent(agent: type[AgentBase[Any, Any]], transfers: Sequence[str]) -> Iterator[str]:
     """Find what keeps an agent from being reached, from opening, or from using its tools.
 
     Args:
@@ -50,7 +101,7 @@ def faults_of_agent(agent: "type[Agent[Any, Any]]", transfers: Sequence[str]) ->
             yield f"{agent.__name__}: {op} is the name of a tool and of a handoff"
 
 
-def _faults_of_prompt(agent: "type[Agent[Any, Any]]") -> Iterator[str]:
+def _faults_of_prompt(agent: type[AgentBase[Any, Any]]) -> Iterator[str]:
     prompt: Any = getattr(agent, "prompt", "")
     if not callable(prompt):
         return
@@ -62,7 +113,7 @@ def _faults_of_prompt(agent: "type[Agent[Any, Any]]") -> Iterator[str]:
         yield f"{agent.__name__}: its prompt has to take state, context and call"
 
 
-def faults_of_needs_answer(agents: Sequence["type[Agent[Any, Any]]"]) -> Iterator[str]:
+def faults_of_needs_answer(agents: Sequence[type[AgentBase[Any, Any]]]) -> Iterator[str]:
     """Find entries of ``needs_answer`` without effect: it protects commands and actions, by ``op``."""
     anywhere = {tool_name(tool) for agent in agents for tool in named_tools(offers_of(agent))}
     for agent in agents:
@@ -84,7 +135,7 @@ def faults_of_needs_answer(agents: Sequence["type[Agent[Any, Any]]"]) -> Iterato
                     )
 
 
-def offers_of(agent: "type[Agent[Any, Any]]") -> Any:
+def offers_of(agent: type[AgentBase[Any, Any]]) -> Any:
     """Return an agent's ``offers``, whatever its type."""
     # Agents of any state are checked here, so the type variables need not be resolved.
     return agent.offers  # pyright: ignore[reportGeneralTypeIssues]
@@ -141,6 +192,6 @@ def _is_named(given: Any) -> bool:
     return _is_tool(given) and isinstance(given.model_fields["op"].default, str)
 
 
-def _protectable(agent: "type[Agent[Any, Any]]") -> set[str]:
+def _protectable(agent: type[AgentBase[Any, Any]]) -> set[str]:
     offered = named_tools(offers_of(agent))
     return {tool_name(tool) for tool in offered if issubclass(tool, Command | Action)}
