@@ -1,11 +1,10 @@
 """A call, the session's ``userdata``: its owners put together, and what applications use of them."""
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Iterable
+from typing import Generic, TypeVar
 
 from livekit.agents import AgentSession
 from livekit.agents.llm import ChatMessage
-from livekit.agents.tts import TTS
 from livekit.agents.voice import (
     AgentStateChangedEvent,
     CloseEvent,
@@ -21,8 +20,9 @@ from agents.handoff.core import CallCore
 from agents.handoff.declaration import AgentBase
 from agents.handoff.events import EndReason, Listener
 from agents.handoff.graph import Graph
-from agents.handoff.handoffs import Handoffs, Models
+from agents.handoff.handoffs import Handoffs
 from agents.handoff.livekit_workarounds import event_handler, keep_raw_replies_out_of_traces
+from agents.handoff.model_requests import ModelRequests
 from agents.handoff.policy import CallPolicy
 from agents.handoff.replies import Replies
 from agents.handoff.slow_tools import SlowTools
@@ -85,6 +85,8 @@ class Call(Generic[S, C]):
             on_message=lambda: self.handoffs.correct_speaker(),
         )
         """The user's messages and turns."""
+        self.requests = ModelRequests(core, self.active, self.replies, self.turns)
+        """The requests to its models."""
         self.speech_output = SpeechOutput(core, self.replies)
         """The speech of its agents, where there is audio."""
         self.user_speech = UserSpeech(core, self.replies, self.turns, self.speech_output)
@@ -112,11 +114,6 @@ class Call(Generic[S, C]):
         return self.turns.turn
 
     @property
-    def queued(self) -> list[str]:
-        """The user's messages that no reply has been requested for."""
-        return self.turns.queued
-
-    @property
     def speaker(self) -> str:
         """The name of the active agent, or of the first one."""
         return self.active.name
@@ -135,11 +132,6 @@ class Call(Generic[S, C]):
     def last_refusal(self) -> Refused | None:
         """Why a tool call of the active agent was refused, until a command is applied."""
         return self.active.last_refusal
-
-    @property
-    def changes(self) -> int:
-        """The number of state changes in this call, the framework's own not counted."""
-        return self.tools.changes
 
     @property
     def spending(self) -> Spending:
@@ -186,41 +178,6 @@ class Call(Generic[S, C]):
     def first_agent(self) -> AgentBase[S, C]:
         """Make the first agent: the graph's start, or the last active agent when resuming."""
         return self.handoffs.first_agent()
-
-    def use_models(self, llm_by_agent: Models) -> None:
-        """Give agents language models of their own.
-
-        Args:
-            llm_by_agent: A model, or a function that makes one, by the agent's name. A function is
-                called once in a call, when its agent first takes over.
-
-        Raises:
-            ValueError: A name is no agent's.
-        """
-        self.handoffs.use_models(llm_by_agent)
-
-    def use_speech(
-        self,
-        *,
-        tts_by_agent: Mapping[str, TTS[Any]],
-        lost: Callable[[], None] | None,
-        heard_after_s: float,
-        turn_end_timeout_s: float,
-    ) -> None:
-        """Set up a call with audio.
-
-        Args:
-            tts_by_agent: Per-agent text-to-speech models.
-            lost: Called when speech input or output has failed; None leaves it as it is.
-            heard_after_s: How long after playout a reply has been heard, in seconds.
-            turn_end_timeout_s: How long final transcripts wait for the end of their turn, in
-                seconds.
-        """
-        self.handoffs.use_tts(tts_by_agent)
-        if lost is not None:
-            self.speech_output.on_lost(lost)
-        self.turns.use_playout_lag(heard_after_s)
-        self.user_speech.use_turn_end_timeout(turn_end_timeout_s)
 
     # -- talking ----------------------------------------------------------------------------------
 
@@ -273,10 +230,6 @@ class Call(Generic[S, C]):
     async def answered(self) -> None:
         """Wait until it is the user's turn, or the call has ended."""
         await self.turns.wait_for_turn()
-
-    async def quiet(self) -> None:
-        """Wait until it is the user's turn and they are not speaking, or the call has ended."""
-        await self.user_speech.quiet()
 
     # -- the end ----------------------------------------------------------------------------------
 

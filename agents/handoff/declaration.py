@@ -2,15 +2,26 @@
 
 import inspect
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from livekit import agents as livekit_agents
 from livekit.agents.llm import ChatContext, ChatItem, RawFunctionTool
+from livekit.agents.llm import Tool as LivekitTool
 from pydantic import BaseModel
 
-from agents.handoff.tools import Action, Read, SlowAction, Tool, tool_name, tool_of
+from agents.handoff.model_reply import ToolGroups
+from agents.handoff.output_redactor import replace_lone_surrogates
+from agents.handoff.tools import (
+    TRANSFER_BACK,
+    Action,
+    Read,
+    SlowAction,
+    Tool,
+    tool_name,
+    tool_of,
+)
 from state.shared import FRAMEWORK_COMMANDS, Command
 
 S = TypeVar("S", bound=BaseModel)
@@ -52,16 +63,89 @@ class AgentBase(livekit_agents.Agent, Generic[S, C]):
     prompt: Any
     offers: tuple[type[Command[S, C]] | type[Read[S, C]] | type[Action], ...] = ()
     opening: ClassVar[Opening]
+    model_settings: ClassVar[Mapping[str, Any]] = {}
     needs_answer: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
     def __init__(
         self, transfers: Sequence[RawFunctionTool[Any, Any]], carried: Sequence[ChatItem] = ()
     ) -> None:
+        self.is_opening = False
+        """Whether its opening is under way."""
+        self._transfers: frozenset[str] = frozenset(tool.info.name for tool in transfers)
+        self._own_tools = self._transfers | {tool_name(tool) for tool in self.offers}
+        self._final_tools = self._transfers | {
+            tool_name(tool) for tool in self.offers if issubclass(tool, Action) and tool.goes_last
+        }
+        # Cache: a request's tools depend only on the tools offered and on whether transfers are.
+        self._known_tools: list[LivekitTool] = []
+        self._grouped: dict[
+            tuple[tuple[Tool, ...] | None, frozenset[str]], tuple[list[LivekitTool], ToolGroups]
+        ] = {}
+        prompt: Any = cast(Any, type(self)).prompt  # a function is not bound to the agent
+        self._render_prompt: Callable[..., object] | None = prompt if callable(prompt) else None
         super().__init__(
             id=self.name,
-            instructions=self.prompt if isinstance(self.prompt, str) else "",
+            instructions="" if self._render_prompt is not None else cast(str, prompt),
             tools=[*(tool_of(tool) for tool in self.offers), *transfers],
             chat_ctx=ChatContext(list(carried)),
+        )
+
+    def offers_now(self, state: S) -> Sequence[Tool]:
+        """Return the tools the model is offered in this state; all of them unless overridden."""
+        return self.offers
+
+    def instructions_of(self, call: Any) -> str | None:
+        """Render the instructions of one request; None if they never change."""
+        if self._render_prompt is None:
+            return None
+        text = self._render_prompt(call.shared.state, call.shared.context, call)
+        if not isinstance(text, str) or not text.strip():
+            raise TypeError(f"the prompt of {self.name} returned a blank text or none")
+        return replace_lone_surrogates(text)
+
+    def tool_groups(
+        self,
+        tools: list[LivekitTool],
+        offers: tuple[Tool, ...] | None,
+        *,
+        may_transfer: bool,
+        may_go_back: bool,
+    ) -> tuple[list[LivekitTool], ToolGroups]:
+        """Select the tools of a request and the groups their calls are sorted into.
+
+        Args:
+            tools: The tools of the session.
+            offers: The agent's own that are offered; None for no tools at all.
+            may_transfer: Whether transfers are offered.
+            may_go_back: Whether a way back is.
+        """
+        transfers = self._transfers if may_transfer else frozenset()
+        if not may_go_back:
+            transfers -= {TRANSFER_BACK}
+        if tools != self._known_tools:
+            self._known_tools, self._grouped = tools.copy(), {}
+        if (found := self._grouped.get((offers, transfers))) is None:
+            found = self._grouped[offers, transfers] = self._group_tools(tools, offers, transfers)
+        offered, groups = found
+        return offered.copy(), groups
+
+    def _group_tools(
+        self,
+        tools: list[LivekitTool],
+        offers: tuple[Tool, ...] | None,
+        transfers: frozenset[str],
+    ) -> tuple[list[LivekitTool], ToolGroups]:
+        known = {tool.id: tool for tool in tools}
+        offered = {}
+        if offers is not None:
+            shown = {tool_name(tool) for tool in offers} | transfers
+            hidden = self._own_tools - shown
+            offered = {name: tool for name, tool in known.items() if name not in hidden}
+        return list(offered.values()), ToolGroups(
+            offered=offered.keys(),
+            withheld=known.keys() - offered.keys(),
+            final=self._final_tools,
+            awaited=self._own_tools - self._final_tools,
         )
 
     def welcome_back(self) -> None:

@@ -18,7 +18,7 @@ from agents.handoff.declaration import (
     offers_of,
 )
 from agents.handoff.schema import parameters
-from agents.handoff.tools import SlowAction, Tool, raw_tool, tool_name
+from agents.handoff.tools import TRANSFER_BACK, SlowAction, Tool, raw_tool, tool_name
 from state.shared import Refused
 
 S = TypeVar("S", bound=BaseModel)
@@ -28,9 +28,6 @@ Condition = Callable[[S], Refused | None]
 
 BACK: Final = "back"
 """The target of a handoff to the agent that handed the user over."""
-
-TRANSFER_BACK: Final = "transfer_back"
-"""The tool of such a handoff."""
 
 _NO_ARGUMENTS: dict[str, Any] = {
     "type": "object",

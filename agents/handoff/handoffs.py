@@ -39,7 +39,8 @@ MAX_TRAIL = 16
 """How many handoffs can be undone by ways back."""
 
 Models: TypeAlias = Mapping[str, LLM[Any] | Callable[[], LLM[Any]]]
-"""Language models of agents, or functions that make them, by the agent's name."""
+"""Language models of agents, or functions that make them, by the agent's name. A function is called
+once in a call, when its agent first takes over."""
 
 
 class Handoffs:
@@ -72,7 +73,11 @@ class Handoffs:
     # -- agents -----------------------------------------------------------------------------------
 
     def use_models(self, llm_by_agent: Models) -> None:
-        """Give agents language models of their own; see ``Call.use_models``."""
+        """Give agents language models of their own.
+
+        Raises:
+            ValueError: A name is no agent's.
+        """
         agents = self._core.graph.agents
         if unknown := ", ".join(name for name in llm_by_agent if name not in agents):
             raise ValueError(f"llm_by_agent has models for agents that do not exist: {unknown}")

@@ -7,23 +7,27 @@ from typing import Any, Protocol
 
 from livekit.agents import NOT_GIVEN
 from livekit.agents import Agent as LivekitAgent
-from livekit.agents.llm import ChatMessage
+from livekit.agents.llm import ChatItem, ChatMessage
 from livekit.agents.voice import SpeechHandle
 
 from agents.handoff.active_agent import ActiveAgent
+from agents.handoff.carry import unanswered
 from agents.handoff.core import CallCore
 from agents.handoff.events import Said
 from agents.handoff.livekit_workarounds import add_user_message, current_speech
 from agents.handoff.model_reply import PendingCalls, Reply
-from agents.handoff.output_redactor import (
-    replace_lone_surrogates,
-    without_framework_marks,
-    without_instruction_tags,
-)
-from agents.handoff.request import SAY, one_line, unanswered_hint
+from agents.handoff.output_redactor import replace_lone_surrogates, without_framework_marks
 from agents.handoff.spending import Spending
 
 logger = logging.getLogger(__name__)
+
+SAY = "Say exactly this: "
+"""Begins the instructions of a reply with a given text, for which no model is requested."""
+
+_SEVERAL = (
+    "The user's last {count} messages are unanswered. Act on each that has not been acted on yet, in order; then"
+    " say for each what was done, or ask about it."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,7 @@ class LateResults(Protocol):
 
     def present(self, agent: LivekitAgent) -> str:
         """Show them to an agent; returns its instructions for them, empty for none."""
+        ...
 
     def told_by(self, speech: SpeechHandle) -> None:
         """Note that a reply has been shown them."""
@@ -73,7 +78,6 @@ class Replies:
         self._shown_turn = 0
         self._queued: list[tuple[str, _Basis]] = []
         self._basis_of: dict[SpeechHandle, _Basis] = {}
-        self._digest: tuple[int, str] | None = None
 
     def tell_with_replies(self, late: LateResults) -> None:
         """Have late results told with the replies."""
@@ -126,18 +130,6 @@ class Replies:
     def reply_of(self, call_id: str) -> Reply:
         """Return the reply of a tool call; a new one with the current state if none is known."""
         return self.pending_calls.take(call_id) or self.start(self._active.name)
-
-    @property
-    def digest(self) -> str:
-        """The state as a model request shows it, rendered once per version."""
-        shared = self._core.shared
-        if self._digest is None or self._digest[0] != shared.version:
-            text = one_line(self._core.policy.render_digest(shared.state, shared.version))
-            self._digest = (
-                shared.version,
-                replace_lone_surrogates(without_instruction_tags(text)),
-            )
-        return self._digest[1]
 
     @property
     def apology(self) -> str:
@@ -209,3 +201,24 @@ class Replies:
         basis = self._basis_of.pop(speech, _NO_BASIS)
         words = any(item.text_content for item in speech.chat_items if item.type == "message")
         self._late.reply_ended(speech, spoken=words and basis.version is not None)
+
+
+def verbatim_text(items: Sequence[ChatItem]) -> str | None:
+    """Return the text this reply has to say verbatim, if there is one."""
+    # livekit-agents 1.8.9 adds the calls that are still running, such as the one that speaks.
+    last = next((item for item in reversed(items) if item.type == "message"), None)
+    if last is None or last.role != "system":
+        return None
+    text = last.text_content or ""
+    return text.removeprefix(SAY) if text.startswith(SAY) else None
+
+
+def unanswered_hint(items: Sequence[ChatItem], queued_count: int) -> str:
+    """Return the instructions for a reply to several messages; empty for fewer than two.
+
+    Args:
+        items: The history.
+        queued_count: How many messages will be added to it.
+    """
+    queued_count += len(unanswered(items))
+    return _SEVERAL.format(count=queued_count) if queued_count > 1 else ""

@@ -86,7 +86,7 @@ async def start_text(
         user_away_timeout=None,
     )
     call.attach(session)
-    call.use_models(llm_by_agent or {})
+    call.handoffs.use_models(llm_by_agent or {})
     if room is None:
         await session.start(call.first_agent(), session_host=False, record=False)
     else:
@@ -182,13 +182,12 @@ async def start_speech(
         stt = StreamAdapter(stt=stt, vad=vad)
     redacting_stt = RedactingSTT(stt, call.user_speech)
     handling = turns_by(vad) if turns is None else turns
-    call.use_speech(
-        tts_by_agent=tts_by_agent or {},
-        lost=lost,
-        heard_after_s=heard_after_s,
-        # Longer than the endpointing delay of livekit-agents 1.8.9, at most 3 seconds by default.
-        turn_end_timeout_s=handling.get("endpointing", {}).get("max_delay", 3.0) + 1.0,
-    )
+    if lost is not None:
+        call.speech_output.on_lost(lost)
+    call.handoffs.use_tts(tts_by_agent or {})
+    call.turns.use_playout_lag(heard_after_s)
+    # Longer than the endpointing delay of livekit-agents 1.8.9, at most 3 seconds by default.
+    call.user_speech.use_turn_end_timeout(handling.get("endpointing", {}).get("max_delay", 3.0) + 1)
     session: AgentSession[Call[S, C]] = CallSession(
         userdata=call,
         stt=redacting_stt,
@@ -203,7 +202,7 @@ async def start_speech(
         user_away_timeout=None,  # a call's events say when the user's turn began
     )
     call.attach(session)
-    call.use_models(llm_by_agent or {})
+    call.handoffs.use_models(llm_by_agent or {})
     session.on("user_state_changed", event_handler(call.user_speech.state_changed))
     session.on("error", event_handler(call.user_speech.stt_failed))
 

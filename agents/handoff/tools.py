@@ -9,7 +9,7 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cache
-from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar
 
 from livekit.agents import RunContext, function_tool
 from livekit.agents.llm import RawFunctionTool
@@ -17,6 +17,9 @@ from pydantic import BaseModel, ConfigDict, PrivateAttr
 
 from agents.handoff.schema import parameters
 from state.shared import Command
+
+TRANSFER_BACK: Final = "transfer_back"
+"""The tool of a handoff to the agent that handed the user over."""
 
 DONE, NOTHING_FOUND = "Done.", "There is no answer to that."
 """What a model is told if the application returns no text."""

@@ -186,7 +186,7 @@ async def test_a_call_hears_what_is_said_without_a_card_number() -> None:
     order_session = Session(ORDER_PAGE, call.shared, call, state_id="o-1", agent="bella-vista")
 
     assert await order_session.say("my card is 4111 1111 1111 1111", GUEST_CALLER, "k") == 1
-    assert call.queued == ["my card is [card]"]
+    assert call.turns.queued == ["my card is [card]"]
     call.end("agent_ended")
     with pytest.raises(Exception, match="over"):
         await order_session.say("hello?", GUEST_CALLER, None)

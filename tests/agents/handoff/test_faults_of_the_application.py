@@ -49,7 +49,7 @@ class Closed(Bar):
 
     def _open(self, call: Any, *, handed_over: bool, queued: list[str]) -> None:
         Closed.opened += 1
-        self._is_opening = True
+        self.is_opening = True
         broken()
 
 

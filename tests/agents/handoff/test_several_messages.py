@@ -283,7 +283,9 @@ async def test_what_is_said_first_is_not_said_again_where_it_was_heard() -> None
     model = ScriptedLLM([says("Good evening."), says("Two nights."), says("For Ada.")])
 
     async with Aloud(model) as talk:
-        talk.call.replies.preamble = FIRST  # after the greeting, which the loudspeaker plays to its end
+        talk.call.replies.preamble = (
+            FIRST  # after the greeting, which the loudspeaker plays to its end
+        )
         talk.call.user_said(FIVE[0])
         await until(lambda: talk.speaker.playing)
         talk.call.user_said(FIVE[1])

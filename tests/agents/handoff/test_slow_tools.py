@@ -487,7 +487,7 @@ async def test_a_journal_row_says_that_it_began_and_that_it_was_told(line: Line)
         EndTool(key=key).written(),
     ]
     assert it.call.shared.unfinished == ()
-    assert it.call.changes == 0
+    assert it.call.tools.changes == 0
 
 
 async def resumed(

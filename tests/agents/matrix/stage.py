@@ -291,7 +291,7 @@ class Talk:
             assert disk.rows[-1].speaker == call.shared.speaker
         assert not call.handing_over
         assert not call.turns.speeches
-        assert not call.queued
+        assert not call.turns.queued
         assert not len(call.replies.pending_calls)
         assert not call.tools.final_tools_lock.locked()
         self.turns_hold()

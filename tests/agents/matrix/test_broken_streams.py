@@ -327,7 +327,11 @@ async def test_who_speaks_on_at_any_moment_of_a_broken_stream_is_answered_once(
                 await asyncio.sleep(0)
             model.calm = True
             turn = await talk.user_says("Hello?")
-            left = len(talk.call.replies.pending_calls), talk.call.queued, talk.call.turns.speeches
+            left = (
+                len(talk.call.replies.pending_calls),
+                talk.call.turns.queued,
+                talk.call.turns.speeches,
+            )
             nights = talk.state.nights
 
         assert turn.said.count(LISTENS) == 1, steps
