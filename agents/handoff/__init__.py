@@ -7,8 +7,8 @@ once.
 
 from agents.handoff import carry
 from agents.handoff.agent import Agent
+from agents.handoff.agent_base import Opening
 from agents.handoff.call import Call
-from agents.handoff.declaration import Opening
 from agents.handoff.events import (
     Ended,
     EndReason,

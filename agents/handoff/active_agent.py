@@ -6,10 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from agents.handoff.core import CallCore
-from agents.handoff.failures import failure_text
-from agents.handoff.output_redactor import replace_lone_surrogates
-from state.shared import HandOver, Refused, TakenOver
+from agents.handoff.graph import Graph
+from state.shared import HandOver, Refused, SharedState
 
 
 @dataclass(eq=False)
@@ -38,11 +36,12 @@ class ActiveAgent:
     """Knows which agent is active, how it took over, and whether a handoff is pending.
 
     Args:
-        core: The call.
+        shared: The call's state.
+        graph: Its agents.
     """
 
-    def __init__(self, core: CallCore[Any, Any]) -> None:
-        self.name: str = core.shared.speaker or core.graph.start
+    def __init__(self, shared: SharedState[Any, Any], graph: Graph[Any]) -> None:
+        self.name: str = shared.speaker or graph.start
         """The name of the active agent, or of the first one."""
         self.entered = False
         """Whether an agent has entered."""
@@ -51,17 +50,12 @@ class ActiveAgent:
         self.pending: PendingHandoff | None = None
         self.last_refusal: Refused | None = None
         """Why a tool call of this agent was refused, until one of its commands is applied."""
-        self._core = core
-        self._arrival = core.shared.handover
+        self._agents = graph.agents
+        self._arrival = shared.handover
         self._opened: set[str] = set()
         self._correcting = 0
         self._commit_ended = asyncio.Event()
         self._commit_ended.set()
-
-    @property
-    def handing_over(self) -> bool:
-        """Whether a handoff is pending, so that no agent can answer right now."""
-        return self.pending is not None
 
     @property
     def can_reply(self) -> bool:
@@ -84,7 +78,7 @@ class ActiveAgent:
         """Where ways back lead from the active agent: the agents that handed over, the last one last."""
         arrival = self.arrival
         known = (arrival.trail if arrival is not None else None) or ()
-        trail = [name for name in known if name in self._core.graph.agents]
+        trail = [name for name in known if name in self._agents]
         while trail and trail[-1] == self.name:  # an agent between has left the graph
             del trail[-1]
         return tuple(trail)
@@ -156,14 +150,10 @@ class ActiveAgent:
 
     # -- refusals ---------------------------------------------------------------------------------
 
+    def refused(self, refusal: Refused) -> None:
+        """Note why a tool call was refused."""
+        self.last_refusal = refusal
+
     def command_applied(self) -> None:
         """Forget the last refusal: a command of an agent's model has been applied since."""
         self.last_refusal = None
-
-    def describe_failure(self, error: BaseException, lead: str, tool: str) -> str:
-        """Record why a tool call failed and return the text the model is told."""
-        if isinstance(error, Refused):
-            self.last_refusal = error
-        if isinstance(error, TakenOver):
-            self._core.close_after_reply("failed")
-        return replace_lone_surrogates(failure_text(error, lead, tool))

@@ -7,11 +7,10 @@ from collections.abc import (
     AsyncIterator,
     Callable,
     Coroutine,
-    Mapping,
     Sequence,
 )
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 from livekit.agents import NOT_GIVEN, FlushSentinel, ModelSettings, StopResponse
 from livekit.agents.llm import (
@@ -25,11 +24,9 @@ from livekit.agents.llm import Tool as LivekitTool
 from livekit.rtc import AudioFrame
 from pydantic import BaseModel
 
+from agents.handoff.agent_base import AgentBase
 from agents.handoff.call import Call
-from agents.handoff.declaration import AgentBase, Opening
 from agents.handoff.livekit_workarounds import History
-from agents.handoff.tools import Action, Read
-from state.shared import Command
 
 logger = logging.getLogger(__name__)
 
@@ -43,22 +40,9 @@ class Agent(AgentBase[S, C]):
     ``Graph.agent`` makes a fresh instance for every handoff.
     """
 
-    name: ClassVar[str]
-    """In lower snake case; transfers to it are called ``transfer_to_<name>``."""
     prompt: str | Callable[[S, C, Call[S, C]], str]
     """Its instructions, or a static method that takes state, context and call and returns them. It is
     called for every model request and must not block."""
-    offers: tuple[type[Command[S, C]] | type[Read[S, C]] | type[Action], ...] = ()
-    """The commands, reads and actions its model may call; commands and reads of this state."""
-    opening: ClassVar[Opening]
-    """The instructions for its first reply."""
-    model_settings: ClassVar[Mapping[str, Any]] = {}
-    """Settings of its model requests, such as ``temperature``: the ``extra_kwargs`` of its model's
-    ``chat``."""
-    needs_answer: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """Commands and actions, by ``op``, that need the user's answer first: refused in the turn in
-    which one of the tools listed has succeeded. One that lists itself is refused until the user has
-    spoken after it was first called with the same arguments."""
 
     def __init_subclass__(cls, **how: Any) -> None:
         super().__init_subclass__(**how)
@@ -133,7 +117,7 @@ class Agent(AgentBase[S, C]):
         if self._opened or self._entry is None or call.ended is not None:
             return
         if not call.turns.speaking and not call.turns.answered:
-            call.core.spawn(Agent.on_enter(self))
+            call.spawn(Agent.on_enter(self))
         else:
             call.active.opened(self.name)
             if self._entry.queued:
@@ -248,7 +232,7 @@ def _guard_on_exit(own: _Hook) -> _Hook:
 async def _run_safely(own: _Hook, agent: Agent[Any, Any]) -> None:
     try:
         call = agent.call
-        await call.core.time_limits.run_with_timeout(own(agent), call.policy.tool_limit_s)
+        await call.time_limits.run_with_timeout(own(agent), call.policy.tool_limit_s)
     except Exception:  # the handoff stands, and the agent opens all the same
         logger.exception("agent hook failed", extra={"agent": agent.name})
 

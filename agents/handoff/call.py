@@ -1,7 +1,7 @@
 """A call, the session's ``userdata``: its owners put together, and what applications use of them."""
 
-from collections.abc import Callable, Iterable
-from typing import Generic, TypeVar
+from collections.abc import Iterable
+from typing import TypeVar
 
 from livekit.agents import AgentSession
 from livekit.agents.llm import ChatMessage
@@ -14,11 +14,9 @@ from livekit.agents.voice import (
 )
 from pydantic import BaseModel
 
-from agents.handoff.active_agent import ActiveAgent
+from agents.handoff.agent_base import AgentBase
+from agents.handoff.call_base import CallBase
 from agents.handoff.consent import Consent
-from agents.handoff.core import CallCore
-from agents.handoff.declaration import AgentBase
-from agents.handoff.events import EndReason, Listener
 from agents.handoff.graph import Graph
 from agents.handoff.handoffs import Handoffs
 from agents.handoff.livekit_workarounds import event_handler, keep_raw_replies_out_of_traces
@@ -31,13 +29,13 @@ from agents.handoff.spending import Spending
 from agents.handoff.tool_use import ToolUse
 from agents.handoff.user_speech import UserSpeech
 from agents.handoff.user_turns import UserTurns
-from state.shared import HandOver, Refused, SharedState
+from state.shared import SharedState
 
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
 
 
-class Call(Generic[S, C]):
+class Call(CallBase[S, C]):
     """Everything the agents of one call share.
 
     Args:
@@ -64,49 +62,24 @@ class Call(Generic[S, C]):
         turn: int = 0,
         preamble: str = "",
     ) -> None:
-        core: CallCore[S, C] = CallCore(shared, graph, policy or CallPolicy())
-        self.shared = shared
-        self.graph = graph
-        self.policy: CallPolicy[S, C] = core.policy
+        super().__init__(shared, graph, policy or CallPolicy())
         self.resumed = shared.version > 0 if resumed is None else resumed
         """Whether this call resumes an earlier conversation."""
-        self.core = core
-        """Its session, events, background tasks and end."""
-        self.active = ActiveAgent(core)
-        """Its active agent."""
-        self.replies = Replies(core, self.active, preamble)
-        """What its agents say."""
+        self.replies = Replies(self, preamble)
         self.turns = UserTurns(
-            core,
-            self.active,
+            self,
             self.replies,
             turn=turn,
             awaiting_transcript=lambda: self.user_speech.awaiting_transcript,
             on_message=lambda: self.handoffs.correct_speaker(),
         )
-        """The user's messages and turns."""
-        self.requests = ModelRequests(core, self.active, self.replies, self.turns)
-        """The requests to its models."""
-        self.speech_output = SpeechOutput(core, self.replies)
-        """The speech of its agents, where there is audio."""
-        self.user_speech = UserSpeech(core, self.replies, self.turns, self.speech_output)
-        """Transcripts of the user's speech, where there is audio."""
-        consent = Consent(core, self.turns)
-        self.slow_tools = SlowTools(
-            core, self.active, self.replies, self.turns, self.user_speech, consent
-        )
-        """The tools that outlast their reply."""
-        self.tools = ToolUse(core, self.active, self.replies, self.turns, consent, self.slow_tools)
-        """The tool calls of its models."""
-        self.handoffs = Handoffs(core, self.active, self.replies, self.turns, self.tools)
-        """Its agents and the handoffs between them."""
-
-    # -- state of the call -----------------------------------------------------------------------
-
-    @property
-    def state(self) -> S:
-        """The current state; the same object for every agent."""
-        return self.shared.state
+        self.requests = ModelRequests(self, self.replies, self.turns)
+        self.speech_output = SpeechOutput(self, self.replies)
+        self.user_speech = UserSpeech(self, self.replies, self.turns, self.speech_output)
+        consent = Consent(self, self.turns)
+        self.slow_tools = SlowTools(self, self.replies, self.turns, self.user_speech, consent)
+        self.tools = ToolUse(self, self.replies, self.turns, consent, self.slow_tools)
+        self.handoffs = Handoffs(self, self.replies, self.turns, self.tools)
 
     @property
     def turn(self) -> int:
@@ -114,61 +87,17 @@ class Call(Generic[S, C]):
         return self.turns.turn
 
     @property
-    def speaker(self) -> str:
-        """The name of the active agent, or of the first one."""
-        return self.active.name
-
-    @property
-    def handover(self) -> HandOver | None:
-        """The handoff by which the active agent took over, with its arguments, if it was one."""
-        return self.active.arrival
-
-    @property
-    def handing_over(self) -> bool:
-        """Whether a handoff is pending, so that no agent can answer right now."""
-        return self.active.handing_over
-
-    @property
-    def last_refusal(self) -> Refused | None:
-        """Why a tool call of the active agent was refused, until a command is applied."""
-        return self.active.last_refusal
-
-    @property
     def spending(self) -> Spending:
         """Token usage of this call's models, as far as they report it."""
         return self.replies.spending
 
-    @property
-    def closing(self) -> EndReason | None:
-        """Why the call will end after the reply under way."""
-        return self.core.closing
-
-    @property
-    def ended(self) -> EndReason | None:
-        """Why the call is over, or None."""
-        return self.core.ended
-
-    @property
-    def listening(self) -> bool:
-        """Whether user input is still accepted."""
-        return self.core.listening
-
-    def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Call ``listener`` with every event; returns a function that unsubscribes it."""
-        return self.core.subscribe(listener)
-
     # -- the session ------------------------------------------------------------------------------
-
-    @property
-    def session(self) -> "AgentSession[Call[S, C]]":
-        """The session this call runs in."""
-        return self.core.session
 
     def attach(self, session: "AgentSession[Call[S, C]]") -> None:
         """Subscribe to a session's events; call it once, before the session starts."""
         if self.policy.redact_output is not str:
             keep_raw_replies_out_of_traces()
-        self.core.attach(session)
+        self._session = session
         session.on("speech_created", event_handler(self._on_speech_created))
         session.on("conversation_item_added", event_handler(self._on_item))
         session.on("function_tools_executed", event_handler(self._on_tools_executed))
@@ -230,30 +159,6 @@ class Call(Generic[S, C]):
     async def answered(self) -> None:
         """Wait until it is the user's turn, or the call has ended."""
         await self.turns.wait_for_turn()
-
-    # -- the end ----------------------------------------------------------------------------------
-
-    def close_after_reply(self, reason: EndReason) -> None:
-        """End the call after the reply under way.
-
-        If the user speaks before that, an ``agent_ended`` is withdrawn; any other reason stands.
-        """
-        self.core.close_after_reply(reason)
-
-    def end(self, reason: EndReason) -> None:
-        """Mark the call as over and emit ``Ended``; only the first reason counts."""
-        self.turns.end(reason)
-
-    def hang_up(self) -> None:
-        """Ignore further input, cancel running tools and model requests; a commit still finishes.
-
-        Call it before closing the session: livekit-agents 1.8.9 would wait for all of them.
-        """
-        self.core.time_limits.hang_up()
-
-    async def aclose(self) -> None:
-        """Cancel the call's background tasks."""
-        await self.core.aclose()
 
     # -- what agents and livekit report -----------------------------------------------------------
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from agents.handoff.core import CallCore
+from agents.handoff.call_base import CallBase
 from agents.handoff.failures import NotAnswered
 from agents.handoff.model_reply import Reply
 from agents.handoff.tools import Action, tool_name
@@ -16,12 +16,12 @@ class Consent:
     """Knows in which turn a tool of one call has succeeded or been asked for.
 
     Args:
-        core: The call.
+        call: The call.
         turns: The user's turns.
     """
 
-    def __init__(self, core: CallCore[Any, Any], turns: UserTurns) -> None:
-        self._core = core
+    def __init__(self, call: CallBase[Any, Any], turns: UserTurns) -> None:
+        self._call = call
         self._turns = turns
         self._done_in: dict[str, int] = {}
         self._asked_in: dict[tuple[str, str], int] = {}
@@ -34,7 +34,7 @@ class Consent:
 
     def needed(self, made: Command[Any, Any] | Action, reply: Reply) -> tuple[str, ...]:
         """Return the tools that the user has to answer before this one."""
-        return self._core.graph.agents[reply.agent].needs_answer.get(made.op, ())
+        return self._call.graph.agents[reply.agent].needs_answer.get(made.op, ())
 
     def missing(self, made: Command[Any, Any] | Action, reply: Reply) -> NotAnswered | None:
         """Return the refusal of a call that needs the user's answer and has not had it yet.

@@ -8,8 +8,7 @@ from livekit.agents import RunContext
 from livekit.agents.llm import ChatItem, RawFunctionTool
 from pydantic import BaseModel
 
-from agents.handoff.carry import Carry, digest
-from agents.handoff.declaration import (
+from agents.handoff.agent_base import (
     AgentBase,
     describe_tool,
     faults_of_agent,
@@ -17,6 +16,7 @@ from agents.handoff.declaration import (
     named_tools,
     offers_of,
 )
+from agents.handoff.carry import Carry, digest
 from agents.handoff.schema import parameters
 from agents.handoff.tools import TRANSFER_BACK, SlowAction, Tool, raw_tool, tool_name
 from state.shared import Refused

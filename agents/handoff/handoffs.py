@@ -11,10 +11,10 @@ from livekit.agents.tts import TTS
 from livekit.agents.voice import FunctionToolsExecutedEvent, SpeechHandle
 from pydantic import BaseModel, JsonValue
 
-from agents.handoff.active_agent import ActiveAgent, PendingHandoff
+from agents.handoff.active_agent import PendingHandoff
+from agents.handoff.agent_base import AgentBase
+from agents.handoff.call_base import CallBase
 from agents.handoff.carry import with_arguments
-from agents.handoff.core import CallCore
-from agents.handoff.declaration import AgentBase
 from agents.handoff.events import HandedOver, HandoffRefused
 from agents.handoff.failures import (
     NOT_HANDED_OVER,
@@ -47,8 +47,7 @@ class Handoffs:
     """Makes the agents of one call and hands the user over from one to the next.
 
     Args:
-        core: The call.
-        active: Its active agent.
+        call: The call.
         replies: Its replies.
         turns: The user's turns.
         tools: Runs the other tools of a reply.
@@ -56,14 +55,12 @@ class Handoffs:
 
     def __init__(
         self,
-        core: CallCore[Any, Any],
-        active: ActiveAgent,
+        call: CallBase[Any, Any],
         replies: Replies,
         turns: UserTurns,
         tools: ToolUse,
     ) -> None:
-        self._core = core
-        self._active = active
+        self._call = call
         self._replies = replies
         self._turns = turns
         self._tools = tools
@@ -78,7 +75,7 @@ class Handoffs:
         Raises:
             ValueError: A name is no agent's.
         """
-        agents = self._core.graph.agents
+        agents = self._call.graph.agents
         if unknown := ", ".join(name for name in llm_by_agent if name not in agents):
             raise ValueError(f"llm_by_agent has models for agents that do not exist: {unknown}")
         self._llm_by_agent = dict(llm_by_agent)
@@ -89,13 +86,13 @@ class Handoffs:
 
     def first_agent(self) -> AgentBase[Any, Any]:
         """Make the first agent: the graph's start, or the last active agent when resuming."""
-        graph, active = self._core.graph, self._active
+        graph, active = self._call.graph, self._call.active
         active.starts_with(active.name if active.name in graph.agents else graph.start)
         arguments = active.arrival.arguments if active.arrival is not None else None
         return self._make_agent(active.name, with_arguments((), arguments))
 
     def _make_agent(self, name: str, carried: Sequence[ChatItem]) -> AgentBase[Any, Any]:
-        agent = self._core.graph.agent(name, carried)
+        agent = self._call.graph.agent(name, carried)
         if (tts := self._tts_by_agent.get(name)) is not None:
             agent.update_options(tts=tts)
         if (model := self._model_of(name)) is not None:
@@ -127,7 +124,7 @@ class Handoffs:
         is allowed wins. After that an interruption does not undo it (livekit-agents 1.8.9 activates
         the returned agent after the reply and its tools).
         """
-        active = self._active
+        active = self._call.active
         async with self._tools.final_tools_lock:
             allow_interruptions(context, allow=False)
             try:
@@ -139,7 +136,7 @@ class Handoffs:
                     allow_interruptions(context, allow=True)
                 if is_cancelled(error):
                     raise
-                failure = active.describe_failure(error, NOT_HANDED_OVER, handoff.tool_name)
+                failure = self._call.describe_failure(error, NOT_HANDED_OVER, handoff.tool_name)
                 reason = error.reason if isinstance(error, Refused) else code_of(error)
                 target = handoff.target
                 if target == BACK and active.trail:
@@ -150,10 +147,10 @@ class Handoffs:
     async def _decide(
         self, handoff: Handoff[Any], raw: dict[str, object], call_id: str, speech: SpeechHandle
     ) -> AgentBase[Any, Any]:
-        core, active = self._core, self._active
+        call, active = self._call, self._call.active
         reply = self._replies.reply_of(call_id)
         await self._tools.wait_for_siblings(reply, call_id)
-        if core.closing is not None:
+        if call.closing is not None:
             raise CallEnding("The call is about to end.")
         if handoff.source != active.name:
             raise HandoffTaken(f"The user is with {active.name} now.")
@@ -161,16 +158,16 @@ class Handoffs:
         arguments = _validated(raw, handoff.arguments)
         if handoff.condition is not None:
             # Checked now without waiting, and again when it is committed.
-            missing = handoff.condition(core.shared.state)
+            missing = handoff.condition(call.shared.state)
             if missing is not None:
                 raise missing
-        if active.hops >= core.policy.handoffs_per_turn:
+        if active.hops >= call.policy.handoffs_per_turn:
             raise TooManyHandoffs("The user has been handed around enough. Answer yourself.")
-        history = list(core.session.current_agent.chat_ctx.items)
+        history = list(call.session.current_agent.chat_ctx.items)
         carried = with_arguments(handoff.carry(history), arguments)
         agent = self._make_agent(target, carried)
         more: dict[str, object] = {} if arguments is None else {"arguments": arguments}
-        if core.graph.has_ways_back:
+        if call.graph.has_ways_back:
             more["trail"] = trail
         handover = HandOver(source=handoff.source, target=target).model_copy(update=more)
         if speech.interrupted:  # livekit may ignore a handoff of this reply
@@ -191,7 +188,7 @@ class Handoffs:
         Raises:
             NoWayBack: It leads back, and no agent has handed the user over.
         """
-        trail = self._active.trail
+        trail = self._call.active.trail
         if handoff.target != BACK:
             return handoff.target, (*trail, handoff.source)[-MAX_TRAIL:]
         if not trail:
@@ -203,15 +200,15 @@ class Handoffs:
     async def _journal(
         self, handover: HandOver, *, actor: str, provided: Condition[Any] | None = None
     ) -> None:
-        async with self._core.time_limits.timeout(None):
-            await self._core.shared.apply(handover, actor=actor, provided=provided)
+        async with self._call.time_limits.timeout(None):
+            await self._call.shared.apply(handover, actor=actor, provided=provided)
 
     def agent_entered(self, agent: str) -> None:
         """Make an agent the active one."""
-        pending = self._active.enter(agent)
+        pending = self._call.active.enter(agent)
         self._turns.agent_entered()
         if pending is not None:
-            self._core.emit(
+            self._call.emit(
                 HandedOver(
                     self._turns.turn,
                     pending.source,
@@ -222,7 +219,7 @@ class Handoffs:
 
     def tools_executed(self, event: FunctionToolsExecutedEvent) -> None:
         """Note whether livekit accepted the handoff, or a forced interruption dropped it."""
-        pending = self._active.pending
+        pending = self._call.active.pending
         if event.has_agent_handoff:
             event.cancel_tool_reply()  # one reply: the next agent's
             if pending is not None:
@@ -232,34 +229,34 @@ class Handoffs:
 
     def _drop_if_not_accepted(self, pending: PendingHandoff) -> None:
         """Drop a handoff whose reply is over without livekit having accepted it."""
-        if self._active.pending is pending and not pending.accepted:
+        if self._call.active.pending is pending and not pending.accepted:
             self._drop(pending)
 
     def _drop(self, pending: PendingHandoff) -> None:
         """Cancel a handoff: the old agent goes on."""
-        self._active.stays()
+        self._call.active.stays()
         self._refused(pending.source, pending.target, Interrupted.code)
         self.correct_speaker()
-        self._core.spawn(self._turns.answer_queued())
+        self._call.spawn(self._turns.answer_queued())
 
     def _refused(self, source: str, target: str, reason: str) -> None:
-        self._core.emit(HandoffRefused(self._turns.turn, source, target, reason))
+        self._call.emit(HandoffRefused(self._turns.turn, source, target, reason))
 
     # -- the journal ------------------------------------------------------------------------------
 
     def correct_speaker(self) -> None:
         """Journal the active agent if the journal names another; retried every turn."""
         if self._wrong_speaker() is not None:
-            self._active.correction_started()
-            self._core.spawn(self._correct())
+            self._call.active.correction_started()
+            self._call.spawn(self._correct())
 
     def _wrong_speaker(self) -> str | None:
         """Return the agent that the journal names, if that is not the active one."""
-        named, active = self._core.shared.speaker, self._active
-        return None if named == active.name or active.handing_over else named
+        named, active = self._call.shared.speaker, self._call.active
+        return None if named == active.name or active.pending is not None else named
 
     async def _correct(self) -> None:
-        active = self._active
+        active = self._call.active
         try:
             async with self._tools.final_tools_lock:
                 if (wrong := self._wrong_speaker()) is not None:

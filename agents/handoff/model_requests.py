@@ -12,9 +12,8 @@ from livekit.agents.llm import Tool as LivekitTool
 from livekit.agents.utils import is_given
 from livekit.agents.voice.generation import INSTRUCTIONS_MESSAGE_ID
 
-from agents.handoff.active_agent import ActiveAgent
-from agents.handoff.core import CallCore
-from agents.handoff.declaration import AgentBase
+from agents.handoff.agent_base import AgentBase
+from agents.handoff.call_base import CallBase
 from agents.handoff.failures import why_model_failed
 from agents.handoff.livekit_workarounds import request_once
 from agents.handoff.model_reply import Reply, ToolCallSorter, ToolGroups
@@ -36,21 +35,18 @@ class ModelRequests:
     """The model requests of one call.
 
     Args:
-        core: The call.
-        active: Its active agent.
+        call: The call.
         replies: Its replies.
         turns: The user's turns.
     """
 
     def __init__(
         self,
-        core: CallCore[Any, Any],
-        active: ActiveAgent,
+        call: CallBase[Any, Any],
         replies: Replies,
         turns: UserTurns,
     ) -> None:
-        self._core = core
-        self._active = active
+        self._call = call
         self._replies = replies
         self._turns = turns
         self._digest: tuple[int, ChatMessage] | None = None
@@ -63,7 +59,7 @@ class ModelRequests:
         settings: ModelSettings,
     ) -> AsyncGenerator[ChatChunk | str]:
         """Stream one reply of an agent; see ``Agent.llm_node``."""
-        core, replies = self._core, self._replies
+        call, replies = self._call, self._replies
         if (text := verbatim_text(chat_ctx.items)) is not None:
             yield text
             return
@@ -73,18 +69,18 @@ class ModelRequests:
         preamble = f"{replies.preamble} ".lstrip()
         reply = replies.start(agent.name)
         replies.shows(None)  # a fallback sentence is about no version
-        redactor = OutputRedactor(core.policy.redact_output, core.policy.safe_prefix)
+        redactor = OutputRedactor(call.policy.redact_output, call.policy.safe_prefix)
         sorter: ToolCallSorter | None = None
         try:
-            instructions = agent.instructions_of(core.session.userdata)
+            instructions = agent.instructions_of(call)
         except Exception:  # an application's fault is no model's, and must not end in silence
             logger.exception("agent prompt failed", extra={"agent": agent.name})
             yield f"{preamble}{self._fallback_text(agent)}"
             return
         try:
             offered, groups = self._offered(agent, tools, settings)
-            sorter = ToolCallSorter(replies.pending_calls, reply, groups, core.policy.redact_output)
-            items = recent_items(chat_ctx.items, core.policy.remembers)
+            sorter = ToolCallSorter(replies.pending_calls, reply, groups, call.policy.redact_output)
+            items = recent_items(chat_ctx.items, call.policy.remembers)
             if instructions is not None:
                 replace_instructions(items, instructions)
             shown = with_digest(items, self._data_message())
@@ -102,7 +98,7 @@ class ModelRequests:
             if rest := redactor.flush():
                 yield rest
         except Exception as error:  # a model failure must never end in silence
-            if core.time_limits.hung_up:  # the call has been hung up: no apology
+            if call.time_limits.hung_up:  # the call has been hung up: no apology
                 return
             self._log_failure(agent, error)
             if reply.spoke:  # separate the fallback sentence from what was said
@@ -123,9 +119,9 @@ class ModelRequests:
 
     def _data_message(self) -> ChatMessage:
         """Return the message that shows the state's digest, rendered once per version."""
-        shared = self._core.shared
+        shared = self._call.shared
         if self._digest is None or self._digest[0] != shared.version:
-            text = one_line(self._core.policy.render_digest(shared.state, shared.version))
+            text = one_line(self._call.policy.render_digest(shared.state, shared.version))
             text = replace_lone_surrogates(without_instruction_tags(text))
             message = ChatMessage(role="user", content=[f"{DATA_MARK} {text}"])
             self._digest = (shared.version, message)
@@ -138,11 +134,11 @@ class ModelRequests:
 
         A model's ``retries`` attribute, if it has one, overrides the session's ``max_retry``.
         """
-        core, turns = self._core, self._turns
+        call, turns = self._call, self._turns
         model = self._model(agent)
         if not isinstance(model, LLM):
             raise TypeError("an agent needs a text LLM (livekit.agents.llm.LLM)")
-        options = core.session.conn_options.llm_conn_options
+        options = call.session.conn_options.llm_conn_options
         max_retries: int = getattr(model, "retries", options.max_retry)
         turn, failed = turns.turn, 0
 
@@ -152,7 +148,7 @@ class ModelRequests:
             return retryable and failed < max_retries and turns.turn == turn
 
         # One limit for all attempts: what counts is how long the user hears nothing.
-        async with core.time_limits.idle_timeout(core.policy.think_limit_s) as idle:
+        async with call.time_limits.idle_timeout(call.policy.think_limit_s) as idle:
             while True:
                 arrived = False
                 try:
@@ -178,7 +174,7 @@ class ModelRequests:
 
     def _model(self, agent: AgentBase[Any, Any]) -> object:
         own = agent.llm
-        return own if is_given(own) else self._core.session.llm
+        return own if is_given(own) else self._call.session.llm
 
     def _offered(
         self, agent: AgentBase[Any, Any], tools: list[LivekitTool], settings: ModelSettings
@@ -186,13 +182,13 @@ class ModelRequests:
         """Select the tools of a request and the groups their calls are sorted into."""
         # With tool_choice "none" livekit still sends the tools, and silently drops any call.
         none = settings is not None and settings.tool_choice == "none"
-        offers = None if none else tuple(agent.offers_now(self._core.shared.state))
-        may_transfer = self._active.hops < self._core.policy.handoffs_per_turn
+        offers = None if none else tuple(agent.offers_now(self._call.shared.state))
+        may_transfer = self._call.active.hops < self._call.policy.handoffs_per_turn
         return agent.tool_groups(
             tools,
             offers,
             may_transfer=may_transfer and not agent.is_opening,
-            may_go_back=bool(self._active.trail),
+            may_go_back=bool(self._call.active.trail),
         )
 
     def _log_failure(self, agent: AgentBase[Any, Any], error: Exception) -> None:

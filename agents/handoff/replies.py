@@ -10,9 +10,8 @@ from livekit.agents import Agent as LivekitAgent
 from livekit.agents.llm import ChatItem, ChatMessage
 from livekit.agents.voice import SpeechHandle
 
-from agents.handoff.active_agent import ActiveAgent
+from agents.handoff.call_base import CallBase
 from agents.handoff.carry import unanswered
-from agents.handoff.core import CallCore
 from agents.handoff.events import Said
 from agents.handoff.livekit_workarounds import add_user_message, current_speech
 from agents.handoff.model_reply import PendingCalls, Reply
@@ -59,22 +58,20 @@ class Replies:
     """Requests the replies of one call and reports what has been said.
 
     Args:
-        core: The call.
-        active: Its active agent.
+        call: The call.
         preamble: Spoken once before anything else, and repeated with the next reply if it was
             interrupted; empty for nothing.
     """
 
     _late: LateResults
 
-    def __init__(self, core: CallCore[Any, Any], active: ActiveAgent, preamble: str) -> None:
+    def __init__(self, call: CallBase[Any, Any], preamble: str) -> None:
         self.preamble = preamble
         """Text to be spoken before anything else, until all of it has been spoken."""
         self.spending = Spending()
         self.pending_calls = PendingCalls()
         """The tool calls that have not started, with the replies they belong to."""
-        self._core = core
-        self._active = active
+        self._call = call
         self._shown_turn = 0
         self._queued: list[tuple[str, _Basis]] = []
         self._basis_of: dict[SpeechHandle, _Basis] = {}
@@ -97,9 +94,9 @@ class Replies:
         Raises:
             RuntimeError: The session is closing.
         """
-        session = self._core.session
+        session = self._call.session
         if words:
-            self._core.user_spoke_on()
+            self._call.user_spoke_on()
         said = [text for one in words if (text := without_framework_marks(one))]
         agent = session.current_agent
         if how.get("tool_choice") != "none":
@@ -125,24 +122,24 @@ class Replies:
 
     def start(self, agent: str) -> Reply:
         """Start a reply of an agent: it is shown the current state and the user messages so far."""
-        return Reply(agent, self._core.shared.version, self._shown_turn)
+        return Reply(agent, self._call.shared.version, self._shown_turn)
 
     def reply_of(self, call_id: str) -> Reply:
         """Return the reply of a tool call; a new one with the current state if none is known."""
-        return self.pending_calls.take(call_id) or self.start(self._active.name)
+        return self.pending_calls.take(call_id) or self.start(self._call.active.name)
 
     @property
     def apology(self) -> str:
         """The fallback sentence for a model that fails or returns nothing."""
-        policy = self._core.policy
-        return policy.trouble if self._core.closing is None else policy.farewell
+        policy = self._call.policy
+        return policy.trouble if self._call.closing is None else policy.farewell
 
     # -- given texts ------------------------------------------------------------------------------
 
     def speak(self, words: str, *, about: str | None = None, version: int | None = None) -> None:
         """Say a text verbatim; see ``Call.speak``."""
         if version is None and about is not None:
-            version = self._core.shared.version
+            version = self._call.shared.version
         self._speak(words, _Basis(version, about))
 
     def speak_queued(self) -> None:
@@ -152,11 +149,11 @@ class Replies:
             self._speak(words, basis)
 
     def _speak(self, words: str, basis: _Basis) -> None:
-        if not self._active.can_reply:
+        if not self._call.active.can_reply:
             self._queued.append((words, basis))
             return
         try:
-            speech = self._core.session.generate_reply(
+            speech = self._call.session.generate_reply(
                 instructions=f"{SAY}{replace_lone_surrogates(words)}", tool_choice="none"
             )
         except RuntimeError:  # the session is closing
@@ -176,15 +173,15 @@ class Replies:
         text = item.text_content or ""
         # Without audio it is unknown whether an interrupted reply was delivered: livekit-agents
         # 1.8.9 adds the item before it sends the text.
-        known = not item.interrupted or self._core.session.output.audio is not None
+        known = not item.interrupted or self._call.session.output.audio is not None
         if known and self.preamble in text:
             self.preamble = ""
         speech = current_speech()
         basis = self._basis_of.get(speech, _NO_BASIS) if speech is not None else _NO_BASIS
-        self._core.emit(
+        self._call.emit(
             Said(
                 turn,
-                self._active.name,
+                self._call.active.name,
                 text,
                 item.interrupted,
                 version=basis.version,

@@ -15,10 +15,9 @@ from livekit.agents import Agent as LivekitAgent
 from livekit.agents.voice import SpeechHandle
 from pydantic import JsonValue, ValidationError
 
-from agents.handoff.active_agent import ActiveAgent
+from agents.handoff.call_base import CallBase
 from agents.handoff.carry import note
 from agents.handoff.consent import Consent
-from agents.handoff.core import CallCore
 from agents.handoff.events import ToolUsed
 from agents.handoff.failures import NOT_DONE, code_of
 from agents.handoff.livekit_workarounds import is_cancelled
@@ -79,8 +78,7 @@ class SlowTools:
     """The slow tools of one call, and their results until the user has been told.
 
     Args:
-        core: The call.
-        active: Its active agent.
+        call: The call.
         replies: Its replies; the results are told with them.
         turns: The user's turns.
         user_speech: The user's speech.
@@ -89,26 +87,24 @@ class SlowTools:
 
     def __init__(
         self,
-        core: CallCore[Any, Any],
-        active: ActiveAgent,
+        call: CallBase[Any, Any],
         replies: Replies,
         turns: UserTurns,
         user_speech: UserSpeech,
         consent: Consent,
     ) -> None:
-        self._core = core
-        self._active = active
+        self._call = call
         self._replies = replies
         self._turns = turns
         self._user_speech = user_speech
         self._consent = consent
-        self._left = core.shared.unfinished
+        self._left = call.shared.unfinished
         self._running: dict[asyncio.Task[None], _Running] = {}
         self._telling: set[asyncio.Task[None]] = set()
         self._results: list[_Result] = []
         self._shown: dict[SpeechHandle, tuple[_Result, ...]] = {}
         replies.tell_with_replies(self)
-        core.at_end(self._cancel)
+        call.at_end(self._cancel)
 
     async def told(self) -> None:
         """Wait until nothing is running and the results have been told, or the call has ended."""
@@ -122,11 +118,11 @@ class SlowTools:
         Raises:
             StateError: It could not be stored, so it has not been started.
         """
-        core, name = self._core, tool_name(type(action))
+        call, name = self._call, tool_name(type(action))
         key = uuid4().hex
         arguments: dict[str, JsonValue] = action.model_dump(mode="json", exclude={"op"})
-        async with core.time_limits.timeout(None):
-            await core.shared.apply(
+        async with call.time_limits.timeout(None):
+            await call.shared.apply(
                 StartTool(key=key, tool=name, arguments=arguments),
                 actor=reply.agent,
                 turn=reply.turn,
@@ -134,7 +130,7 @@ class SlowTools:
         running = self._run_in_background(
             action, key, raw, reply.agent, Basis(reply.seen, reply.turn)
         )
-        running.shown_to = core.session.current_agent  # its history has the call
+        running.shown_to = call.session.current_agent  # its history has the call
         if action.wait not in reply.announced:
             reply.announced.add(action.wait)
             self._replies.speak(action.wait, about=name)
@@ -143,7 +139,7 @@ class SlowTools:
     def resume(self) -> None:
         """Ask again what an earlier process has left: with the same keys, or tell of the loss."""
         left, self._left = self._left, ()
-        tools = self._core.graph.slow_actions
+        tools = self._call.graph.slow_actions
         for started in left:
             kind = tools.get(started.tool)
             try:
@@ -154,9 +150,11 @@ class SlowTools:
                 logger.warning("slow tool cannot be asked again", extra={"tool": started.tool})
                 self._ended(started.key, started.tool, f"{NOT_DONE} cut_off: {CUT_OFF}")
             else:
-                basis = Basis(self._core.shared.version, None)
+                basis = Basis(self._call.shared.version, None)
                 arguments: dict[str, object] = dict(started.arguments)
-                self._run_in_background(action, started.key, arguments, self._active.name, basis)
+                self._run_in_background(
+                    action, started.key, arguments, self._call.active.name, basis
+                )
 
     def present(self, agent: LivekitAgent) -> str:
         """Show an agent what is running, and the results that the user has not been told.
@@ -195,7 +193,7 @@ class SlowTools:
         elif spoken:
             for result in left:
                 self._results.remove(result)
-                self._core.spawn(self._store_end(result.key))
+                self._call.spawn(self._store_end(result.key))
         # A model that failed has cost an apology; the next reply tells it.
 
     def _cancel(self) -> None:
@@ -207,7 +205,7 @@ class SlowTools:
         self, action: SlowAction, key: str, raw: dict[str, object], agent: str, basis: Basis
     ) -> _Running:
         action._key = key
-        task = self._core.spawn(self._run(action, key, raw, agent, basis))
+        task = self._call.spawn(self._run(action, key, raw, agent, basis))
         running = self._running[task] = _Running(tool_name(type(action)))
         task.add_done_callback(self._running.pop)
         return running
@@ -215,22 +213,22 @@ class SlowTools:
     async def _run(
         self, action: SlowAction, key: str, raw: dict[str, object], agent: str, basis: Basis
     ) -> None:
-        core, name = self._core, tool_name(type(action))
+        call, name = self._call, tool_name(type(action))
         output, failure = "", ""
         try:
-            result = await core.time_limits.run_with_timeout(
-                action.run(core.session.userdata), action.limit_s, basis
+            result = await call.time_limits.run_with_timeout(
+                action.run(call), action.limit_s, basis
             )
             self._consent.succeeded(action)
             output = output_text(result)
         except (KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:  # the user is told whatever a tool raises
-            if is_cancelled(error) or not core.listening:
+            if is_cancelled(error) or not call.listening:
                 return  # the call is over; one that is resumed asks again
-            failure = self._active.describe_failure(error, NOT_DONE, name)
+            failure = self._call.describe_failure(error, NOT_DONE, name)
         text = replace_lone_surrogates(failure or output)
-        core.emit(ToolUsed(self._turns.turn, agent, name, raw, text, is_error=bool(failure)))
+        call.emit(ToolUsed(self._turns.turn, agent, name, raw, text, is_error=bool(failure)))
         self._ended(key, name, text)
 
     def _ended(self, key: str, name: str, text: str) -> None:
@@ -238,16 +236,16 @@ class SlowTools:
         self._tell_when_quiet()
 
     def _tell_when_quiet(self) -> None:
-        task = self._core.spawn(self._tell())
+        task = self._call.spawn(self._tell())
         self._telling.add(task)
         task.add_done_callback(self._telling.discard)
 
     async def _tell(self) -> None:
         """Request a reply of its own for new results, once no one is speaking."""
-        core = self._core
+        call = self._call
         await self._user_speech.quiet()
         fresh = [result for result in self._results if not result.requested]
-        if fresh and core.listening and core.closing is None:
+        if fresh and call.listening and call.closing is None:
             for result in fresh:
                 result.requested = True
             try:
@@ -257,6 +255,6 @@ class SlowTools:
 
     async def _store_end(self, key: str) -> None:
         try:
-            await self._core.shared.apply(EndTool(key=key), actor=self._active.name)
+            await self._call.shared.apply(EndTool(key=key), actor=self._call.active.name)
         except StateError as error:  # a resumed call would ask again, and tell again
             logger.warning("end of a slow tool not stored", extra={"code": code_of(error)})

@@ -13,7 +13,7 @@ from livekit import rtc
 from livekit.agents import ModelSettings
 from livekit.agents.tts import TTS
 
-from agents.handoff.core import CallCore
+from agents.handoff.call_base import CallBase
 from agents.handoff.replies import Replies
 
 logger = logging.getLogger(__name__)
@@ -32,14 +32,14 @@ class SpeechOutput:
     """The speech of one call's agents, and whether it works.
 
     Args:
-        core: The call.
+        call: The call.
         replies: Its replies.
     """
 
-    def __init__(self, core: CallCore[Any, Any], replies: Replies) -> None:
+    def __init__(self, call: CallBase[Any, Any], replies: Replies) -> None:
         self.lost: Callable[[], None] | None = None
         """Called when speech input or output has failed and the user cannot read text."""
-        self._core = core
+        self._call = call
         self._replies = replies
         self._suspended_until: float | None = None
         self._may_retry = False
@@ -74,7 +74,7 @@ class SpeechOutput:
         yield self._silence(agent)
 
     def _failed(self) -> None:
-        policy = self._core.policy
+        policy = self._call.policy
         if self.lost is None:
             first, self._suspended_until = self._suspended_until is None, _now() + RETRY_AFTER_S
             if first:
@@ -86,7 +86,7 @@ class SpeechOutput:
             self.lost()
 
     def _silence(self, agent: livekit_agents.Agent) -> rtc.AudioFrame:
-        own = agent.tts if isinstance(agent.tts, TTS) else self._core.session.tts
+        own = agent.tts if isinstance(agent.tts, TTS) else self._call.session.tts
         rate = own.sample_rate if isinstance(own, TTS) else 24_000
         return rtc.AudioFrame.create(rate, 1, int(rate * _SILENCE_S))
 

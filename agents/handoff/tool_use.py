@@ -7,9 +7,8 @@ from typing import Any
 from livekit.agents import RunContext, ToolError
 from livekit.agents.llm import ToolResult
 
-from agents.handoff.active_agent import ActiveAgent
+from agents.handoff.call_base import CallBase
 from agents.handoff.consent import Consent
-from agents.handoff.core import CallCore
 from agents.handoff.events import StateChanged, ToolUsed
 from agents.handoff.failures import NOT_DONE, NOT_FINISHED, HandoffTaken, SiblingFailed
 from agents.handoff.livekit_workarounds import is_cancelled
@@ -42,8 +41,7 @@ class ToolUse:
     """Runs the tool calls of one call, each completely or not at all, and reports state changes.
 
     Args:
-        core: The call.
-        active: Its active agent.
+        call: The call.
         replies: Its replies.
         turns: The user's turns.
         consent: Which tools the user has to answer.
@@ -52,8 +50,7 @@ class ToolUse:
 
     def __init__(
         self,
-        core: CallCore[Any, Any],
-        active: ActiveAgent,
+        call: CallBase[Any, Any],
         replies: Replies,
         turns: UserTurns,
         consent: Consent,
@@ -63,17 +60,16 @@ class ToolUse:
         """Held while a final tool or a transfer is decided."""
         self.changes = 0
         """The number of state changes in this call, the framework's own not counted."""
-        self._core = core
-        self._active = active
+        self._call = call
         self._replies = replies
         self._turns = turns
         self._consent = consent
         self._slow_tools = slow_tools
-        core.at_end(core.shared.subscribe(self._state_changed))
+        call.at_end(call.shared.subscribe(self._state_changed))
 
     async def use(self, tool: Tool, raw: dict[str, object], context: RunContext[Any]) -> Any:
         """Run one tool call and report its true outcome; raises nothing but ``ToolError``."""
-        core, turns = self._core, self._turns
+        call, turns = self._call, self._turns
         call_id = context.function_call.call_id
         reply = self._replies.reply_of(call_id)
         output, failure = "", "cancelled"
@@ -90,11 +86,11 @@ class ToolUse:
                 raise
             changed = issubclass(tool, Action) and began != self.changes
             lead = NOT_FINISHED if changed else NOT_DONE
-            failure = self._active.describe_failure(error, lead, tool_name(tool))
+            failure = self._call.describe_failure(error, lead, tool_name(tool))
         finally:
             reply.tool_ended(call_id, failure or None)
             if failure or not slow:  # a slow one ends later
-                core.emit(
+                call.emit(
                     ToolUsed(
                         turn=turns.turn,
                         agent=reply.agent,
@@ -118,17 +114,17 @@ class ToolUse:
         Raises:
             Refused: A handoff is pending, or another tool of the reply failed.
         """
-        core = self._core
+        call = self._call
         try:
             while reply.tools_running:
                 # Each wait has its own timeout: on a slow disk twelve changes may exceed one.
-                async with core.time_limits.timeout(core.policy.tool_limit_s):
+                async with call.time_limits.timeout(call.policy.tool_limit_s):
                     await reply.next_tool_ended()
         except TimeoutError:
             raise SiblingFailed(
                 "Something else in this reply has not ended. Tell the user."
             ) from None
-        if (pending := self._active.pending) is not None:
+        if (pending := self._call.active.pending) is not None:
             raise HandoffTaken(f"The user is already being handed over to {pending.target}.")
         reply.refuse_truncated(call_id)
         if reply.failed is not None:
@@ -139,16 +135,16 @@ class ToolUse:
     def _state_changed(self, applied: Applied[Any]) -> None:
         if not _NO_CHANGE.issuperset(applied.ops):
             self.changes += 1
-        self._core.emit(StateChanged(self._turns.turn, applied.version, applied.ops, applied.state))
+        self._call.emit(StateChanged(self._turns.turn, applied.version, applied.ops, applied.state))
 
     async def _execute(self, tool: Tool, raw: dict[str, object], reply: Reply, call_id: str) -> str:
-        core = self._core
+        call = self._call
         reply.refuse_truncated(call_id)
         made = tool.model_validate({"op": tool_name(tool), **drop_nulls(raw, tool)})
         if isinstance(made, Command):
             # No timeout: a command only waits for other changes, which the state limits.
-            async with core.time_limits.timeout(None):
-                applied = await core.shared.apply(
+            async with call.time_limits.timeout(None):
+                applied = await call.shared.apply(
                     made,
                     actor=reply.agent,
                     seen=reply.seen,
@@ -156,11 +152,11 @@ class ToolUse:
                     provided=lambda state: self._consent.missing(made, reply),
                 )
             reply.wrote.add(applied.version)
-            self._active.command_applied()
+            self._call.active.command_applied()
             self._consent.succeeded(made)
             return self._describe_result(applied, made)
         if isinstance(made, Read):
-            output = output_text(made.answer(core.shared.state, core.shared.context), NOTHING_FOUND)
+            output = output_text(made.answer(call.shared.state, call.shared.context), NOTHING_FOUND)
             self._consent.succeeded(made)
             return output
         if not made.goes_last:
@@ -179,10 +175,10 @@ class ToolUse:
             return await self._run(made, reply, Basis(reply.seen, reply.turn, own=reply.wrote))
 
     async def _run(self, action: Action, reply: Reply, basis: Basis) -> str:
-        core = self._core
+        call = self._call
         self._consent.refuse_unanswered(action, reply)
-        output = await core.time_limits.run_with_timeout(
-            action.run(core.session.userdata), core.policy.tool_limit_s, basis
+        output = await call.time_limits.run_with_timeout(
+            action.run(call), call.policy.tool_limit_s, basis
         )
         self._consent.succeeded(action)
         return output_text(output)
@@ -195,13 +191,13 @@ class ToolUse:
         Commands need not: they are applied in the order of their calls.
         """
         earlier = self._consent.needed(action, reply)
-        async with self._core.time_limits.timeout(self._core.policy.tool_limit_s):
+        async with self._call.time_limits.timeout(self._call.policy.tool_limit_s):
             while reply.runs_before(call_id, earlier):
                 await reply.next_tool_ended()
 
     def _describe_result(self, applied: Applied[Any], command: Command[Any, Any]) -> str:
         try:
-            description: object = self._core.policy.describe_result(applied, command)
+            description: object = self._call.policy.describe_result(applied, command)
         except (KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException:  # the change is committed: a failure here must not deny it

@@ -24,7 +24,7 @@ from livekit.agents.utils import AudioBuffer, aio
 from livekit.agents.voice import ErrorEvent, UserStateChangedEvent
 from livekit.agents.voice.events import ConversationItemAddedEvent
 
-from agents.handoff.core import CallCore
+from agents.handoff.call_base import CallBase
 from agents.handoff.replies import Replies
 from agents.handoff.speech_output import SpeechOutput
 from agents.handoff.user_turns import UserTurns
@@ -45,7 +45,7 @@ class UserSpeech:
     """The user's speech in one call.
 
     Args:
-        core: The call.
+        call: The call.
         replies: Its replies.
         turns: Get the finished turns.
         output: Knows whether the user can read.
@@ -53,14 +53,14 @@ class UserSpeech:
 
     def __init__(
         self,
-        core: CallCore[Any, Any],
+        call: CallBase[Any, Any],
         replies: Replies,
         turns: UserTurns,
         output: SpeechOutput,
     ) -> None:
         self.speaking = False
         """Whether the user is speaking, as far as livekit reports it."""
-        self._core = core
+        self._call = call
         self._replies = replies
         self._turns = turns
         self._output = output
@@ -82,7 +82,7 @@ class UserSpeech:
     async def quiet(self) -> None:
         """Wait until it is the user's turn and they are not speaking, or the call has ended."""
         await self._turns.wait_for_turn()
-        while self._core.ended is None and self.awaiting_transcript:
+        while self._call.ended is None and self.awaiting_transcript:
             await self._accepted.wait()
             await self._turns.wait_for_turn()
 
@@ -96,7 +96,7 @@ class UserSpeech:
         """Return what may be shown of an interim transcript."""
         self._stt_reported, self._failure_announced = True, False
         try:
-            return self._core.policy.redact_partial(text).strip()
+            return self._call.policy.redact_partial(text).strip()
         except Exception:  # text that cannot be redacted is dropped
             logger.exception("redaction of an interim transcript failed")
             return ""
@@ -105,10 +105,10 @@ class UserSpeech:
         """Keep a final transcript; returns it redacted."""
         self._stt_reported, self._failure_announced = True, False
         try:
-            words = self._core.policy.redact_input(text).strip()
+            words = self._call.policy.redact_input(text).strip()
         except Exception:  # text that cannot be redacted is dropped, and the user is asked again
             logger.exception("redaction of a final transcript failed")
-            self._replies.speak(self._core.policy.trouble)
+            self._replies.speak(self._call.policy.trouble)
             return ""
         if words:
             self._may_retry = True
@@ -132,12 +132,12 @@ class UserSpeech:
         if (lost := self._output.lost) is not None:
             if self._may_retry:
                 self._may_retry = False
-                self._replies.speak(self._core.policy.trouble)
+                self._replies.speak(self._call.policy.trouble)
             else:
                 lost()
         elif not self._failure_announced:
             self._failure_announced = True
-            self._replies.speak(self._core.policy.cannot_hear)
+            self._replies.speak(self._call.policy.cannot_hear)
 
     # -- finished turns ----------------------------------------------------------------------------
 

@@ -13,10 +13,8 @@ from typing import Any
 
 from livekit.agents.voice import SpeechHandle
 
-from agents.handoff.active_agent import ActiveAgent
-from agents.handoff.core import CallCore
-from agents.handoff.events import EndReason, Heard, Spent, TurnWithdrawn, YourTurn
-from agents.handoff.livekit_workarounds import is_closing
+from agents.handoff.call_base import CallBase
+from agents.handoff.events import Heard, Spent, TurnWithdrawn, YourTurn
 from agents.handoff.output_redactor import replace_lone_surrogates
 from agents.handoff.replies import Replies
 
@@ -27,8 +25,7 @@ class UserTurns:
     """Counts the user's turns, has their messages answered, and detects when the next turn begins.
 
     Args:
-        core: The call.
-        active: Its active agent.
+        call: The call.
         replies: Its replies.
         turn: The number of user messages before this call.
         awaiting_transcript: Whether the user is speaking or a transcript is not accepted yet.
@@ -37,8 +34,7 @@ class UserTurns:
 
     def __init__(
         self,
-        core: CallCore[Any, Any],
-        active: ActiveAgent,
+        call: CallBase[Any, Any],
         replies: Replies,
         *,
         turn: int,
@@ -52,8 +48,7 @@ class UserTurns:
         self.answered = False
         """Whether an agent has said something since the user did."""
         self.is_user_turn = False
-        self._core = core
-        self._active = active
+        self._call = call
         self._replies = replies
         self._awaiting_transcript = awaiting_transcript
         self._on_message = on_message
@@ -65,7 +60,8 @@ class UserTurns:
         self._playout_lag_s = 0.0
         self._timer: asyncio.TimerHandle | None = None
         self._waiters: list[asyncio.Future[None]] = []
-        core.at_end(self._wake_waiters)
+        call.at_end(self._emit_spent)
+        call.at_end(self._wake_waiters)
 
     def use_playout_lag(self, seconds: float) -> None:
         """Set how long after playout a reply has been heard, in seconds; 0 for text."""
@@ -75,19 +71,19 @@ class UserTurns:
 
     def user_said(self, text: str) -> int:
         """Redact a user message and have it answered; see ``Call.user_said``."""
-        if not self._core.listening:
+        if not self._call.listening:
             return self.turn
-        return self.accept(self._core.policy.redact_input(replace_lone_surrogates(text)))
+        return self.accept(self._call.policy.redact_input(replace_lone_surrogates(text)))
 
     def accept(self, text: str, number: int | None = None) -> int:
         """Accept a user message that has been redacted; see ``Call.accept_user_input``."""
-        if not self._core.listening:
+        if not self._call.listening:
             return self.turn
         turn = self.user_spoke(number)
-        self._active.user_spoke()
-        self._core.emit(Heard(turn, text))
+        self._call.active.user_spoke()
+        self._call.emit(Heard(turn, text))
         self.queued.append(text)
-        if self._active.can_reply:
+        if self._call.active.can_reply:
             self._answer_when_quiet()
         self._on_message()
         return turn
@@ -102,7 +98,7 @@ class UserTurns:
     def answer(self, words: Iterable[str]) -> None:
         """Have messages answered that the user sent earlier and that are still unanswered."""
         self.queued.extend(words)
-        if self._active.can_reply:
+        if self._call.active.can_reply:
             self._answer_when_quiet()
 
     def queue_again(self, words: Sequence[str]) -> None:
@@ -117,7 +113,7 @@ class UserTurns:
 
     def answer_after(self, speech: SpeechHandle) -> None:
         """Answer what is queued, now that a reply has ended."""
-        self._core.spawn(self.answer_queued())
+        self._call.spawn(self.answer_queued())
 
     async def answer_queued(self) -> None:
         """Interrupt the reply under way, then answer what the next agent has not taken.
@@ -127,10 +123,10 @@ class UserTurns:
         reply that cannot be interrupted is deciding on a transfer; livekit says so only while the
         reply is playing, not while only its tools are running.
         """
-        core, active = self._core, self._active
-        while not active.handing_over and self.queued and core.listening:
+        call, active = self._call, self._call.active
+        while not call.handing_over and self.queued and call.listening:
             try:
-                core.session.interrupt()
+                call.session.interrupt()
             except RuntimeError:
                 if not self._speeches:  # the session is closing
                     return
@@ -140,12 +136,12 @@ class UserTurns:
             if active.committing:  # its reply has ended without it
                 await active.commit_ended()
                 continue
-            if not active.handing_over and self.queued and not core.time_limits.hung_up:
+            if not call.handing_over and self.queued and not call.time_limits.hung_up:
                 self._answer()
 
     def _answer_when_quiet(self) -> None:
         if self._speeches:
-            self._core.spawn(self.answer_queued())
+            self._call.spawn(self.answer_queued())
         else:
             self._answer()
 
@@ -202,7 +198,7 @@ class UserTurns:
 
     async def wait_for_turn(self) -> None:
         """Wait until it is the user's turn, or the call has ended."""
-        while not self.is_user_turn and self._core.ended is None:
+        while not self.is_user_turn and self._call.ended is None:
             waiter = asyncio.get_running_loop().create_future()
             self._waiters.append(waiter)
             await waiter
@@ -212,15 +208,9 @@ class UserTurns:
         if not self.is_user_turn:
             self._update()
 
-    def end(self, reason: EndReason) -> None:
-        """End the call, with the usage that has not been reported."""
-        if self._core.ended is None:
-            self._emit_spent()
-            self._core.end(reason)
-
     @property
     def _more_pending(self) -> bool:
-        return self._active.handoff_under_way or bool(self.queued)
+        return self._call.active.handoff_under_way or bool(self.queued)
 
     def _update(self) -> None:
         if self._speeches or self._more_pending:
@@ -231,10 +221,10 @@ class UserTurns:
             self._speak_fallback()
 
     def _speak_fallback(self) -> None:
-        core = self._core
-        if not core.listening or not core.has_session or is_closing(core.session):
+        call = self._call
+        if not call.can_speak:
             return  # nothing can be said any more
-        if self._last_interrupted and core.closing is None:
+        if self._last_interrupted and call.closing is None:
             # Interrupted by sounds without words: the user's earlier message is still unanswered.
             self._answer()
         else:
@@ -260,12 +250,12 @@ class UserTurns:
             return
         self.is_user_turn = True
         self._replies.pending_calls.forget_all()
-        core, active = self._core, self._active
-        if core.closing is not None:
-            self.end(core.closing)
+        call, active = self._call, self._call.active
+        if call.closing is not None:
+            call.end(call.closing)
             return
         self._emit_spent()
-        core.emit(YourTurn(self.turn, active.name, core.shared.version, self._expected()))
+        call.emit(YourTurn(self.turn, active.name, call.shared.version, self._expected()))
         self._wake_waiters()
 
     def _cancel_timer(self) -> None:
@@ -276,17 +266,17 @@ class UserTurns:
     def _withdraw(self) -> None:
         if self.is_user_turn:
             self.is_user_turn = False
-            self._core.emit(TurnWithdrawn(self.turn))
+            self._call.emit(TurnWithdrawn(self.turn))
 
     def _emit_spent(self) -> None:
         cost = self._replies.spending.take_unreported()
         if cost is not None:
-            self._core.emit(Spent(turn=self.turn, agent=self._active.name, **asdict(cost)))
+            self._call.emit(Spent(turn=self.turn, agent=self._call.active.name, **asdict(cost)))
 
     def _expected(self) -> str:
-        core, active = self._core, self._active
+        call, active = self._call, self._call.active
         try:
-            return core.policy.expects(core.shared.state, active.name, active.last_refusal)
+            return call.policy.expects(call.shared.state, active.name, active.last_refusal)
         except Exception:  # it is the user's turn all the same
             logger.exception("policy.expects failed")
             return "open"

@@ -228,7 +228,7 @@ class Spoken(RawModel):
         self.call.subscribe(self.events.append)
 
     def chat(self, **asked: Any) -> LLMStream:
-        self.call.core.spawn(self._speak(self.said.get(len(self.asked), [])))
+        self.call.spawn(self._speak(self.said.get(len(self.asked), [])))
         return super().chat(**asked)
 
     async def _speak(self, words: list[str]) -> None:

@@ -80,7 +80,7 @@ async def test_a_call_closes_at_any_moment_soon_once_and_whole(
                 whole(talk)
                 after = len(talk.events)
                 talk.call.user_said("Hello?")
-                assert talk.call.core.time_limits.hung_up
+                assert talk.call.time_limits.hung_up
                 assert len(talk.events) == after
 
 
@@ -184,7 +184,7 @@ async def test_fifty_handoffs_make_neither_the_prompt_nor_the_call_grow() -> Non
     async with Talk(fifty_handoffs()) as talk:
         for _ in range(50):
             await talk.user_says("The other one, please")
-            kept.append(sizes(*vars(talk.call).values()))
+            kept.append(sizes(talk.call, *vars(talk.call).values()))
         talk.holds()
         openings = [texts(context.items) for context in talk.model.asked[6::2]]
 

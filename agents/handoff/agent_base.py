@@ -60,11 +60,19 @@ class AgentBase(livekit_agents.Agent, Generic[S, C]):
     """
 
     name: ClassVar[str]
+    """In lower snake case; transfers to it are called ``transfer_to_<name>``."""
     prompt: Any
     offers: tuple[type[Command[S, C]] | type[Read[S, C]] | type[Action], ...] = ()
+    """The commands, reads and actions its model may call; commands and reads of this state."""
     opening: ClassVar[Opening]
+    """The instructions for its first reply."""
     model_settings: ClassVar[Mapping[str, Any]] = {}
+    """Settings of its model requests, such as ``temperature``: the ``extra_kwargs`` of its model's
+    ``chat``."""
     needs_answer: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Commands and actions, by ``op``, that need the user's answer first: refused in the turn in
+    which one of the tools listed has succeeded. One that lists itself is refused until the user has
+    spoken after it was first called with the same arguments."""
 
     def __init__(
         self, transfers: Sequence[RawFunctionTool[Any, Any]], carried: Sequence[ChatItem] = ()
