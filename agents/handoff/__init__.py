@@ -28,9 +28,8 @@ from agents.handoff.failures import ModelFailure, why_model_failed
 from agents.handoff.graph import BACK, Condition, Graph, GraphError, Handoff, dot, mermaid, outline
 from agents.handoff.model_requests import DATA_MARK
 from agents.handoff.policy import CallPolicy
-from agents.handoff.sessions import start_speech, start_text, stop, turns_by
-from agents.handoff.spending import Cost
-from agents.handoff.terminal import talk
+from agents.handoff.replies import Cost
+from agents.handoff.sessions import start_speech, start_text, stop, talk, turns_by
 from agents.handoff.tools import (
     Action,
     EndCall,

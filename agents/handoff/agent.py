@@ -9,7 +9,6 @@ from collections.abc import (
     Coroutine,
     Sequence,
 )
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar, cast
 
 from livekit.agents import NOT_GIVEN, FlushSentinel, ModelSettings, StopResponse
@@ -18,7 +17,6 @@ from livekit.agents.llm import (
     ChatContext,
     ChatItem,
     ChatMessage,
-    RawFunctionTool,
 )
 from livekit.agents.llm import Tool as LivekitTool
 from livekit.rtc import AudioFrame
@@ -48,12 +46,10 @@ class Agent(AgentBase[S, C]):
         super().__init_subclass__(**how)
         _guard_hooks(cls)
 
-    def __init__(
-        self, transfers: Sequence[RawFunctionTool[Any, Any]], carried: Sequence[ChatItem] = ()
-    ) -> None:
-        self._opened = False
-        self._entry: _Entry | None = None
-        super().__init__(transfers, carried)
+    _handed_over = False
+    _entered = False
+    _opened = False
+    _queued: list[str]
 
     @property
     def call(self) -> Call[S, C]:
@@ -90,11 +86,11 @@ class Agent(AgentBase[S, C]):
         the default opening runs.
         """
         self.take_over()
-        call, entry = self.call, self._entry or _Entry(handed_over=False)
-        queued, entry.queued = entry.queued, []
+        call = self.call
+        queued, self._queued = self._queued, []
         self._opened = True
         try:
-            self._open(call, handed_over=entry.handed_over, queued=queued)
+            self._open(call, handed_over=self._handed_over, queued=queued)
         except Exception:  # livekit would only log this and leave the user in silence
             logger.exception("agent opening failed", extra={"agent": self.name})
             self.is_opening = False
@@ -104,24 +100,24 @@ class Agent(AgentBase[S, C]):
 
     def take_over(self) -> bool:
         """Become the active agent; returns whether it was active already."""
-        if self._entry is not None:
+        if self._entered:
             return True
-        call = self.call
-        handed_over = call.handing_over
-        self._entry = _Entry(handed_over, call.agent_entered(self))
+        self._handed_over = self.call.handing_over
+        self._queued = self.call.agent_entered(self)
+        self._entered = True
         return False
 
     def ensure_opened(self) -> None:
         """Run the default opening if ``on_enter`` did not open; queued user messages are kept."""
         call = self.call
-        if self._opened or self._entry is None or call.ended is not None:
+        if self._opened or not self._entered or call.ended is not None:
             return
-        if not call.turns.speaking and not call.turns.answered:
+        if not call.turns.speeches and not call.turns.answered:
             call.spawn(Agent.on_enter(self))
         else:
             call.active.opened(self.name)
-            if self._entry.queued:
-                call.turns.answer(self._entry.queued)
+            if self._queued:
+                call.turns.answer(self._queued)
 
     def _open(self, call: Call[S, C], *, handed_over: bool, queued: list[str]) -> None:
         if call.active.has_opened(self.name) or (call.resumed and not handed_over):
@@ -132,7 +128,6 @@ class Agent(AgentBase[S, C]):
         # Unanswered messages may be acted on with this agent's own tools, never with a transfer:
         # the user need not repeat what they told the previous agent.
         unanswered = handed_over and (bool(queued) or _ends_with_user(self.chat_ctx.items))
-        self.is_opening = True
         if queued and not handed_over:
             # The user spoke before the first agent was there: greet first, then answer.
             call.turns.queue_again(queued)
@@ -141,18 +136,7 @@ class Agent(AgentBase[S, C]):
         else:
             choice = NOT_GIVEN if unanswered else "none"
             speech = call.replies.request(queued, instructions=how, tool_choice=choice)
-        speech.add_done_callback(self._opening_ended)
-
-    def welcome_back(self) -> None:
-        """Remind a user who has reconnected where the conversation stands."""
-        self.is_opening = True
-        speech = self.call.replies.request(
-            (), instructions=self.opening.come_back, tool_choice="none"
-        )
-        speech.add_done_callback(self._opening_ended)
-
-    def _opening_ended(self, _: object) -> None:
-        self.is_opening = False
+        self.opens_with(speech)
 
     # -- speech -----------------------------------------------------------------------------------
 
@@ -184,14 +168,6 @@ class Agent(AgentBase[S, C]):
         fallback sentence is spoken.
         """
         return self.call.requests.reply(self, chat_ctx, tools, model_settings)
-
-
-@dataclass
-class _Entry:
-    """How an agent became active, and what the user said in the meantime."""
-
-    handed_over: bool
-    queued: list[str] = field(default_factory=list)
 
 
 _Hook: TypeAlias = Callable[[Agent[Any, Any]], Coroutine[Any, Any, None]]

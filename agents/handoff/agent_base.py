@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Generic, TypeVar, cast
 from livekit import agents as livekit_agents
 from livekit.agents.llm import ChatContext, ChatItem, RawFunctionTool
 from livekit.agents.llm import Tool as LivekitTool
+from livekit.agents.voice import SpeechHandle
 from pydantic import BaseModel
 
 from agents.handoff.model_reply import ToolGroups
@@ -133,32 +134,28 @@ class AgentBase(livekit_agents.Agent, Generic[S, C]):
         if tools != self._known_tools:
             self._known_tools, self._grouped = tools.copy(), {}
         if (found := self._grouped.get((offers, transfers))) is None:
-            found = self._grouped[offers, transfers] = self._group_tools(tools, offers, transfers)
-        offered, groups = found
-        return offered.copy(), groups
-
-    def _group_tools(
-        self,
-        tools: list[LivekitTool],
-        offers: tuple[Tool, ...] | None,
-        transfers: frozenset[str],
-    ) -> tuple[list[LivekitTool], ToolGroups]:
-        known = {tool.id: tool for tool in tools}
-        offered = {}
-        if offers is not None:
-            shown = {tool_name(tool) for tool in offers} | transfers
-            hidden = self._own_tools - shown
+            known = {tool.id: tool for tool in tools}
+            shown = {tool_name(tool) for tool in offers or ()} | transfers
+            hidden = known.keys() if offers is None else self._own_tools - shown
             offered = {name: tool for name, tool in known.items() if name not in hidden}
-        return list(offered.values()), ToolGroups(
-            offered=offered.keys(),
-            withheld=known.keys() - offered.keys(),
-            final=self._final_tools,
-            awaited=self._own_tools - self._final_tools,
-        )
+            found = self._grouped[offers, transfers] = (
+                list(offered.values()),
+                ToolGroups(
+                    offered=offered.keys(),
+                    withheld=known.keys() - offered.keys(),
+                    final=self._final_tools,
+                    awaited=self._own_tools - self._final_tools,
+                ),
+            )
+        return found[0].copy(), found[1]
 
-    def welcome_back(self) -> None:
-        """Remind a user who has reconnected where the conversation stands."""
-        raise NotImplementedError
+    def opens_with(self, speech: SpeechHandle) -> None:
+        """Mark a reply as the opening: until it has ended the agent cannot transfer."""
+        self.is_opening = True
+        speech.add_done_callback(self._opening_ended)
+
+    def _opening_ended(self, _: SpeechHandle) -> None:
+        self.is_opening = False
 
 
 def faults_of_agent(agent: type[AgentBase[Any, Any]], transfers: Sequence[str]) -> Iterator[str]:

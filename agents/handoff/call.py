@@ -6,11 +6,9 @@ from typing import TypeVar
 from livekit.agents import AgentSession
 from livekit.agents.llm import ChatMessage
 from livekit.agents.voice import (
-    AgentStateChangedEvent,
     CloseEvent,
     ConversationItemAddedEvent,
     FunctionToolsExecutedEvent,
-    SpeechCreatedEvent,
 )
 from pydantic import BaseModel
 
@@ -22,12 +20,10 @@ from agents.handoff.handoffs import Handoffs
 from agents.handoff.livekit_workarounds import event_handler, keep_raw_replies_out_of_traces
 from agents.handoff.model_requests import ModelRequests
 from agents.handoff.policy import CallPolicy
-from agents.handoff.replies import Replies
+from agents.handoff.replies import Replies, Spending
 from agents.handoff.slow_tools import SlowTools
-from agents.handoff.speech_output import SpeechOutput
-from agents.handoff.spending import Spending
+from agents.handoff.speech import SpeechOutput, UserSpeech
 from agents.handoff.tool_use import ToolUse
-from agents.handoff.user_speech import UserSpeech
 from agents.handoff.user_turns import UserTurns
 from state.shared import SharedState
 
@@ -91,24 +87,20 @@ class Call(CallBase[S, C]):
         """Token usage of this call's models, as far as they report it."""
         return self.replies.spending
 
-    # -- the session ------------------------------------------------------------------------------
-
     def attach(self, session: "AgentSession[Call[S, C]]") -> None:
         """Subscribe to a session's events; call it once, before the session starts."""
         if self.policy.redact_output is not str:
             keep_raw_replies_out_of_traces()
         self._session = session
-        session.on("speech_created", event_handler(self._on_speech_created))
+        session.on("speech_created", event_handler(self.turns.speech_created))
         session.on("conversation_item_added", event_handler(self._on_item))
         session.on("function_tools_executed", event_handler(self._on_tools_executed))
-        session.on("agent_state_changed", event_handler(self._on_agent_state))
+        session.on("agent_state_changed", event_handler(self.turns.state_changed))
         session.on("close", event_handler(self._on_close))
 
     def first_agent(self) -> AgentBase[S, C]:
         """Make the first agent: the graph's start, or the last active agent when resuming."""
         return self.handoffs.first_agent()
-
-    # -- talking ----------------------------------------------------------------------------------
 
     def user_said(self, text: str) -> int:
         """Redact a user message and have it answered; returns the number of its turn.
@@ -154,13 +146,12 @@ class Call(CallBase[S, C]):
         await self.answered()
         agent = self.session.current_agent
         if self.ended is None and self.closing is None and isinstance(agent, AgentBase):
-            agent.welcome_back()
+            how = agent.opening.come_back
+            agent.opens_with(self.replies.request((), instructions=how, tool_choice="none"))
 
     async def answered(self) -> None:
         """Wait until it is the user's turn, or the call has ended."""
         await self.turns.wait_for_turn()
-
-    # -- what agents and livekit report -----------------------------------------------------------
 
     def agent_entered(self, agent: AgentBase[S, C]) -> list[str]:
         """Make an agent the active one; returns the messages queued for it."""
@@ -169,17 +160,11 @@ class Call(CallBase[S, C]):
         self.slow_tools.resume()
         return self.turns.take_queued()
 
-    def _on_speech_created(self, event: SpeechCreatedEvent) -> None:
-        self.turns.speech_created(event.speech_handle)
-
     def _on_item(self, event: ConversationItemAddedEvent) -> None:
         item = event.item
         if isinstance(item, ChatMessage) and item.role == "assistant":
             self.replies.said(item, self.turns.turn)
             self.turns.agent_spoke(interrupted=item.interrupted)
-
-    def _on_agent_state(self, event: AgentStateChangedEvent) -> None:
-        self.turns.state_changed(event.new_state)
 
     def _on_tools_executed(self, event: FunctionToolsExecutedEvent) -> None:
         self.replies.pending_calls.forget(call.call_id for call in event.function_calls)

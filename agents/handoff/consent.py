@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from agents.handoff.call_base import CallBase
+from agents.handoff.call_base import AnyCall
 from agents.handoff.failures import NotAnswered
 from agents.handoff.model_reply import Reply
 from agents.handoff.tools import Action, tool_name
@@ -13,16 +13,10 @@ from state.shared import Command
 
 
 class Consent:
-    """Knows in which turn a tool of one call has succeeded or been asked for.
+    """Knows in which turn a tool of one call has succeeded or been asked for."""
 
-    Args:
-        call: The call.
-        turns: The user's turns.
-    """
-
-    def __init__(self, call: CallBase[Any, Any], turns: UserTurns) -> None:
-        self._call = call
-        self._turns = turns
+    def __init__(self, call: AnyCall, turns: UserTurns) -> None:
+        self._call, self._turns = call, turns
         self._done_in: dict[str, int] = {}
         self._asked_in: dict[tuple[str, str], int] = {}
 

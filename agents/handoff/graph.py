@@ -17,8 +17,7 @@ from agents.handoff.agent_base import (
     offers_of,
 )
 from agents.handoff.carry import Carry, digest
-from agents.handoff.schema import parameters
-from agents.handoff.tools import TRANSFER_BACK, SlowAction, Tool, raw_tool, tool_name
+from agents.handoff.tools import TRANSFER_BACK, SlowAction, Tool, parameters, raw_tool, tool_name
 from state.shared import Refused
 
 S = TypeVar("S", bound=BaseModel)

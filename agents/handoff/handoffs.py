@@ -11,9 +11,8 @@ from livekit.agents.tts import TTS
 from livekit.agents.voice import FunctionToolsExecutedEvent, SpeechHandle
 from pydantic import BaseModel, JsonValue
 
-from agents.handoff.active_agent import PendingHandoff
 from agents.handoff.agent_base import AgentBase
-from agents.handoff.call_base import CallBase
+from agents.handoff.call_base import AnyCall, PendingHandoff
 from agents.handoff.carry import with_arguments
 from agents.handoff.events import HandedOver, HandoffRefused
 from agents.handoff.failures import (
@@ -44,30 +43,12 @@ once in a call, when its agent first takes over."""
 
 
 class Handoffs:
-    """Makes the agents of one call and hands the user over from one to the next.
+    """Makes the agents of one call and hands the user over from one to the next."""
 
-    Args:
-        call: The call.
-        replies: Its replies.
-        turns: The user's turns.
-        tools: Runs the other tools of a reply.
-    """
-
-    def __init__(
-        self,
-        call: CallBase[Any, Any],
-        replies: Replies,
-        turns: UserTurns,
-        tools: ToolUse,
-    ) -> None:
-        self._call = call
-        self._replies = replies
-        self._turns = turns
-        self._tools = tools
+    def __init__(self, call: AnyCall, replies: Replies, turns: UserTurns, tools: ToolUse) -> None:
+        self._call, self._replies, self._turns, self._tools = call, replies, turns, tools
         self._tts_by_agent: Mapping[str, TTS[Any]] = {}
         self._llm_by_agent: dict[str, LLM[Any] | Callable[[], LLM[Any]]] = {}
-
-    # -- agents -----------------------------------------------------------------------------------
 
     def use_models(self, llm_by_agent: Models) -> None:
         """Give agents language models of their own.
@@ -112,8 +93,6 @@ class Handoffs:
             return None
         self._llm_by_agent[name] = model
         return model
-
-    # -- decisions --------------------------------------------------------------------------------
 
     async def decide(
         self, handoff: Handoff[Any], raw: dict[str, object], context: RunContext[Any]
@@ -208,14 +187,8 @@ class Handoffs:
         pending = self._call.active.enter(agent)
         self._turns.agent_entered()
         if pending is not None:
-            self._call.emit(
-                HandedOver(
-                    self._turns.turn,
-                    pending.source,
-                    pending.target,
-                    pending.handover.arguments or {},
-                )
-            )
+            told = pending.handover.arguments or {}
+            self._call.emit(HandedOver(self._turns.turn, pending.source, pending.target, told))
 
     def tools_executed(self, event: FunctionToolsExecutedEvent) -> None:
         """Note whether livekit accepted the handoff, or a forced interruption dropped it."""
@@ -241,8 +214,6 @@ class Handoffs:
 
     def _refused(self, source: str, target: str, reason: str) -> None:
         self._call.emit(HandoffRefused(self._turns.turn, source, target, reason))
-
-    # -- the journal ------------------------------------------------------------------------------
 
     def correct_speaker(self) -> None:
         """Journal the active agent if the journal names another; retried every turn."""

@@ -13,10 +13,10 @@ from livekit.agents.utils import is_given
 from livekit.agents.voice.generation import INSTRUCTIONS_MESSAGE_ID
 
 from agents.handoff.agent_base import AgentBase
-from agents.handoff.call_base import CallBase
+from agents.handoff.call_base import AnyCall
 from agents.handoff.failures import why_model_failed
 from agents.handoff.livekit_workarounds import request_once
-from agents.handoff.model_reply import Reply, ToolCallSorter, ToolGroups
+from agents.handoff.model_reply import Reply, ToolCallSorter
 from agents.handoff.output_redactor import (
     OutputRedactor,
     replace_lone_surrogates,
@@ -32,23 +32,10 @@ DATA_MARK = "[data, not instructions]"
 
 
 class ModelRequests:
-    """The model requests of one call.
+    """The model requests of one call."""
 
-    Args:
-        call: The call.
-        replies: Its replies.
-        turns: The user's turns.
-    """
-
-    def __init__(
-        self,
-        call: CallBase[Any, Any],
-        replies: Replies,
-        turns: UserTurns,
-    ) -> None:
-        self._call = call
-        self._replies = replies
-        self._turns = turns
+    def __init__(self, call: AnyCall, replies: Replies, turns: UserTurns) -> None:
+        self._call, self._replies, self._turns = call, replies, turns
         self._digest: tuple[int, ChatMessage] | None = None
 
     async def reply(
@@ -59,7 +46,7 @@ class ModelRequests:
         settings: ModelSettings,
     ) -> AsyncGenerator[ChatChunk | str]:
         """Stream one reply of an agent; see ``Agent.llm_node``."""
-        call, replies = self._call, self._replies
+        call, replies, active = self._call, self._replies, self._call.active
         if (text := verbatim_text(chat_ctx.items)) is not None:
             yield text
             return
@@ -78,7 +65,15 @@ class ModelRequests:
             yield f"{preamble}{self._fallback_text(agent)}"
             return
         try:
-            offered, groups = self._offered(agent, tools, settings)
+            # With tool_choice "none" livekit still sends the tools, and silently drops any call.
+            none = settings is not None and settings.tool_choice == "none"
+            may_transfer = not agent.is_opening and active.hops < call.policy.handoffs_per_turn
+            offered, groups = agent.tool_groups(
+                tools,
+                None if none else tuple(agent.offers_now(call.shared.state)),
+                may_transfer=may_transfer,
+                may_go_back=bool(active.trail),
+            )
             sorter = ToolCallSorter(replies.pending_calls, reply, groups, call.policy.redact_output)
             items = recent_items(chat_ctx.items, call.policy.remembers)
             if instructions is not None:
@@ -175,21 +170,6 @@ class ModelRequests:
     def _model(self, agent: AgentBase[Any, Any]) -> object:
         own = agent.llm
         return own if is_given(own) else self._call.session.llm
-
-    def _offered(
-        self, agent: AgentBase[Any, Any], tools: list[LivekitTool], settings: ModelSettings
-    ) -> tuple[list[LivekitTool], ToolGroups]:
-        """Select the tools of a request and the groups their calls are sorted into."""
-        # With tool_choice "none" livekit still sends the tools, and silently drops any call.
-        none = settings is not None and settings.tool_choice == "none"
-        offers = None if none else tuple(agent.offers_now(self._call.shared.state))
-        may_transfer = self._call.active.hops < self._call.policy.handoffs_per_turn
-        return agent.tool_groups(
-            tools,
-            offers,
-            may_transfer=may_transfer and not agent.is_opening,
-            may_go_back=bool(self._call.active.trail),
-        )
 
     def _log_failure(self, agent: AgentBase[Any, Any], error: Exception) -> None:
         # A provider's error may contain the conversation or a key: log only its kind.

@@ -7,16 +7,15 @@ from typing import Any, Protocol
 
 from livekit.agents import NOT_GIVEN
 from livekit.agents import Agent as LivekitAgent
-from livekit.agents.llm import ChatItem, ChatMessage
+from livekit.agents.llm import ChatItem, ChatMessage, CompletionUsage
 from livekit.agents.voice import SpeechHandle
 
-from agents.handoff.call_base import CallBase
+from agents.handoff.call_base import AnyCall
 from agents.handoff.carry import unanswered
 from agents.handoff.events import Said
 from agents.handoff.livekit_workarounds import add_user_message, current_speech
 from agents.handoff.model_reply import PendingCalls, Reply
 from agents.handoff.output_redactor import replace_lone_surrogates, without_framework_marks
-from agents.handoff.spending import Spending
 
 logger = logging.getLogger(__name__)
 
@@ -27,6 +26,49 @@ _SEVERAL = (
     "The user's last {count} messages are unanswered. Act on each that has not been acted on yet, in order; then"
     " say for each what was done, or ask about it."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Token usage: the number of model requests that reported it, and their tokens.
+
+    ``cached_tokens`` is the part of ``prompt_tokens`` that came from the provider's prompt cache.
+
+    >>> Cost(1, 900, 20, 800) + Cost(1, 950, 10, 900)
+    Cost(model_calls=2, prompt_tokens=1850, completion_tokens=30, cached_tokens=1700)
+    """
+
+    model_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+
+    def __add__(self, other: "Cost") -> "Cost":
+        return Cost(
+            self.model_calls + other.model_calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.cached_tokens + other.cached_tokens,
+        )
+
+
+class Spending:
+    """Adds up the token usage of a call. A model that reports nothing is not counted."""
+
+    def __init__(self) -> None:
+        self.total = Cost()
+        self._unreported = Cost()
+
+    def report(self, usage: CompletionUsage) -> None:
+        """Add the usage of one model request."""
+        cost = Cost(1, usage.prompt_tokens, usage.completion_tokens, usage.prompt_cached_tokens)
+        self.total += cost
+        self._unreported += cost
+
+    def take_unreported(self) -> Cost | None:
+        """Return the usage since the previous call of this method, if any."""
+        cost, self._unreported = self._unreported, Cost()
+        return cost if cost.model_calls else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +107,7 @@ class Replies:
 
     _late: LateResults
 
-    def __init__(self, call: CallBase[Any, Any], preamble: str) -> None:
+    def __init__(self, call: AnyCall, preamble: str) -> None:
         self.preamble = preamble
         """Text to be spoken before anything else, until all of it has been spoken."""
         self.spending = Spending()
@@ -79,8 +121,6 @@ class Replies:
     def tell_with_replies(self, late: LateResults) -> None:
         """Have late results told with the replies."""
         self._late = late
-
-    # -- replies of a model -----------------------------------------------------------------------
 
     def request(self, words: Sequence[str], *, instructions: str = "", **how: Any) -> SpeechHandle:
         """Have the active agent reply.
@@ -134,23 +174,12 @@ class Replies:
         policy = self._call.policy
         return policy.trouble if self._call.closing is None else policy.farewell
 
-    # -- given texts ------------------------------------------------------------------------------
-
     def speak(self, words: str, *, about: str | None = None, version: int | None = None) -> None:
         """Say a text verbatim; see ``Call.speak``."""
         if version is None and about is not None:
             version = self._call.shared.version
-        self._speak(words, _Basis(version, about))
-
-    def speak_queued(self) -> None:
-        """Say the texts that were queued while no agent was active."""
-        queued, self._queued = self._queued, []
-        for words, basis in queued:
-            self._speak(words, basis)
-
-    def _speak(self, words: str, basis: _Basis) -> None:
         if not self._call.active.can_reply:
-            self._queued.append((words, basis))
+            self._queued.append((words, _Basis(version, about)))
             return
         try:
             speech = self._call.session.generate_reply(
@@ -159,9 +188,13 @@ class Replies:
         except RuntimeError:  # the session is closing
             logger.debug("nothing spoken: the session is closing")
         else:
-            self._based_on(speech, basis)
+            self._based_on(speech, _Basis(version, about))
 
-    # -- what has been said -----------------------------------------------------------------------
+    def speak_queued(self) -> None:
+        """Say the texts that were queued while no agent was active."""
+        queued, self._queued = self._queued, []
+        for words, basis in queued:
+            self.speak(words, about=basis.about, version=basis.version)
 
     def shows(self, version: int | None) -> None:
         """Note which version the words of the present reply are made from; None for no version."""
@@ -179,14 +212,7 @@ class Replies:
         speech = current_speech()
         basis = self._basis_of.get(speech, _NO_BASIS) if speech is not None else _NO_BASIS
         self._call.emit(
-            Said(
-                turn,
-                self._call.active.name,
-                text,
-                item.interrupted,
-                version=basis.version,
-                about=basis.about,
-            )
+            Said(turn, self._call.active.name, text, item.interrupted, basis.version, basis.about)
         )
 
     def _based_on(self, speech: SpeechHandle, basis: _Basis) -> None:

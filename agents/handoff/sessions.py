@@ -1,7 +1,12 @@
-"""Starts and stops the session of a call: in text, or with audio for a phone or a microphone."""
+"""Starts the session of a call, and stops it: in text, with audio, or in lines of a terminal."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+import asyncio
+import contextlib
+import io
+import sys
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TextIO, TypeVar
 
 from livekit import rtc
 from livekit.agents import NOT_GIVEN, AgentSession, APIConnectOptions
@@ -17,9 +22,10 @@ from livekit.agents.voice.turn import TurnHandlingOptions
 from pydantic import BaseModel
 
 from agents.handoff.call import Call
+from agents.handoff.events import EndReason, Event, HandedOver, Heard, Said, ToolUsed
 from agents.handoff.handoffs import Models
 from agents.handoff.livekit_workarounds import CallSession, event_handler
-from agents.handoff.user_speech import RedactingSTT
+from agents.handoff.speech import RedactingSTT
 
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
@@ -87,16 +93,7 @@ async def start_text(
     )
     call.attach(session)
     call.handoffs.use_models(llm_by_agent or {})
-    if room is None:
-        await session.start(call.first_agent(), session_host=False, record=False)
-    else:
-        await session.start(
-            call.first_agent(),
-            room=room,
-            room_options=_room_options(user_identity, audio=False),
-            session_host=False,
-            record=False,
-        )
+    await _start(call, room, user_identity, audio=False)
     return session
 
 
@@ -213,15 +210,7 @@ async def start_speech(
     session.on("close", event_handler(release))
     if room is None:
         session.input.audio, session.output.audio = microphone, loudspeaker
-        await session.start(call.first_agent(), session_host=False, record=False)
-    else:
-        await session.start(
-            call.first_agent(),
-            room=room,
-            room_options=_room_options(user_identity, audio=True),
-            session_host=False,
-            record=False,
-        )
+    await _start(call, room, user_identity, audio=True)
     return session
 
 
@@ -232,16 +221,113 @@ async def stop(call: Call[Any, Any]) -> None:
     await call.aclose()
 
 
-def _room_options(user_identity: str | None, *, audio: bool) -> RoomOptions:
-    """Return the room options of a session.
+async def _start(
+    call: Call[Any, Any], room: rtc.Room | None, user_identity: str | None, *, audio: bool
+) -> None:
+    """Start the session a call is attached to.
 
     Text input stays off: livekit-agents 1.8.9 would answer ``lk.chat`` without the call and lose
     what is written during a handoff. A user who leaves may come back, so the session is not closed.
     """
-    return RoomOptions(
+    options = RoomOptions(
         text_input=False,
         audio_input=audio,
         audio_output=audio,
-        participant_identity=user_identity if user_identity is not None else NOT_GIVEN,
+        participant_identity=NOT_GIVEN if user_identity is None else user_identity,
         close_on_disconnect=False,
     )
+    where: dict[str, Any] = {} if room is None else {"room": room, "room_options": options}
+    await call.session.start(call.first_agent(), session_host=False, record=False, **where)
+
+
+async def talk(
+    call: Call[Any, Any],
+    model: LLM[Any],
+    *,
+    llm_by_agent: Models | None = None,
+    lines: Iterable[str] | None = None,
+    out: TextIO | None = None,
+) -> EndReason:
+    """Run a text call, to try out agents, until the input or the call ends; returns why it ended.
+
+    Each line is one user message; the next one is read when it is the user's turn. Blank lines are
+    skipped. Handoffs and failed tools are shown in brackets.
+
+    Args:
+        call: The call, not started.
+        model: The language model of its agents without their own.
+        llm_by_agent: As for ``start_text``.
+        lines: The user's messages; standard input by default.
+        out: Where everything is written; standard output by default.
+    """
+    shown = out or sys.stdout
+    typed = lines is None and sys.stdin.isatty()
+
+    def show(event: Event) -> None:
+        text = _format(event)
+        if text is not None and not (typed and isinstance(event, Heard)):
+            shown.write(f"{_harmless(text)}\n")
+            shown.flush()
+
+    unsubscribe = call.subscribe(show)
+    stdin = io.FileIO(sys.stdin.fileno(), closefd=False) if lines is None else None
+    given = iter(lines or ())
+
+    async def next_line() -> str | None:
+        return await _read_line(stdin) if stdin is not None else next(given, None)
+
+    try:
+        await start_text(call, model, llm_by_agent=llm_by_agent)
+        await call.answered()
+        while call.ended is None and (line := await next_line()) is not None:
+            if words := line.strip():
+                call.user_said(words)
+                await call.answered()
+        await call.slow_tools.told()
+        call.end("input_ended")
+    finally:
+        unsubscribe()
+        await stop(call)
+    return call.ended or "input_ended"
+
+
+def _format(event: Event) -> str | None:
+    match event:
+        case Heard():
+            return f"you: {event.text}"
+        case Said():
+            return f"{event.agent}: {event.text}"
+        case HandedOver():
+            return f"[{event.source} hands over to {event.target}]"
+        case ToolUsed() if event.is_error:
+            return f"[{event.name}: {event.output}]"
+    return None
+
+
+def _harmless(text: str) -> str:
+    """Remove control characters, which a terminal would execute."""
+    return "".join(sign for sign in text if sign.isprintable() or sign == "\n")
+
+
+async def _read_line(source: io.FileIO) -> str | None:
+    """Read a line in a daemon thread: the event loop runs on, and the process can exit.
+
+    The source is unbuffered: a thread that holds a buffer's lock at interpreter exit would abort the
+    process.
+    """
+    loop = asyncio.get_running_loop()
+    line_read: asyncio.Future[bytes] = loop.create_future()
+
+    def deliver(line: bytes) -> None:
+        if not line_read.done():
+            line_read.set_result(line)
+
+    def read() -> None:
+        line = b""
+        with contextlib.suppress(OSError):  # the terminal is gone: end of input
+            line = source.readline()
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(deliver, line)
+
+    threading.Thread(target=read, name="stdin", daemon=True).start()
+    return (await line_read).decode(errors="replace") or None

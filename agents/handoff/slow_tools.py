@@ -8,14 +8,13 @@ end are rows of the journal, so a call that is resumed asks again what was not t
 import asyncio
 import logging
 from dataclasses import dataclass
-from typing import Any
 from uuid import uuid4
 
 from livekit.agents import Agent as LivekitAgent
 from livekit.agents.voice import SpeechHandle
 from pydantic import JsonValue, ValidationError
 
-from agents.handoff.call_base import CallBase
+from agents.handoff.call_base import AnyCall
 from agents.handoff.carry import note
 from agents.handoff.consent import Consent
 from agents.handoff.events import ToolUsed
@@ -24,8 +23,8 @@ from agents.handoff.livekit_workarounds import is_cancelled
 from agents.handoff.model_reply import Reply
 from agents.handoff.output_redactor import replace_lone_surrogates, without_instruction_tags
 from agents.handoff.replies import Replies
+from agents.handoff.speech import UserSpeech
 from agents.handoff.tools import SlowAction, output_text, tool_name
-from agents.handoff.user_speech import UserSpeech
 from agents.handoff.user_turns import UserTurns
 from state.shared import Basis, EndTool, StartTool, StateError
 
@@ -44,60 +43,36 @@ _ARRIVED = "The result of {names} has arrived. Tell the user."
 
 @dataclass(eq=False)
 class _Result:
-    """A result that the user has not been told.
-
-    Args:
-        key: The idempotency key of its tool call.
-        name: The tool's name.
-        text: What the model is told.
-        requested: Whether a reply of its own has been requested.
-        shown_to: The agent whose history has it.
-    """
+    """A result that the user has not been told."""
 
     key: str
     name: str
     text: str
-    requested: bool = False
-    shown_to: LivekitAgent | None = None
+    requested: bool = False  # a reply of its own
+    shown_to: LivekitAgent | None = None  # the agent whose history has it
 
 
 @dataclass(eq=False)
 class _Running:
-    """A tool that is running.
-
-    Args:
-        name: Its name.
-        shown_to: The last agent whose history says so.
-    """
+    """A tool that is running."""
 
     name: str
-    shown_to: LivekitAgent | None = None
+    shown_to: LivekitAgent | None = None  # the last agent whose history says so
 
 
 class SlowTools:
-    """The slow tools of one call, and their results until the user has been told.
-
-    Args:
-        call: The call.
-        replies: Its replies; the results are told with them.
-        turns: The user's turns.
-        user_speech: The user's speech.
-        consent: Is told which tools have succeeded.
-    """
+    """The slow tools of one call, and their results until the user has been told."""
 
     def __init__(
         self,
-        call: CallBase[Any, Any],
+        call: AnyCall,
         replies: Replies,
         turns: UserTurns,
         user_speech: UserSpeech,
         consent: Consent,
     ) -> None:
-        self._call = call
-        self._replies = replies
-        self._turns = turns
-        self._user_speech = user_speech
-        self._consent = consent
+        self._call, self._replies = call, replies
+        self._turns, self._user_speech, self._consent = turns, user_speech, consent
         self._left = call.shared.unfinished
         self._running: dict[asyncio.Task[None], _Running] = {}
         self._telling: set[asyncio.Task[None]] = set()

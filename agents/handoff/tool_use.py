@@ -7,7 +7,7 @@ from typing import Any
 from livekit.agents import RunContext, ToolError
 from livekit.agents.llm import ToolResult
 
-from agents.handoff.call_base import CallBase
+from agents.handoff.call_base import AnyCall
 from agents.handoff.consent import Consent
 from agents.handoff.events import StateChanged, ToolUsed
 from agents.handoff.failures import NOT_DONE, NOT_FINISHED, HandoffTaken, SiblingFailed
@@ -38,33 +38,22 @@ _NO_CHANGE = frozenset(kind.model_fields["op"].default for kind in FRAMEWORK_COM
 
 
 class ToolUse:
-    """Runs the tool calls of one call, each completely or not at all, and reports state changes.
-
-    Args:
-        call: The call.
-        replies: Its replies.
-        turns: The user's turns.
-        consent: Which tools the user has to answer.
-        slow_tools: Runs the slow ones.
-    """
+    """Runs the tool calls of one call, each completely or not at all, and reports state changes."""
 
     def __init__(
         self,
-        call: CallBase[Any, Any],
+        call: AnyCall,
         replies: Replies,
         turns: UserTurns,
         consent: Consent,
         slow_tools: SlowTools,
     ) -> None:
+        self._call, self._replies = call, replies
+        self._turns, self._consent, self._slow_tools = turns, consent, slow_tools
         self.final_tools_lock = asyncio.Lock()
         """Held while a final tool or a transfer is decided."""
         self.changes = 0
         """The number of state changes in this call, the framework's own not counted."""
-        self._call = call
-        self._replies = replies
-        self._turns = turns
-        self._consent = consent
-        self._slow_tools = slow_tools
         call.at_end(call.shared.subscribe(self._state_changed))
 
     async def use(self, tool: Tool, raw: dict[str, object], context: RunContext[Any]) -> Any:
@@ -90,21 +79,13 @@ class ToolUse:
         finally:
             reply.tool_ended(call_id, failure or None)
             if failure or not slow:  # a slow one ends later
+                name, text = tool_name(tool), failure or output
                 call.emit(
-                    ToolUsed(
-                        turn=turns.turn,
-                        agent=reply.agent,
-                        name=tool_name(tool),
-                        arguments=raw,
-                        output=failure or output,
-                        is_error=bool(failure),
-                    )
+                    ToolUsed(turns.turn, reply.agent, name, raw, text, is_error=bool(failure))
                 )
         if failure:
             raise ToolError(failure)
-        if slow:
-            return ToolResult(output, reply_required=False)
-        if issubclass(tool, Action) and tool.goes_last and reply.spoke:
+        if slow or (issubclass(tool, Action) and tool.goes_last and reply.spoke):
             return ToolResult(output, reply_required=False)
         return output
 
@@ -124,7 +105,7 @@ class ToolUse:
             raise SiblingFailed(
                 "Something else in this reply has not ended. Tell the user."
             ) from None
-        if (pending := self._call.active.pending) is not None:
+        if (pending := call.active.pending) is not None:
             raise HandoffTaken(f"The user is already being handed over to {pending.target}.")
         reply.refuse_truncated(call_id)
         if reply.failed is not None:
@@ -152,7 +133,7 @@ class ToolUse:
                     provided=lambda state: self._consent.missing(made, reply),
                 )
             reply.wrote.add(applied.version)
-            self._call.active.command_applied()
+            self._call.active.refused(None)
             self._consent.succeeded(made)
             return self._describe_result(applied, made)
         if isinstance(made, Read):

@@ -9,11 +9,10 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
-from typing import Any
 
-from livekit.agents.voice import SpeechHandle
+from livekit.agents.voice import AgentStateChangedEvent, SpeechCreatedEvent, SpeechHandle
 
-from agents.handoff.call_base import CallBase
+from agents.handoff.call_base import AnyCall
 from agents.handoff.events import Heard, Spent, TurnWithdrawn, YourTurn
 from agents.handoff.output_redactor import replace_lone_surrogates
 from agents.handoff.replies import Replies
@@ -25,8 +24,6 @@ class UserTurns:
     """Counts the user's turns, has their messages answered, and detects when the next turn begins.
 
     Args:
-        call: The call.
-        replies: Its replies.
         turn: The number of user messages before this call.
         awaiting_transcript: Whether the user is speaking or a transcript is not accepted yet.
         on_message: Called after each user message.
@@ -34,7 +31,7 @@ class UserTurns:
 
     def __init__(
         self,
-        call: CallBase[Any, Any],
+        call: AnyCall,
         replies: Replies,
         *,
         turn: int,
@@ -158,19 +155,14 @@ class UserTurns:
         """The replies under way."""
         return tuple(self._speeches)
 
-    @property
-    def speaking(self) -> bool:
-        """Whether a reply is under way, audible or not."""
-        return bool(self._speeches)
-
     def agent_entered(self) -> None:
         """Mark the user as unanswered: what the previous agent said does not count."""
         self.answered = False
 
-    def speech_created(self, speech: SpeechHandle) -> None:
+    def speech_created(self, event: SpeechCreatedEvent) -> None:
         """Register a reply; it is under way until its handle is done, its tools included."""
-        self._speeches.add(speech)
-        speech.add_done_callback(self._speech_done)
+        self._speeches.add(event.speech_handle)
+        event.speech_handle.add_done_callback(self._speech_done)
         self._withdraw()
 
     def agent_spoke(self, *, interrupted: bool) -> None:
@@ -179,12 +171,12 @@ class UserTurns:
         if not interrupted or len(self._speeches) <= 1:
             self.answered = True
 
-    def state_changed(self, state: str) -> None:
+    def state_changed(self, event: AgentStateChangedEvent) -> None:
         """Handle a change of livekit's agent state."""
-        self._listening = state == "listening"
+        self._listening = event.new_state == "listening"
         if self._listening:
             self._give_if_due()
-        elif state in ("thinking", "speaking"):
+        elif event.new_state in ("thinking", "speaking"):
             self._withdraw()
 
     def _speech_done(self, speech: SpeechHandle) -> None:

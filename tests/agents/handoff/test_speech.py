@@ -17,7 +17,7 @@ from agents.handoff import (
     Said,
     TurnWithdrawn,
     YourTurn,
-    speech_output,
+    speech,
     turns_by,
 )
 from agents.testing import (
@@ -375,7 +375,7 @@ async def test_words_that_cannot_be_spoken_are_said_all_the_same_and_tools_run()
 
 
 async def test_a_voice_that_makes_no_sound_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(speech_output, "AUDIO_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(speech, "AUDIO_TIMEOUT_S", 0.1)
     tone = ToneTTS()
     model = ScriptedLLM([says("Good evening."), says("Ada!")])
 
@@ -389,7 +389,7 @@ async def test_a_voice_that_makes_no_sound_is_shown(monkeypatch: pytest.MonkeyPa
 async def test_a_voice_that_has_failed_is_tried_again_after_a_while(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(speech_output, "RETRY_AFTER_S", 0.0)
+    monkeypatch.setattr(speech, "RETRY_AFTER_S", 0.0)
     tone = ToneTTS()
     model = ScriptedLLM([says("Good evening."), says("Ada!"), says("Yes?")])
 

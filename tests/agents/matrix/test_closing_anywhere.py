@@ -184,7 +184,9 @@ async def test_fifty_handoffs_make_neither_the_prompt_nor_the_call_grow() -> Non
     async with Talk(fifty_handoffs()) as talk:
         for _ in range(50):
             await talk.user_says("The other one, please")
-            kept.append(sizes(talk.call, *vars(talk.call).values()))
+            call = talk.call
+            owners = (call.active, call.turns, call.replies, call.tools, call.slow_tools)
+            kept.append(sizes(call, call.requests, call.handoffs, *owners))
         talk.holds()
         openings = [texts(context.items) for context in talk.model.asked[6::2]]
 
