@@ -1,23 +1,12 @@
-"""The base class of agents: instructions, tools, opening, and the model request."""
+"""The base class of an application's agents: how they open, hear, think and speak in a call."""
 
 import functools
 import logging
-from collections.abc import (
-    AsyncIterable,
-    AsyncIterator,
-    Callable,
-    Coroutine,
-    Sequence,
-)
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Sequence
 from typing import Any, TypeAlias, TypeVar, cast
 
 from livekit.agents import NOT_GIVEN, FlushSentinel, ModelSettings, StopResponse
-from livekit.agents.llm import (
-    ChatChunk,
-    ChatContext,
-    ChatItem,
-    ChatMessage,
-)
+from livekit.agents.llm import ChatChunk, ChatContext, ChatItem, ChatMessage
 from livekit.agents.llm import Tool as LivekitTool
 from livekit.rtc import AudioFrame
 from pydantic import BaseModel
@@ -42,14 +31,14 @@ class Agent(AgentBase[S, C]):
     """Its instructions, or a static method that takes state, context and call and returns them. It is
     called for every model request and must not block."""
 
+    _entered = False
+    _handed_over = False
+    _opened = False
+    _queued: list[str]
+
     def __init_subclass__(cls, **how: Any) -> None:
         super().__init_subclass__(**how)
         _guard_hooks(cls)
-
-    _handed_over = False
-    _entered = False
-    _opened = False
-    _queued: list[str]
 
     @property
     def call(self) -> Call[S, C]:
