@@ -1,9 +1,11 @@
 """What every test may rely on."""
 
 import asyncio
+import logging
 import secrets
 import sys
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -34,6 +36,43 @@ def livekit() -> "Iterator[LiveKit]":
 def room_name() -> str:
     """A room that no other test has."""
     return f"room-{secrets.token_hex(8)}"
+
+
+@pytest.fixture
+def clean_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working directory and home, with nothing set in the environment."""
+    from bella_vista.settings import Settings
+
+    monkeypatch.chdir(tmp_path)
+    for field in Settings.model_fields:
+        monkeypatch.delenv(Settings.variable(field), raising=False)
+    for name in ("XDG_DATA_HOME", "XDG_STATE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The address of an empty database, once a file and once on a server."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path}/states.db"
+        return
+    running: Server = request.getfixturevalue("postgresql")
+    with running.empty_database() as lent:
+        yield lent
+
+
+@pytest.fixture
+def logs_as_before() -> Iterator[None]:
+    """Restore the root logger after a command has configured it."""
+    root, livekit = logging.getLogger(), logging.getLogger("livekit")
+    before = (root.handlers[:], root.level, livekit.level)
+    yield
+    for handler in set(root.handlers) - set(before[0]):
+        handler.close()
+    root.handlers[:], root.level, livekit.level = before
+    logging.captureWarnings(False)
 
 
 _SERVERS = {"livekit", "own_server", "postgresql"}
