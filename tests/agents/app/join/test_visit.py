@@ -52,6 +52,9 @@ class Played:
     async def hold(self, *, fresh: bool = False, resume_code: str | None = None) -> Reason:
         return await self.visit.run(fresh=fresh, resume_code=resume_code, again=AGAIN)
 
+    def what_happened(self) -> str:
+        return self.text
+
     @property
     def text(self) -> str:
         return self.out.getvalue()

@@ -73,6 +73,10 @@ class Checked:
             assert CONTRACT["errors"][str(reply["error"]["code"])] == reply["error"]["type"]
         return reply
 
+    def what_happened(self) -> str:
+        """Return everything that reached the client."""
+        return self.client.what_happened()
+
     async def refused(
         self, method: str, payload: Mapping[str, Any] | str | None = None, **how: Any
     ) -> dict[str, Any]:

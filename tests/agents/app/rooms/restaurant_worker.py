@@ -178,6 +178,10 @@ class Worker:
     def __init__(self, running: Running) -> None:
         self.running = running
 
+    def what_happened(self) -> str:
+        """Return what it has logged so far."""
+        return self.running.what_happened()
+
     async def registered(self, times: int = 1) -> None:
         """Wait until the server has taken it in."""
         await self.running.says('"worker registered"', times=times)
@@ -197,7 +201,7 @@ class Worker:
         await until(
             lambda: len(self.logged(message, room)) >= times,
             seconds,
-            f"{message!r} in\n{self.running.text}",
+            f"{message!r} in the log",
         )
         return self.logged(message, room)[times - 1]
 
@@ -265,7 +269,7 @@ async def answering(client: Client, *dead: Job) -> tuple[str, dict[str, Any]]:
                 with suppress(rtc.RpcError):
                     return one.identity, await client.call("hello", to=one.identity, timeout_s=3)
         await asyncio.sleep(0.02)
-    raise AssertionError("nobody answers the hello")
+    raise AssertionError(f"no agent answers the hello\n{client.what_happened()}")
 
 
 async def hello_of_another(client: Client, dead: Job) -> dict[str, Any]:
@@ -296,6 +300,6 @@ async def turn(client: Client, number: int, seconds: float = LONG_S) -> dict[str
     await until(
         lambda: any(one["turn"] >= number for one in your_turns(client)),
         seconds,
-        f"turn {number} among {client.turns}; said: {client.said}",
+        f"turn {number}",
     )
     return next(one for one in reversed(your_turns(client)) if one["turn"] >= number)

@@ -57,6 +57,10 @@ class Running:
         for line in self.process.stderr or ():
             self.lines.append(line.rstrip("\n"))
 
+    def what_happened(self) -> str:
+        """Return what it has written, and its exit code if it has ended."""
+        return f"{self.text}\nexit code: {self.process.poll()}"
+
     @property
     def text(self) -> str:
         return "\n".join(self.lines)
@@ -69,7 +73,7 @@ class Running:
         await until(
             lambda: self.text.count(text) >= times or self.process.poll() is not None,
             seconds,
-            f"{text!r} in\n{self.text}",
+            f"{text!r} in the log",
         )
         if self.process.poll() is not None:
             self._reader.join(5)
@@ -87,7 +91,7 @@ class Running:
 
     async def ends(self, seconds: float = LONG_S) -> int:
         """Wait for its end; returns the exit code."""
-        await until(lambda: self.process.poll() is not None, seconds, f"the end of\n{self.text}")
+        await until(lambda: self.process.poll() is not None, seconds, "the end of the process")
         self._reader.join(5)
         return self.process.returncode
 
@@ -171,7 +175,7 @@ async def answer(
             with suppress(rtc.RpcError):
                 return await client.call("who", to=agent.identity, timeout_s=1)
         await asyncio.sleep(0.02)
-    raise AssertionError("nobody answers")
+    raise AssertionError(f"no agent answers\n{client.what_happened()}")
 
 
 def alive(pid: int) -> bool:
