@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from livekit.agents.llm import LLM
 
     from agents.app.replay.form import Fields
-    from agents.app.rooms.page import Comments
+    from agents.app.rooms.comments import Changes, Comment
     from agents.app.serving.worker import Worker
     from agents.app.states import ListedState
     from agents.app.terminal.summary import Summary
@@ -101,10 +101,10 @@ def _page() -> "PageSpec[OrderState, OrderContext]":
     return ORDER_PAGE
 
 
-def _comments(context: "OrderContext") -> "Comments":
-    from bella_vista.page_comments import PageComments
+def _comment(changes: "Changes[OrderState, OrderContext]") -> "Comment | None":
+    from bella_vista.page_comments import comment
 
-    return PageComments(context)
+    return comment(changes)
 
 
 def _refuse_resume(order: "OrderState", context: "OrderContext") -> str | None:
@@ -227,7 +227,7 @@ APP: "App[OrderState, OrderContext]" = App(
     summary=_summary,
     attributes=lambda order: {"stage": order.stage.value},
     choices=_choices,
-    comments=_comments,
+    comment=_comment,
     terms=_terms,
     transfer_to=lambda context: context.menu.restaurant.transfer_to,
     caller_number=_caller_number,

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from livekit.agents.llm import LLM
 
     from agents.app.replay.form import Fields
+    from agents.app.rooms.comments import Changes, Comment
     from agents.app.states import ListedState
     from agents.app.terminal.summary import Summary
     from agents.handoff import Call, CallPolicy, Graph
@@ -127,7 +128,8 @@ class App(Generic[S, C]):
             the reason for staff.
         attributes: LiveKit attributes of the agent besides agent and version, without the prefix.
         choices: The choices that a user has at their turn, if they are to choose.
-        comments: Makes what decides how an agent comments on changes made in a client.
+        comment: Words what an agent says to changes that the user made in a client; without it they
+            are not commented on.
         terms: Words that speech-to-text should know, for a context.
         transfer_to: The telephone number to which a caller is transferred who cannot be served.
         settings: The settings' class; by default those of every application.
@@ -178,7 +180,7 @@ class App(Generic[S, C]):
     given_up: "Callable[[SharedState[S, C], str], Any] | None" = None
     attributes: Callable[[S], Mapping[str, str]] = lambda state: {}
     choices: "Callable[[Call[S, C]], Sequence[str]] | None" = None
-    comments: Callable[[C], Any] | None = None
+    comment: "Callable[[Changes[S, C]], Comment | None] | None" = None
     terms: Callable[[C], Sequence[str]] = lambda context: ()
     transfer_to: Callable[[C], str | None] = lambda context: None
     settings: type[AppSettings] = AppSettings

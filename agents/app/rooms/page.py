@@ -5,12 +5,13 @@ In the other direction, an agent comments on what the user does on the page.
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from livekit import rtc
 from pydantic import BaseModel
 
 from agents.app.app import App
+from agents.app.rooms.comments import Comments
 from agents.app.rooms.sentences import your_turn
 from agents.handoff import (
     Call,
@@ -39,53 +40,6 @@ _EVERY_TURN = 1 << 53
 
 EndReason = Literal["agent_ended", "user_left", "moved", "failed"]
 """Why a call is over, as clients are told."""
-
-
-class Comments(Protocol):
-    """Decides how an agent comments on changes that the user made in a client."""
-
-    @property
-    def waiting(self) -> bool:
-        """Whether there is anything to comment on."""
-        ...
-
-    def add(self, applied: Applied[Any]) -> None:
-        """Add a change that the user made in a client."""
-
-    def add_foreign(self, applied: Applied[Any]) -> None:
-        """Add a change by another actor."""
-
-    def agent_said(self, text: str) -> None:
-        """Take note of what an agent has said."""
-
-    def discard(self) -> None:
-        """Drop the changes: the user has been told or shown how the state stands."""
-
-    def take_comment(self, state: Any) -> str:
-        """Return the comment and drop the changes; an empty text if there is nothing to say."""
-        ...
-
-
-class _NoComments:
-    """Comments on nothing: every change is visible in the client that made it."""
-
-    waiting = False
-
-    def add(self, applied: Applied[Any]) -> None:
-        """Do nothing."""
-
-    def add_foreign(self, applied: Applied[Any]) -> None:
-        """Do nothing."""
-
-    def agent_said(self, text: str) -> None:
-        """Do nothing."""
-
-    def discard(self) -> None:
-        """Do nothing."""
-
-    def take_comment(self, state: Any) -> str:
-        """Return nothing."""
-        return ""
 
 
 class Page(Generic[S, C]):
@@ -121,8 +75,8 @@ class Page(Generic[S, C]):
         self._silent = silent
         self._views = views
         self._app = app
-        make = app.comments
-        self._comments: Comments = _NoComments() if make is None else make(call.shared.context)
+        self._comments = Comments(call.shared.context, app.comment)
+        call.reply_hint = lambda: self._comments.hint(call.state)
         self._comment_timer: asyncio.TimerHandle | None = None
         self._push_timer: asyncio.TimerHandle | None = None
         self._attributes = Attributes(agent)
@@ -239,7 +193,7 @@ class Page(Generic[S, C]):
                 self._cancel_comment()
                 self._notices.withdraw(event.turn)
             case Said():
-                self._comments.agent_said(event.text)
+                self._comments.agent_said(event)
             case YourTurn():
                 self._push_change()  # the notice names a version that the client has by then
                 self._notices.give(self._notice(event))
@@ -281,9 +235,7 @@ class Page(Generic[S, C]):
 
     def _on_change(self, applied: Applied[S]) -> None:
         self._push_change_soon()  # also after the end: others change it as well
-        if applied.actor != self._app.page_spec.user:
-            self._comments.add_foreign(applied)
-        else:
+        if applied.actor == self._app.page_spec.user:
             self._comments.add(applied)
             self._touched()
             self._comment_soon()
@@ -306,5 +258,5 @@ class Page(Generic[S, C]):
         # over.
         if call.ended is not None or not call.turns.is_user_turn:
             return
-        if words := self._comments.take_comment(call.state):
-            call.speak(words)
+        if (comment := self._comments.next(call.state)) is not None:
+            call.speak(comment.words, about=comment.about)

@@ -473,13 +473,14 @@ class RoomJob(Generic[S, C]):
     def _on_end(self, event: Ended) -> None:
         conversation = self._conversation
         if event.reason != "failed":
+            if conversation is not None:
+                conversation.session.end()
             if conversation is None or conversation.call.closing is None or self._outcome.done():
                 # The session was closed from outside, as at the end of the job.
                 self._finish(RoomOutcome.COMPLETED)
                 return
             self._over_at = asyncio.get_running_loop().time()
             self._over.set()
-            conversation.session.end()
             self._rejoin.note_connection()
             conversation.page.ended(
                 "agent_ended" if event.reason == "agent_ended" else "user_left",
