@@ -18,6 +18,7 @@ from pydantic import BaseModel, JsonValue
 from agents.app.channel import Channel
 from agents.app.clock import running_clock
 from agents.app.faults import InputError
+from agents.app.parts import Forgetting
 from agents.app.settings import AppSettings, settings_of
 from agents.app.words import Words
 
@@ -140,7 +141,9 @@ class App(Generic[S, C]):
         schemas: Further schemas that the command line writes, by name.
         listing: Formats a list of stored states; by default a line each.
         text: Formats one stored state; by default its summary.
-        state_commands: Further commands beside ``list`` and ``show``, as ``forget``.
+        forgetting: What is kept of a stored state when its user is erased.
+        state_commands: Further commands beside ``list``, ``show`` and ``forget``; one with the same
+            name replaces it.
         commands: Further commands of the command line.
         fields: Returns the form of the fields of the view in conversation files; by default those of its JSON.
         start_from: Returns the commands that lead from a new state to the fields of a conversation
@@ -191,6 +194,7 @@ class App(Generic[S, C]):
     schemas: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
     listing: "Callable[[Sequence[ListedState[S]]], str] | None" = None
     text: Callable[[S], str] | None = None
+    forgetting: Forgetting[S, C] = field(default_factory=Forgetting)
     state_commands: "Callable[[App[S, C]], typer.Typer] | None" = None
     commands: "Callable[[App[S, C]], typer.Typer] | None" = None
     fields: "Callable[[], type[Fields]] | None" = None
