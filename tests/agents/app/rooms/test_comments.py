@@ -95,7 +95,7 @@ async def serving(
         FakeAgent("agent", nowhere),
         call,
         Views(lambda: (call.shared.version, {})),
-        guest="ada",
+        user="ada",
         silent=True,
     )
     try:
