@@ -32,7 +32,7 @@ from agents.app.clock import in_zone
 from agents.app.job_metadata import JobMetadata
 from agents.app.join.client import ClientEvent, RoomClient, Said, TurnNotice
 from agents.app.livekit_server import BUILD_COMMAND, LocalServer, find_program
-from agents.app.models.choice import language_model
+from agents.app.models.choice import language_model, models_of_agents
 from agents.app.rooms.media import Media
 from agents.app.rooms.process_context import ProcessContext
 from agents.app.rooms.room_job import RoomJob
@@ -131,7 +131,8 @@ class AppUnderTest(Generic[S, C]):
             model: Another model.
         """
         shared = state if isinstance(state, SharedState) else self.shared(state, agent=agent)
-        return Conversation(self.app.call(shared), model or self._model(script))
+        own = {} if script or model else self._models()
+        return Conversation(self.app.call(shared), model or self._model(script), llm_by_agent=own)
 
     def store(self) -> SqlStore:
         """Open the database: an async context manager. Two of them are like two processes."""
@@ -167,6 +168,7 @@ class AppUnderTest(Generic[S, C]):
                 context=self.context,
                 store=store,
                 model=lambda: self._model(script),
+                models=lambda: {} if script else self._models(),
                 media=Media(None),
                 secret=secrets.token_hex(32),
                 grace_s=self.settings.grace,
@@ -209,6 +211,9 @@ class AppUnderTest(Generic[S, C]):
         return (
             ScriptedLLM(script) if script else language_model(self.app, self.context, self.settings)
         )
+
+    def _models(self) -> dict[str, LLM[Any]]:
+        return models_of_agents(self.app, self.context, self.settings)
 
 
 class RoomUnderTest:
