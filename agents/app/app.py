@@ -113,6 +113,9 @@ class App(Generic[S, C]):
         methods: Further RPC methods.
         page: Makes all that clients can read and change, instead of the four above.
         model: Builds the language model that needs no key, named ``local``.
+        models: Language models of single agents, by the agent's name: each a function of context and
+            settings that builds one, or returns ``None`` for the call's model. A script answers for
+            all agents.
         summary: The view as a person in a terminal sees it; by default each field that is set.
         title: What the application calls itself, for a context.
         owner: The owner of stored states, for a context; states of several owners may share a
@@ -170,6 +173,7 @@ class App(Generic[S, C]):
     methods: "Sequence[PageMethod[S, C]]" = ()
     page: "Callable[[], PageSpec[S, C]] | None" = None
     model: "Callable[[C, Any], LLM[Any]] | None" = None
+    models: "Mapping[str, Callable[[C, Any], LLM[Any] | None]]" = field(default_factory=dict)
     summary: "Callable[[Mapping[str, Any]], Summary] | None" = None
     title: Callable[[C], str] | None = None
     owner: Callable[[C], str] | None = None
@@ -233,8 +237,15 @@ class App(Generic[S, C]):
                 _ = self.page_spec
             except PageFaults as error:
                 yield from (f"roles, objects, methods: {fault}" for fault in error.faults)
+        if not callable(self.graph):
+            yield from self._faults_of_models(self.graph)
         if not issubclass(self.settings, AppSettings):
             yield f"settings: {self.settings.__name__} has to derive from AppSettings"
+
+    def _faults_of_models(self, graph: "Graph[S]") -> Iterator[str]:
+        if unknown := [name for name in self.models if name not in graph.agents]:
+            known = ", ".join(graph.agents)
+            yield f"models: there is no agent {', '.join(unknown)}: there are {known}"
 
     # -- what the parts of the framework ask it ----------------------------------------------------
 
@@ -270,10 +281,17 @@ class App(Generic[S, C]):
 
     @cached_property
     def agents(self) -> "Graph[S]":
-        """The graph."""
+        """The graph.
+
+        Raises:
+            AppFaults: It has no agent of a name in ``models``.
+        """
         from agents.handoff import Graph
 
-        return self.graph if isinstance(self.graph, Graph) else self.graph()
+        graph = self.graph if isinstance(self.graph, Graph) else self.graph()
+        if faults := list(self._faults_of_models(graph)):
+            raise AppFaults(faults)
+        return graph
 
     def view_of(self, state: S, version: int, agent: str | None) -> View:
         """Return the view of a state."""
