@@ -198,7 +198,7 @@ class App(Generic[S, C]):
     schemas: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
     listing: "Callable[[Sequence[ListedState[S]]], str] | None" = None
     text: Callable[[S], str] | None = None
-    forgetting: Forgetting[S, C] = field(default_factory=Forgetting)
+    forgetting: Forgetting[S, C] = field(default_factory=Forgetting[S, C])
     state_commands: "Callable[[App[S, C]], typer.Typer] | None" = None
     commands: "Callable[[App[S, C]], typer.Typer] | None" = None
     fields: "Callable[[], type[Fields]] | None" = None
