@@ -1,7 +1,7 @@
 """What the agents of one call say: replies requested from a model, and given texts."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -114,9 +114,14 @@ class Replies:
         self.pending_calls = PendingCalls()
         """The tool calls that have not started, with the replies they belong to."""
         self._call = call
+        self._hint: Callable[[], str] = str
         self._shown_turn = 0
         self._queued: list[tuple[str, _Basis]] = []
         self._basis_of: dict[SpeechHandle, _Basis] = {}
+
+    def use_hint(self, hint: Callable[[], str]) -> None:
+        """Ask a function for instructions with every request; it returns an empty text for none."""
+        self._hint = hint
 
     def tell_with_replies(self, late: LateResults) -> None:
         """Have late results told with the replies."""
@@ -143,6 +148,7 @@ class Replies:
             hint = unanswered_hint(agent.chat_ctx.items, len(said))
             instructions = f"{instructions} {hint}".strip()
         instructions = f"{instructions} {self._late.present(agent)}".strip()
+        instructions = f"{instructions} {self._hint()}".strip()
         speech = session.generate_reply(
             user_input=said[-1] if said else NOT_GIVEN,
             instructions=instructions or NOT_GIVEN,
