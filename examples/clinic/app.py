@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from livekit.agents.llm import LLM
 from platformdirs import user_data_path
@@ -9,7 +10,7 @@ from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
 from agents.app.app import App, Environment
-from agents.app.parts import Forgetting
+from agents.app.parts import CommandLine, Forgetting, Rooms, Stored, Terminal
 from agents.app.settings import AppSettings
 from examples.clinic.clinic import Clinic, load_clinic
 from examples.clinic.desk import DESK, policy
@@ -57,7 +58,6 @@ APP: App[ClinicState, Clinic] = App(
     noun="visit",
     plural="visits",
     prefix="clinic",
-    help="Maple Street Dental: a front desk of four agents.",
     state=ClinicState,
     settings=Settings,
     context=context,
@@ -69,7 +69,9 @@ APP: App[ClinicState, Clinic] = App(
     methods=(BOOK,),
     model=model,
     title=lambda clinic: clinic.facts.name,
-    attributes=lambda visit: {"stage": visit.stage},
-    refuse_resume=lambda visit, clinic: "is over" if visit.arrived else None,
+    stored=Stored(refuse_resume=lambda visit, clinic: "is over" if visit.arrived else None),
     forgetting=Forgetting(keep=without_patient, identifying=("name", "phone", "member_id")),
+    rooms=Rooms(attributes=lambda visit: {"stage": visit.stage}),
+    terminal=Terminal(zone=lambda visit, clinic: ZoneInfo(clinic.facts.timezone)),
+    command_line=CommandLine(help="Maple Street Dental: a front desk of four agents."),
 )

@@ -121,7 +121,7 @@ class Page(Generic[S, C]):
         self._silent = silent
         self._views = views
         self._app = app
-        make = app.comments
+        make = app.rooms.comments
         self._comments: Comments = _NoComments() if make is None else make(call.shared.context)
         self._comment_timer: asyncio.TimerHandle | None = None
         self._push_timer: asyncio.TimerHandle | None = None
@@ -140,7 +140,7 @@ class Page(Generic[S, C]):
         shown = {
             # The next agent is known as soon as the handoff is stored, before its first word.
             "active_agent": call.shared.speaker or call.speaker,
-            **self._app.attributes(call.state),
+            **self._app.rooms.attributes(call.state),
             "version": str(call.shared.version),
         }
         prefix = self._app.prefix
@@ -265,8 +265,8 @@ class Page(Generic[S, C]):
 
     def _notice(self, event: YourTurn) -> dict[str, Any]:
         named: list[str] = []
-        if event.expects == "choice" and self._app.choices is not None:
-            named = [*self._app.choices(self._call)]
+        if event.expects == "choice" and self._app.rooms.choices is not None:
+            named = [*self._app.rooms.choices(self._call)]
         return {
             "turn": event.turn,
             "your_turn": True,
