@@ -12,16 +12,12 @@ from agents.app.app import App, Environment
 from agents.app.settings import AppSettings
 from examples.clinic.clinic import Clinic, load_clinic
 from examples.clinic.desk import DESK, policy
-from examples.clinic.page import BOOK, ROLES, view
+from examples.clinic.page import BOOK, ROLES, comment, view
 from examples.clinic.visit import ClinicState
 
 
 class Settings(AppSettings):
-    """The settings of every application, and the clinic's own.
-
-    Args:
-        calendar: The file of the calendar's table.
-    """
+    """The settings of every application, and the file of the calendar's table."""
 
     model_config = SettingsConfigDict(env_prefix="CLINIC_")
 
@@ -60,6 +56,7 @@ APP: App[ClinicState, Clinic] = App(
     view=view,
     roles=ROLES,
     methods=(BOOK,),
+    comment=comment,
     model=model,
     title=lambda clinic: clinic.facts.name,
     attributes=lambda visit: {"stage": visit.stage},
