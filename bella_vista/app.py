@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from livekit.agents.llm import LLM
 
     from agents.app.replay.form import Fields
-    from agents.app.rooms.page import Comments
+    from agents.app.rooms.comments import Changes, Comment
     from agents.app.serving.worker import Worker
     from agents.app.states import ListedState
     from agents.app.terminal.summary import Summary
@@ -111,10 +111,10 @@ def _page() -> "PageSpec[OrderState, OrderContext]":
     return ORDER_PAGE
 
 
-def _comments(context: "OrderContext") -> "Comments":
-    from bella_vista.page_comments import PageComments
+def _comment(changes: "Changes[OrderState, OrderContext]") -> "Comment | None":
+    from bella_vista.page_comments import comment
 
-    return PageComments(context)
+    return comment(changes)
 
 
 def _refuse_resume(order: "OrderState", context: "OrderContext") -> str | None:
@@ -250,7 +250,7 @@ APP: "App[OrderState, OrderContext]" = App(
     rooms=Rooms(
         attributes=lambda order: {"stage": order.stage.value},
         choices=_choices,
-        comments=_comments,
+        comment=_comment,
         terms=_terms,
         words=Words(
             not_found="I am sorry, I could not find the order you wanted to go on with.",

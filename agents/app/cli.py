@@ -301,8 +301,9 @@ def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
             from agents.app.transcript import group_by_call, transcript_data
 
             calls, zone = group_by_call(said), _zone(app, state, database)
-            view |= transcript_data(calls, zone)
-            text += f"\n\n{transcript_page(calls, zone)}"
+            user = app.page_spec.user
+            view |= transcript_data(calls, zone, user)
+            text += f"\n\n{transcript_page(calls, zone, user)}"
         typer.echo(json.dumps(view, ensure_ascii=False, indent=2) if as_json else printable(text))
 
     @states.command(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from agents.app.app import App
     from agents.app.replay.form import Fields
+    from agents.app.rooms.comments import Changes, Comment
     from agents.app.states import ListedState
     from agents.app.terminal.summary import Summary
     from agents.handoff import Call
@@ -111,14 +112,15 @@ class Rooms(Generic[S, C]):
     Args:
         attributes: LiveKit attributes of the agent besides agent and version, without the prefix.
         choices: The choices that a user has at their turn, if they are to choose.
-        comments: Makes what decides how an agent comments on changes made in a client.
+        comment: Words what an agent says to changes that the user made in a client; without it they
+            are not commented on.
         terms: Words that speech-to-text should know, for a context.
         words: The sentences that are said about the call itself.
     """
 
     attributes: Callable[[S], Mapping[str, str]] = lambda state: {}
     choices: "Callable[[Call[S, C]], Sequence[str]] | None" = None
-    comments: Callable[[C], Any] | None = None
+    comment: "Callable[[Changes[S, C]], Comment | None] | None" = None
     terms: Callable[[C], Sequence[str]] = lambda context: ()
     words: Words = field(default_factory=Words)
 

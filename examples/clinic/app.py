@@ -14,16 +14,12 @@ from agents.app.parts import CommandLine, Forgetting, Rooms, Stored, Terminal
 from agents.app.settings import AppSettings
 from examples.clinic.clinic import Clinic, load_clinic
 from examples.clinic.desk import DESK, policy
-from examples.clinic.page import BOOK, ROLES, view
+from examples.clinic.page import BOOK, ROLES, comment, view
 from examples.clinic.visit import ClinicState
 
 
 class Settings(AppSettings):
-    """The settings of every application, and the clinic's own.
-
-    Args:
-        calendar: The file of the calendar's table.
-    """
+    """The settings of every application, and the file of the calendar's table."""
 
     model_config = SettingsConfigDict(env_prefix="CLINIC_")
 
@@ -71,7 +67,7 @@ APP: App[ClinicState, Clinic] = App(
     title=lambda clinic: clinic.facts.name,
     stored=Stored(refuse_resume=lambda visit, clinic: "is over" if visit.arrived else None),
     forgetting=Forgetting(keep=without_patient, identifying=("name", "phone", "member_id")),
-    rooms=Rooms(attributes=lambda visit: {"stage": visit.stage}),
+    rooms=Rooms(attributes=lambda visit: {"stage": visit.stage}, comment=comment),
     terminal=Terminal(zone=lambda visit, clinic: ZoneInfo(clinic.facts.timezone)),
     command_line=CommandLine(help="Maple Street Dental: a front desk of four agents."),
 )

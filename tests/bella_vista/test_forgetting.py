@@ -358,9 +358,9 @@ async def test_the_room_she_called_in_goes_with_her(store: SqlStore, office: Sql
         await store.leases.take(room, f"job for {room}", seconds=60)
     other = await another(store)
     await store.leases.assign(
-        rooms[0], f"job for {rooms[0]}", state_id=order_id, guest=f"sip_{number}"
+        rooms[0], f"job for {rooms[0]}", state_id=order_id, user=f"sip_{number}"
     )
-    await store.leases.assign("table-5", "job for table-5", state_id=other, guest="page-7")
+    await store.leases.assign("table-5", "job for table-5", state_id=other, user="page-7")
 
     done = await forgotten(office)
 
@@ -375,7 +375,7 @@ async def test_an_order_that_only_her_telephone_was_tied_to_lets_go_of_it(
     order_id = (await begun(store)).state.order_id
     await store.record(order_id, Moment(1, "heard", "guest", "It is me"))
     await store.leases.take("table-5", "job", seconds=60)
-    await store.leases.assign("table-5", "job", state_id=order_id, guest="sip_+12125550199")
+    await store.leases.assign("table-5", "job", state_id=order_id, user="sip_+12125550199")
 
     done = await forgotten(office)
 

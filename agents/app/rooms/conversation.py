@@ -36,7 +36,7 @@ class RoomConversation(Generic[S, C]):
         process: What all calls of this process share.
         room: The room, connected.
         opened: The state.
-        guest: The user's identity.
+        user: The user's identity.
         channel: How the user talks to us.
         present: Whether the user is in the room.
         ended: Called when the call has ended.
@@ -50,7 +50,7 @@ class RoomConversation(Generic[S, C]):
         room: rtc.Room,
         opened: Opened[S, C],
         *,
-        guest: str,
+        user: str,
         channel: Channel,
         present: Callable[[], bool],
         ended: Callable[[Ended], None],
@@ -58,7 +58,7 @@ class RoomConversation(Generic[S, C]):
     ) -> None:
         self._process = process
         self._room = room
-        self._guest = guest
+        self._user = user
         self.channel: Channel = channel
         self._present = present
         self._on_end = ended
@@ -93,7 +93,7 @@ class RoomConversation(Generic[S, C]):
             room.local_participant,
             self.call,
             self.session.views,
-            guest=guest,
+            user=user,
             resume_code=code,
             silent=channel == "phone",
             touched=self._silence.reset,
@@ -111,7 +111,7 @@ class RoomConversation(Generic[S, C]):
             self.call,
             self._model,
             self._room,
-            self._guest,
+            self._user,
             self.channel,
             self._lost,
             llm_by_agent=self._models,

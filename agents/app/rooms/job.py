@@ -152,12 +152,12 @@ class _Job(Generic[S, C]):
 
     async def _hang_up(self, outcome: RoomOutcome) -> None:
         """End a phone caller's line: without this it stays open until they hang up."""
-        guest = self._room_job.guest
-        if outcome not in (RoomOutcome.COMPLETED, RoomOutcome.NO_SPEECH) or guest is None:
+        user = self._room_job.user
+        if outcome not in (RoomOutcome.COMPLETED, RoomOutcome.NO_SPEECH) or user is None:
             return
-        if is_telephone(guest):
+        if is_telephone(user):
             to = self._transfer_to if outcome is RoomOutcome.NO_SPEECH else None
-            await end_line(self._ctx.api, self._ctx.job.room.name, guest.identity, transfer_to=to)
+            await end_line(self._ctx.api, self._ctx.job.room.name, user.identity, transfer_to=to)
 
     async def _on_failure(self, error: Exception) -> None:
         if isinstance(error, InputError):

@@ -49,7 +49,7 @@ class Media:
         call: Call[Any, Any],
         model: LLM[Any],
         room: rtc.Room,
-        guest: str,
+        user: str,
         channel: Channel,
         lost: Callable[[], None] | None = None,
         llm_by_agent: Mapping[str, LLM[Any]] = MappingProxyType({}),
@@ -60,7 +60,7 @@ class Media:
             call: The call.
             model: The language model of its agents.
             room: The room, connected.
-            guest: The user's identity.
+            user: The user's identity.
             channel: How the user talks to us.
             lost: Called when the user can no longer be heard or spoken to; without it the call
                 continues as text.
@@ -70,7 +70,7 @@ class Media:
             SpeechNotBuilt: The speech models could not be built.
         """
         if channel == "web_text" or self._build is None:
-            await start_text(call, model, llm_by_agent=llm_by_agent, room=room, user_identity=guest)
+            await start_text(call, model, llm_by_agent=llm_by_agent, room=room, user_identity=user)
             return
         # The audio plugins take a second to import, so only calls with speech load them.
         from agents.handoff.speech import start_speech
@@ -89,7 +89,7 @@ class Media:
             tts_by_agent=speech.tts_by_agent,
             turns=speech.turns,
             room=room,
-            user_identity=guest,
+            user_identity=user,
             lost=lost,
         )
 
@@ -108,8 +108,8 @@ async def channel_of(presence: Presence, asked: Channel | None, media: Media) ->
         asked: The channel the dispatch asks for.
         media: Says whether speech is configured.
     """
-    guest = presence.participant
-    if guest is not None and guest.kind == rtc.ParticipantKind.PARTICIPANT_KIND_SIP:
+    user = presence.participant
+    if user is not None and user.kind == rtc.ParticipantKind.PARTICIPANT_KIND_SIP:
         return "phone"
     if asked in ("phone", "web_voice", "web_text"):
         return asked
@@ -124,8 +124,8 @@ async def channel_of(presence: Presence, asked: Channel | None, media: Media) ->
     return "web_voice"
 
 
-def _has_microphone(guest: rtc.RemoteParticipant | None) -> bool:
-    return guest is not None and any(
+def _has_microphone(user: rtc.RemoteParticipant | None) -> bool:
+    return user is not None and any(
         publication.source == rtc.TrackSource.SOURCE_MICROPHONE
-        for publication in guest.track_publications.values()
+        for publication in user.track_publications.values()
     )

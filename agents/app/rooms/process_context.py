@@ -17,7 +17,7 @@ from state.shared import SqlStore
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
 
-GUEST_WAIT_S = 120.0
+USER_WAIT_S = 120.0
 """How long an agent waits in a room for a user, in seconds."""
 
 
@@ -26,7 +26,7 @@ class RoomOutcome(Enum):
 
     COMPLETED = "completed"
     """An agent ended the call, or the user left."""
-    NO_GUEST = "no guest"
+    NO_USER = "no user"
     """No user came."""
     SUPERSEDED = "superseded"
     """Another agent serves this user; this one left without speaking."""
@@ -57,7 +57,7 @@ class ProcessContext(Generic[S, C]):
         silence: How long a user may be silent, by channel.
         reply_limit_of: Returns how long these models may be silent, in seconds, if the first says
             so.
-        guest_wait_s: How long to wait for a user, in seconds.
+        user_wait_s: How long to wait for a user, in seconds.
     """
 
     app: App[S, C]
@@ -73,4 +73,4 @@ class ProcessContext(Generic[S, C]):
     silence: Mapping[Channel, SilencePolicy] = field(default_factory=lambda: SILENCE_POLICIES)
     models: Callable[[], Mapping[str, LLM[Any]]] = dict
     reply_limit_of: Callable[..., float | None] = lambda *models: None
-    guest_wait_s: float = GUEST_WAIT_S
+    user_wait_s: float = USER_WAIT_S

@@ -61,6 +61,7 @@ def event_data(
                 "turn": event.turn,
                 "source": event.source,
                 "target": event.target,
+                **({"arguments": dict(event.arguments)} if event.arguments else {}),
             }
         case HandoffRefused():
             return {

@@ -30,7 +30,7 @@ async def visited(front: Front, store: SqlStore) -> SharedState[ClinicState, Cli
     visit = await SharedState.open(store, "visit-1", front.after(), front.context)
     room, job = f"call-{NUMBER}", "job-1"
     await store.leases.take(room, job, seconds=60)
-    await store.leases.assign(room, job, state_id="visit-1", guest=f"sip_{NUMBER}")
+    await store.leases.assign(room, job, state_id="visit-1", user=f"sip_{NUMBER}")
     model = ScriptedLLM(
         [
             says("Your name?"),

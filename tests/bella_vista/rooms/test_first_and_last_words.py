@@ -157,9 +157,9 @@ async def test_who_does_something_on_his_page_is_there(
 async def test_an_agent_to_whom_nobody_comes_leaves(
     calls: Calls, changed: Changed, livekit: LiveKit, room_name: str
 ) -> None:
-    house = changed(guest_wait_s=0.3)
+    house = changed(user_wait_s=0.3)
     async with (
         livekit.joined(room_name, staff=True),  # whom he does not wait for
         calls.agent(room_name, house=house) as agent,
     ):
-        assert await asyncio.wait_for(asyncio.shield(agent.held), LONG_S) is RoomOutcome.NO_GUEST
+        assert await asyncio.wait_for(asyncio.shield(agent.held), LONG_S) is RoomOutcome.NO_USER
