@@ -48,7 +48,10 @@ Results = list[dict[str, Samples]]
 
 def measure(rounds: int) -> list[Table]:
     """Hold the same call on every side, in turn."""
-    return [asyncio.run(_compare(application, rounds)) for application in APPLICATIONS]
+    return [
+        asyncio.run(_compare(application, max(1, round(rounds * application.share))))
+        for application in APPLICATIONS
+    ]
 
 
 @dataclass(frozen=True)

@@ -103,7 +103,7 @@ class RoomConversation(Generic[S, C]):
     @property
     def words(self) -> Words:
         """The application's sentences about calls."""
-        return self._process.app.words
+        return self._process.app.rooms.words
 
     async def start(self) -> None:
         """Start the session; the first agent greets."""
