@@ -500,6 +500,7 @@ class Call(Generic[S, C]):
         for task in tuple(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.slow_tools.aclose()
 
     # -- the active agent and its replies ---------------------------------------------------------
 
