@@ -153,6 +153,11 @@ class Call(CallBase[S, C]):
         """Wait until it is the user's turn, or the call has ended."""
         await self.turns.wait_for_turn()
 
+    async def aclose(self) -> None:
+        """Cancel the call's background tasks; what the user has been told is stored first."""
+        await super().aclose()
+        await self.slow_tools.aclose()
+
     def agent_entered(self, agent: AgentBase[S, C]) -> list[str]:
         """Make an agent the active one; returns the messages queued for it."""
         self.user_speech.agent_changes()

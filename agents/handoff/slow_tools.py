@@ -78,6 +78,7 @@ class SlowTools:
         self._telling: set[asyncio.Task[None]] = set()
         self._results: list[_Result] = []
         self._shown: dict[SpeechHandle, tuple[_Result, ...]] = {}
+        self._storing: set[asyncio.Task[None]] = set()
         replies.tell_with_replies(self)
         call.at_end(self._cancel)
 
@@ -168,13 +169,21 @@ class SlowTools:
         elif spoken:
             for result in left:
                 self._results.remove(result)
-                self._call.spawn(self._store_end(result.key))
+                # Not the call's task: the call may end first, and must not tell it again then.
+                task = asyncio.get_running_loop().create_task(self._store_end(result.key))
+                self._storing.add(task)
+                task.add_done_callback(self._storing.discard)
         # A model that failed has cost an apology; the next reply tells it.
 
     def _cancel(self) -> None:
         """Cancel what is running: the call is over."""
         for task in tuple(self._running):
             task.cancel()
+
+    async def aclose(self) -> None:
+        """Wait until it is stored what the user has been told; the journal limits how long."""
+        if self._storing:
+            await asyncio.wait(self._storing)
 
     def _run_in_background(
         self, action: SlowAction, key: str, raw: dict[str, object], agent: str, basis: Basis

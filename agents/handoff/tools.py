@@ -96,8 +96,8 @@ class SlowAction(Action):
     """An action that takes longer than a reply may last, such as asking an insurer.
 
     The user is told ``wait`` at once and the conversation goes on. The result comes in a reply of its
-    own by whichever agent is active then. It ends with the call; a call that is resumed asks again
-    with the same ``idempotency_key``.
+    own by whichever agent is active then. It ends with the call, however that ends; a call that is
+    resumed and has not told the result asks again with the same ``idempotency_key``.
     """
 
     wait: ClassVar[str]
