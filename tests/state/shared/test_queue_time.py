@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from state.shared import Moment, NotStored, SharedState, SqlStore
-from state.shared.sql import dialects
+from state.shared.sql import dialects, thread
 from state.shared.sql.database import Database
 from state.shared.sql.store import _SqlJournal
 from tests.state.shared.board import Board, Score
@@ -27,7 +27,8 @@ async def store(address: str) -> AsyncIterator[SqlStore]:
 
 @pytest.fixture
 def transactions(monkeypatch: pytest.MonkeyPatch) -> list[None]:
-    """One for each commit of changes."""
+    """One for each commit of changes; a group ends by its size, however slow the machine is."""
+    monkeypatch.setattr(thread, "GROUP_S", 60.0)
     done: list[None] = []
     commit = dialects.commit
 
