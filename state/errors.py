@@ -65,7 +65,7 @@ class ChoiceNotPossible(OrderError):
 
 
 class OverLimit(OrderError):
-    """More than the house takes without a person looking at it."""
+    """More than the restaurant takes unless a person agrees."""
 
     code = "over_limit"
 
@@ -83,7 +83,7 @@ class NotValid(OrderError):
 
 
 class NotPossible(OrderError):
-    """The house does not offer this: a kind of fulfilment, a payment method, an address too far."""
+    """The restaurant does not offer this: a kind of fulfilment, a payment method, an address too far."""
 
     code = "not_possible"
 

@@ -66,7 +66,7 @@ def spoken(amount: int, currency: str) -> str:
         if coin == "p":
             return f"{minus}{part} {'penny' if part == 1 else 'pence'}"
         return f"{minus}{part} {coin}{'' if part == 1 else 's'}"
-    # "US dollars", "Japanese yen": at the counter nobody says whose.
+    # "US dollars", "Japanese yen": nobody says whose at the counter.
     unit = get_currency_name(currency, count=whole, locale=_ENGLISH).split()[-1]
     return f"{minus}{whole} {unit}" + (f" {part:0{decimals}d}" if part else "")
 
