@@ -2,7 +2,7 @@
 
 Frozen throughout. What can be computed is never stored: ``pricing`` computes amounts from what is stored here,
 ``view`` shows it. Prices, tax rates and coupon rules are stamped from the menu when a command puts them
-on the order, so that an order can be reckoned without its menu.
+on the order, so that an order can be billed without its menu.
 """
 
 from collections.abc import Mapping

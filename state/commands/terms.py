@@ -81,7 +81,7 @@ class SetFulfilment(OrderCommand):
 
 
 class ApplyCoupon(OrderCommand):
-    """Put a coupon on the order. What it takes off is reckoned from the menu's rules."""
+    """Put a coupon on the order. What it takes off is computed from the menu's rules."""
 
     op: Literal["apply_coupon"] = "apply_coupon"
     code: Code

@@ -172,7 +172,7 @@ class Service(Part):
 
 
 class Tax(Part):
-    """How tax is reckoned; rates are percent, the first one is the default."""
+    """How tax is computed; rates are percent, the first one is the default."""
 
     mode: Annotated[Literal["added", "included"], ANY_CASE] = Field(
         default="added", description="Whether prices include it."
@@ -255,7 +255,7 @@ class Restaurant(Part):
     payment: Annotated[
         tuple[Annotated[Payment, ANY_CASE], ...], Field(min_length=1), OneOrSeveral(), ONCE
     ] = Field(default=("cash", "card"), description="What guests can pay with at handover.")
-    tax: Tax = Field(default=Tax(), description="How tax is reckoned.")
+    tax: Tax = Field(default=Tax(), description="How tax is computed.")
     tip: TipRule = Field(default=TipRule(), description="How a tip is computed.")
     limits: Limits = Field(default=Limits(), description="The most that is taken without a person.")
 
