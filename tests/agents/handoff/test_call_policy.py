@@ -62,7 +62,7 @@ async def test_the_state_is_shown_in_one_line_whatever_is_in_it() -> None:
     )
 
 
-async def test_replies_nobody_asked_for_hand_the_guest_around_no_further_than_allowed() -> None:
+async def test_unprompted_replies_hand_over_no_further_than_allowed() -> None:
     model = ScriptedLLM(
         [
             says("Good evening."),

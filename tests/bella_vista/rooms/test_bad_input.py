@@ -516,7 +516,7 @@ def nothing_can_be_stored(tmp_path: Path) -> Iterator[None]:
         other.close()
 
 
-async def test_who_leaves_before_his_answer_has_ordered_all_the_same(
+async def test_a_write_counts_though_its_caller_leaves_before_the_reply(
     calls: Calls,
     livekit: LiveKit,
     room_name: str,
@@ -551,7 +551,7 @@ async def test_who_leaves_before_his_answer_has_ordered_all_the_same(
     assert not [one for one in caplog.records if one.name.startswith(OURS) and one.levelno >= 30]
 
 
-async def test_who_was_not_answered_in_time_asks_again_with_his_key(
+async def test_a_late_reply_is_fetched_with_the_same_key(
     calls: Calls, livekit: LiveKit, room_name: str, tmp_path: Path
 ) -> None:
     async with served(calls, livekit, room_name) as (ada, _):
@@ -579,7 +579,7 @@ async def test_what_cannot_be_stored_is_not_acknowledged(
         assert (await ada.call("order.apply", asked))["version"] == 1
 
 
-async def test_who_does_not_stop_is_refused_then_muted_and_nobody_else_is(
+async def test_a_flooding_client_alone_is_refused_and_muted(
     calls: Calls, livekit: LiveKit, room_name: str
 ) -> None:
     codes: list[int] = []

@@ -47,7 +47,7 @@ async def test_one_that_is_kept_keeps_its_rules_and_its_patience(tmp_path: Path)
 
 
 @pytest.mark.parametrize("seen", [0, 7])
-async def test_who_has_seen_another_version_is_told_which_is_the_present_one(seen: int) -> None:
+async def test_an_outdated_writer_is_told_the_present_version(seen: int) -> None:
     shared = board()
     await shared.apply(Rename(title="Final"), actor="judge")
 
@@ -57,7 +57,7 @@ async def test_who_has_seen_another_version_is_told_which_is_the_present_one(see
     assert refused.value.facts == {"seen": seen, "version": 1}
 
 
-async def test_what_somebody_else_did_under_a_key_answers_the_same_request_here() -> None:
+async def test_a_key_used_in_another_process_answers_the_request_here() -> None:
     paper = Paper()
     one, other = board(journal=paper), board(journal=paper)
     await one.apply(Score(name="ann"), actor="page", key="k1")

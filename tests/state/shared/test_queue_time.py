@@ -73,7 +73,7 @@ async def crowd(store: SqlStore, count: int = CROWD) -> list[Shared]:
     ]
 
 
-async def test_a_thousand_who_write_at_once_wait_for_few_transactions(
+async def test_a_thousand_concurrent_writes_take_few_transactions(
     store: SqlStore, transactions: list[None]
 ) -> None:
     everybody = await crowd(store)
@@ -133,7 +133,7 @@ async def test_two_processes_worth_of_them_share_a_database(address: str, store:
 
 
 @pytest.mark.parametrize("address", ["sqlite"], indirect=True)
-async def test_while_the_database_is_locked_all_are_told_so_and_nobody_waits_for_each(
+async def test_while_the_database_is_locked_all_are_refused_together(
     address: str, store: SqlStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     everybody = await crowd(store, 256)

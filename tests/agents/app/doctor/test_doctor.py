@@ -347,7 +347,7 @@ async def test_a_disk_that_is_nearly_full_is_warned_of(
     assert (await check_database_access(APP, Settings(database=url), None)).mark is Mark.WARNING
 
 
-async def test_a_port_that_somebody_else_has_is_a_fault() -> None:
+async def test_a_port_in_use_is_a_fault() -> None:
     async def answer(request: web.Request) -> web.Response:
         return web.Response(text="something else")
 

@@ -73,7 +73,7 @@ def own_server() -> Iterator[LiveKit]:
         yield running
 
 
-async def test_a_guest_talks_when_it_is_his_turn_and_sees_the_order_change(
+async def test_a_guest_talks_in_their_turn_and_sees_the_order_change(
     livekit: LiveKit, room_name: str
 ) -> None:
     guest = Played(livekit, room_name, ["hello there", "a Margherita"], plain=True)
@@ -199,9 +199,7 @@ async def test_an_agent_that_never_answers_fails_the_visit(
         assert await guest.hold() == "failed"
 
 
-async def test_a_stranger_who_plays_the_agent_is_not_believed(
-    livekit: LiveKit, room_name: str
-) -> None:
+async def test_messages_of_a_false_agent_are_ignored(livekit: LiveKit, room_name: str) -> None:
     guest = Played(livekit, room_name, [])
 
     async with (
@@ -383,7 +381,7 @@ async def test_no_second_agent_is_sent_for_where_one_is(livekit: LiveKit, room_n
     assert [one for one in sent if one.agent_name == "played"] == []
 
 
-async def test_nobody_guesses_a_guests_identity() -> None:
+async def test_a_guests_identity_cannot_be_guessed() -> None:
     from agents.app.join.room_access import new_identity as new
 
     first, second = new(), new()

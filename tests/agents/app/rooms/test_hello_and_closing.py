@@ -126,7 +126,7 @@ async def test_a_guest_who_never_speaks_is_asked_and_then_the_call_ends(
         await until(lambda: client.turns[-1]["your_turn"] is False)
 
 
-async def test_who_does_something_on_his_page_is_there(
+async def test_changes_on_the_page_count_as_presence(
     calls: Calls,
     changed: Changed,
     livekit: LiveKit,
@@ -154,7 +154,7 @@ async def test_who_does_something_on_his_page_is_there(
         await until(lambda: (silence.due_at or 0) > second)
 
 
-async def test_an_agent_to_whom_nobody_comes_leaves(
+async def test_an_agent_without_a_guest_leaves(
     calls: Calls, changed: Changed, livekit: LiveKit, room_name: str
 ) -> None:
     house = changed(guest_wait_s=0.3)

@@ -127,7 +127,7 @@ async def test_a_phone_that_acknowledges_nothing_delays_nobody(
 
 
 @pytest.mark.parametrize("number", ["", "anonymous", "+1"])
-async def test_who_withholds_his_number_is_served(
+async def test_a_caller_with_a_withheld_number_is_served(
     calls: Calls, livekit: LiveKit, room_name: str, number: str
 ) -> None:
     async with phoned(calls, livekit, room_name, number) as (phone, _):
