@@ -1,4 +1,4 @@
-"""A guest who asks to be forgotten is gone: from orders, talk, files and logs; nobody else is touched."""
+"""A guest who asks to be forgotten is gone: from orders, talk, files and logs; no other guest is touched."""
 
 import os
 import subprocess

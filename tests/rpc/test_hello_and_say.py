@@ -1,4 +1,4 @@
-"""Arriving, and saying something that nobody may lose or hear twice."""
+"""Joining, and words that are neither lost nor heard twice."""
 
 import asyncio
 
@@ -368,7 +368,7 @@ async def test_a_key_of_a_call_that_is_over_is_answered_as_it_was_and_nothing_is
     ):
         assert (await counter.refused(method, asked))["code"] == 4011
     assert (second.conversation.heard, second.shared.version) == ([], 0)
-    # One of their own is done there, whoever asks.
+    # A key of another caller's acts for that caller.
     assert await counter.call("say", {"text": "a Cola", "key": "m"}) == {"turn": 1}
     assert (await counter.call("order.apply", {**added, "key": "m"}))["order"]["item_count"] == 1
     assert (second.conversation.heard, second.shared.version) == (["a Cola"], 1)

@@ -1,4 +1,4 @@
-"""Several writers on one order: nobody loses a write, nobody writes on what he has not seen."""
+"""Several writers on one order: no write is lost, and none relies on what it has not seen."""
 
 import asyncio
 

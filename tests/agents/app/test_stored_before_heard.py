@@ -71,7 +71,7 @@ class Disk:
         self.asked[-1][1].set_result(None)
 
     def fails(self, fault: Exception) -> None:
-        """Tell that what was asked for last is not written, or that nobody knows."""
+        """Answer that the last request was not written, or that its outcome is unknown."""
         self.asked[-1][1].set_exception(fault)
 
     @property
@@ -82,7 +82,7 @@ class Disk:
 
 @dataclass
 class Desk:
-    """A call that nobody answers, its record and what clients call."""
+    """A call without an agent, its record and the methods clients call."""
 
     disk: Disk = field(default_factory=Disk)
     call: Call[OrderState, OrderContext] = field(default_factory=restaurant)

@@ -87,7 +87,7 @@ async def test_unprompted_replies_hand_over_no_further_than_allowed() -> None:
 
 
 class Booking(BaseModel, frozen=True):
-    """A state with something in it that is nobody's business."""
+    """A state with something confidential in it."""
 
     name: str = "Ada"
     telephone: str = "+4930123456"

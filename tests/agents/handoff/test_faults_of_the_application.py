@@ -1,4 +1,4 @@
-"""Whatever an application's own code raises, the conversation goes on and nobody is lied to."""
+"""Whatever an application's own code raises, the conversation goes on and no agent says anything untrue."""
 
 import asyncio
 from typing import Any, ClassVar, Literal

@@ -1,4 +1,4 @@
-"""Nothing the guest says is lost, whenever he says it."""
+"""Nothing the guest says is lost, whenever it is said."""
 
 import asyncio
 from typing import Any, Literal

@@ -1,4 +1,4 @@
-"""A handoff may lead back to whoever handed the user over."""
+"""A handoff may lead back to the agent that handed the user over."""
 
 import asyncio
 from pathlib import Path
@@ -92,7 +92,7 @@ async def test_it_leads_to_the_agent_that_handed_over(kind: type[Conversation[St
         ("bar", "concierge"),
     ]
     assert your_turns == list(range(6))
-    # Whoever is gone back to is told what was found out, and welcomes the user back.
+    # The agent returned to is told what was found out, and welcomes the user back.
     assert ("assistant", '(handed_over: {"drinks": true})') in model.requests[4].texts
     assert any("Welcome the guest back." in text for _, text in model.requests[4].texts)
 

@@ -1,4 +1,4 @@
-"""Wherever and however a stream breaks: each call is made at most once, no word is said twice, nobody is silent.
+"""Wherever and however a stream breaks: each call is made at most once, no word is said twice, no turn is silent.
 
 The model repeats its whole answer whenever it is asked the same again, as a provider does. livekit-agents 1.8.9
 asks again by itself, after a part of the answer has been said and done.

@@ -620,7 +620,7 @@ async def test_a_flooding_client_alone_is_refused_and_muted(
             late = asyncio.create_task(once(client))
             for _ in range(5):
                 assert "version" in await staff.call("get_order_state")
-            assert not late.done()  # what he sends now is not even refused
+            assert not late.done()  # what is sent now is not even refused
             flood.append(late)
             assert codes.count(0) <= 100 + 20 * (time.monotonic() - began)
             await until(lambda: codes.count(4029) >= 100)
@@ -628,4 +628,4 @@ async def test_a_flooding_client_alone_is_refused_and_muted(
                 one.cancel()
             await asyncio.wait(flood)
             assert [one for one in flood if not one.cancelled() and one.exception()] == []
-        assert (await permission()).can_publish_data  # the call is over: nobody stays muted
+        assert (await permission()).can_publish_data  # the call is over: the mute is lifted

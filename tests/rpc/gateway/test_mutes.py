@@ -1,4 +1,4 @@
-"""A caller who does not stop is muted at the server, and gets his agent back."""
+"""A flooding caller is muted at the server for a while."""
 
 import asyncio
 import logging

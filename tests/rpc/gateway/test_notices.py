@@ -1,4 +1,4 @@
-"""The guest's client is told whose turn it is: what is true, in order, and by nobody who waits."""
+"""Turn notices are true, in order, and delay no conversation."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""Who subscribed is told what changed, and nobody waits for him."""
+"""Subscribers are told of changes, and no change waits for a subscriber."""
 
 import asyncio
 import copy

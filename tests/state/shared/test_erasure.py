@@ -201,7 +201,7 @@ class TestForgetting:
         assert [entry.commands[0]["op"] for entry in stored.entries] == ["score", "rename"]
         assert [(entry.key, entry.body) for entry in stored.entries] == [(None, None)] * 2
         assert await store.said("a") == []
-        # The other one, who was not meant, is as he was.
+        # The other one is unchanged.
         assert len(await store.said("b")) == 1
         assert NAME in (await store.read("b")).initial
 

@@ -220,7 +220,7 @@ async def test_three_competing_holders_lose_and_fork_nothing(
 
 
 class TestInTheMiddleOfACommit:
-    """One stands still with his change written and not committed: he keeps the row, or the file."""
+    """One is stopped between its write and its commit: it holds the row lock, or the file lock."""
 
     @pytest.fixture
     async def older(
@@ -248,7 +248,7 @@ class TestInTheMiddleOfACommit:
     @pytest.mark.processes
     async def test_the_holder_is_resumed(self, store: SqlStore, older: Actor, address: str) -> None:
         if address.startswith("sqlite"):
-            # A file stays locked until he wakes or ends.
+            # A file stays locked until it resumes or ends.
             with pytest.raises(JournalFault, match="another program has locked the database"):
                 await store.take("a")
             older.wake()

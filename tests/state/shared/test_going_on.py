@@ -22,7 +22,7 @@ RULES = object()
 
 
 async def refused_to_wait(shared: SharedState[Board, Any]) -> float:
-    """How long a writer says he waited while another one held the state, in seconds."""
+    """How long a writer reports to have waited for another, in seconds."""
     async with shared._lock:
         with pytest.raises(Busy) as refused:
             await shared.apply(Score(name="bob"), actor="judge")
@@ -168,7 +168,7 @@ async def test_a_command_is_written_down_as_plain_json() -> None:
 
 
 class Write(Command[Board, None]):
-    """Write points down as they come, which nobody has looked at."""
+    """Store points without any check."""
 
     op: Literal["write"] = "write"
     points: str
@@ -213,7 +213,7 @@ async def test_what_happened_before_the_known_past_conflicts_and_nothing_after_i
 
 
 class Top(Command[Board, None]):
-    """Give the points of whoever leads to somebody else."""
+    """Give the leader's points to another player."""
 
     op: Literal["top"] = "top"
 

@@ -556,7 +556,7 @@ class TestAServer:
         async with SqlStore(url, owner="club", schema=1) as store:
             held = await begun(store, "abc")
             with by_hand(url) as hand:
-                # Whoever inserts first meets a deadlock, once.
+                # The first insert meets a deadlock, once.
                 hand("CREATE SEQUENCE times")
                 hand(
                     "CREATE FUNCTION dead() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"

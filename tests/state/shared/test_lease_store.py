@@ -1,4 +1,4 @@
-"""Leases beside the states: nobody waits for the others, and whatever becomes of a lease, no state suffers."""
+"""Leases beside the states: neither store waits for the other, and a lost lease harms no state."""
 
 import asyncio
 import logging
@@ -239,9 +239,7 @@ class TestBesideTheStates:
             assert await store.eraser.files() == []
         assert set(Path.cwd().iterdir()) == before
 
-    async def test_trying_to_write_changes_nothing(
-        self, store: SqlStore, address: str
-    ) -> None:
+    async def test_trying_to_write_changes_nothing(self, store: SqlStore, address: str) -> None:
         await at_work(store)
         lease = await store.leases.at("hall")
 
@@ -499,7 +497,7 @@ class TestAfterAPowerCut:
 
 
 def lose_the_leases(address: str) -> None:
-    """Take away what nobody waited for the disk with."""
+    """Remove what was written without waiting for the disk."""
     if address.startswith("sqlite"):
         Path(lease_store(address).removeprefix("sqlite:///")).unlink()
         return
@@ -674,7 +672,7 @@ class TestBetweenTheTwoStores:
         moved = await store.leases.of("ann")
         assert moved is not None
         assert moved.place == "garden"
-        # Nobody told ann, and still nothing is written twice.
+        # Ann was not told, and still nothing is written twice.
         await renew(store, "ann")
         with pytest.raises(TakenOver):
             await shared.apply(Score(name="ann"), actor="judge")

@@ -77,7 +77,7 @@ async def take(
 
 
 async def at_work(store: SqlStore, holder: str = "ann", place: str = "hall") -> str:
-    """Somebody at work on a state of his own, whose id is his name."""
+    """A holder at work on a state whose id is the holder's name."""
     await take(store, holder, place)
     await store.create(holder, lambda ordinal: EMPTY)
     await store.leases.assign(place, holder, state_id=holder, guest=f"guest of {holder}")
@@ -294,7 +294,7 @@ class TestSettling:
         assert moved is not None
         assert (moved.place, moved.holder, moved.guest) == ("garden", "bob", "ann's")
         await store.leases.renew("kitchen", "carl", seconds=LASTS)
-        # Whoever comes to the hall next has nothing to do with it.
+        # The next holder of the hall is not affected.
         assert not (await take(store, "dora")).open
 
     async def test_it_may_be_said_again_and_otherwise(self, store: SqlStore) -> None:
@@ -366,7 +366,7 @@ class TestSettling:
                 ),
                 return_exceptions=True,
             )
-            # Whoever was at it before is not there any more when another one has come.
+            # The previous holder is gone once another has come.
             assert {type(one) for one in came} <= {type(None), LeaseLost}
             assert came.count(None) >= 1
             at = [await store.leases.at(str(number)) for number in range(len(stores))]

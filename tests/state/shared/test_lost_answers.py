@@ -1,4 +1,4 @@
-"""When nobody hears whether a change was committed: the truth is looked for, and never made up."""
+"""When the answer to a commit is lost, the outcome is looked up and never made up."""
 
 import asyncio
 import threading
@@ -96,7 +96,9 @@ class TestAJournalThatDoesNotSay:
         assert [entry.version for entry in paper.entries] == list(range(1, shared.version + 1))
         assert told == ([2, 3] if stored else [2])
 
-    async def test_a_write_decided_before_it_is_checked_for_conflicts(self, paper: Paper, stored: bool) -> None:
+    async def test_a_write_decided_before_it_is_checked_for_conflicts(
+        self, paper: Paper, stored: bool
+    ) -> None:
         shared = board(journal=paper)
         await shared.apply(Score(name="ann"), actor="judge")
         with pytest.raises(OutcomeUnknown):

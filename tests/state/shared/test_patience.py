@@ -25,7 +25,7 @@ class Waiting:
         self.task = loop.create_task(to_the_end(self.answer))
 
     async def cancelled(self, times: int = 1) -> float:
-        """Cancel him so often and wait until he has gone; says how long that was, in seconds."""
+        """Cancel the caller so often and wait for its end; returns how long that took, in seconds."""
         await asyncio.sleep(0)
         begin = asyncio.get_running_loop().time()
         for _ in range(times):

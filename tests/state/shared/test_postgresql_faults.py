@@ -58,7 +58,7 @@ def stopped(server: Server, mode: str) -> Iterator[None]:
 
 @contextmanager
 def a_role(hand: Hand, url: str, rights: str = "") -> Iterator[str]:
-    """A user who may not much; yields the address as he writes it."""
+    """A database role with few rights; yields its address."""
     role = f"r{secrets.token_hex(6)}"
     hand(f"CREATE ROLE {role} LOGIN PASSWORD 'sesame' {rights}")
     try:
@@ -229,7 +229,7 @@ class TestTheServerLetsGo:
             taken: list[asyncio.Future[Stored]] = []
 
             def stand_still(driver: object) -> None:
-                # In the first one's thread, before its commit: the row's lock is his.
+                # In the first one's thread, before its commit: it has the row's lock.
                 if not taken:
                     taking = asyncio.run_coroutine_threadsafe(others.take("a"), loop)
                     taken.append(asyncio.wrap_future(taking, loop=loop))

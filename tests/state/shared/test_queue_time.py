@@ -1,4 +1,4 @@
-"""Many conversations at once in one process: nobody is refused because of the others."""
+"""Many conversations at once in one process: none is refused because of the others."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -167,7 +167,7 @@ async def test_while_the_database_is_locked_all_are_refused_together(
             *(shared.apply(Score(name="ann"), actor="judge") for shared in everybody)
         )
 
-    # Four groups, and one for those who came first: two seconds each, whoever waits for them.
+    # Four groups, and one for the first ones: two seconds each.
     assert waited <= 3 * 5
     assert [shared.version for shared in everybody] == [1] * 256
 

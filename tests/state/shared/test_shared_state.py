@@ -141,7 +141,7 @@ class TestWaiting:
         assert shared.state.scores == {"ann": 1}
 
     async def test_the_limit_holds_in_the_moment_between_two_writers(self) -> None:
-        """The lock is free then, and promised to whoever waits: a third one must not wait for ever."""
+        """The lock is free then, and promised to the waiter: a third one must not wait for ever."""
         gates: list[asyncio.Future[None]] = []
 
         class Gated(Paper):

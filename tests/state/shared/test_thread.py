@@ -1,4 +1,4 @@
-"""How long a request waits and may take, whoever else asks: on a clock that the test sets."""
+"""How long a request waits and may take beside others, on a clock that the test sets."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""Nobody loses a write: what was decided on an old version is refused where it matters, and only there."""
+"""No write is lost: a decision on an old version is refused where it matters, and only there."""
 
 import pytest
 from hypothesis import given

@@ -406,7 +406,7 @@ async def serves(answer: Answer) -> AsyncIterator[str]:
 
 @contextmanager
 def read_only(folder: Path) -> Iterator[None]:
-    """Let nobody write there: the superuser may, so he is kept off by other means."""
+    """Make it unwritable, for the superuser too."""
     if os.geteuid() != 0:
         mode = folder.stat().st_mode
         for path in (folder, *folder.iterdir()):

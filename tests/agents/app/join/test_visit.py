@@ -1,4 +1,4 @@
-"""A guest's visit to a room: what he sees, and what becomes of his words when something breaks."""
+"""A visit to a room: what is displayed, and what becomes of the words when something breaks."""
 
 import asyncio
 import io
@@ -29,7 +29,7 @@ def settings_of(livekit: LiveKit) -> AppSettings:
 
 
 class Played:
-    """A visit whose guest says these lines, each when he is asked for one."""
+    """A visit whose guest says these lines, each when asked for one."""
 
     def __init__(
         self, livekit: LiveKit, room: str, lines: Sequence[str], *, plain: bool = False

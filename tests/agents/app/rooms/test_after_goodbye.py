@@ -241,8 +241,8 @@ async def test_the_agent_leaves_when_its_guest_has_been_away_for_the_grace_time(
         place = agent.call._room_lease.name
         lease = await house.store.leases.at(place)
         assert lease is not None
-        assert lease.holder is not None  # nobody else comes meanwhile
-        assert not lease.open  # and whoever comes in its place begins anew
+        assert lease.holder is not None  # no other agent takes it
+        assert not lease.open  # and the next agent there begins anew
         assert await asyncio.wait_for(asyncio.shield(agent.held), LONG_S) is RoomOutcome.COMPLETED
         await agent.call.aclose()
         assert await house.store.leases.at(place) is None

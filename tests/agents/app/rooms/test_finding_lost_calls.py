@@ -1,4 +1,4 @@
-"""Which calls are taken for broken off: those that nobody holds, and none that only cannot say so."""
+"""Which calls count as lost: those without a holder, not those that only cannot renew."""
 
 import asyncio
 import sqlite3

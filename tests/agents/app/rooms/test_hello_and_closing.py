@@ -19,7 +19,7 @@ async def test_a_hello_is_answered_before_the_room_has_told_of_the_guest(
     async with calls.agent(room_name) as agent:
         to = agent.room.local_participant.identity
         async with livekit.joined(room_name) as client:
-            # livekit tells of him up to three seconds later: the first call is answered all the same.
+            # livekit announces them up to three seconds later: the first call is answered all the same.
             answers = await asyncio.gather(*(client.call("hello", to=to) for _ in range(5)))
             assert all(one == answers[0] for one in answers)
             said = await client.call("say", {"text": "two large Margheritas"}, to=to)
@@ -159,7 +159,7 @@ async def test_an_agent_without_a_guest_leaves(
 ) -> None:
     house = changed(guest_wait_s=0.3)
     async with (
-        livekit.joined(room_name, staff=True),  # whom he does not wait for
+        livekit.joined(room_name, staff=True),  # which is not waited for
         calls.agent(room_name, house=house) as agent,
     ):
         assert await asyncio.wait_for(asyncio.shield(agent.held), LONG_S) is RoomOutcome.NO_GUEST

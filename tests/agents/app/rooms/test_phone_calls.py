@@ -23,7 +23,7 @@ CODES = {"*": 10, "#": 11}
 async def phoned(
     calls: Calls, livekit: LiveKit, room_name: str, number: str = NUMBER, **how: Any
 ) -> AsyncIterator[tuple[Checked, Agent]]:
-    """Have somebody on the phone who has been greeted; nothing ever called him when it is over."""
+    """Have a greeted caller on the phone; at the end it got no RPC call."""
     attributes = {**SIP, "sip.phoneNumber": number}
     house = replace(calls.house, media=Media(lambda: speech(ToneTTS(character_s=0.0005))))
     async with (

@@ -1,4 +1,4 @@
-"""What of a talk that broke off is still to be answered by whoever goes on with it."""
+"""What of an interrupted call the next agent still has to answer."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Who the guest is, how he leaves and comes back, and what everybody else in the room can do: nothing."""
+"""How the guest is bound, leaves and returns; other participants can do nothing."""
 
 import asyncio
 import json
