@@ -5,8 +5,10 @@ from itertools import count
 
 import pytest
 
+from agents.app.rooms.comments import Comments
+from agents.handoff import Said
 from bella_vista.menus import menu_file
-from bella_vista.page_comments import MAX_LISTED, PageComments
+from bella_vista.page_comments import MAX_LISTED, comment
 from state.commands import (
     AddItem,
     AddNote,
@@ -40,19 +42,38 @@ def new_order() -> SharedState[OrderState, OrderContext]:
     return SharedState(state, CONTEXT)
 
 
+def comments_on(
+    shared: SharedState[OrderState, OrderContext],
+) -> Comments[OrderState, OrderContext]:
+    """Follow the guest's changes of an order, as a room does."""
+    comments = Comments(CONTEXT, comment)
+    shared.subscribe(lambda applied: comments.add(applied) if applied.actor == "guest" else None)
+    return comments
+
+
+def words_of(
+    comments: Comments[OrderState, OrderContext], shared: SharedState[OrderState, OrderContext]
+) -> str:
+    """Say what there is to say, to its end."""
+    made = comments.next(shared.state)
+    if made is None:
+        return ""
+    comments.agent_said(Said(0, "greeter", made.words, version=shared.version, about=made.about))
+    return made.words
+
+
 async def done(*commands: OrderCommand, first: tuple[OrderCommand, ...] = ()) -> str:
     """Do something by agent, then something on the page; returns what is said to it."""
     shared = new_order()
     for command in first:
         await shared.apply(command, actor="order_taker")
-    changes = PageComments(CONTEXT)
-    shared.subscribe(changes.add)
+    comments = comments_on(shared)
     for command in commands:
         await shared.apply(command, actor="guest")
-    assert changes.waiting
-    words = changes.take_comment(shared.state)
-    assert not changes.waiting
-    assert changes.take_comment(shared.state) == ""
+    assert comments.waiting
+    words = words_of(comments, shared)
+    assert not comments.waiting
+    assert comments.next(shared.state) is None
     return words
 
 
@@ -113,45 +134,32 @@ async def test_a_change_after_the_reading_says_that_it_will_be_read_again() -> N
     assert words.endswith("I will read it back again before we place it.")
 
 
-async def test_what_a_voice_has_spoken_to_already_is_not_said_again() -> None:
-    shared = new_order()
-    changes = PageComments(CONTEXT)
-    shared.subscribe(changes.add)
-    await shared.apply(TIRAMISU, actor="guest")
-    changes.agent_said("Anything else?")
-    assert changes.waiting
-    changes.agent_said("So that is one tiramisu. Is that right?")
-    assert not changes.waiting
+async def test_a_question_that_is_still_open_is_not_asked_again() -> None:
+    before = (WATER, PICKUP, ReadBack(), ConfirmOrder())
+    assert (
+        await done(AddNote(title="Bell", content="broken"), first=before)
+        == "I see you left a note."
+    )
 
 
 async def test_what_a_voice_does_meanwhile_is_not_told_as_the_guests() -> None:
     shared = new_order()
-    changes = PageComments(CONTEXT)
     await shared.apply(TIRAMISU, actor="guest")
-    shared.subscribe(
-        lambda applied: (
-            changes.add(applied) if applied.actor == "guest" else changes.add_foreign(applied)
-        )
-    )
+    comments = comments_on(shared)
     await shared.apply(SetCustomer(name="Ada"), actor="guest")
     await shared.apply(WATER, actor="order_taker")
     await shared.apply(AddNote(title="Bell", content="broken"), actor="guest")
-    words = changes.take_comment(shared.state)
+    words = words_of(comments, shared)
     assert words == "I see you gave me your name and left a note."
 
 
 async def test_a_long_list_is_summed_up() -> None:
     shared = new_order()
-    changes = PageComments(CONTEXT)
-    shared.subscribe(
-        lambda applied: (
-            changes.add(applied) if applied.actor == "guest" else changes.add_foreign(applied)
-        )
-    )
+    comments = comments_on(shared)
     for _ in range(MAX_LISTED + 1):
         await shared.apply(TIRAMISU, actor="guest")
         await shared.apply(WATER, actor="staff")
-    words = changes.take_comment(shared.state)
+    words = words_of(comments, shared)
     assert words == "I see you changed several things."
 
 

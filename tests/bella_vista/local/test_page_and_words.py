@@ -138,7 +138,7 @@ async def talking() -> AsyncIterator[Talk]:
         return "{}"
 
     page = Page(
-        APP, FakeAgent("agent", nowhere), call, order_session.views, guest="ada", silent=True
+        APP, FakeAgent("agent", nowhere), call, order_session.views, user="ada", silent=True
     )
     talk = Talk(call, page)
     call.subscribe(talk.events.append)

@@ -80,7 +80,7 @@ async def at_work(store: SqlStore, holder: str = "ann", place: str = "hall") -> 
     """A holder at work on a state whose id is the holder's name."""
     await take(store, holder, place)
     await store.create(holder, lambda ordinal: EMPTY)
-    await store.leases.assign(place, holder, state_id=holder, guest=f"guest of {holder}")
+    await store.leases.assign(place, holder, state_id=holder, user=f"guest of {holder}")
     return holder
 
 
@@ -121,11 +121,11 @@ class TestTaking:
         lease = await take(other, "bob")
 
         assert (lease.holder, lease.since, lease.tries) == ("bob", clock.time, 1)
-        assert (lease.open, lease.state_id, lease.guest) == (True, state_id, "guest of ann")
+        assert (lease.open, lease.state_id, lease.user) == (True, state_id, "guest of ann")
         with pytest.raises(LeaseLost):
             await store.leases.renew("hall", "ann", seconds=LASTS)
         with pytest.raises(LeaseLost):
-            await store.leases.assign("hall", "ann", state_id=state_id, guest=None)
+            await store.leases.assign("hall", "ann", state_id=state_id, user=None)
         assert await store.leases.at("hall") == lease
 
     async def test_superseding_the_dead_holder_takes_the_lease_at_once(
@@ -149,7 +149,7 @@ class TestTaking:
         lease = await take(store, "ann")
 
         assert (lease.since, lease.until) == (SEVEN, clock.time + timedelta(seconds=LASTS))
-        assert (lease.state_id, lease.guest, lease.tries) == (state_id, "guest of ann", 0)
+        assert (lease.state_id, lease.user, lease.tries) == (state_id, "guest of ann", 0)
 
     async def test_losses_in_a_row_are_counted(self, store: SqlStore, clock: Clock) -> None:
         tries = []
@@ -188,7 +188,7 @@ class TestTaking:
             await at_work(store)
             theirs = await take(pub, "bob")
             with pytest.raises(OtherOwner):
-                await pub.leases.assign("hall", "bob", state_id="ann", guest=None)
+                await pub.leases.assign("hall", "bob", state_id="ann", user=None)
             await pub.leases.release("hall", "ann", done=True)
             with pytest.raises(LeaseLost):
                 await pub.leases.renew("hall", "ann", seconds=LASTS)
@@ -275,7 +275,7 @@ class TestSettling:
 
         assert lease is not None
         assert lease == await other.leases.at("hall")
-        assert (lease.place, lease.state_id, lease.guest) == ("hall", state_id, "guest of ann")
+        assert (lease.place, lease.state_id, lease.user) == ("hall", state_id, "guest of ann")
 
     async def test_a_state_that_is_worked_on_elsewhere_leaves_the_place_it_was_at(
         self, store: SqlStore, other: SqlStore
@@ -284,7 +284,7 @@ class TestSettling:
         await at_work(store, "carl", "kitchen")
         await take(other, "bob", "garden")
 
-        await other.leases.assign("garden", "bob", state_id=state_id, guest="ann's")
+        await other.leases.assign("garden", "bob", state_id=state_id, user="ann's")
 
         with pytest.raises(LeaseLost):
             await store.leases.renew("hall", "ann", seconds=LASTS)
@@ -292,7 +292,7 @@ class TestSettling:
         assert await store.leases.at("hall") is None
         moved = await store.leases.of(state_id)
         assert moved is not None
-        assert (moved.place, moved.holder, moved.guest) == ("garden", "bob", "ann's")
+        assert (moved.place, moved.holder, moved.user) == ("garden", "bob", "ann's")
         await store.leases.renew("kitchen", "carl", seconds=LASTS)
         # The next holder of the hall is not affected.
         assert not (await take(store, "dora")).open
@@ -301,12 +301,12 @@ class TestSettling:
         await at_work(store)
         await store.create("b", lambda ordinal: EMPTY)
 
-        await store.leases.assign("hall", "ann", state_id="ann", guest="guest of ann")
-        await store.leases.assign("hall", "ann", state_id="b", guest=None)
+        await store.leases.assign("hall", "ann", state_id="ann", user="guest of ann")
+        await store.leases.assign("hall", "ann", state_id="b", user=None)
 
         lease = await store.leases.at("hall")
         assert lease is not None
-        assert (lease.state_id, lease.guest) == ("b", None)
+        assert (lease.state_id, lease.user) == ("b", None)
         assert await store.leases.of("ann") is None
 
     async def test_a_lost_lease_cannot_record_a_state(
@@ -317,7 +317,7 @@ class TestSettling:
         await take(store, "carl", "garden", supersedes="bob")
 
         with pytest.raises(LeaseLost):
-            await other.leases.assign("garden", "bob", state_id="ann", guest=None)
+            await other.leases.assign("garden", "bob", state_id="ann", user=None)
 
         await store.leases.renew("hall", "ann", seconds=LASTS)
         assert (await store.leases.of("ann")) == await store.leases.at("hall")
@@ -326,7 +326,7 @@ class TestSettling:
         await take(store, "ann")
 
         with pytest.raises(UnknownState):
-            await store.leases.assign("hall", "ann", state_id="nobody", guest=None)
+            await store.leases.assign("hall", "ann", state_id="nobody", user=None)
 
         assert not (await take(store, "ann")).open
 
@@ -339,9 +339,9 @@ class TestSettling:
         first = going_on(await store.take("a"))
         second = going_on(await other.take("a"))
 
-        await other.leases.assign("garden", "bob", state_id="a", guest="g")
+        await other.leases.assign("garden", "bob", state_id="a", user="g")
         with pytest.raises(TakenOver):
-            await store.leases.assign("hall", "ann", state_id="a", guest="g")
+            await store.leases.assign("hall", "ann", state_id="a", user="g")
 
         await other.leases.renew("garden", "bob", seconds=LASTS)
         await second.apply(Score(name="bob"), actor="bob")
@@ -361,7 +361,7 @@ class TestSettling:
         for _ in range(10):
             came = await asyncio.gather(
                 *(
-                    one.leases.assign(str(number), str(number), state_id="a", guest=None)
+                    one.leases.assign(str(number), str(number), state_id="a", user=None)
                     for number, one in enumerate(stores)
                 ),
                 return_exceptions=True,
@@ -417,7 +417,7 @@ class TestLeaving:
         with pytest.raises(LeaseLost):
             await store.leases.renew("hall", "ann", seconds=LASTS)
         lease = await take(other, "bob")
-        assert (lease.open, lease.guest, lease.tries) == (False, None, 0)
+        assert (lease.open, lease.user, lease.tries) == (False, None, 0)
 
     async def test_what_has_not_ended_waits_for_the_next_one(
         self, store: SqlStore, other: SqlStore
@@ -431,7 +431,7 @@ class TestLeaving:
         with pytest.raises(LeaseLost):
             await store.leases.renew("hall", "ann", seconds=LASTS)
         lease = await take(other, "bob")
-        assert (lease.state_id, lease.guest, lease.tries) == ("ann", "guest of ann", 0)
+        assert (lease.state_id, lease.user, lease.tries) == ("ann", "guest of ann", 0)
 
     @pytest.mark.parametrize("done", [True, False])
     async def test_releasing_a_lost_lease_changes_nothing(
@@ -490,7 +490,7 @@ class TestForgetting:
         await store.create("a", lambda ordinal: EMPTY)
         await take(store, "ann the job", "hall of fame")
         assert await store.eraser.search(lambda stored: text in stored) == []
-        await store.leases.assign("hall of fame", "ann the job", state_id="a", guest="guest of ann")
+        await store.leases.assign("hall of fame", "ann the job", state_id="a", user="guest of ann")
 
         assert await store.eraser.search(lambda stored: text in stored) == ["a"]
 
@@ -616,7 +616,7 @@ class TestTrouble:
         await at_work(store)
         await take(store, "bob", "garden")
         settling = asyncio.create_task(
-            store.leases.assign("garden", "bob", state_id="ann", guest="guest of ann")
+            store.leases.assign("garden", "bob", state_id="ann", user="guest of ann")
         )
         await asyncio.sleep(0)
         settling.cancel()

@@ -244,7 +244,7 @@ async def test_what_was_said_under_the_second_layout_is_there_and_places_can_be_
         assert await now.leases.lost() == []
         (said,) = await now.said("a")
         await now.leases.take("hall", "ann", seconds=60)
-        await now.leases.assign("hall", "ann", state_id="a", guest="Ann")
+        await now.leases.assign("hall", "ann", state_id="a", user="Ann")
 
     with by_hand(address) as hand:
         assert [hand(everything) for everything in KEPT] == before
@@ -298,7 +298,7 @@ class TestLeasesOfTheFourthLayout:
             assert await now.leases.lost() == []
         async with while_it_ran(with_leases, "other club") as others:
             (lost,) = await others.leases.lost()
-        assert (lost.holder, lost.state_id, lost.guest, lost.tries) == (None, "b", None, 1)
+        assert (lost.holder, lost.state_id, lost.user, lost.tries) == (None, "b", None, 1)
         with by_hand(with_leases) as hand:
             assert (hand(MARK), hand(LAYOUT)) == ([(HEAD,)], [(int(HEAD),)])
 
@@ -311,13 +311,13 @@ class TestLeasesOfTheFourthLayout:
                 with pytest.raises(LeaseHeld):
                     await now.leases.take("hall", "AJ_3", seconds=2)
                 lease = await now.leases.take("hall", "AJ_3", seconds=2, supersedes="AJ_1")
-                assert (lease.state_id, lease.guest, lease.tries) == ("a", "guest of a", 1)
+                assert (lease.state_id, lease.user, lease.tries) == ("a", "guest of a", 1)
             elif first == "renew":
                 await now.leases.renew("hall", "AJ_1", seconds=2)
                 with pytest.raises(LeaseLost):
                     await now.leases.renew("hall", "AJ_2", seconds=2)
             elif first == "settle":
-                await now.leases.assign("garden", "AJ_2", state_id="a", guest="guest of a")
+                await now.leases.assign("garden", "AJ_2", state_id="a", user="guest of a")
                 with pytest.raises(LeaseLost):
                     await now.leases.renew("hall", "AJ_1", seconds=2)
             else:

@@ -117,7 +117,7 @@ async def opened(
         context,
         JobMetadata(state_id=order_id),
         NOBODYS,
-        guest="ada",
+        user="ada",
         channel="web_text",
         secret="a-secret-of-the-tests-that-is-long-enough",
     )

@@ -190,7 +190,7 @@ async def test_the_answer_to_the_goodbye_begins_no_other_call(
     house = changed(media=Media(lambda: speech(ToneTTS())))
     async with served(calls, livekit, room_name, house=house) as (ada, agent):
         await goodbye(ada)
-        guest = agent.call.guest
+        guest = agent.call.user
         assert guest is not None
         agent.room.emit("active_speakers_changed", [guest])
         await agent_stays(agent)

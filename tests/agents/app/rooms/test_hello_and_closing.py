@@ -157,9 +157,9 @@ async def test_changes_on_the_page_count_as_presence(
 async def test_an_agent_without_a_guest_leaves(
     calls: Calls, changed: Changed, livekit: LiveKit, room_name: str
 ) -> None:
-    house = changed(guest_wait_s=0.3)
+    house = changed(user_wait_s=0.3)
     async with (
         livekit.joined(room_name, staff=True),  # which is not waited for
         calls.agent(room_name, house=house) as agent,
     ):
-        assert await asyncio.wait_for(asyncio.shield(agent.held), LONG_S) is RoomOutcome.NO_GUEST
+        assert await asyncio.wait_for(asyncio.shield(agent.held), LONG_S) is RoomOutcome.NO_USER

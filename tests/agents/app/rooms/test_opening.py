@@ -76,7 +76,7 @@ async def opened(
         context,
         JobMetadata(**metadata),  # type: ignore[arg-type]  # texts all
         lease,
-        guest="ada",
+        user="ada",
         channel="web_text",
         secret="a-secret-of-the-tests-that-is-long-enough",
     )
@@ -186,4 +186,4 @@ async def test_the_room_is_settled_when_the_database_is_free(
     lease = await store.leases.of(order)
     await seat.release(done=True)
     assert lease is not None
-    assert (lease.place, lease.guest) == (FREE.place, "ada")
+    assert (lease.place, lease.user) == (FREE.place, "ada")

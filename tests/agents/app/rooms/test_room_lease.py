@@ -110,13 +110,13 @@ async def test_the_place_of_a_dead_agent_is_had_in_some_seconds_however_the_cloc
 ) -> None:
     await seats("AJ_dead").acquire()
     await store.create("a", lambda ordinal: "{}")
-    await store.leases.assign(PLACE, "AJ_dead", state_id="a", guest="g")
+    await store.leases.assign(PLACE, "AJ_dead", state_id="a", user="g")
     time.clock += by
     seat = seats("AJ_2")
 
     assert await seat.acquire()
 
-    assert (seat.lease.state_id, seat.lease.guest) == ("a", "g")
+    assert (seat.lease.state_id, seat.lease.user) == ("a", "g")
     assert time.slept <= WATCH_S + LEASE_S + RENEW_EVERY_S
 
 

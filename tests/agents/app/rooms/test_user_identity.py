@@ -44,7 +44,7 @@ async def test_a_guest_who_is_still_connecting_is_greeted_once_they_can_receive(
         local = agent.room.local_participant
         await until(lambda: local.attributes.get("lk.agent.state") == "initializing")
         await until(lambda: identity in agent.room.remote_participants)
-        assert agent.call.guest is None
+        assert agent.call.user is None
         async with livekit.joined(room_name, identity) as guest:  # the server ends the other one
             await until(lambda: guest.turns)
             await until(lambda: guest.said)
