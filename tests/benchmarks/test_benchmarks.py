@@ -160,7 +160,7 @@ async def test_both_sides_do_the_same_work(application: Application) -> None:
 
 
 def kept(data: object) -> object:
-    """What a call knows in the end, whoever kept it."""
+    """What a call knows in the end, on either side."""
     match data:
         case Stay() | hotel_by_hand.Stay():
             return data.guest, data.nights, tuple(data.tickets)

@@ -29,7 +29,11 @@ async def killed(front: Front, moment: str) -> str:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
-    out, err = await process.communicate()
+    try:
+        out, err = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
     assert process.returncode == -signal.SIGKILL, err.decode()
     return out.decode().strip()
 

@@ -251,7 +251,7 @@ async def test_a_cough_holds_the_voice_and_it_goes_on_to_the_end() -> None:
     assert [event.interrupted for event in of(talk, Said)] == [False, False]
 
 
-async def test_a_guest_who_goes_on_before_he_is_answered_hears_no_apology() -> None:
+async def test_a_guest_who_goes_on_before_the_answer_hears_no_apology() -> None:
     model = ScriptedLLM(
         [says("Good evening."), says("One?", delay=1.0), says("Two nights, noted.")]
     )
@@ -402,7 +402,7 @@ async def test_a_voice_that_has_failed_is_tried_again_after_a_while(
     assert tone.spoken == ["Good evening.", "Yes?"]
 
 
-async def test_where_nobody_reads_speech_that_never_worked_is_lost_at_once() -> None:
+async def test_without_a_display_speech_that_never_worked_fails_at_once() -> None:
     tone, stt = ToneTTS(), ScriptedSTT()
     for model in (tone, stt):
         lost: list[str] = []
@@ -416,7 +416,7 @@ async def test_where_nobody_reads_speech_that_never_worked_is_lost_at_once() -> 
             assert not any("Read this." in one.text for one in of(talk, Said))
 
 
-async def test_where_nobody_reads_a_voice_has_a_second_chance() -> None:
+async def test_without_a_display_text_to_speech_is_tried_twice() -> None:
     tone = ToneTTS()
     model = ScriptedLLM([says("Good evening."), says("Ada!"), says("Yes?"), says("Hm?")])
     call = hotel(cannot_speak="Read this.")
@@ -441,7 +441,7 @@ async def test_where_nobody_reads_a_voice_has_a_second_chance() -> None:
     assert tone.spoken == ["Good evening.", call.policy.trouble, "Yes?"]
 
 
-async def test_where_nobody_reads_ears_have_a_second_chance() -> None:
+async def test_without_a_display_speech_to_text_is_tried_twice() -> None:
     model = ScriptedLLM([says("Good evening."), says("Two nights.")])
     call = hotel(cannot_hear="Please type.")
     lost: list[str] = []
@@ -498,7 +498,7 @@ async def test_ears_that_come_back_are_told_of_again_when_they_fail_again() -> N
     assert talk.tts.spoken.count("Please type.") == 2
 
 
-async def test_the_end_of_a_turn_that_nobody_notices_loses_no_words() -> None:
+async def test_an_undetected_end_of_turn_loses_no_words() -> None:
     model = ScriptedLLM([says("Good evening."), says("Two nights.")])
 
     async with SpokenConversation(hotel(), model) as talk:

@@ -125,7 +125,7 @@ class DeadDisk(Disk):
 
 @pytest.mark.parametrize("channel", CHANNELS)
 @pytest.mark.parametrize("reply", [[TWO_NIGHTS], [BAR], [TWO_NIGHTS, BAR]], ids=["0", "1", "2"])
-async def test_a_journal_that_never_answers_ends_in_words_and_nobody_says_it_was_done(
+async def test_a_journal_that_never_answers_ends_in_words_that_claim_nothing(
     reply: Sequence[Part], channel: Channel
 ) -> None:
     async with Talk([reply, ["I am not sure."]], channel, disk=DeadDisk()) as talk:

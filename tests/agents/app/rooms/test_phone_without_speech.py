@@ -105,7 +105,7 @@ def dead_stt() -> Speech:
     ids=["none", "not built", "dead tts", "mute tts", "dead stt"],
 )
 @pytest.mark.usefixtures("short")
-async def test_a_caller_whom_nobody_can_speak_with_hears_so(
+async def test_without_speech_models_a_caller_hears_the_recording(
     calls: Calls,
     changed: Changed,
     livekit: LiveKit,
