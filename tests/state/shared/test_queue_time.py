@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from state.shared import Moment, NotStored, SharedState, SqlStore
-from state.shared.sql import dialects
+from state.shared.sql import dialects, thread
 from state.shared.sql.database import Database
 from state.shared.sql.store import _SqlJournal
 from tests.state.shared.board import Board, Score
@@ -138,6 +138,7 @@ async def test_while_the_database_is_locked_all_are_told_so_and_nobody_waits_for
     everybody = await crowd(store, 256)
     await store.close()
     monkeypatch.setattr(dialects, "BUSY_S", 0.01)
+    monkeypatch.setattr(thread, "LOCK_S", 0.01)
     async with SqlStore(address, owner="club", schema=1) as impatient:
         everybody = [
             SharedState.restored(await impatient.read(str(number)), Board, None)
