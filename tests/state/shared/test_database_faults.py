@@ -24,9 +24,10 @@ EMPTY = Board().model_dump_json()
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait for a lock only as long as a test can."""
-    from state.shared.sql import dialects
+    from state.shared.sql import dialects, thread
 
     monkeypatch.setattr(dialects, "BUSY_S", 0.05)
+    monkeypatch.setattr(thread, "LOCK_S", 0.05)
 
 
 @pytest.fixture
@@ -78,9 +79,10 @@ class TestLocked:
     async def test_a_short_lock_is_waited_for(
         self, store: SqlStore, address: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        from state.shared.sql import dialects
+        from state.shared.sql import dialects, thread
 
         monkeypatch.setattr(dialects, "BUSY_S", 20.0)
+        monkeypatch.setattr(thread, "LOCK_S", 20.0)
         shared = await begun(store)
         with by_hand(address) as other:
             lock(other, address)

@@ -92,9 +92,10 @@ def actors(address: str) -> Iterator[Callable[[str], Sequence[Actor]]]:
 
 @pytest.fixture
 async def store(address: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SqlStore]:
-    from state.shared.sql import dialects
+    from state.shared.sql import dialects, thread
 
     monkeypatch.setattr(dialects, "BUSY_S", 0.1 if address.startswith("sqlite") else 10.0)
+    monkeypatch.setattr(thread, "LOCK_S", 0.1)
     async with SqlStore(address, owner="club", schema=1) as store:
         yield store
 

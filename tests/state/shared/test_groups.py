@@ -431,6 +431,7 @@ class TestTheWholeGroupFails:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sizes: list[int], at: str
     ) -> None:
         monkeypatch.setattr(dialects, "BUSY_S", 0.05)
+        monkeypatch.setattr(thread, "LOCK_S", 0.05)
         address = f"sqlite:///{tmp_path}/b.db"
         async with SqlStore(address, owner="club", schema=1) as store:
             held = await begun(store, "abc")

@@ -139,6 +139,7 @@ async def test_while_the_database_is_locked_all_are_refused_together(
     everybody = await crowd(store, 256)
     await store.close()
     monkeypatch.setattr(dialects, "BUSY_S", 0.01)
+    monkeypatch.setattr(thread, "LOCK_S", 0.01)
     async with SqlStore(address, owner="club", schema=1) as impatient:
         everybody = [
             SharedState.restored(await impatient.read(str(number)), Board, None)

@@ -52,6 +52,8 @@ class Slow:
         self.at_work = threading.Semaphore(0)
         self.goes_on = threading.Semaphore(0)
         self.closed = False
+        self.lock_asked_at = 0.0
+        self.waits_for_lock = False
 
     def interrupt(self) -> None:
         self.broken_off.append(self.clock.now - 1000)

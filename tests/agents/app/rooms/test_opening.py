@@ -36,6 +36,7 @@ async def store(
     tmp_path: Path, context: OrderContext, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[SqlStore]:
     monkeypatch.setattr("state.shared.sql.dialects.BUSY_S", 0.0)
+    monkeypatch.setattr("state.shared.sql.thread.LOCK_S", 0.0)
     async with open_store(f"sqlite:///{tmp_path}/orders.db", context.menu.restaurant.id) as store:
         await store.list(1)
         yield store

@@ -173,9 +173,10 @@ async def test_a_place_whose_database_is_locked_is_waited_for_but_not_for_ever(
     import sqlite3
     from contextlib import closing
 
-    from state.shared.sql import dialects
+    from state.shared.sql import dialects, thread
 
     monkeypatch.setattr(dialects, "BUSY_S", 0.0)
+    monkeypatch.setattr(thread, "LOCK_S", 0.0)
     file = tmp_path / "orders.db"
     assert await seats("AJ_0").acquire()
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
