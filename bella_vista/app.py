@@ -38,6 +38,12 @@ def _state() -> "type[OrderState]":
     return OrderState
 
 
+def _with_what_lines_hold(order: dict[str, Any]) -> dict[str, Any]:
+    """Migrate from schema 1, whose lines do not say what they hold: ``null`` means not known."""
+    lines = [{**line, "holds": None} for line in order["order_items"]]
+    return {**order, "order_items": lines}
+
+
 def _graph() -> "Graph[OrderState]":
     from agents.roster import restaurant_graph
 
@@ -224,6 +230,7 @@ APP: "App[OrderState, OrderContext]" = App(
     options={"menu": ("FILE", "The menu; Bella Vista's own by default.")},
     state=_state,
     schema=ORDER_SCHEMA,
+    migrate={1: _with_what_lines_hold},
     context=_context,
     context_name="menu",
     describe=_describe,
