@@ -47,6 +47,12 @@ def _state() -> "type[OrderState]":
     return OrderState
 
 
+def _with_what_lines_hold(order: dict[str, Any]) -> dict[str, Any]:
+    """Migrate from schema 1, whose lines do not say what they hold: ``null`` means not known."""
+    lines = [{**line, "holds": None} for line in order["order_items"]]
+    return {**order, "order_items": lines}
+
+
 def _graph() -> "Graph[OrderState]":
     from agents.roster import restaurant_graph
 
@@ -231,6 +237,7 @@ APP: "App[OrderState, OrderContext]" = App(
     settings=Settings,
     state=_state,
     schema=ORDER_SCHEMA,
+    migrate={1: _with_what_lines_hold},
     context=_context,
     title=lambda context: context.menu.restaurant.name,
     owner=lambda context: context.menu.restaurant.id,

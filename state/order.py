@@ -61,7 +61,11 @@ class LinePart(_Part):
 
 
 class OrderLine(_Part):
-    """One dish or combo on the order, as often as ``quantity`` says."""
+    """One dish or combo on the order, as often as ``quantity`` says.
+
+    Args:
+        holds: What the menu says it holds, in the menu's words; ``None`` on lines of earlier releases.
+    """
 
     id: str
     name: str
@@ -73,6 +77,7 @@ class OrderLine(_Part):
     base_price: Cents
     taxes: tuple[TaxShare, ...] = ()
     minimum_age: int | None = None
+    holds: tuple[str, ...] | None = None
 
     @property
     def modifications(self) -> tuple[str, ...]:

@@ -61,7 +61,9 @@ class AddAllergy(OrderCommand):
     """
 
     op: Literal["add_allergy"] = "add_allergy"
-    name: Annotated[Words, Field(description="What the guest must not have, such as 'nuts'.")]
+    name: Annotated[
+        Words, Field(description="What they must not have, in their own word: 'shrimp'.")
+    ]
 
     def touches(self, state: OrderState) -> tuple[str, ...]:
         """Rely on nothing."""

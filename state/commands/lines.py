@@ -88,7 +88,8 @@ class AddItem(OrderCommand):
             if there.same_thing(line):
                 quantity = there.quantity + self.quantity
                 _refuse_quantity(line.name, quantity, context)
-                return _replaced(order, there.model_copy(update={"quantity": quantity}))
+                update = {"quantity": quantity, "holds": line.holds}
+                return _replaced(order, there.model_copy(update=update))
         most = context.menu.restaurant.limits.lines
         if len(order.order_items) >= most:
             raise OverLimit(
