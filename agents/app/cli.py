@@ -245,13 +245,10 @@ def _add_room_commands(app: AnyApp, commands: typer.Typer) -> None:
 def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
     states = typer.Typer(help=f"List, show and forget stored {app.plural}.", no_args_is_help=True)
     commands.add_typer(states, name=app.plural)
-    StateId = Annotated[
-        str,
-        typer.Argument(
-            metavar="ID",
-            help=f"The {app.noun}'s id, or its number (the newest {app.noun} with that number).",
-        ),
-    ]
+    which = typer.Argument(
+        metavar="ID",
+        help=f"The {app.noun}'s id, or its number (the newest {app.noun} with that number).",
+    )
 
     @states.command("list")
     @_with_options(app, "database", own=False)
@@ -277,7 +274,7 @@ def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
     @states.command("show", help=f"Show one {app.noun}.")
     @_with_options(app, "database", own=False)
     def show_command(
-        state_id: StateId,
+        state_id: Annotated[str, which],
         as_json: Annotated[
             bool, typer.Option("--json", help=f"As one JSON object: the {app.noun}'s public view.")
         ] = False,
@@ -311,7 +308,7 @@ def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
     )
     @_with_options(app, "database")
     def forget_command(
-        state_id: StateId, database: str | None = None, **options: str | None
+        state_id: Annotated[str, which], database: str | None = None, **options: str | None
     ) -> None:
         from agents.app.forgetting import forget_state
         from agents.app.terminal.logs import log_files

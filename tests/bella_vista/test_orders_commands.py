@@ -10,7 +10,7 @@ import pytest
 from state.commands import GiveFeedback, OrderCommand, SetCustomer
 from state.shared import Moment
 from state.view import view
-from tests.bella_vista.terminal.restaurant import MENU
+from tests.bella_vista.small_restaurant import MENU
 from tests.bella_vista.test_orders import PLACED, SHORT, begun
 from tests.commands import main
 from tests.state.house import House
