@@ -15,9 +15,9 @@ from tests.livekit import LiveKit, until
 
 
 class Everybody:
-    """An attendance for which whoever writes is the guest."""
+    """An attendance for which whoever writes is the user."""
 
-    guest = "guest"
+    user = "guest"
 
     async def wait_for(self, identity: str) -> bool:
         """Say that he is there."""
