@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from agents.app.app import App, Environment, NewState
+from agents.app.parts import Forgetting
 from agents.app.words import Words
 from bella_vista.settings import NOUN, ORDER_SCHEMA, Settings
 
@@ -189,6 +190,18 @@ def _order_commands(app: "App[OrderState, OrderContext]") -> "typer.Typer":
     return order_commands_of(app)
 
 
+def _without_guest(order: "OrderState") -> "OrderState":
+    from state.forgetting import without_guest
+
+    return without_guest(order)
+
+
+async def _close_order(shared: "SharedState[OrderState, OrderContext]") -> None:
+    from bella_vista.forgetting import close_order
+
+    await close_order(shared)
+
+
 def _fields() -> "type[Fields]":
     from bella_vista.order_fields import OrderFields
 
@@ -252,6 +265,11 @@ APP: "App[OrderState, OrderContext]" = App(
     listing=_listing,
     text=_text,
     page=_page,
+    forgetting=Forgetting(
+        keep=_without_guest,
+        close=_close_order,
+        identifying=("customer_name", "phone", "email", "address"),
+    ),
     state_commands=_order_commands,
     commands=_commands,
     fields=_fields,

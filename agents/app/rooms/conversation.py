@@ -64,9 +64,10 @@ class RoomConversation(Generic[S, C]):
         self._on_end = ended
         self._lost = lost
         self._model: LLM[Any] = process.model()
+        self._models = process.models()
         self.call: Call[S, C] = process.app.call(
             opened.shared,
-            think_limit_s=process.reply_limit_of(self._model),
+            think_limit_s=process.reply_limit_of(self._model, *self._models.values()),
             resumed=opened.resumed,
             turn=opened.prior.turn,
             preamble=opened.preamble,
@@ -107,7 +108,13 @@ class RoomConversation(Generic[S, C]):
     async def start(self) -> None:
         """Start the session; the first agent greets."""
         await self._process.media.start(
-            self.call, self._model, self._room, self._user, self.channel, self._lost
+            self.call,
+            self._model,
+            self._room,
+            self._user,
+            self.channel,
+            self._lost,
+            llm_by_agent=self._models,
         )
 
     def stop_waiting(self) -> None:
@@ -130,7 +137,8 @@ class RoomConversation(Generic[S, C]):
             await self.call.aclose()
         await self._record.aclose()
         await self._process.media.aclose()
-        await self._model.aclose()
+        for model in (self._model, *self._models.values()):
+            await model.aclose()
 
     async def aclose(self) -> None:
         """Stop everything."""

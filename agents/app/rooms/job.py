@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from agents.app.app import App, Environment
 from agents.app.faults import InputError
 from agents.app.job_metadata import JobMetadata, MetadataFaults
-from agents.app.models.choice import language_model, reply_limit_of
+from agents.app.models.choice import language_model, models_of_agents, reply_limit_of
 from agents.app.models.speech import Speech, missing_for_speech, speech_models
 from agents.app.rooms.lost import tell_staff
 from agents.app.rooms.media import Media
@@ -206,6 +206,7 @@ def _process_context(
         context=context,
         store=open_store(app, settings.database, app.owner_of(context)),
         model=lambda: prepared.local or language_model(app, context, settings),
+        models=lambda: models_of_agents(app, context, settings),
         media=Media(None if missing else lambda: _speech(app, settings, context, locale)),
         secret=secret.get_secret_value() if secret is not None else "",
         grace_s=settings.grace,

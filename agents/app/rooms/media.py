@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from livekit import rtc
@@ -51,6 +52,7 @@ class Media:
         user: str,
         channel: Channel,
         lost: Callable[[], None] | None = None,
+        llm_by_agent: Mapping[str, LLM[Any]] = MappingProxyType({}),
     ) -> None:
         """Start the session of a call; its first agent greets.
 
@@ -62,12 +64,13 @@ class Media:
             channel: How the user talks to us.
             lost: Called when the user can no longer be heard or spoken to; without it the call
                 continues as text.
+            llm_by_agent: Language models of single agents.
 
         Raises:
             SpeechNotBuilt: The speech models could not be built.
         """
         if channel == "web_text" or self._build is None:
-            await start_text(call, model, room=room, user_identity=user)
+            await start_text(call, model, llm_by_agent=llm_by_agent, room=room, user_identity=user)
             return
         # The audio plugins take a second to import, so only calls with speech load them.
         from agents.handoff.speech import start_speech
@@ -79,6 +82,7 @@ class Media:
         await start_speech(
             call,
             model,
+            llm_by_agent=llm_by_agent,
             stt=speech.stt,
             tts=speech.tts,
             vad=speech.vad,

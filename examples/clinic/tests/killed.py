@@ -17,7 +17,7 @@ from agents.app.job_metadata import JobMetadata
 from agents.app.rooms.opening import Opened, open_for
 from agents.app.transcript import CallRecord
 from agents.handoff import start_text
-from agents.testing import Conversation, ScriptedLLM, calls, says
+from agents.testing import ScriptedLLM, calls, says
 from examples.clinic.app import APP
 from examples.clinic.calendar import Calendar
 from examples.clinic.clinic import Clinic
@@ -61,11 +61,11 @@ class DyingPartners:
 
 
 async def main(folder: Path, moment: str) -> None:
-    clinic = Front(folder).clinic
+    front = Front(folder)
     if moment == "calendar":
-        clinic.calendar.__class__ = DyingCalendar
+        front.context.calendar.__class__ = DyingCalendar
     partners = DyingPartners(folder / "key")
-    clinic = replace(clinic, insurer=partners, messages=partners)
+    front.context = replace(front.context, insurer=partners, messages=partners)
     model = ScriptedLLM(
         [
             says("Your name?"),
@@ -89,9 +89,9 @@ async def main(folder: Path, moment: str) -> None:
             says("Sent."),
         ]
     )
-    async with SqlStore(f"sqlite:///{folder}/visits.db", owner="clinic", schema=1) as store:
-        visit = await SharedState.open(store, "visit-1", ClinicState(visit_id="visit-1"), clinic)
-        async with Conversation(APP.call(visit), model) as talk:
+    async with front.store() as store:
+        visit = await SharedState.open(store, "visit-1", front.state(), front.context)
+        async with front.conversation(state=visit, model=model) as talk:
             await talk.user_says("Mary Shelley, 30 August 1997, a cleaning, 312 555 0199")
             await talk.user_says("M4411, Tuesday at 9:30")
             if moment == "between":
@@ -138,8 +138,9 @@ class RoomCall:
 async def killed_after_words(folder: Path) -> None:
     never = asyncio.Event()
     model = ScriptedLLM([says("Your name?"), says("Thank you.", until=never)])
-    async with SqlStore(f"sqlite:///{folder}/visits.db", owner="clinic", schema=1) as store:
-        talk = await RoomCall.opened(store, Front(folder).clinic, None)
+    front = Front(folder)
+    async with front.store() as store:
+        talk = await RoomCall.opened(store, front.context, None)
         await start_text(talk.call, model)
         await talk.call.answered()
         await talk.say(NAME, "k")

@@ -138,7 +138,7 @@ async def test_agent_and_page_book_at_once_and_one_is_refused(front: Front, room
     booked = "Booked" in [*talk.turns][-1].tools[0].output
     assert (booked, refused) in {(True, 4009), (False, 0)}
     assert talk.state.slot == (TUESDAY if booked else WEDNESDAY)
-    assert front.clinic.calendar.is_free(WEDNESDAY if booked else TUESDAY, "another visit")
+    assert front.context.calendar.is_free(WEDNESDAY if booked else TUESDAY, "another visit")
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,9 @@ async def test_agent_and_page_book_at_once_and_one_is_refused(front: Front, room
 async def test_a_page_is_told_why_it_cannot_book(
     front: Front, room: FakeRoom, request_: dict[str, Any], code: int, reason: str
 ) -> None:
-    await front.clinic.calendar.take(front.clinic.calendar.named("tuesday 10:00"), "another visit")
+    await front.context.calendar.take(
+        front.context.calendar.named("tuesday 10:00"), "another visit"
+    )
     call = front.call(front.ready())
     gateway = await serve(room, call)
 

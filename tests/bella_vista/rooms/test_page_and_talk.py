@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from agents.testing import ScriptedLLM, says
-from tests.bella_vista.rooms.checked import LARGE, TIRAMISU, Checked, served
-from tests.bella_vista.rooms.conftest import Calls, Changed
+from tests.agents.app.rooms.checked_client import LARGE, TIRAMISU, Checked, served
+from tests.agents.app.rooms.conftest import Calls, Changed
 from tests.livekit import LONG_S, LiveKit, until
 
 SOON_S = 0.2

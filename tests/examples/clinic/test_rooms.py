@@ -56,6 +56,9 @@ class Worker:
                 start_new_session=True,
             )
 
+    def what_happened(self) -> str:
+        return self.log.read_text()
+
     def logged(self, message: str) -> list[dict[str, Any]]:
         lines = (json.loads(line) for line in self.log.read_text().splitlines())
         return [line for line in lines if line["message"].startswith(message)]
@@ -64,7 +67,7 @@ class Worker:
         await until(
             lambda: len(self.logged(message)) >= times or self.process.poll() is not None,
             LONG_S,
-            f"{message!r} in\n{self.log.read_text()}",
+            f"{message!r} in the log",
         )
         return self.logged(message)[times - 1]
 
@@ -99,7 +102,7 @@ async def is_turn(client: Client, turn: int) -> None:
     await until(
         lambda: any(one["turn"] == turn and one["your_turn"] for one in client.turns),
         LONG_S,
-        f"turn {turn}; said: {client.said}; notices: {client.turns}",
+        f"turn {turn}",
     )
 
 
@@ -125,7 +128,7 @@ async def test_a_visit_in_a_room_goes_on_after_kills(
 
         os.kill((await worker.tells("job started", times=2))["pid"], signal.SIGKILL)
         await worker.tells("job started", times=3)
-        await until(lambda: "Dental Basic" in ada.said[-1], LONG_S, f"the insurer in {ada.said}")
+        await until(lambda: "Dental Basic" in ada.said[-1], LONG_S, "the insurer")
         visit = await worker.visit(hello["visit_id"])
 
     assert again["visit_id"] == hello["visit_id"]

@@ -6,6 +6,7 @@ import os
 import stat
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -415,11 +416,11 @@ class TestALeaseStoreThatFails:
             await take(on_file, "bob")
 
     async def test_many_processes_that_find_it_spoilt_agree_in_the_end(
-        self, file: Path, clock: Clock
+        self, file: Path, clock: Clock, closing: AsyncExitStack
     ) -> None:
-        stores = [
-            SqlStore(f"sqlite:///{file}", owner="club", schema=1, now=clock) for _ in range(6)
-        ]
+        url = f"sqlite:///{file}"
+        more = (SqlStore(url, owner="club", schema=1, now=clock) for _ in range(6))
+        stores = [await closing.enter_async_context(one) for one in more]
         for number, one in enumerate(stores):
             await at_work(one, str(number), str(number))
         for fault in FAULTS:
@@ -436,8 +437,6 @@ class TestALeaseStoreThatFails:
             for number in range(len(stores)):
                 with pytest.raises(LeaseHeld):
                     await take(stores[0], "late", str(number))
-        for one in stores:
-            await one.close()
 
 
 class TestAfterAPowerCut:

@@ -4,6 +4,7 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -211,16 +212,23 @@ class TestTaking:
                 with pytest.raises(ValueError, match="needs an owner"):
                     await everybodys.leases.take("hall", "carl", seconds=LASTS)
 
+    @pytest.mark.usefixtures("patient")
     @pytest.mark.parametrize("begins", ["anew", "after a dead one"])
     async def test_of_many_who_come_at_once_one_gets_it(
-        self, address: str, store: SqlStore, clock: Clock, begins: str
+        self,
+        address: str,
+        store: SqlStore,
+        clock: Clock,
+        begins: str,
+        closing: AsyncExitStack,
     ) -> None:
         places = [f"place {number}" for number in range(20)]
         if begins != "anew":
             for place in places:
                 await take(store, "dead", place)
             clock.goes_on(LASTS)
-        stores = [SqlStore(address, owner="club", schema=1, now=clock) for _ in range(5)]
+        more = (SqlStore(address, owner="club", schema=1, now=clock) for _ in range(5))
+        stores = [await closing.enter_async_context(one) for one in more]
 
         for place in places:
             came = await asyncio.gather(
@@ -231,8 +239,6 @@ class TestTaking:
             (lease,) = (one for one in came if not isinstance(one, BaseException))
             assert [type(one) for one in came].count(LeaseHeld) == len(stores) - 1
             assert await store.leases.at(place) == lease
-        for one in stores:
-            await one.close()
 
     @pytest.mark.processes
     def test_of_many_processes_that_come_at_once_one_gets_it(self, address: str) -> None:
@@ -255,7 +261,7 @@ class TestTaking:
             one.stdin.write("go\n")
             one.stdin.flush()
         for one in holders:
-            out, _ = one.communicate(timeout=50)
+            out, _ = one.communicate()
             won.append(out.split())
 
         assert [one.returncode for one in holders] == [0, 0, 0]
@@ -346,11 +352,13 @@ class TestSettling:
         with pytest.raises(TakenOver):
             await first.apply(Score(name="ann"), actor="ann")
 
+    @pytest.mark.usefixtures("patient")
     async def test_however_many_settle_at_once_a_state_is_at_one_place(
-        self, address: str, store: SqlStore, clock: Clock
+        self, address: str, store: SqlStore, clock: Clock, closing: AsyncExitStack
     ) -> None:
         await store.create("a", lambda ordinal: EMPTY)
-        stores = [SqlStore(address, owner="club", schema=1, now=clock) for _ in range(5)]
+        more = (SqlStore(address, owner="club", schema=1, now=clock) for _ in range(5))
+        stores = [await closing.enter_async_context(one) for one in more]
         for number, one in enumerate(stores):
             await take(one, str(number), str(number))
 
@@ -369,8 +377,6 @@ class TestSettling:
             assert len([lease for lease in at if lease is not None and lease.open]) == 1
             for number, one in enumerate(stores):
                 await take(one, str(number), str(number))
-        for one in stores:
-            await one.close()
 
 
 class TestRenewing:
@@ -574,6 +580,7 @@ class TestTrouble:
 
                     assert (lease.holder, lease.tries) == ("ann", 0)
 
+    @pytest.mark.usefixtures("patient")
     async def test_who_waited_for_the_row_finds_it_as_it_is_then(
         self, postgresql: Server, clock: Clock
     ) -> None:
