@@ -17,7 +17,7 @@ from tests.livekit import LiveKit, until
 class Everybody:
     """A presence for which every writer is the guest."""
 
-    guest = "guest"
+    user = "guest"
 
     async def wait_for(self, identity: str) -> bool:
         """Say that they are present."""
