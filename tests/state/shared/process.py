@@ -11,6 +11,7 @@ import sys
 
 from state.shared import SharedState, SqlStore, StateError
 from tests.state.shared.board import Board, Score
+from tests.state.shared.by_hand import be_patient
 
 
 async def hold(store: SqlStore, state_id: str) -> None:
@@ -39,6 +40,7 @@ def tell(line: str) -> None:
 
 def main() -> None:
     mode, url, state_id = sys.argv[1:]
+    be_patient()
     store = SqlStore(url, owner="club", schema=1)
     asyncio.run({"hold": hold, "leave": leave}[mode](store, state_id))
 
