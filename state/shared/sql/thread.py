@@ -305,18 +305,18 @@ class DatabaseThread(Generic[D]):
             self._running = None
             now = time.monotonic()
             self._queue_time.record(work.requests[0], now - self._at_work_since(work))
-            for request, result, error in answers:
+            for answer in answers:
+                request, _, error = answer
                 if isinstance(error, LockNotGranted) and request.queued_at + LOCK_S <= now:
-                    error = error.error
-                if isinstance(error, RetryAlone | LockNotGranted) and not request.settled:
+                    answer = _Result(request, None, error.error)
+                elif isinstance(error, (RetryAlone, LockNotGranted)) and not request.settled:
                     request.alone = request.alone or isinstance(error, RetryAlone)
                     request.running_in = None
                     self._queue_time.enqueued(request)
                     again.append(request)
-                else:
-                    request.settled = True
-                    answer = _Result(request, result, error)
-                    by_watcher.setdefault(request.watcher, []).append(answer)
+                    continue
+                request.settled = True
+                by_watcher.setdefault(request.watcher, []).append(answer)
         self._next.extendleft(reversed(again))
         for watcher, results in by_watcher.items():
             watcher.deliver(results)
