@@ -40,7 +40,7 @@ class FindOnMenu(Read[OrderState, OrderContext]):
 
 
 class Tell(Read[OrderState, OrderContext]):
-    """Answer a question of the guest from the house's own facts: hours, facts, contents, allergens, or the order so far."""
+    """Answer a question of the guest from the restaurant's own facts: hours, facts, contents, allergens, or the order so far."""
 
     op: Literal["tell"] = "tell"
     kind: Annotated[
@@ -56,7 +56,7 @@ class Tell(Read[OrderState, OrderContext]):
     ] = None
 
     def answer(self, state: OrderState, context: OrderContext) -> str:
-        """Give the facts as they stand."""
+        """Return the present facts."""
         menu = context.menu
         match self.kind:
             case "hours":

@@ -113,7 +113,7 @@ def _tip(tip: Tip | None, currency: str) -> str | None:
 
 
 def _clock(moment: datetime | None) -> str | None:
-    """A time without seconds and offset: the model and the guest stand in the restaurant's."""
+    """A time without seconds and offset, in the restaurant's time zone."""
     return f"{moment:%Y-%m-%dT%H:%M}" if moment is not None else None
 
 

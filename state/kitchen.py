@@ -1,6 +1,6 @@
 """From a guest's words to a line with its prices: what the menu makes of them at the time it is for.
 
-Everything money will be reckoned from is stamped here, so that an order can be reckoned without its menu.
+All amounts that totals are computed from are copied here, so that an order can be billed without its menu.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ class Kitchen:
 
     Args:
         menu: The menu.
-        at: Reckons that time. Only asked where something has hours of its own.
+        at: Computes that time. Only asked where something has hours of its own.
     """
 
     def __init__(self, menu: Menu, at: Callable[[], datetime]) -> None:

@@ -73,7 +73,7 @@ class AddItem(OrderCommand):
     note: Note | None = None
 
     def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Rely on nothing: who adds takes nothing from anybody."""
+        """Rely on nothing: an addition conflicts with no other change."""
         return ()
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
