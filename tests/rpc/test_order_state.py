@@ -172,4 +172,6 @@ async def test_an_allergy_that_is_noted_changes_the_lines_that_hold_it() -> None
 
     assert [line["allergens_met"] for line in reply["order"]["order_items"]] == [["milk"], []]
     changed = await counter.call("get_order_state", {"since": 2})
-    assert {"op": "add", "path": "/order_items/0/allergens_met/0", "value": "milk"} in changed["patch"]
+    assert {"op": "add", "path": "/order_items/0/allergens_met/0", "value": "milk"} in changed[
+        "patch"
+    ]
