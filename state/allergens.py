@@ -147,10 +147,10 @@ def _dish_held(menu: Menu, name: str, chosen: Sequence[Chosen]) -> Iterator[str]
 
 def _words_of(line: OrderLine) -> Iterator[str]:
     """Return what an order of an earlier release tells of a line: nothing was stamped on it."""
-    named = [(line.name, line.chosen), *((part.name, part.chosen) for part in line.parts)]
-    for name, chosen in named:
-        yield name
-        yield from (one.name for one in chosen if one.amount != NO)
+    told: Iterable[OrderLine | LinePart] = (line, *line.parts)
+    for part in told:
+        yield part.name
+        yield from (one.name for one in part.chosen if one.amount != NO)
 
 
 def _once(words: Iterable[str]) -> tuple[str, ...]:

@@ -160,13 +160,13 @@ class App(Generic[S, C]):
     commands: "Callable[[App[S, C]], typer.Typer] | None" = None
     title: Callable[[C], str] | None = None
     owner: Callable[[C], str] | None = None
-    stored: Stored[S, C] = field(default_factory=Stored)
+    stored: Stored[S, C] = field(default_factory=Stored[S, C])
     forgetting: Forgetting[S, C] = field(default_factory=Forgetting[S, C])
-    rooms: Rooms[S, C] = field(default_factory=Rooms)
-    phone: Phone[S, C] = field(default_factory=Phone)
-    terminal: Terminal[S, C] = field(default_factory=Terminal)
-    command_line: CommandLine[S, C] = field(default_factory=CommandLine)
-    replay: Replay[S, C] = field(default_factory=Replay)
+    rooms: Rooms[S, C] = field(default_factory=Rooms[S, C])
+    phone: Phone[S, C] = field(default_factory=Phone[S, C])
+    terminal: Terminal[S, C] = field(default_factory=Terminal[S, C])
+    command_line: CommandLine[S, C] = field(default_factory=CommandLine[S, C])
+    replay: Replay[S, C] = field(default_factory=Replay[S, C])
     worker: WorkerProcesses = field(default_factory=WorkerProcesses)
     module: str = field(default="", repr=False)
     """The module that declares it, which other processes import; found by itself."""

@@ -55,7 +55,7 @@ async def test_an_agent_that_has_left_is_not_replaced(
         await guest.call("leave")
         await until(lambda: ended(one_worker, told["job"]), LONG_S, "the end of the job")
         await until(lambda: not guest.agents(), LONG_S, "the agent's leaving")
-        with pytest.raises(AssertionError, match="nobody answers"):
+        with pytest.raises(AssertionError, match="no agent answers"):
             await answer(guest, but=told["job"], seconds=1)
 
 
