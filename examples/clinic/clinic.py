@@ -89,7 +89,6 @@ def load_clinic(taken: Path, clock: Callable[[tzinfo], Callable[[], datetime]]) 
     """Read the clinic's file; ``taken`` is the file of the calendar's table."""
     text = Path(__file__).with_name("clinic.yaml").read_text(encoding="utf-8")
     facts = ClinicFile.model_validate(yaml.safe_load(text))
-    zone = ZoneInfo(facts.timezone)
-    now = clock(zone)
+    now = clock(zone := ZoneInfo(facts.timezone))
     insurer = DemoInsurer(facts.members, facts.insurer_s)
     return Clinic(facts, now, Calendar(taken, facts.hours, zone, now), insurer, DemoMessages())

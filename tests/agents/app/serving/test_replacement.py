@@ -88,7 +88,7 @@ async def test_what_a_dead_worker_left_is_taken_up_by_the_next(house: House) -> 
     # Its agent has just moved it to another, which is starting.
     lost[3] |= {"job_id": "", "silent_s": 0.5}
     # Its guest has left, and somebody else is there.
-    lost[4] |= {"guest": "ada"}
+    lost[4] |= {"user": "ada"}
 
     async with (
         house.livekit.joined(rooms[3]),
