@@ -66,7 +66,7 @@ check: $(VENV)/.ready-to-test
 	@$(VENV)/bin/lint-imports --no-cache
 
 # Beside these, what is marked `processes` is left out: docs/testing.md, "Quick".
-LONG := agents/matrix bella_vista benchmarks conversations security state/properties typing wheel \
+LONG := agents/app agents/matrix bella_vista benchmarks conversations security state/properties typing wheel \
 	$(addprefix state/shared/test_,cancellation.py lease_rules.py lease_store.py leases.py) test_docs.py
 
 quick: $(VENV)/.ready-to-test

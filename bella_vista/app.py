@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from agents.app.app import App, Environment, NewState
+from agents.app.parts import Forgetting
 from agents.app.words import Words
 from bella_vista.settings import NOUN, ORDER_SCHEMA, Settings
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from livekit.agents.llm import LLM
 
     from agents.app.replay.form import Fields
-    from agents.app.rooms.page import Comments
+    from agents.app.rooms.comments import Changes, Comment
     from agents.app.serving.worker import Worker
     from agents.app.states import ListedState
     from agents.app.terminal.summary import Summary
@@ -101,10 +102,10 @@ def _page() -> "PageSpec[OrderState, OrderContext]":
     return ORDER_PAGE
 
 
-def _comments(context: "OrderContext") -> "Comments":
-    from bella_vista.page_comments import PageComments
+def _comment(changes: "Changes[OrderState, OrderContext]") -> "Comment | None":
+    from bella_vista.page_comments import comment
 
-    return PageComments(context)
+    return comment(changes)
 
 
 def _refuse_resume(order: "OrderState", context: "OrderContext") -> str | None:
@@ -189,6 +190,18 @@ def _order_commands(app: "App[OrderState, OrderContext]") -> "typer.Typer":
     return order_commands_of(app)
 
 
+def _without_guest(order: "OrderState") -> "OrderState":
+    from state.forgetting import without_guest
+
+    return without_guest(order)
+
+
+async def _close_order(shared: "SharedState[OrderState, OrderContext]") -> None:
+    from bella_vista.forgetting import close_order
+
+    await close_order(shared)
+
+
 def _fields() -> "type[Fields]":
     from bella_vista.order_fields import OrderFields
 
@@ -227,7 +240,7 @@ APP: "App[OrderState, OrderContext]" = App(
     summary=_summary,
     attributes=lambda order: {"stage": order.stage.value},
     choices=_choices,
-    comments=_comments,
+    comment=_comment,
     terms=_terms,
     transfer_to=lambda context: context.menu.restaurant.transfer_to,
     caller_number=_caller_number,
@@ -252,6 +265,11 @@ APP: "App[OrderState, OrderContext]" = App(
     listing=_listing,
     text=_text,
     page=_page,
+    forgetting=Forgetting(
+        keep=_without_guest,
+        close=_close_order,
+        identifying=("customer_name", "phone", "email", "address"),
+    ),
     state_commands=_order_commands,
     commands=_commands,
     fields=_fields,

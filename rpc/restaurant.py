@@ -192,6 +192,7 @@ ORDER_PAGE: PageSpec[OrderState, OrderContext] = PageSpec(
             replies=(MenuSections, MenuSection, MenuUnchanged),
             answer=_menu,
             errors=(4004,),
+            writes=False,
         ),
     ),
     resolve=meant,

@@ -15,6 +15,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 import aiohttp
@@ -22,6 +23,7 @@ import pytest
 from livekit import api, rtc
 
 from agents.app.livekit_server import BUILD_COMMAND, LocalServer, find_program
+from agents.testing import waiting
 
 Kind = Literal["standard", "sip", "agent", "ingress", "egress"]
 
@@ -38,21 +40,9 @@ LONG_S = 30.0
 """How long anything may take on a machine that is busy, in seconds: all is well long before."""
 
 
-async def until(
-    condition: Callable[[], object], seconds: float = LONG_S, what: str = "what the test waits for"
-) -> None:
-    """Wait until something is so; it fails when it never comes about.
-
-    Args:
-        condition: Is asked again and again; something true ends the wait.
-        seconds: How long it may take.
-        what: Is named when it does not come about.
-    """
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            pytest.fail(f"{what} did not come about within {seconds:g} s")
-        await asyncio.sleep(0.01)
+async def until(condition: Callable[[], object], seconds: float = LONG_S, what: str = "") -> None:
+    """Wait as ``agents.testing.until`` does, as long as a busy machine with a server may need."""
+    await waiting.until(condition, seconds, what)
 
 
 def new_identity(name: str = "guest") -> str:
@@ -134,6 +124,17 @@ class Client:
     def ends(self) -> list[dict[str, Any]]:
         """The notices that a call has ended."""
         return self.called("call_ended")
+
+    def what_happened(self) -> str:
+        """Return everything that reached this client, and who is in the room."""
+        heard = [f"{one.by} wrote {one.text!r}" for one in self.written]
+        called = [f"{call.by} called {call.method} {call.data}" for call in self.calls]
+        attributes = [f"agent {one.identity}: {dict(one.attributes)}" for one in self.agents()]
+        there = [
+            f"in the room: {[*self.room.remote_participants]}; have left: {self.gone}",
+            f"connection: {self.connection or 'never interrupted'}",
+        ]
+        return "\n".join([*heard, *called, *attributes, *there])
 
     def called(self, method: str) -> list[dict[str, Any]]:
         """Return the payloads of the calls of one method, in their order."""
@@ -376,15 +377,17 @@ class LiveKit:
             await server.agent_dispatch.create_dispatch(request)
 
 
+def server_program() -> Path:
+    """Find the server's program; without one the test is skipped, or fails in CI."""
+    if program := find_program():
+        return program
+    if os.environ.get("CI") == "true":
+        raise RuntimeError(f"there is no LiveKit server here, and CI needs one: {BUILD_COMMAND}")
+    pytest.skip(f"there is no LiveKit server here: {BUILD_COMMAND}")
+
+
 @contextmanager
 def livekit_server() -> Iterator[LiveKit]:
-    """Run a server for a while; where there is no program of one the test is skipped, but for CI."""
-    program = find_program()
-    if program is None:
-        if os.environ.get("CI") == "true":
-            raise RuntimeError(
-                f"there is no LiveKit server here, and CI needs one: {BUILD_COMMAND}"
-            )
-        pytest.skip(f"there is no LiveKit server here: {BUILD_COMMAND}")
-    with LocalServer(program) as server:
+    """Run a server of the test's own."""
+    with LocalServer(server_program()) as server:
         yield LiveKit(server)

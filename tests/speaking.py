@@ -42,6 +42,10 @@ class Speaking:
         """Whether somebody else speaks just now."""
         return bool(self.sounds) and time.monotonic() - self.sounds[-1][1] < STILL_S
 
+    def what_happened(self) -> str:
+        """Return which sounds were heard."""
+        return f"heard {self.heard_s:.2f} s of sound: {self.sounds}"
+
     async def says(self, number: int) -> None:
         """Say a sentence to its end."""
         self._said.clear()

@@ -54,7 +54,7 @@ def test_every_command_of_the_declaration_works(typed: Typed) -> None:
     for named in ("console", "graph", "schema rpc", "doctor", "stays list", "stays show 101"):
         assert f"hotel_app.py {named}" in commands
     assert (
-        "1 passed"
+        "2 passed"
         in typed.ran["pytest -q test_hotel_app.py\nmypy --strict hotel_app.py test_hotel_app.py"]
     )
     assert typed.left == [

@@ -18,6 +18,7 @@ from pydantic import BaseModel, JsonValue
 from agents.app.channel import Channel
 from agents.app.clock import running_clock
 from agents.app.faults import InputError
+from agents.app.parts import Forgetting
 from agents.app.settings import AppSettings, settings_of
 from agents.app.words import Words
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from livekit.agents.llm import LLM
 
     from agents.app.replay.form import Fields
+    from agents.app.rooms.comments import Changes, Comment
     from agents.app.states import ListedState
     from agents.app.terminal.summary import Summary
     from agents.handoff import Call, CallPolicy, Graph
@@ -111,6 +113,9 @@ class App(Generic[S, C]):
         methods: Further RPC methods.
         page: Makes all that clients can read and change, instead of the four above.
         model: Builds the language model that needs no key, named ``local``.
+        models: Language models of single agents, by the agent's name: each a function of context and
+            settings that builds one, or returns ``None`` for the call's model. A script answers for
+            all agents.
         summary: The view as a person in a terminal sees it; by default each field that is set.
         title: What the application calls itself, for a context.
         owner: The owner of stored states, for a context; states of several owners may share a
@@ -127,7 +132,8 @@ class App(Generic[S, C]):
             the reason for staff.
         attributes: LiveKit attributes of the agent besides agent and version, without the prefix.
         choices: The choices that a user has at their turn, if they are to choose.
-        comments: Makes what decides how an agent comments on changes made in a client.
+        comment: Words what an agent says to changes that the user made in a client; without it they
+            are not commented on.
         terms: Words that speech-to-text should know, for a context.
         transfer_to: The telephone number to which a caller is transferred who cannot be served.
         settings: The settings' class; by default those of every application.
@@ -138,7 +144,9 @@ class App(Generic[S, C]):
         schemas: Further schemas that the command line writes, by name.
         listing: Formats a list of stored states; by default a line each.
         text: Formats one stored state; by default its summary.
-        state_commands: Further commands beside ``list`` and ``show``, as ``forget``.
+        forgetting: What is kept of a stored state when its user is erased.
+        state_commands: Further commands beside ``list``, ``show`` and ``forget``; one with the same
+            name replaces it.
         commands: Further commands of the command line.
         fields: Returns the form of the fields of the view in conversation files; by default those of its JSON.
         start_from: Returns the commands that lead from a new state to the fields of a conversation
@@ -165,6 +173,7 @@ class App(Generic[S, C]):
     methods: "Sequence[PageMethod[S, C]]" = ()
     page: "Callable[[], PageSpec[S, C]] | None" = None
     model: "Callable[[C, Any], LLM[Any]] | None" = None
+    models: "Mapping[str, Callable[[C, Any], LLM[Any] | None]]" = field(default_factory=dict)
     summary: "Callable[[Mapping[str, Any]], Summary] | None" = None
     title: Callable[[C], str] | None = None
     owner: Callable[[C], str] | None = None
@@ -178,7 +187,7 @@ class App(Generic[S, C]):
     given_up: "Callable[[SharedState[S, C], str], Any] | None" = None
     attributes: Callable[[S], Mapping[str, str]] = lambda state: {}
     choices: "Callable[[Call[S, C]], Sequence[str]] | None" = None
-    comments: Callable[[C], Any] | None = None
+    comment: "Callable[[Changes[S, C]], Comment | None] | None" = None
     terms: Callable[[C], Sequence[str]] = lambda context: ()
     transfer_to: Callable[[C], str | None] = lambda context: None
     settings: type[AppSettings] = AppSettings
@@ -189,6 +198,7 @@ class App(Generic[S, C]):
     schemas: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
     listing: "Callable[[Sequence[ListedState[S]]], str] | None" = None
     text: Callable[[S], str] | None = None
+    forgetting: Forgetting[S, C] = field(default_factory=Forgetting[S, C])
     state_commands: "Callable[[App[S, C]], typer.Typer] | None" = None
     commands: "Callable[[App[S, C]], typer.Typer] | None" = None
     fields: "Callable[[], type[Fields]] | None" = None
@@ -227,8 +237,15 @@ class App(Generic[S, C]):
                 _ = self.page_spec
             except PageFaults as error:
                 yield from (f"roles, objects, methods: {fault}" for fault in error.faults)
+        if not callable(self.graph):
+            yield from self._faults_of_models(self.graph)
         if not issubclass(self.settings, AppSettings):
             yield f"settings: {self.settings.__name__} has to derive from AppSettings"
+
+    def _faults_of_models(self, graph: "Graph[S]") -> Iterator[str]:
+        if unknown := [name for name in self.models if name not in graph.agents]:
+            known = ", ".join(graph.agents)
+            yield f"models: there is no agent {', '.join(unknown)}: there are {known}"
 
     # -- what the parts of the framework ask it ----------------------------------------------------
 
@@ -264,10 +281,17 @@ class App(Generic[S, C]):
 
     @cached_property
     def agents(self) -> "Graph[S]":
-        """The graph."""
+        """The graph.
+
+        Raises:
+            AppFaults: It has no agent of a name in ``models``.
+        """
         from agents.handoff import Graph
 
-        return self.graph if isinstance(self.graph, Graph) else self.graph()
+        graph = self.graph if isinstance(self.graph, Graph) else self.graph()
+        if faults := list(self._faults_of_models(graph)):
+            raise AppFaults(faults)
+        return graph
 
     def view_of(self, state: S, version: int, agent: str | None) -> View:
         """Return the view of a state."""

@@ -27,6 +27,7 @@ from agents.app.settings import AppSettings
 from agents.app.terminal.streams import make_streams_safe, print_error, printable, say
 
 if TYPE_CHECKING:
+    from agents.app.forgetting import ErasureReport
     from state.shared import SqlStore
 
 T = TypeVar("T")
@@ -241,8 +242,12 @@ def _add_room_commands(app: AnyApp, commands: typer.Typer) -> None:
 
 
 def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
-    states = typer.Typer(help=f"List and show stored {app.plural}.", no_args_is_help=True)
+    states = typer.Typer(help=f"List, show and forget stored {app.plural}.", no_args_is_help=True)
     commands.add_typer(states, name=app.plural)
+    which = typer.Argument(
+        metavar="ID",
+        help=f"The {app.noun}'s id, or its number (the newest {app.noun} with that number).",
+    )
 
     @states.command("list")
     @_with_options(app, "database", own=False)
@@ -268,13 +273,7 @@ def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
     @states.command("show", help=f"Show one {app.noun}.")
     @_with_options(app, "database", own=False)
     def show_command(
-        state_id: Annotated[
-            str,
-            typer.Argument(
-                metavar="ID",
-                help=f"The {app.noun}'s id, or its number (the newest {app.noun} with that number).",
-            ),
-        ],
+        state_id: Annotated[str, which],
         as_json: Annotated[
             bool, typer.Option("--json", help=f"As one JSON object: the {app.noun}'s public view.")
         ] = False,
@@ -298,9 +297,28 @@ def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
             from agents.app.transcript import group_by_call, transcript_data
 
             calls, zone = group_by_call(said), app.zone(state)
-            view |= transcript_data(calls, zone)
-            text += f"\n\n{transcript_page(calls, zone)}"
+            user = app.page_spec.user
+            view |= transcript_data(calls, zone, user)
+            text += f"\n\n{transcript_page(calls, zone, user)}"
         typer.echo(json.dumps(view, ensure_ascii=False, indent=2) if as_json else printable(text))
+
+    @states.command(
+        "forget", help=f"Erase the user of {app.a_noun}, and check that nothing is left."
+    )
+    @_with_options(app, "database")
+    def forget_command(
+        state_id: Annotated[str, which], database: str | None = None, **options: str | None
+    ) -> None:
+        from agents.app.forgetting import forget_state
+        from agents.app.terminal.logs import log_files
+
+        settings = read_settings(app, database=database, **options)
+        logs = log_files(app.name)
+        show_report(
+            with_store(
+                app, database, lambda store: forget_state(app, store, settings, state_id, logs)
+            )
+        )
 
     if app.state_commands is not None:
         states.add_typer(app.state_commands(app))
@@ -342,6 +360,17 @@ def with_store(app: AnyApp, database: str | None, ask: "Callable[[SqlStore], Awa
             return await ask(store)
 
     return asyncio.run(asked())
+
+
+def show_report(report: "ErasureReport") -> None:
+    """Print what an erasure has done, and exit with 1 if something could not be done."""
+    for line in report.done():
+        typer.echo(printable(line))
+    failed = list(report.failed())
+    for line in failed:
+        typer.echo(printable(line), err=True)
+    if failed:
+        raise typer.Exit(FAILED)
 
 
 def _with_options(app: AnyApp, *names: str, own: bool = True) -> Callable[[Any], Any]:

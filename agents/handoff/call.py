@@ -154,6 +154,8 @@ class Call(Generic[S, C]):
         self.user_speech = UserSpeech(self)
         """Transcripts of the user's speech, where there is audio."""
         self.speech_output = SpeechOutput()
+        self.reply_hint: Callable[[], str] = str
+        """Returns instructions for the reply that is about to be requested; empty for none."""
         self.speech_lost: Callable[[], None] | None = None
         """Called when speech input or output has failed and the user cannot read text."""
         self.tts_by_agent: Mapping[str, TTS[Any]] = {}
@@ -543,6 +545,7 @@ class Call(Generic[S, C]):
         agent = self.session.current_agent
         if isinstance(agent, Agent):
             instructions = f"{instructions} {self.slow_tools.present(agent)}".strip()
+        instructions = f"{instructions} {self.reply_hint()}".strip()
         speech = self.session.generate_reply(
             user_input=said[-1] if said else NOT_GIVEN,
             instructions=instructions or NOT_GIVEN,

@@ -9,6 +9,7 @@ from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
 from agents.app.app import App, Environment
+from agents.app.parts import Forgetting
 from agents.app.settings import AppSettings
 from examples.clinic.clinic import Clinic, load_clinic
 from examples.clinic.desk import DESK, policy
@@ -45,6 +46,12 @@ def model(clinic: Clinic, settings: Settings) -> LLM[Any]:
     return RulesLLM(load_rules(Path(__file__).with_name("rules.yaml")))
 
 
+def without_patient(visit: ClinicState) -> ClinicState:
+    """Keep what the clinic's statistics need of a visit, and nothing of its patient."""
+    kept = visit.model_dump(include={"visit_id", "reason", "slot", "rating", "arrived"})
+    return ClinicState(**kept)
+
+
 APP: App[ClinicState, Clinic] = App(
     name="clinic",
     noun="visit",
@@ -64,4 +71,5 @@ APP: App[ClinicState, Clinic] = App(
     title=lambda clinic: clinic.facts.name,
     attributes=lambda visit: {"stage": visit.stage},
     refuse_resume=lambda visit, clinic: "is over" if visit.arrived else None,
+    forgetting=Forgetting(keep=without_patient, identifying=("name", "phone", "member_id")),
 )

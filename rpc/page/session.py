@@ -172,6 +172,15 @@ class Session(Generic[S, C]):
         """Whether a change by this caller can have no other outcome, whatever it asks for: it is a repeat, or too late."""
         return self._over or (key is not None and self.has_done(caller, key))
 
+    def check_open(self, caller: Caller, key: str | None) -> None:
+        """Check that a caller may still change something.
+
+        Raises:
+            CallOver: The call has ended, and no change with this key was made before.
+        """
+        if self._over and not (key is not None and self.has_done(caller, key)):
+            raise CallOver(self.spec.noun)
+
     def has_said(self, caller: Caller, key: str) -> bool:
         """Whether this caller has said something with this key, stored or still being stored."""
         own = self.own_key(caller, key)
@@ -193,9 +202,7 @@ class Session(Generic[S, C]):
             CallOver: The call has ended. A change made earlier still gets its first answer.
             StateError: As ``SharedState.apply``.
         """
-        own = self.own_key(caller, key) if key is not None else None
-        if self._over and not (own is not None and self.shared.knows(own)):
-            raise CallOver(self.spec.noun)
+        self.check_open(caller, key)
         if command.demands_version and version is None:
             command.touches(
                 self.shared.state
@@ -208,7 +215,7 @@ class Session(Generic[S, C]):
         return await self.shared.apply(
             self.spec.resolve(self.shared.context, command),
             actor=caller.role or self.spec.user,
-            key=own,
+            key=self.own_key(caller, key) if key is not None else None,
             seen=version,
         )
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bella_vista.terminal.restaurant import MENU
+from tests.bella_vista.small_restaurant import MENU
 from tests.commands import main
 
 CONVERSATIONS = Path(__file__).parents[1] / "conversations"

@@ -109,11 +109,10 @@ async def test_the_kitchen_takes_it_to_its_end_and_its_guest_is_erased(
         await resume_order(store, context(), PLACED)
 
     async with open_store(f"sqlite:///{tmp_path}/orders.db", None) as office:
-        report = await forget_guest(
-            office, contact_of("ada@example.com", load_menu(OWN).restaurant), []
-        )
+        guest = contact_of("ada@example.com", load_menu(OWN).restaurant)
+        report = await forget_guest(APP, office, APP.settings.read(), guest, [])
 
-    assert (report.orders, report.left) == ({PLACED: Stage.COMPLETED}, [])
+    assert (report.erased, report.left) == ([PLACED], [])
     assert b"ada@example.com" not in (tmp_path / "orders.db").read_bytes()
     assert (await show_order(store, OPEN))[0].stage is Stage.OPEN
 

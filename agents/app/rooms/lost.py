@@ -36,7 +36,7 @@ async def find_lost_calls(app: AnyApp, settings: AppSettings) -> Sequence[LostCa
             room,
             lease.holder or "",
             lease.state_id,
-            guest=lease.guest,
+            user=lease.user,
             tries=lease.tries if lease.holder else 0,
             lived_s=(lease.until - lease.since).total_seconds(),
             silent_s=(now - lease.until).total_seconds(),

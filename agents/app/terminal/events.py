@@ -58,6 +58,7 @@ def event_data(app: AnyApp, event: Event, speaker: str) -> dict[str, Any] | None
                 "turn": event.turn,
                 "source": event.source,
                 "target": event.target,
+                **({"arguments": dict(event.arguments)} if event.arguments else {}),
             }
         case HandoffRefused():
             return {

@@ -12,12 +12,10 @@ from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
 
-from agents.testing import Conversation, ScriptedLLM, calls, says
-from examples.clinic.app import APP
+from agents.testing import ScriptedLLM, calls, says
 from examples.clinic.calendar import Calendar
 from examples.clinic.tests.kit import MARY, Front
-from examples.clinic.visit import ClinicState
-from state.shared import SharedState, SqlStore
+from state.shared import SharedState
 
 
 def die(moment: str) -> None:
@@ -52,11 +50,11 @@ class DyingPartners:
 
 
 async def main(folder: Path, moment: str) -> None:
-    clinic = Front(folder).clinic
+    front = Front(folder)
     if moment == "calendar":
-        clinic.calendar.__class__ = DyingCalendar
+        front.context.calendar.__class__ = DyingCalendar
     partners = DyingPartners(folder / "key")
-    clinic = replace(clinic, insurer=partners, messages=partners)
+    front.context = replace(front.context, insurer=partners, messages=partners)
     model = ScriptedLLM(
         [
             says("Your name?"),
@@ -80,9 +78,9 @@ async def main(folder: Path, moment: str) -> None:
             says("Sent."),
         ]
     )
-    async with SqlStore(f"sqlite:///{folder}/visits.db", owner="clinic", schema=1) as store:
-        visit = await SharedState.open(store, "visit-1", ClinicState(visit_id="visit-1"), clinic)
-        async with Conversation(APP.call(visit), model) as talk:
+    async with front.store() as store:
+        visit = await SharedState.open(store, "visit-1", front.state(), front.context)
+        async with front.conversation(state=visit, model=model) as talk:
             await talk.user_says("Mary Shelley, 30 August 1997, a cleaning, 312 555 0199")
             await talk.user_says("M4411, Tuesday at 9:30")
             if moment == "between":

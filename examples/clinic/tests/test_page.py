@@ -31,10 +31,19 @@ async def let_in(caller: Caller) -> None:
     """Bind every caller that has a role."""
 
 
-async def serve(room: FakeRoom, call: Call[ClinicState, Clinic]) -> Gateway:
+def session_of(call: Call[ClinicState, Clinic]) -> Session[ClinicState, Clinic]:
+    """Make what the methods work on."""
+    shared = call.shared
+    return Session(APP.page_spec, shared, call, state_id=shared.state.visit_id, agent=APP.name)
+
+
+async def serve(
+    room: FakeRoom,
+    call: Call[ClinicState, Clinic],
+    session: Session[ClinicState, Clinic] | None = None,
+) -> Gateway:
     """Serve a call's visit to the clients in a room, as the framework does."""
-    spec, shared = APP.page_spec, call.shared
-    session = Session(spec, shared, call, state_id=shared.state.visit_id, agent=APP.name)
+    spec, shared, session = APP.page_spec, call.shared, session or session_of(call)
     methods = PageMethods(spec, let_in)
     methods.open(session, Subscribers(room.local_participant, session.views, spec.changed_method))
     gateway = Gateway(
@@ -93,7 +102,7 @@ async def test_agent_and_page_book_at_once_and_one_is_refused(front: Front, room
     booked = "Booked" in [*talk.turns][-1].tools[0].output
     assert (booked, refused) in {(True, 4009), (False, 0)}
     assert talk.state.slot == (TUESDAY if booked else WEDNESDAY)
-    assert front.clinic.calendar.is_free(WEDNESDAY if booked else TUESDAY, "another visit")
+    assert front.context.calendar.is_free(WEDNESDAY if booked else TUESDAY, "another visit")
 
 
 @pytest.mark.parametrize(
@@ -108,7 +117,9 @@ async def test_agent_and_page_book_at_once_and_one_is_refused(front: Front, room
 async def test_a_page_is_told_why_it_cannot_book(
     front: Front, room: FakeRoom, request_: dict[str, Any], code: int, reason: str
 ) -> None:
-    await front.clinic.calendar.take(front.clinic.calendar.named("tuesday 10:00"), "another visit")
+    await front.context.calendar.take(
+        front.context.calendar.named("tuesday 10:00"), "another visit"
+    )
     call = front.call(front.ready())
     gateway = await serve(room, call)
 
@@ -150,6 +161,25 @@ async def test_only_the_patient_books_on_their_page(
 
     assert refused.value.code == 4003
     assert call.shared.version == 0
+
+
+async def test_nobody_books_after_the_call(front: Front, room: FakeRoom) -> None:
+    call = front.call(front.ready())
+    session = session_of(call)
+    gateway = await serve(room, call, session)
+    booking = {"slot": "tuesday 9:30", "version": 0, "key": "k"}
+    booked = json.loads(await room.call("ada", "visit.book", booking))
+    session.end()
+
+    again = json.loads(await room.call("ada", "visit.book", booking))
+    with pytest.raises(RpcError) as refused:
+        await room.call("ada", "visit.book", {"slot": "wednesday 10:00", "version": 1})
+    await gateway.aclose()
+
+    assert again == booked
+    assert refused.value.code == 4022
+    assert json.loads(refused.value.data or "")["reason"] == "call_over"
+    assert (call.shared.version, call.state.slot) == (1, TUESDAY)
 
 
 def test_a_client_sees_the_end_of_the_telephone_number_only(front: Front) -> None:

@@ -25,6 +25,7 @@ from agents.handoff import (
     stop,
 )
 from agents.handoff.text import CONNECT
+from agents.testing.waiting import ConversationError, report
 from state.shared import Entry, NotStored, SharedState
 from state.shared.journal import VersionTaken
 from tests.agents.handoff.raw_model import Part, RawModel
@@ -46,13 +47,16 @@ QUIET_S = 40.0
 
 async def until(fact: Callable[[], bool]) -> None:
     """Wait for a fact, step by step; when the steps are over, the clock has to be able to move."""
-    async with asyncio.timeout(PATIENCE_S):
-        while True:
-            for _ in range(100):
-                if fact():
-                    return
-                await asyncio.sleep(0)
-            await asyncio.sleep(0.05)
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                for _ in range(100):
+                    if fact():
+                        return
+                    await asyncio.sleep(0)
+                await asyncio.sleep(0.05)
+    except TimeoutError:
+        raise ConversationError(report(fact, f"{PATIENCE_S:g} s of the loop's clock")) from None
 
 
 class Loudspeaker(io.AudioOutput):
@@ -240,15 +244,18 @@ class Talk:
         await self.until_turn()
         return self.events[began:]
 
+    def what_happened(self) -> str:
+        """Return every event, and how often the model was asked."""
+        asked = f"the model was asked {len(self.model.asked)} times, {self.planned} were planned"
+        return "\n".join([*map(str, self.events), asked])
+
     async def until_turn(self) -> None:
         """Wait until it is the guest's turn, or the call has ended."""
         try:
             async with asyncio.timeout(PATIENCE_S):
                 await self.call.answered()
         except TimeoutError:
-            raise AssertionError(
-                f"silence: {self.events}; the model was asked {len(self.model.asked)} times"
-            ) from None
+            raise ConversationError(f"silence\n{self.what_happened()}") from None
 
     async def quiet(self) -> list[Event]:
         """Listen on for a while; returns what happens although nothing should."""

@@ -16,7 +16,7 @@ from livekit import api, rtc
 
 from rpc.menu_pages import MenuPages
 from rpc.page import Session
-from tests.bella_vista.rooms.checked import (
+from tests.agents.app.rooms.checked_client import (
     LARGE,
     TIRAMISU,
     Checked,
@@ -25,7 +25,7 @@ from tests.bella_vista.rooms.checked import (
     served,
     state,
 )
-from tests.bella_vista.rooms.conftest import Calls
+from tests.agents.app.rooms.conftest import Calls
 from tests.livekit import LONG_S, Client, LiveKit, new_identity, until
 
 NOTE = {"title": "the bell", "content": "it is broken"}

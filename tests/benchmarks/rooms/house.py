@@ -15,7 +15,7 @@ import pytest
 from livekit import rtc
 
 from agents.app.livekit_server import LocalServer
-from tests.bella_vista.serving.processes import REGISTERED, clean_environment
+from tests.agents.app.serving.processes import REGISTERED, clean_environment
 from tests.benchmarks.rooms import bare
 from tests.benchmarks.rooms.processes import Running, started
 from tests.benchmarks.rooms.watched_app import WATCH

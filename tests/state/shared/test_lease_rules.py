@@ -125,7 +125,7 @@ class Town(RuleBasedStateMachine):
         row = self.mine(place, holder)
         try:
             self.run(
-                self.program(holder).leases.assign(place, holder, state_id=state_id, guest="guest")
+                self.program(holder).leases.assign(place, holder, state_id=state_id, user="guest")
             )
         except LeaseLost:
             assert row is None

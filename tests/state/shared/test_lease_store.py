@@ -6,6 +6,7 @@ import os
 import stat
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -92,7 +93,7 @@ async def at_work(
     """Somebody at work on a state, whose id is the holder's name."""
     await take(store, holder, place)
     stored = await store.create(holder, lambda ordinal: EMPTY)
-    await store.leases.assign(place, holder, state_id=holder, guest=f"guest of {holder}")
+    await store.leases.assign(place, holder, state_id=holder, user=f"guest of {holder}")
     return SharedState.restored(stored, Board, None)
 
 
@@ -176,9 +177,9 @@ class TestBesideTheStates:
             await renew(on_file, "ann")
             clock.goes_on(LASTS)
             await take(on_file, "bob")
-            await on_file.leases.assign("hall", "bob", state_id="ann", guest=None)
+            await on_file.leases.assign("hall", "bob", state_id="ann", user=None)
             await take(on_file, "carl", "garden")
-            await on_file.leases.assign("garden", "carl", state_id="ann", guest=None)
+            await on_file.leases.assign("garden", "carl", state_id="ann", user=None)
             clock.time -= HOURS
             await on_file.leases.lost()
             await on_file.leases.release("garden", "carl", done=False)
@@ -323,7 +324,7 @@ class TestALeaseStoreThatFails:
             assert await other.leases.lost() == []
             lease = await other.leases.at("hall")
             assert lease is not None
-            assert (lease.holder, lease.state_id, lease.guest) == ("ann", "ann", "guest of ann")
+            assert (lease.holder, lease.state_id, lease.user) == ("ann", "ann", "guest of ann")
             await shared.apply(Score(name="ann"), actor="judge")
             await on_file.leases.release("hall", "ann", done=True)
             assert await other.leases.at("hall") is None
@@ -415,11 +416,11 @@ class TestALeaseStoreThatFails:
             await take(on_file, "bob")
 
     async def test_many_processes_that_find_it_spoilt_agree_in_the_end(
-        self, file: Path, clock: Clock
+        self, file: Path, clock: Clock, closing: AsyncExitStack
     ) -> None:
-        stores = [
-            SqlStore(f"sqlite:///{file}", owner="club", schema=1, now=clock) for _ in range(6)
-        ]
+        url = f"sqlite:///{file}"
+        more = (SqlStore(url, owner="club", schema=1, now=clock) for _ in range(6))
+        stores = [await closing.enter_async_context(one) for one in more]
         for number, one in enumerate(stores):
             await at_work(one, str(number), str(number))
         for fault in FAULTS:
@@ -436,8 +437,6 @@ class TestALeaseStoreThatFails:
             for number in range(len(stores)):
                 with pytest.raises(LeaseHeld):
                     await take(stores[0], "late", str(number))
-        for one in stores:
-            await one.close()
 
 
 class TestAfterAPowerCut:
@@ -457,7 +456,7 @@ class TestAfterAPowerCut:
 
         assert (lost.place, lost.holder, lost.state_id) == ("hall", "ann", "ann")
         assert lost.until <= clock.time
-        assert (lease.state_id, lease.guest) == ("ann", "guest of ann")
+        assert (lease.state_id, lease.user) == ("ann", "guest of ann")
         assert going_on.state.scores == {"ann": 1}
 
     async def test_what_had_ended_is_not_begun_again(self, address: str, clock: Clock) -> None:
@@ -614,15 +613,15 @@ class TestBetweenTheTwoStores:
         async def bob_comes() -> None:
             await take(other, "bob", supersedes="ann")
             await other.create("b", lambda ordinal: EMPTY)
-            await other.leases.assign("hall", "bob", state_id="b", guest="g")
+            await other.leases.assign("hall", "bob", state_id="b", user="g")
 
         meanwhile(store, monkeypatch, bob_comes)
         with pytest.raises(LeaseLost):
-            await store.leases.assign("hall", "ann", state_id="a", guest="guest of ann")
+            await store.leases.assign("hall", "ann", state_id="a", user="guest of ann")
 
         lease = await other.leases.at("hall")
         assert lease is not None
-        assert (lease.holder, lease.state_id, lease.guest) == ("bob", "b", "g")
+        assert (lease.holder, lease.state_id, lease.user) == ("bob", "b", "g")
         assert await other.leases.of("a") is None
 
     async def test_one_that_is_settled_too_late_is_settled_by_its_holder_then(
@@ -636,8 +635,8 @@ class TestBetweenTheTwoStores:
             assert not (await take(other, "bob", supersedes="ann")).open
 
         meanwhile(store, monkeypatch, bob_comes)
-        await store.leases.assign("hall", "ann", state_id="a", guest="guest of ann")
-        await other.leases.assign("hall", "bob", state_id="b", guest="g")
+        await store.leases.assign("hall", "ann", state_id="a", user="guest of ann")
+        await other.leases.assign("hall", "bob", state_id="b", user="g")
 
         with pytest.raises(LeaseLost):
             await renew(store, "ann")
@@ -652,7 +651,7 @@ class TestBetweenTheTwoStores:
 
         async def bob_comes() -> None:
             assert (await take(other, "bob", supersedes="ann")).state_id == "ann"
-            await other.leases.assign("hall", "bob", state_id="ann", guest="g")
+            await other.leases.assign("hall", "bob", state_id="ann", user="g")
 
         meanwhile(store, monkeypatch, bob_comes)
         await store.leases.release("hall", "ann", done=True)
@@ -670,7 +669,7 @@ class TestBetweenTheTwoStores:
         going_on = SharedState.restored(await other.take("ann"), Board, None)
         monkeypatch.setattr("state.shared.sql.leases.Leases.end", lambda *_: None)
 
-        await other.leases.assign("garden", "bob", state_id="ann", guest="g")
+        await other.leases.assign("garden", "bob", state_id="ann", user="g")
 
         moved = await store.leases.of("ann")
         assert moved is not None
@@ -691,10 +690,10 @@ class TestBetweenTheTwoStores:
             state_id = f"s{cancelled_after}"
             await take(store, "ann")
             await store.create(state_id, lambda ordinal: EMPTY)
-            await store.leases.assign("hall", "ann", state_id=state_id, guest=None)
+            await store.leases.assign("hall", "ann", state_id=state_id, user=None)
             await take(other, "bob", "garden")
             settling = asyncio.create_task(
-                other.leases.assign("garden", "bob", state_id=state_id, guest=None)
+                other.leases.assign("garden", "bob", state_id=state_id, user=None)
             )
             for _ in range(cancelled_after):
                 await asyncio.sleep(0)
@@ -748,11 +747,11 @@ class TestOnAServer:
                     await store.create(name, lambda ordinal: EMPTY)
                 await take(store, "ann")
                 ended = await asyncio.gather(
-                    store.leases.assign("hall", "ann", state_id="a", guest=None),
+                    store.leases.assign("hall", "ann", state_id="a", user=None),
                     take(other, "bob", supersedes="ann"),
                     return_exceptions=True,
                 )
-                await other.leases.assign("hall", "bob", state_id="b", guest=None)
+                await other.leases.assign("hall", "bob", state_id="b", user=None)
 
                 assert ended[0] is None or isinstance(ended[0], LeaseLost)
                 lease = await other.leases.at("hall")

@@ -4,6 +4,7 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -79,7 +80,7 @@ async def at_work(store: SqlStore, holder: str = "ann", place: str = "hall") -> 
     """Somebody at work on a state of his own, whose id is his name."""
     await take(store, holder, place)
     await store.create(holder, lambda ordinal: EMPTY)
-    await store.leases.assign(place, holder, state_id=holder, guest=f"guest of {holder}")
+    await store.leases.assign(place, holder, state_id=holder, user=f"guest of {holder}")
     return holder
 
 
@@ -120,11 +121,11 @@ class TestTaking:
         lease = await take(other, "bob")
 
         assert (lease.holder, lease.since, lease.tries) == ("bob", clock.time, 1)
-        assert (lease.open, lease.state_id, lease.guest) == (True, state_id, "guest of ann")
+        assert (lease.open, lease.state_id, lease.user) == (True, state_id, "guest of ann")
         with pytest.raises(LeaseLost):
             await store.leases.renew("hall", "ann", seconds=LASTS)
         with pytest.raises(LeaseLost):
-            await store.leases.assign("hall", "ann", state_id=state_id, guest=None)
+            await store.leases.assign("hall", "ann", state_id=state_id, user=None)
         assert await store.leases.at("hall") == lease
 
     async def test_who_names_the_dead_holder_need_not_wait(
@@ -150,7 +151,7 @@ class TestTaking:
         lease = await take(store, "ann")
 
         assert (lease.since, lease.until) == (SEVEN, clock.time + timedelta(seconds=LASTS))
-        assert (lease.state_id, lease.guest, lease.tries) == (state_id, "guest of ann", 0)
+        assert (lease.state_id, lease.user, lease.tries) == (state_id, "guest of ann", 0)
 
     async def test_those_who_die_soon_one_after_the_other_are_counted(
         self, store: SqlStore, clock: Clock
@@ -191,7 +192,7 @@ class TestTaking:
             await at_work(store)
             theirs = await take(pub, "bob")
             with pytest.raises(OtherOwner):
-                await pub.leases.assign("hall", "bob", state_id="ann", guest=None)
+                await pub.leases.assign("hall", "bob", state_id="ann", user=None)
             await pub.leases.release("hall", "ann", done=True)
             with pytest.raises(LeaseLost):
                 await pub.leases.renew("hall", "ann", seconds=LASTS)
@@ -211,16 +212,23 @@ class TestTaking:
                 with pytest.raises(ValueError, match="needs an owner"):
                     await everybodys.leases.take("hall", "carl", seconds=LASTS)
 
+    @pytest.mark.usefixtures("patient")
     @pytest.mark.parametrize("begins", ["anew", "after a dead one"])
     async def test_of_many_who_come_at_once_one_gets_it(
-        self, address: str, store: SqlStore, clock: Clock, begins: str
+        self,
+        address: str,
+        store: SqlStore,
+        clock: Clock,
+        begins: str,
+        closing: AsyncExitStack,
     ) -> None:
         places = [f"place {number}" for number in range(20)]
         if begins != "anew":
             for place in places:
                 await take(store, "dead", place)
             clock.goes_on(LASTS)
-        stores = [SqlStore(address, owner="club", schema=1, now=clock) for _ in range(5)]
+        more = (SqlStore(address, owner="club", schema=1, now=clock) for _ in range(5))
+        stores = [await closing.enter_async_context(one) for one in more]
 
         for place in places:
             came = await asyncio.gather(
@@ -231,8 +239,6 @@ class TestTaking:
             (lease,) = (one for one in came if not isinstance(one, BaseException))
             assert [type(one) for one in came].count(LeaseHeld) == len(stores) - 1
             assert await store.leases.at(place) == lease
-        for one in stores:
-            await one.close()
 
     @pytest.mark.processes
     def test_of_many_processes_that_come_at_once_one_gets_it(self, address: str) -> None:
@@ -255,7 +261,7 @@ class TestTaking:
             one.stdin.write("go\n")
             one.stdin.flush()
         for one in holders:
-            out, _ = one.communicate(timeout=50)
+            out, _ = one.communicate()
             won.append(out.split())
 
         assert [one.returncode for one in holders] == [0, 0, 0]
@@ -273,7 +279,7 @@ class TestSettling:
 
         assert lease is not None
         assert lease == await other.leases.at("hall")
-        assert (lease.place, lease.state_id, lease.guest) == ("hall", state_id, "guest of ann")
+        assert (lease.place, lease.state_id, lease.user) == ("hall", state_id, "guest of ann")
 
     async def test_a_state_that_is_worked_on_elsewhere_leaves_the_place_it_was_at(
         self, store: SqlStore, other: SqlStore
@@ -282,7 +288,7 @@ class TestSettling:
         await at_work(store, "carl", "kitchen")
         await take(other, "bob", "garden")
 
-        await other.leases.assign("garden", "bob", state_id=state_id, guest="ann's")
+        await other.leases.assign("garden", "bob", state_id=state_id, user="ann's")
 
         with pytest.raises(LeaseLost):
             await store.leases.renew("hall", "ann", seconds=LASTS)
@@ -290,7 +296,7 @@ class TestSettling:
         assert await store.leases.at("hall") is None
         moved = await store.leases.of(state_id)
         assert moved is not None
-        assert (moved.place, moved.holder, moved.guest) == ("garden", "bob", "ann's")
+        assert (moved.place, moved.holder, moved.user) == ("garden", "bob", "ann's")
         await store.leases.renew("kitchen", "carl", seconds=LASTS)
         # Whoever comes to the hall next has nothing to do with it.
         assert not (await take(store, "dora")).open
@@ -299,12 +305,12 @@ class TestSettling:
         await at_work(store)
         await store.create("b", lambda ordinal: EMPTY)
 
-        await store.leases.assign("hall", "ann", state_id="ann", guest="guest of ann")
-        await store.leases.assign("hall", "ann", state_id="b", guest=None)
+        await store.leases.assign("hall", "ann", state_id="ann", user="guest of ann")
+        await store.leases.assign("hall", "ann", state_id="b", user=None)
 
         lease = await store.leases.at("hall")
         assert lease is not None
-        assert (lease.state_id, lease.guest) == ("b", None)
+        assert (lease.state_id, lease.user) == ("b", None)
         assert await store.leases.of("ann") is None
 
     async def test_who_lost_his_place_takes_no_state_with_him(
@@ -315,7 +321,7 @@ class TestSettling:
         await take(store, "carl", "garden", supersedes="bob")
 
         with pytest.raises(LeaseLost):
-            await other.leases.assign("garden", "bob", state_id="ann", guest=None)
+            await other.leases.assign("garden", "bob", state_id="ann", user=None)
 
         await store.leases.renew("hall", "ann", seconds=LASTS)
         assert (await store.leases.of("ann")) == await store.leases.at("hall")
@@ -324,7 +330,7 @@ class TestSettling:
         await take(store, "ann")
 
         with pytest.raises(UnknownState):
-            await store.leases.assign("hall", "ann", state_id="nobody", guest=None)
+            await store.leases.assign("hall", "ann", state_id="nobody", user=None)
 
         assert not (await take(store, "ann")).open
 
@@ -337,27 +343,29 @@ class TestSettling:
         first = going_on(await store.take("a"))
         second = going_on(await other.take("a"))
 
-        await other.leases.assign("garden", "bob", state_id="a", guest="g")
+        await other.leases.assign("garden", "bob", state_id="a", user="g")
         with pytest.raises(TakenOver):
-            await store.leases.assign("hall", "ann", state_id="a", guest="g")
+            await store.leases.assign("hall", "ann", state_id="a", user="g")
 
         await other.leases.renew("garden", "bob", seconds=LASTS)
         await second.apply(Score(name="bob"), actor="bob")
         with pytest.raises(TakenOver):
             await first.apply(Score(name="ann"), actor="ann")
 
+    @pytest.mark.usefixtures("patient")
     async def test_however_many_settle_at_once_a_state_is_at_one_place(
-        self, address: str, store: SqlStore, clock: Clock
+        self, address: str, store: SqlStore, clock: Clock, closing: AsyncExitStack
     ) -> None:
         await store.create("a", lambda ordinal: EMPTY)
-        stores = [SqlStore(address, owner="club", schema=1, now=clock) for _ in range(5)]
+        more = (SqlStore(address, owner="club", schema=1, now=clock) for _ in range(5))
+        stores = [await closing.enter_async_context(one) for one in more]
         for number, one in enumerate(stores):
             await take(one, str(number), str(number))
 
         for _ in range(10):
             came = await asyncio.gather(
                 *(
-                    one.leases.assign(str(number), str(number), state_id="a", guest=None)
+                    one.leases.assign(str(number), str(number), state_id="a", user=None)
                     for number, one in enumerate(stores)
                 ),
                 return_exceptions=True,
@@ -369,8 +377,6 @@ class TestSettling:
             assert len([lease for lease in at if lease is not None and lease.open]) == 1
             for number, one in enumerate(stores):
                 await take(one, str(number), str(number))
-        for one in stores:
-            await one.close()
 
 
 class TestRenewing:
@@ -415,7 +421,7 @@ class TestLeaving:
         with pytest.raises(LeaseLost):
             await store.leases.renew("hall", "ann", seconds=LASTS)
         lease = await take(other, "bob")
-        assert (lease.open, lease.guest, lease.tries) == (False, None, 0)
+        assert (lease.open, lease.user, lease.tries) == (False, None, 0)
 
     async def test_what_has_not_ended_waits_for_the_next_one(
         self, store: SqlStore, other: SqlStore
@@ -429,7 +435,7 @@ class TestLeaving:
         with pytest.raises(LeaseLost):
             await store.leases.renew("hall", "ann", seconds=LASTS)
         lease = await take(other, "bob")
-        assert (lease.state_id, lease.guest, lease.tries) == ("ann", "guest of ann", 0)
+        assert (lease.state_id, lease.user, lease.tries) == ("ann", "guest of ann", 0)
 
     @pytest.mark.parametrize("done", [True, False])
     async def test_who_has_lost_it_leaves_it_as_it_is(
@@ -490,7 +496,7 @@ class TestForgetting:
         await store.create("a", lambda ordinal: EMPTY)
         await take(store, "ann the job", "hall of fame")
         assert await store.eraser.search(lambda stored: text in stored) == []
-        await store.leases.assign("hall of fame", "ann the job", state_id="a", guest="guest of ann")
+        await store.leases.assign("hall of fame", "ann the job", state_id="a", user="guest of ann")
 
         assert await store.eraser.search(lambda stored: text in stored) == ["a"]
 
@@ -574,6 +580,7 @@ class TestTrouble:
 
                     assert (lease.holder, lease.tries) == ("ann", 0)
 
+    @pytest.mark.usefixtures("patient")
     async def test_who_waited_for_the_row_finds_it_as_it_is_then(
         self, postgresql: Server, clock: Clock
     ) -> None:
@@ -615,7 +622,7 @@ class TestTrouble:
         await at_work(store)
         await take(store, "bob", "garden")
         settling = asyncio.create_task(
-            store.leases.assign("garden", "bob", state_id="ann", guest="guest of ann")
+            store.leases.assign("garden", "bob", state_id="ann", user="guest of ann")
         )
         await asyncio.sleep(0)
         settling.cancel()

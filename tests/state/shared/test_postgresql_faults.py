@@ -196,6 +196,7 @@ class TestTheServerLetsGo:
             hand.cut()
             assert (await store.read("a")).version == shared.version == 3
 
+    @pytest.mark.usefixtures("patient")
     async def test_a_connection_cut_in_the_middle_of_a_change(
         self, store: SqlStore, url: str
     ) -> None:
