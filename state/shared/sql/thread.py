@@ -204,14 +204,14 @@ class DatabaseThread(Generic[D]):
         """
         late: list[_Result] = []
         with self._lock:
-            work = self._running
-            if work is not None:
+            due = math.inf
+            if (work := self._running) is not None:
                 since = self._at_work_since(work)
                 if work.due(since) <= now:
                     work.mark_late(now)
                     if self._database is not None:
                         self._database.db.interrupt()
-            due = math.inf if work is None else work.due(since)
+                due = work.due(since)
             for request in pending:
                 if request.settled:
                     continue

@@ -10,7 +10,7 @@ import pytest
 from state.shared.sql import dialects
 
 
-def functions_with(hook: Callable[[Any], None]) -> Mapping[str, Callable[..., Any]]:
+def functions_with(hook: Callable[[Any], object]) -> Mapping[str, Callable[..., Any]]:
     """Return functions by which those of ``dialects`` are replaced.
 
     Args:
@@ -34,7 +34,7 @@ def functions_with(hook: Callable[[Any], None]) -> Mapping[str, Callable[..., An
 
 
 @contextmanager
-def before_commit(hook: Callable[[Any], None]) -> Iterator[None]:
+def before_commit(hook: Callable[[Any], object]) -> Iterator[None]:
     """Have the hook called before each commit of a change."""
     with pytest.MonkeyPatch.context() as patch:
         for name, function in functions_with(hook).items():
