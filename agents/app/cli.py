@@ -13,6 +13,7 @@ import signal
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from datetime import tzinfo
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
 
-from agents.app.app import AnyApp
+from agents.app.app import AnyApp, Environment
 from agents.app.faults import InputError
 from agents.app.importing import gc_paused
 from agents.app.settings import AppSettings
@@ -81,7 +82,7 @@ def command_line(app: AnyApp) -> typer.Typer:
     """Build the commands of an application, its own included."""
     commands = typer.Typer(
         name=app.name,
-        help=app.help,
+        help=app.command_line.help,
         no_args_is_help=True,
         add_completion=False,
         rich_markup_mode=None,
@@ -147,7 +148,7 @@ def _add_description_commands(app: AnyApp, commands: typer.Typer) -> None:
         draw = {Picture.MERMAID: mermaid, Picture.DOT: dot, Picture.TEXT: outline}[picture]
         say(draw(app.agents))
 
-    schemas: dict[str, Callable[[], Any]] = {**app.schemas}
+    schemas: dict[str, Callable[[], Any]] = {**app.command_line.schemas}
     schemas.setdefault("rpc", partial(_rpc_schema, app))
     schemas["conversation"] = _conversation_schema(app)
 
@@ -296,7 +297,7 @@ def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
             from agents.app.terminal.transcript_page import transcript_page
             from agents.app.transcript import group_by_call, transcript_data
 
-            calls, zone = group_by_call(said), app.zone(state)
+            calls, zone = group_by_call(said), _zone(app, state, database)
             user = app.page_spec.user
             view |= transcript_data(calls, zone, user)
             text += f"\n\n{transcript_page(calls, zone, user)}"
@@ -320,8 +321,8 @@ def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
             )
         )
 
-    if app.state_commands is not None:
-        states.add_typer(app.state_commands(app))
+    if app.command_line.state_commands is not None:
+        states.add_typer(app.command_line.state_commands(app))
 
 
 def _conversation_schema(app: AnyApp) -> Callable[[], Any]:
@@ -362,6 +363,14 @@ def with_store(app: AnyApp, database: str | None, ask: "Callable[[SqlStore], Awa
     return asyncio.run(asked())
 
 
+def _zone(app: AnyApp, state: Any, database: str | None) -> tzinfo | None:
+    """Return the time zone of what is shown of a state; the context is made only if it is asked."""
+    if app.terminal.zone is None:
+        return None
+    settings = app.settings.read(database=database)
+    return app.terminal.zone(state, app.context(Environment.of(settings)))
+
+
 def show_report(report: "ErasureReport") -> None:
     """Print what an erasure has done, and exit with 1 if something could not be done."""
     for line in report.done():
@@ -381,8 +390,8 @@ def _with_options(app: AnyApp, *names: str, own: bool = True) -> Callable[[Any],
         names: The framework's options.
         own: Whether the command has the application's own options.
     """
-    known = {**_OPTIONS, **app.options}
-    chosen = [*(app.options if own else ()), *names]
+    known = {**_OPTIONS, **app.command_line.options}
+    chosen = [*(app.command_line.options if own else ()), *names]
 
     def give(command: Any) -> Any:
         signature = inspect.signature(command)

@@ -182,7 +182,7 @@ async def _converse(
             for one in (model, *own.values()):
                 await one.aclose()
     if reason == "failed" and events:
-        view = app.view_of(shared.state, shared.version, shared.speaker)
+        view = app.view_of(shared.state, shared.version, shared.speaker, shared.state_id)
         print_error(*closing_lines(call, app.summary_of(view), reason, to_go_on))
     return _exit_code(talk, reason)
 

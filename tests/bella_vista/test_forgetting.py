@@ -1,4 +1,4 @@
-"""A guest who asks to be forgotten is gone: from orders, talk, files and logs; nobody else is touched."""
+"""A guest who asks to be forgotten is gone: from orders, talk, files and logs; no other guest is touched."""
 
 import os
 import subprocess
@@ -118,7 +118,7 @@ async def test_every_version_is_still_an_order_and_every_command_has_its_name(
         assert new.key is None
 
 
-async def test_nobody_else_is_touched(store: SqlStore, office: SqlStore, database: str) -> None:
+async def test_other_guests_are_untouched(store: SqlStore, office: SqlStore, database: str) -> None:
     other = await another(store)
     before = rows(database, other)
     await completed(store, office)
@@ -198,7 +198,7 @@ async def test_an_order_with_only_the_other_contact_is_named_and_left(
 
 
 class TestOrdersUnderWay:
-    async def test_who_holds_an_open_order_writes_no_more(
+    async def test_the_holder_of_an_erased_order_cannot_write(
         self, store: SqlStore, office: SqlStore, database: str, tmp_path: Path
     ) -> None:
         order_id = await hers(store)
@@ -302,7 +302,7 @@ class TestTrouble:
         assert done.left == [f"{tmp_path}/orders.db-journal: a trace is left in it"]
 
     @pytest.mark.processes
-    async def test_who_is_killed_half_way_can_begin_again(self, tmp_path: Path) -> None:
+    async def test_an_erasure_killed_midway_can_be_repeated(self, tmp_path: Path) -> None:
         database = f"sqlite:///{tmp_path}/orders.db"
         async with open_store(database, "blue-door") as store:
             orders = {await completed(store, store) for _ in range(3)}

@@ -93,7 +93,7 @@ async def run_conversation(
     """
     said = file.conversation
     settings = settings or app.settings.read()
-    named = {option: getattr(said, option) for option in app.options}
+    named = {option: getattr(said, option) for option in app.command_line.options}
     settings = settings.model_copy(
         update={name: file.path.parent / one for name, one in named.items() if one is not None}
     )
@@ -183,8 +183,8 @@ def _shared(app: App[S, C], file: ConversationFile, context: C) -> SharedState[S
     state = app.new(context, NewState("replayed", "1", channel))
     version = 0
     try:
-        if said.start is not None and app.start_from is not None:
-            for command in app.start_from(said.start):
+        if said.start is not None and app.replay.start_from is not None:
+            for command in app.replay.start_from(said.start):
                 state = command.apply(state, context)
                 version += 1
         elif given:

@@ -72,7 +72,7 @@ class RoomConversation(Generic[S, C]):
             turn=opened.prior.turn,
             preamble=opened.preamble,
         )
-        self.call.queued.extend(opened.prior.unanswered)
+        self.call.answer(opened.prior.unanswered)
         self._record = CallRecord(self.call, process.store, channel=channel, words=process.words)
         self._record.drop_older_than(process.words_days)
         self._finished = False
@@ -103,7 +103,7 @@ class RoomConversation(Generic[S, C]):
     @property
     def words(self) -> Words:
         """The application's sentences about calls."""
-        return self._process.app.words
+        return self._process.app.rooms.words
 
     async def start(self) -> None:
         """Start the session; the first agent greets."""

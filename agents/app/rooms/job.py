@@ -73,18 +73,18 @@ async def serve_room(ctx: JobContext, app: App[S, C]) -> None:
     if _PREPARED not in ctx.proc.userdata:
         prepare_process(app, ctx.proc)
     prepared: Prepared[C] = ctx.proc.userdata[_PREPARED]
-    transfer_to = app.transfer_to(prepared.context)
+    transfer_to = app.phone.transfer_to(prepared.context)
     try:
         metadata = JobMetadata.parse(ctx.job.metadata, app.noun)
     except MetadataFaults as wrong:
         logger.error("invalid job metadata: %s", "; ".join(map(str, wrong.faults)))
-        await reject_call(ctx, RejectReason.METADATA, app.words, transfer_to=transfer_to)
+        await reject_call(ctx, RejectReason.METADATA, app.rooms.words, transfer_to=transfer_to)
         return
     if metadata.tries > MAX_TRIES:
         await reject_call(
             ctx,
             RejectReason.BROKEN,
-            app.words,
+            app.rooms.words,
             user=metadata.user,
             transfer_to=transfer_to,
         )
@@ -101,7 +101,7 @@ class _Job(Generic[S, C]):
         self._app = app
         self._ctx = ctx
         self._settings = prepared.settings
-        self._transfer_to = app.transfer_to(prepared.context)
+        self._transfer_to = app.phone.transfer_to(prepared.context)
         self._began = time.monotonic()
         self._process = _process_context(app, prepared, metadata.locale)
         self._room_job = RoomJob(
@@ -187,7 +187,7 @@ class _Job(Generic[S, C]):
 def _speech(app: App[S, C], settings: AppSettings, context: C, locale: str | None) -> Speech:
     if locale is not None:
         settings = settings.model_copy(update={"language": locale})
-    speech = speech_models(settings, agents=app.agents.agents, terms=app.terms(context))
+    speech = speech_models(settings, agents=app.agents.agents, terms=app.rooms.terms(context))
     if speech is None:
         raise SettingsFaults(["speech is not configured"])
     return speech

@@ -73,7 +73,7 @@ class Media:
             await start_text(call, model, llm_by_agent=llm_by_agent, room=room, user_identity=user)
             return
         # The audio plugins take a second to import, so only calls with speech load them.
-        from agents.handoff.speech import start_speech
+        from agents.handoff.sessions import start_speech
 
         try:
             self._speech = speech = self._build()

@@ -75,14 +75,14 @@ async def open_for(
     while True:
         try:
             state_id = await _named(app, store, metadata, lease, user, secret)
-            preamble = app.words.not_found if asked else ""
+            preamble = app.rooms.words.not_found if asked else ""
             opened = None
             if state_id is not None:
                 try:
                     opened = await _resumed(app, store, context, state_id)
                 except StateFaults as fault:
                     if fault.unreadable:
-                        preamble = app.words.unreadable
+                        preamble = app.rooms.words.unreadable
                     elif fault.passing:
                         raise
                     level = logging.ERROR if fault.unreadable else logging.INFO

@@ -75,8 +75,8 @@ class Page(Generic[S, C]):
         self._silent = silent
         self._views = views
         self._app = app
-        self._comments = Comments(call.shared.context, app.comment)
-        call.reply_hint = lambda: self._comments.hint(call.state)
+        self._comments = Comments(call.shared.context, app.rooms.comment)
+        call.replies.use_hint(lambda: self._comments.hint(call.state))
         self._comment_timer: asyncio.TimerHandle | None = None
         self._push_timer: asyncio.TimerHandle | None = None
         self._attributes = Attributes(agent)
@@ -94,7 +94,7 @@ class Page(Generic[S, C]):
         shown = {
             # The next agent is known as soon as the handoff is stored, before its first word.
             "active_agent": call.shared.speaker or call.speaker,
-            **self._app.attributes(call.state),
+            **self._app.rooms.attributes(call.state),
             "version": str(call.shared.version),
         }
         prefix = self._app.prefix
@@ -219,8 +219,8 @@ class Page(Generic[S, C]):
 
     def _notice(self, event: YourTurn) -> dict[str, Any]:
         named: list[str] = []
-        if event.expects == "choice" and self._app.choices is not None:
-            named = [*self._app.choices(self._call)]
+        if event.expects == "choice" and self._app.rooms.choices is not None:
+            named = [*self._app.rooms.choices(self._call)]
         return {
             "turn": event.turn,
             "your_turn": True,

@@ -117,7 +117,7 @@ class RoomJob(Generic[S, C]):
             ),
             mutes=self._mutes,
         )
-        words = process.app.words
+        words = process.app.rooms.words
         self._chat = Chat(self._presence, self._hear, self._refuse_text, too_long=words.too_long)
         self._dtmf = DtmfDigits(self._hear, a_person=words.a_person)
         self._ready = asyncio.Event()
@@ -287,7 +287,7 @@ class RoomJob(Generic[S, C]):
             secret=process.secret,
         )
         await self._room_lease.record_state(opened.shared.state_id, user)
-        keep_number = process.app.caller_number
+        keep_number = process.app.phone.caller_number
         if channel == "phone" and participant is not None and not opened.resumed and keep_number:
             if number := participant.attributes.get("sip.phoneNumber", ""):  # else withheld
                 await keep_number(opened.shared, number)

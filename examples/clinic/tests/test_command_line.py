@@ -30,7 +30,11 @@ async def run(folder: Path, *words: str, typed: str = "") -> tuple[int | None, s
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
-    out, err = await process.communicate(typed.encode())
+    try:
+        out, err = await process.communicate(typed.encode())
+    finally:
+        if process.returncode is None:
+            process.kill()
     assert b"Traceback" not in err, err.decode()
     return process.returncode, out.decode()
 

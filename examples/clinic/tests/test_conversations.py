@@ -471,7 +471,7 @@ async def test_reception_tells_scheduling_when_the_patient_wants_to_come(front: 
 
 
 @pytest.mark.parametrize("source", ["reception", "scheduling"])
-async def test_insurance_hands_back_to_whoever_asked(front: Front, source: str) -> None:
+async def test_insurance_hands_back_to_the_agent_that_asked(front: Front, source: str) -> None:
     model = ScriptedLLM(
         [
             says("Hello."),

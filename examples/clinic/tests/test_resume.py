@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from agents.handoff import Event, ToolUsed, start_text, stop
 from agents.testing import ScriptedLLM, calls, says
-from examples.clinic.tests.kit import TUESDAY, Front
+from examples.clinic.tests.killed import NAME, RoomCall
+from examples.clinic.tests.kit import MARY, TUESDAY, Front
 from examples.clinic.visit import ClinicState, SlotTaken
 from state.shared import HandOver, SharedState
 
@@ -27,7 +29,11 @@ async def killed(front: Front, moment: str) -> str:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
-    out, err = await process.communicate()
+    try:
+        out, err = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
     assert process.returncode == -signal.SIGKILL, err.decode()
     return out.decode().strip()
 
@@ -107,6 +113,34 @@ async def test_an_insurer_asked_before_the_kill_is_asked_again_and_the_patient_i
     assert front.insurer.keys == [(front.folder / "key").read_text()]
     assert talk.greeting.said == ["Welcome back.", "You are covered by Dental Basic."]
     assert talk.state.insurance is not None
+
+
+async def test_words_acknowledged_before_the_kill_are_acted_on_once_and_turns_go_on(
+    front: Front,
+) -> None:
+    visit_id = await killed(front, "words")
+    model = ScriptedLLM(
+        [says("Hello again."), calls(("identify", MARY)), says("Thank you."), says("Yes?")]
+    )
+    async with front.store() as store:
+        talk = await RoomCall.opened(store, front.context, visit_id)
+        heard: list[Event] = []
+        talk.call.subscribe(heard.append)
+        await start_text(talk.call, model)
+        await talk.call.answered()
+        repeated = await talk.say(NAME, "k")
+        said = await talk.say("A cleaning", "k2")
+        await talk.call.answered()
+        await stop(talk.call)
+        await talk.record.aclose()
+        third = await RoomCall.opened(store, front.context, visit_id)
+
+    assert [(event.turn, event.name) for event in heard if isinstance(event, ToolUsed)] == [
+        (1, "identify")
+    ]
+    assert (repeated, said) == (1, 2)
+    assert talk.call.state.patient is not None
+    assert (third.call.turn, third.call.turns.queued) == (2, [])
 
 
 async def test_a_process_that_lost_its_visit_books_nothing(front: Front) -> None:

@@ -204,8 +204,9 @@ class DatabaseThread(Generic[D]):
         """
         late: list[_Result] = []
         with self._lock:
+            work = self._running
             due = math.inf
-            if (work := self._running) is not None:
+            if work is not None:
                 since = self._at_work_since(work)
                 if work.due(since) <= now:
                     work.mark_late(now)

@@ -148,7 +148,7 @@ def test_the_last_script_is_the_one_the_program_waits_for() -> None:
 
 
 @pytest.mark.parametrize("begins", ["empty", "old"])
-async def test_many_who_come_at_once_find_it_done_once(
+async def test_many_concurrent_stores_migrate_once(
     address: str, begins: str, request: pytest.FixtureRequest, closing: AsyncExitStack
 ) -> None:
     if begins == "old":
@@ -165,7 +165,7 @@ async def test_many_who_come_at_once_find_it_done_once(
 
 
 @pytest.mark.processes
-def test_processes_that_come_at_once_find_it_done_once(old: str) -> None:
+def test_concurrent_processes_migrate_once(old: str) -> None:
     begins = [
         subprocess.Popen(
             [sys.executable, "-W", "error", "-m", "tests.state.shared.process", "leave", old, name],
@@ -324,7 +324,7 @@ class TestLeasesOfTheFourthLayout:
                 await now.leases.release("hall", "AJ_1", done=True)
                 assert await now.leases.at("hall") is None
 
-    async def test_many_who_come_at_once_carry_them_over_once(
+    async def test_many_concurrent_stores_carry_leases_over_once(
         self, with_leases: str, closing: AsyncExitStack
     ) -> None:
         stores = [await closing.enter_async_context(while_it_ran(with_leases)) for _ in range(4)]
@@ -368,7 +368,7 @@ class TestLeasesOfTheFourthLayout:
         assert (lost.place, lost.holder, lost.state_id) == ("hall", "AJ_1", "a")
 
 
-async def test_who_holds_a_state_meanwhile_is_not_overtaken(old: str) -> None:
+async def test_a_migration_does_not_supersede_the_holder(old: str) -> None:
     async with store(old) as now, store(old) as another:
         holder = SharedState.restored(await now.take("a"), Board, None)
         await another.read("a")

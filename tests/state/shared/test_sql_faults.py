@@ -97,9 +97,7 @@ class TestOpening:
 
         assert not file.exists()
 
-    async def test_somebody_elses_database_is_not_written_into_when_it_may_not_be_made(
-        self, file: Path
-    ) -> None:
+    async def test_a_foreign_database_is_not_written_without_create(self, file: Path) -> None:
         with by_hand(file) as connection:
             connection.execute("CREATE TABLE recipes (name TEXT)")
 

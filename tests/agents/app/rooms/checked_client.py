@@ -50,7 +50,7 @@ class Checked:
     """Somebody who calls methods and looks closely at what comes back.
 
     Args:
-        client: As he is in the room.
+        client: Its connection to the room.
     """
 
     def __init__(self, client: Client) -> None:
@@ -130,7 +130,7 @@ class Checked:
         )
 
     async def turn(self, number: int = 0) -> None:
-        """Wait until it is his turn, after so many things he has said."""
+        """Wait for the turn notice with this number, or a later one."""
         await until(
             lambda: (
                 self.client.turns
@@ -141,14 +141,14 @@ class Checked:
         )
 
     async def pushed(self, version: int) -> None:
-        """Wait until he was told the order of this version, or a newer one."""
+        """Wait until this version, or a newer one, was pushed."""
         await until(
             lambda: self.client.changes and self.client.changes[-1]["version"] >= version,
             what=f"a push of version {version}",
         )
 
     async def say(self, text: str) -> int:
-        """Say something and wait until it is his turn again; returns the number of the turn."""
+        """Say something and wait for the next turn; returns its number."""
         turn: int = (await self.call("say", {"text": text}))["turn"]
         await self.turn(turn)
         return turn
@@ -163,7 +163,7 @@ async def served(
     house: ProcessContext[OrderState, OrderContext] | None = None,
     **how: Any,
 ) -> AsyncIterator[tuple[Checked, Agent]]:
-    """Have a guest and his agent in a room: he has said hello, was greeted, and it is his turn."""
+    """Have a guest and an agent in a room, up to the guest's first turn."""
     async with (
         livekit.joined(room_name, **how) as client,
         calls.agent(room_name, house=house) as agent,

@@ -15,16 +15,16 @@ from tests.livekit import LiveKit, until
 
 
 class Everybody:
-    """An attendance for which whoever writes is the guest."""
+    """A presence for which every writer is the user."""
 
-    guest = "guest"
+    user = "guest"
 
     async def wait_for(self, identity: str) -> bool:
-        """Say that he is there."""
+        """Say that they are present."""
         return True
 
     def claim(self, identity: str) -> bool:
-        """Say that it is he."""
+        """Say that it is the guest."""
         return True
 
 

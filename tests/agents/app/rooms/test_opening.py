@@ -129,7 +129,7 @@ async def test_an_order_that_cannot_be_read_is_left_as_it_is_and_said_so(
     with caplog.at_level(logging.ERROR):
         begun = await opened(store, context, at)
 
-    assert begun.preamble == APP.words.unreadable
+    assert begun.preamble == APP.rooms.words.unreadable
     assert begun.shared.state.order_id not in (order.order_id, "strange")
     assert ["(wants_person: unknown)" in line for line in caplog.messages] == [True]
     kept = await store.read("strange")

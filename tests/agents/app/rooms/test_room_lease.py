@@ -143,7 +143,7 @@ async def test_of_two_replacements_that_come_at_once_one_stays(
     assert await first.renew()
 
 
-async def test_renewals_that_fail_cost_no_place_while_nobody_else_has_it(
+async def test_failed_renewals_do_not_lose_a_lease_that_is_not_taken(
     seats: Callable[..., RoomLease],
     time: Time,
     monkeypatch: pytest.MonkeyPatch,
