@@ -134,6 +134,8 @@ class App(Generic[S, C]):
         terms: Words that speech-to-text should know, for a context.
         transfer_to: The telephone number to which a caller is transferred who cannot be served.
         settings: The settings' class; by default those of every application.
+        test_settings: Returns settings under which a test or a conversation file leaves nothing
+            behind, for an empty folder of its own.
         serving: Entered by a worker while it serves, with its settings.
         preload: Modules that a worker imports before its first call.
         words: The sentences that are said in rooms.
@@ -187,6 +189,7 @@ class App(Generic[S, C]):
     terms: Callable[[C], Sequence[str]] = lambda context: ()
     transfer_to: Callable[[C], str | None] = lambda context: None
     settings: type[AppSettings] = AppSettings
+    test_settings: Callable[[Path], Mapping[str, Any]] = lambda folder: {}
     serving: Callable[[Any], AbstractContextManager[Any]] = lambda settings: nullcontext()
     preload: Sequence[str] = ()
     words: Words = field(default_factory=Words)

@@ -60,6 +60,7 @@ APP: App[ClinicState, Clinic] = App(
     help="Maple Street Dental: a front desk of four agents.",
     state=ClinicState,
     settings=Settings,
+    test_settings=lambda folder: {"calendar": folder / "calendar.db"},
     context=context,
     new=lambda clinic, new: ClinicState(visit_id=new.id),
     graph=DESK,
