@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from agents.app.rooms.comments import Changes, Comment
-from agents.telling import line_text, reading
+from agents.telling import NO_PROMISE, allergy_warnings, line_text, reading
 from state.context import OrderContext
 from state.money import shown
 from state.order import OrderLine, OrderState, Stage
@@ -40,6 +40,8 @@ def comment(changes: Changes[OrderState, OrderContext]) -> Comment | None:
     if not said:
         return Comment(REOPENED, f"Your order is open again. {READ_AGAIN}") if taken_up else None
     told = f"I see you {_and(said) if len(said) <= MAX_LISTED else 'changed several things'}."
+    if warned := _warning(stretches, context):
+        told += f" {warned}"
     if own and (total := price(order).total) != price(before).total:
         told += f" That makes {shown(total, order.currency)}."
     if taken_up:
@@ -112,6 +114,17 @@ def _terms(before: OrderState, order: OrderState, context: OrderContext) -> list
         said.append("left a note")
     said += [f"noted an allergy to {one}" for one in order.allergies if one not in before.allergies]
     return said
+
+
+def _warning(stretches: Sequence[tuple[OrderState, OrderState]], context: OrderContext) -> str:
+    """Say what the menu lists against an allergy, of the lines and the allergies that are new."""
+    said: dict[str, None] = {}
+    for before, after in stretches:
+        known = set(allergy_warnings(before, context))
+        said |= dict.fromkeys(one for one in allergy_warnings(after, context) if one not in known)
+    if any(after.allergies != before.allergies for before, after in stretches):
+        said[NO_PROMISE] = None
+    return " ".join(said)
 
 
 def _read_back(order: OrderState, context: OrderContext) -> str:

@@ -25,7 +25,7 @@ KEPT: Mapping[type[BaseModel], frozenset[str]] = {
     OrderLine: frozenset(
         {
             *("id", "name", "size", "quantity", "chosen", "parts"),
-            *("base_price", "taxes", "minimum_age"),
+            *("base_price", "taxes", "minimum_age", "holds"),
         }
     ),
     Fulfilment: frozenset({"kind", "when", "ready_at", "fee", "minimum"}),

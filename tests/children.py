@@ -32,7 +32,7 @@ async def _record_awaited(*arguments: Any, **options: Any) -> asyncio.subprocess
 
 def install() -> None:
     """Record every process that this one starts from now on, while ``recorded`` says so."""
-    subprocess.Popen.__init__ = _record  # type: ignore[method-assign]
+    subprocess.Popen.__init__ = _record  # type: ignore[method-assign, assignment]
     asyncio.create_subprocess_exec = _record_awaited
 
 
@@ -72,4 +72,4 @@ def end() -> list[str]:
                 with suppress(BrokenPipeError):
                     pipe.close()
     _started.clear()
-    return [f"process {process.pid}: {process.args}" for process in left]
+    return [f"process {process.pid}: {process.args!r}" for process in left]

@@ -1,6 +1,6 @@
 """A real LiveKit server for the tests, and clients in its rooms that write down what reaches them.
 
-``livekit`` is the server, one per pytest process; ``room_name`` is a room nobody else has::
+``livekit`` is the server, one per pytest process; ``room_name`` is the name of a new room::
 
     async def test_a_guest_is_greeted(livekit: LiveKit, room_name: str) -> None:
         async with livekit.joined(room_name) as guest:
@@ -46,7 +46,7 @@ async def until(condition: Callable[[], object], seconds: float = LONG_S, what: 
 
 
 def new_identity(name: str = "guest") -> str:
-    """Make an identity that nobody guesses."""
+    """Make an identity that cannot be guessed."""
     return f"{name}-{secrets.token_hex(16)}"
 
 
@@ -83,11 +83,11 @@ class Called:
 
 
 class Client:
-    """Somebody in a room, and all that has reached him since he joined.
+    """A participant in a room, and everything that has reached it since it joined.
 
     Args:
         room: The room, joined or about to be.
-        identity: Who he is.
+        identity: The participant's identity.
     """
 
     def __init__(self, room: rtc.Room, identity: str) -> None:
@@ -112,7 +112,7 @@ class Client:
 
     @property
     def turns(self) -> list[dict[str, Any]]:
-        """The notices that it is, or is no longer, his turn."""
+        """The turn notices."""
         return self.called("your_turn_to_speak")
 
     @property
@@ -146,7 +146,7 @@ class Client:
             self.room.local_participant.register_rpc_method(method, self._called)
 
     def agents(self) -> list[rtc.RemoteParticipant]:
-        """The agents in the room that he knows of, the newest last."""
+        """The agents in the room, the newest last."""
         agent = rtc.ParticipantKind.PARTICIPANT_KIND_AGENT
         found = [one for one in self.room.remote_participants.values() if one.kind == agent]
         return sorted(found, key=lambda one: one.joined_at.timestamp() if one.joined_at else 0)
@@ -251,7 +251,7 @@ class Client:
 
 
 def is_turn(client: Client, turn: int) -> bool:
-    """Whether a client has been told that it is his turn, after he had said so many things."""
+    """Whether a client has been notified of this turn."""
     return any(one["your_turn"] and one["turn"] == turn for one in client.turns)
 
 
@@ -295,9 +295,9 @@ class LiveKit:
         Args:
             room: The room it opens.
             identity: Who its bearer is.
-            attributes: What only the house can say of him: ``{ROLE: STAFF}``, or a phone's ``sip.*``.
+            attributes: Attributes that only a token can grant: ``{ROLE: STAFF}``, or a phone's ``sip.*``.
             kind: ``sip`` for a phone.
-            metadata: What else it says of him.
+            metadata: The participant's metadata.
             grants: More of ``api.VideoGrants``: ``hidden``, ``can_publish_data=False`` and so on.
         """
         token = api.AccessToken(self.api_key, self.api_secret).with_identity(identity)
@@ -324,12 +324,12 @@ class LiveKit:
         Args:
             room: Which.
             identity: Who joins; somebody new without it.
-            staff: Whether the token says that he belongs to the house.
-            hidden: Whether the others do not see him.
+            staff: Whether the token grants the role of staff.
+            hidden: Whether the participant is hidden.
             kind: ``sip`` for a phone, ``agent`` for somebody who plays the agent.
-            attributes: What else the token says of him.
+            attributes: Further attributes of the token.
             grants: More of ``api.VideoGrants``.
-            offers: The methods he can be called by from the start.
+            offers: The RPC methods registered from the start.
         """
         identity = identity or new_identity("staff" if staff else "guest")
         said = {**({ROLE: STAFF} if staff else {}), **(attributes or {})}
@@ -369,7 +369,7 @@ class LiveKit:
     async def dispatch(
         self, room: str, metadata: Mapping[str, Any] | None = None, *, agent: str = "bella-vista"
     ) -> None:
-        """Send for an agent, as whoever opens a room for a guest does."""
+        """Dispatch an agent, as a server that opens a room does."""
         request = api.CreateAgentDispatchRequest(
             agent_name=agent, room=room, metadata=json.dumps(metadata) if metadata else ""
         )

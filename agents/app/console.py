@@ -3,8 +3,8 @@
 import asyncio
 import logging
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -12,7 +12,7 @@ from livekit.agents.llm import LLM
 from pydantic import BaseModel
 
 from agents.app.app import AnyApp, App, Environment
-from agents.app.models.choice import language_model, reply_limit_of
+from agents.app.models.choice import language_model, models_of_agents, reply_limit_of
 from agents.app.settings import AppSettings
 from agents.app.states import new_state, open_store, resume_state
 from agents.app.terminal.events import EventLines
@@ -64,6 +64,7 @@ class ConsoleConversation:
         front: Shows it.
         lines: The user's input.
         typed: Whether the input is typed interactively; else it comes from a pipe or a file.
+        llm_by_agent: Language models of single agents.
     """
 
     call: Call[Any, Any]
@@ -71,6 +72,7 @@ class ConsoleConversation:
     front: Display
     lines: Lines
     typed: bool
+    llm_by_agent: Mapping[str, LLM[Any]] = field(default_factory=dict)
     unheard: OSError | None = None
     """Why stdout can no longer be written to."""
 
@@ -80,7 +82,7 @@ class ConsoleConversation:
         with on_signals(self._leave):
             self._show(self.front.opens)
             try:
-                await start_text(self.call, self.model)
+                await start_text(self.call, self.model, llm_by_agent=self.llm_by_agent)
                 await self._turns()
             except Exception:  # the user is told that the conversation failed and how to resume it
                 logger.exception("conversation failed")
@@ -181,12 +183,13 @@ async def _converse(
     recording: "Recording[S, C] | None",
 ) -> int:
     model = language_model(app, context, settings)
+    own = models_of_agents(app, context, settings)
     async with open_store(app, settings.database, app.owner_of(context)) as store:
         if state_id is None:
             shared = await new_state(app, store, context, "terminal")
         else:
             shared = await resume_state(app, store, context, state_id)
-        call = app.call(shared, think_limit_s=reply_limit_of(model))
+        call = app.call(shared, think_limit_s=reply_limit_of(model, *own.values()))
         to_go_on = f"{again} --{app.noun} {shared.state_id}"
         if recording is not None:
             recording.start(call)
@@ -194,16 +197,17 @@ async def _converse(
         record = CallRecord(call, store, channel="terminal", words=settings.transcript)
         record.drop_older_than(settings.transcript_days)
         typing = sys.stdin is not None and sys.stdin.isatty()
-        talk = ConsoleConversation(call, model, front, lines, typed=typing)
+        talk = ConsoleConversation(call, model, front, lines, typed=typing, llm_by_agent=own)
         try:
             reason = await talk.run()
         finally:
             if recording is not None:
                 await recording.aclose()
             await record.aclose()
-            await model.aclose()
+            for one in (model, *own.values()):
+                await one.aclose()
     if reason == "failed" and events:
-        view = app.view_of(shared.state, shared.version, shared.speaker)
+        view = app.view_of(shared.state, shared.version, shared.speaker, shared.state_id)
         print_error(*closing_lines(call, app.summary_of(view), reason, to_go_on))
     code = _exit_code(talk, reason)
     if recording is not None:

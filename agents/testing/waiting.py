@@ -102,7 +102,7 @@ def _opened(condition: Any) -> tuple[Any, dict[str, Any]]:
             condition = condition.__func__
         else:
             return condition, scope
-    return condition, scope | inspect.getclosurevars(condition).nonlocals
+    return condition, {**scope, **inspect.getclosurevars(condition).nonlocals}
 
 
 def _body(code: CodeType) -> ast.expr | None:

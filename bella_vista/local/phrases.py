@@ -4,7 +4,7 @@ The questions among them are found again in what was said (``topic``), because a
 but the conversation it is shown.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 
@@ -143,6 +143,35 @@ _NUMBERS = (
     *("no", "one", "two", "three", "four", "five", "six"),
     *("seven", "eight", "nine", "ten", "eleven", "twelve"),
 )
+
+
+def careful(met: Mapping[str, Sequence[str]]) -> str:
+    """Warn of what the menu lists of the guest's allergies.
+
+    Args:
+        met: The families by the dish.
+
+    >>> careful({"Caprese": ["milk"], "Tiramisu": ["egg", "milk"]})
+    'Careful: for the Caprese the menu lists milk, for the Tiramisu egg and milk, and you told me about that.'
+    >>> careful({})
+    ''
+    """
+    if not met:
+        return ""
+    verbs = ("the menu lists ", *[""] * len(met))
+    said = [
+        f"for the {name} {verb}{listed(families)}"
+        for verb, (name, families) in zip(verbs, met.items(), strict=False)
+    ]
+    return f"Careful: {', '.join(said)}, and you told me about that."
+
+
+def not_on_the_menu(allergies: Sequence[str]) -> str:
+    """Say that the menu says nothing about an allergy, and offer a person."""
+    return (
+        f"The menu does not say anything about {listed(allergies, 'or')}, so I cannot tell you what is in a dish. If"
+        " you like, ask for a person, and our staff will help you."
+    )
 
 
 def number(count: int) -> str:

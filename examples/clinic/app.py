@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from livekit.agents.llm import LLM
 from platformdirs import user_data_path
@@ -9,20 +10,16 @@ from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
 from agents.app.app import App, Environment
-from agents.app.parts import Forgetting
+from agents.app.parts import CommandLine, Forgetting, Replay, Rooms, Stored, Terminal
 from agents.app.settings import AppSettings
 from examples.clinic.clinic import Clinic, load_clinic
 from examples.clinic.desk import DESK, policy
-from examples.clinic.page import BOOK, ROLES, view
+from examples.clinic.page import BOOK, ROLES, comment, view
 from examples.clinic.visit import ClinicState
 
 
 class Settings(AppSettings):
-    """The settings of every application, and the clinic's own.
-
-    Args:
-        calendar: The file of the calendar's table.
-    """
+    """The settings of every application, and the file of the calendar's table."""
 
     model_config = SettingsConfigDict(env_prefix="CLINIC_")
 
@@ -57,10 +54,8 @@ APP: App[ClinicState, Clinic] = App(
     noun="visit",
     plural="visits",
     prefix="clinic",
-    help="Maple Street Dental: a front desk of four agents.",
     state=ClinicState,
     settings=Settings,
-    test_settings=lambda folder: {"calendar": folder / "calendar.db"},
     context=context,
     new=lambda clinic, new: ClinicState(visit_id=new.id),
     graph=DESK,
@@ -70,7 +65,10 @@ APP: App[ClinicState, Clinic] = App(
     methods=(BOOK,),
     model=model,
     title=lambda clinic: clinic.facts.name,
-    attributes=lambda visit: {"stage": visit.stage},
-    refuse_resume=lambda visit, clinic: "is over" if visit.arrived else None,
+    stored=Stored(refuse_resume=lambda visit, clinic: "is over" if visit.arrived else None),
     forgetting=Forgetting(keep=without_patient, identifying=("name", "phone", "member_id")),
+    rooms=Rooms(attributes=lambda visit: {"stage": visit.stage}, comment=comment),
+    terminal=Terminal(zone=lambda visit, clinic: ZoneInfo(clinic.facts.timezone)),
+    replay=Replay(settings=lambda folder: {"calendar": folder / "calendar.db"}),
+    command_line=CommandLine(help="Maple Street Dental: a front desk of four agents."),
 )

@@ -136,6 +136,7 @@ class Session(Generic[S, C]):
         self.shared = shared
         self.conversation = conversation
         self.state_id = state_id
+        self._id_key = f"{spec.noun}_id"
         self.agent = agent
         self.resume_code = resume_code
         self.views = Views(self._present)
@@ -162,7 +163,7 @@ class Session(Generic[S, C]):
         if version == applied.version:
             return JsonText(self.views.text())
         speaker = applied.speaker or self.conversation.speaker
-        return JsonText(compact(self.spec.view(applied.state, applied.version, speaker)))
+        return JsonText(compact(self._view(applied.state, applied.version, speaker)))
 
     def has_done(self, caller: Caller, key: str) -> bool:
         """Whether this caller has changed the state with this key."""
@@ -282,7 +283,12 @@ class Session(Generic[S, C]):
     def _present(self) -> tuple[int, View]:
         shared = self.shared
         speaker = shared.speaker or self.conversation.speaker
-        return shared.version, self.spec.view(shared.state, shared.version, speaker)
+        return shared.version, self._view(shared.state, shared.version, speaker)
+
+    def _view(self, state: S, version: int, speaker: str) -> View:
+        """Return the application's view of a state; its id is added if the view has none."""
+        view = self.spec.view(state, version, speaker)
+        return view if self._id_key in view else {self._id_key: self.state_id, **view}
 
     def own_key(self, caller: Caller, key: str) -> str:
         """Return a caller's key as the journal stores it, hashed and unique to that caller.

@@ -1,4 +1,4 @@
-"""A guest who asks to be forgotten is gone: from orders, talk, files and logs; nobody else is touched."""
+"""A guest who asks to be forgotten is gone: from orders, talk, files and logs; no other guest is touched."""
 
 import os
 import subprocess
@@ -118,7 +118,7 @@ async def test_every_version_is_still_an_order_and_every_command_has_its_name(
         assert new.key is None
 
 
-async def test_nobody_else_is_touched(store: SqlStore, office: SqlStore, database: str) -> None:
+async def test_other_guests_are_untouched(store: SqlStore, office: SqlStore, database: str) -> None:
     other = await another(store)
     before = rows(database, other)
     await completed(store, office)
@@ -198,7 +198,7 @@ async def test_an_order_with_only_the_other_contact_is_named_and_left(
 
 
 class TestOrdersUnderWay:
-    async def test_who_holds_an_open_order_writes_no_more(
+    async def test_the_holder_of_an_erased_order_cannot_write(
         self, store: SqlStore, office: SqlStore, database: str, tmp_path: Path
     ) -> None:
         order_id = await hers(store)
@@ -302,7 +302,7 @@ class TestTrouble:
         assert done.left == [f"{tmp_path}/orders.db-journal: a trace is left in it"]
 
     @pytest.mark.processes
-    async def test_who_is_killed_half_way_can_begin_again(self, tmp_path: Path) -> None:
+    async def test_an_erasure_killed_midway_can_be_repeated(self, tmp_path: Path) -> None:
         database = f"sqlite:///{tmp_path}/orders.db"
         async with open_store(database, "blue-door") as store:
             orders = {await completed(store, store) for _ in range(3)}
@@ -358,9 +358,9 @@ async def test_the_room_she_called_in_goes_with_her(store: SqlStore, office: Sql
         await store.leases.take(room, f"job for {room}", seconds=60)
     other = await another(store)
     await store.leases.assign(
-        rooms[0], f"job for {rooms[0]}", state_id=order_id, guest=f"sip_{number}"
+        rooms[0], f"job for {rooms[0]}", state_id=order_id, user=f"sip_{number}"
     )
-    await store.leases.assign("table-5", "job for table-5", state_id=other, guest="page-7")
+    await store.leases.assign("table-5", "job for table-5", state_id=other, user="page-7")
 
     done = await forgotten(office)
 
@@ -375,7 +375,7 @@ async def test_an_order_that_only_her_telephone_was_tied_to_lets_go_of_it(
     order_id = (await begun(store)).state.order_id
     await store.record(order_id, Moment(1, "heard", "guest", "It is me"))
     await store.leases.take("table-5", "job", seconds=60)
-    await store.leases.assign("table-5", "job", state_id=order_id, guest="sip_+12125550199")
+    await store.leases.assign("table-5", "job", state_id=order_id, user="sip_+12125550199")
 
     done = await forgotten(office)
 

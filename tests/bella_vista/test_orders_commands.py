@@ -126,7 +126,7 @@ def test_the_list_says_whose_when_there_are_several(capsys: pytest.CaptureFixtur
     assert "red-door" in out
 
 
-def test_where_nobody_has_ordered_there_are_no_orders(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_orders_the_list_is_empty(capsys: pytest.CaptureFixture[str]) -> None:
     assert orders("list", database=None) == 0
     assert capsys.readouterr().out == "There are no orders.\n"
 
@@ -303,7 +303,7 @@ def test_an_order_in_the_house_is_left_and_named(capsys: pytest.CaptureFixture[s
     assert orders("forget", "ADA@example.com") == 0
 
 
-def test_where_nobody_has_ordered_nobody_is_found(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_orders_no_guest_is_found(capsys: pytest.CaptureFixture[str]) -> None:
     assert orders("forget", "+12125550199", database=None) == 0
     assert capsys.readouterr().out.startswith("Nothing was found")
 

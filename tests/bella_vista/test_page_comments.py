@@ -153,7 +153,7 @@ async def test_what_a_voice_does_meanwhile_is_not_told_as_the_guests() -> None:
     assert words == "I see you gave me your name and left a note."
 
 
-async def test_nobody_listens_to_a_long_list() -> None:
+async def test_a_long_list_is_summed_up() -> None:
     shared = new_order()
     comments = comments_on(shared)
     for _ in range(MAX_LISTED + 1):

@@ -11,7 +11,7 @@ a line each.
 """
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,7 +42,7 @@ class _Collected:
         return file.parent == self.folder
 
 
-_COLLECTED = pytest.StashKey[Sequence[_Collected]]()
+_COLLECTED = pytest.StashKey[tuple[_Collected, ...]]()
 
 
 class ConversationFailed(Exception):
@@ -63,7 +63,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Read the configuration."""
     lines: list[str] = config.getini("app")
-    config.stash[_COLLECTED] = tuple(_collected(lines, config.rootpath))
+    collected: tuple[_Collected, ...] = tuple(_collected(lines, config.rootpath))
+    config.stash[_COLLECTED] = collected
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

@@ -136,7 +136,7 @@ class Recording(Generic[S, C]):
     # -- the file ----------------------------------------------------------------------------------
 
     def _options(self) -> dict[str, str]:
-        values = {name: getattr(self._settings, name) for name in self._app.options}
+        values = {name: getattr(self._settings, name) for name in self._app.command_line.options}
         return {
             name: self._beside(value) if isinstance(value, Path) else str(value)
             for name, value in values.items()

@@ -199,8 +199,8 @@ def junit(name: str, results: Sequence[FileResult]) -> bytes:
     suites = ElementTree.Element("testsuites")
     suites.append(suite)
     ElementTree.indent(suites)
-    text: bytes = ElementTree.tostring(suites, encoding="utf-8", xml_declaration=True)
-    return text + b"\n"
+    document: bytes = ElementTree.tostring(suites, encoding="utf-8", xml_declaration=True)
+    return document + b"\n"
 
 
 def _conversations(count: int) -> str:

@@ -6,17 +6,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from livekit.agents.llm import LLM
 from pydantic import BaseModel, ValidationError
 
 from agents.app.app import App, Environment, NewState
 from agents.app.clock import in_zone
-from agents.app.models.choice import language_model, reply_limit_of, scripted
+from agents.app.models.choice import language_model, models_of_agents, reply_limit_of, scripted
 from agents.app.replay.comparing import differences
 from agents.app.replay.form import Facts, Fields
 from agents.app.replay.reading import ConversationFaults, ConversationFile, load_script
@@ -29,6 +28,8 @@ from state.shared import SharedState, StateError
 
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
+
+_Models: TypeAlias = tuple[LLM[Any], dict[str, LLM[Any]]]
 
 EVENING = datetime.fromisoformat("2026-11-20T19:00:00")
 """The time of a conversation whose file names none: a Friday."""
@@ -111,12 +112,17 @@ async def run_conversation(
     """
     began = time.monotonic()
     with _started(app, file, settings, model_wins) as start:
-        model = start.model()
-        call = app.call(start.shared, think_limit_s=reply_limit_of(model))
+        model, own = start.models()
+        reply_limit_s = reply_limit_of(model, *own.values())
+        call = app.call(start.shared, think_limit_s=reply_limit_s)
+        # A turn may take several requests, each up to the models' reply limit.
+        patience_s = TURN_LIMIT_S + REQUESTS_PER_TURN * (reply_limit_s or 0.0)
+        talk = Conversation(call, model, llm_by_agent=own, patience_s=patience_s)
         try:
-            failures = await _failures(app, file, call, model, start.set)
+            failures = await _failures(app, file, talk, start.set)
         finally:
-            await model.aclose()
+            for one in (model, *own.values()):
+                await one.aclose()
     calls = call.spending.total.model_calls
     return Run(tuple(failures), time.monotonic() - began, calls)
 
@@ -164,11 +170,10 @@ def model_name(file: ConversationFile, settings: AppSettings, *, model_wins: boo
 async def _failures(
     app: App[S, C],
     file: ConversationFile,
-    call: Call[S, C],
-    model: LLM[Any],
+    conversation: Conversation[S, C],
     set_clock: Callable[[datetime], None],
 ) -> list[Failure]:
-    said = file.conversation
+    said, call = file.conversation, conversation.call
     failures: list[Failure] = []
     place, line = "the greeting", file.lines.get("greeting", 1)
 
@@ -178,9 +183,7 @@ async def _failures(
             failures.append(Failure(str(file.path), line, place, found, happened))
 
     try:
-        # A turn may take several requests, each up to the model's reply limit.
-        patience_s = TURN_LIMIT_S + REQUESTS_PER_TURN * (reply_limit_of(model) or 0.0)
-        async with Conversation(call, model, patience_s=patience_s) as talk:
+        async with conversation as talk:
             check(_untrue(app, said.greeting, talk.greeting, call), talk.greeting)
             for number, turn in enumerate(said.turns, 1):
                 line = file.turn_lines[number - 1]
@@ -266,12 +269,12 @@ class _Start(Generic[S, C]):
 
     Args:
         shared: The state.
-        model: Builds the model.
+        models: Builds the call's model, and those of single agents.
         clocks: The clocks that the application has asked for, with their zones.
     """
 
     shared: SharedState[S, C]
-    model: Callable[[], LLM[Any]]
+    models: Callable[[], "_Models"]
     clocks: list[tuple[Clock, tzinfo]]
 
     def set(self, moment: datetime) -> None:
@@ -287,10 +290,10 @@ def _started(
     said = file.conversation
     settings = settings or app.settings.read()
     with TemporaryDirectory(prefix=f"{app.name}-") as folder:
-        named = {option: getattr(said, option) for option in app.options}
+        named = {option: getattr(said, option) for option in app.command_line.options}
         settings = settings.model_copy(
             update={
-                **app.test_settings(Path(folder)),
+                **app.replay.settings(Path(folder)),
                 **{
                     name: file.path.parent / value if _is_path(settings, name) else value
                     for name, value in named.items()
@@ -306,8 +309,8 @@ def _started(
             return clocks[-1][0]
 
         context = app.context(Environment(settings, clock, Ids()))
-        model = _model(app, file, context, settings, model_wins)
-        yield _Start(shared_from(app, file, context), model, clocks)
+        models = _models(app, file, context, settings, model_wins)
+        yield _Start(shared_from(app, file, context), models, clocks)
 
 
 def _is_path(settings: AppSettings, name: str) -> bool:
@@ -327,8 +330,8 @@ def shared_from(app: App[S, C], file: ConversationFile, context: C) -> SharedSta
     state = app.new(context, NewState("replayed", "1", channel))
     version = 0
     try:
-        if said.start is not None and app.start_from is not None:
-            for command in app.start_from(said.start):
+        if said.start is not None and app.replay.start_from is not None:
+            for command in app.replay.start_from(said.start):
                 state = command.apply(state, context)
                 version += 1
         elif given:
@@ -368,18 +371,21 @@ def _no_such_state(app: App[S, C], file: ConversationFile, why: str) -> Conversa
     return ConversationFaults([file.fault(app.noun, message)])
 
 
-def _model(
+def _models(
     app: App[S, C], file: ConversationFile, context: C, settings: AppSettings, model_wins: bool
-) -> Callable[[], LLM[Any]]:
-    """Return what builds the model; what it needs is checked at once."""
+) -> "Callable[[], _Models]":
+    """Return what builds the models; what they need is checked at once."""
     name = model_name(file, settings, model_wins=model_wins)
     if name is None:
-        return partial(scripted, file.conversation.script)
+        return lambda: (scripted(file.conversation.script), {})
     if name.startswith(SCRIPT):
-        return partial(scripted, load_script(Path(name.removeprefix(SCRIPT)).expanduser()))
-    build = partial(language_model, app, context, settings, name=name)
+        steps = load_script(Path(name.removeprefix(SCRIPT)).expanduser())
+        return lambda: (scripted(steps), {})
     if name == OPENAI and settings.model != OPENAI:
         type(settings).read(model=OPENAI)  # it needs a key or an address
     if name == LOCAL and app.model is None:
-        build()
-    return build
+        language_model(app, context, settings, name=name)
+    return lambda: (
+        language_model(app, context, settings, name=name),
+        models_of_agents(app, context, settings, name=name),
+    )

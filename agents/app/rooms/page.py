@@ -50,7 +50,7 @@ class Page(Generic[S, C]):
         agent: The local participant that notifies them, connected.
         call: The call.
         views: Serves the state's public view.
-        guest: The user's identity.
+        user: The user's identity.
         resume_code: Resumes the state in another room.
         silent: Whether the user has no client that can be called, as on a telephone.
         touched: Called when the user has done something on the page.
@@ -63,25 +63,25 @@ class Page(Generic[S, C]):
         call: Call[S, C],
         views: Views,
         *,
-        guest: str,
+        user: str,
         resume_code: str | None = None,
         silent: bool,
         touched: Callable[[], None] = lambda: None,
     ) -> None:
         self._call = call
-        self._guest = guest
+        self._user = user
         self._resume_code = resume_code
         self._touched = touched
         self._silent = silent
         self._views = views
         self._app = app
-        self._comments = Comments(call.shared.context, app.comment)
-        call.reply_hint = lambda: self._comments.hint(call.state)
+        self._comments = Comments(call.shared.context, app.rooms.comment)
+        call.replies.use_hint(lambda: self._comments.hint(call.state))
         self._comment_timer: asyncio.TimerHandle | None = None
         self._push_timer: asyncio.TimerHandle | None = None
         self._attributes = Attributes(agent)
         self._notices = TurnNotices(agent)
-        self._notices.bind(guest, silent=silent)
+        self._notices.bind(user, silent=silent)
         self._ends = EndNotices(agent)
         self._subscribers = Subscribers(agent, views, app.page_spec.changed_method)
         self._unsubscribe = call.shared.subscribe(self._on_change)
@@ -94,7 +94,7 @@ class Page(Generic[S, C]):
         shown = {
             # The next agent is known as soon as the handoff is stored, before its first word.
             "active_agent": call.shared.speaker or call.speaker,
-            **self._app.attributes(call.state),
+            **self._app.rooms.attributes(call.state),
             "version": str(call.shared.version),
         }
         prefix = self._app.prefix
@@ -102,7 +102,7 @@ class Page(Generic[S, C]):
 
     def subscribe(self, identity: str) -> tuple[int, View]:
         """Subscribe a client to changes; returns the version and view it starts from."""
-        if self._silent and identity == self._guest:
+        if self._silent and identity == self._user:
             return self._views.present()
         self._notices.may_try_again(identity)
         return self._subscribers.subscribe(identity)
@@ -129,14 +129,14 @@ class Page(Generic[S, C]):
             reloaded: Whether the page was loaded again; it subscribes by itself then.
         """
         if reloaded:
-            self._subscribers.unsubscribe(self._guest)
+            self._subscribers.unsubscribe(self._user)
             # The page shows how the state stands, and the agent that welcomes the user back says
             # it.
             self._cancel_comment()
             self._comments.discard()
-        self._notices.returned(self._guest)
-        self._ends.returned(self._guest)
-        self._subscribers.returned(self._guest)
+        self._notices.returned(self._user)
+        self._ends.returned(self._user)
+        self._subscribers.returned(self._user)
 
     def joined(self, identity: str, *, staff: bool) -> None:
         """Another participant is in the room, perhaps again: staff are sent what they missed."""
@@ -149,9 +149,9 @@ class Page(Generic[S, C]):
         """The agent's own connection was lost and is back: show again what was changed meanwhile."""
         self._attributes.again()
         self.show()
-        self._notices.returned(self._guest)
-        self._ends.returned(self._guest)
-        self._subscribers.returned(self._guest)
+        self._notices.returned(self._user)
+        self._ends.returned(self._user)
+        self._subscribers.returned(self._user)
 
     def ended(self, reason: EndReason, *, present: bool) -> None:
         """Notify the user and all subscribers that the call is over.
@@ -163,7 +163,7 @@ class Page(Generic[S, C]):
         """
         if not self._silent:
             code = {} if self._resume_code is None else {"resume_code": self._resume_code}
-            self._ends.tell(self._guest, {"reason": reason, **code}, away=not present)
+            self._ends.tell(self._user, {"reason": reason, **code}, away=not present)
         for identity in self._subscribers.present:
             self._ends.tell(identity, {"reason": reason})
 
@@ -219,8 +219,8 @@ class Page(Generic[S, C]):
 
     def _notice(self, event: YourTurn) -> dict[str, Any]:
         named: list[str] = []
-        if event.expects == "choice" and self._app.choices is not None:
-            named = [*self._app.choices(self._call)]
+        if event.expects == "choice" and self._app.rooms.choices is not None:
+            named = [*self._app.rooms.choices(self._call)]
         return {
             "turn": event.turn,
             "your_turn": True,

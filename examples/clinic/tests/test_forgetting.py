@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agents.app.cli import main
-from agents.testing import Conversation, ScriptedLLM, calls, says
+from agents.testing import ScriptedLLM, calls, says
 from examples.clinic.app import APP
 from examples.clinic.clinic import Clinic
 from examples.clinic.tests.kit import MARY, TUESDAY, Front
@@ -15,10 +15,6 @@ from state.shared import Moment, SharedState, SqlStore, TakenOver
 
 NUMBER = "3125550199"
 HERS = ("shelley", "1997", "555 0199", NUMBER, "m4411", "basic", "dentist hurt me")
-
-
-def store_of(front: Front) -> SqlStore:
-    return SqlStore(f"sqlite:///{front.folder}/visits.db", owner="clinic", schema=1)
 
 
 def left_of_her(folder: Path) -> list[str]:
@@ -31,10 +27,10 @@ def left_of_her(folder: Path) -> list[str]:
 
 async def visited(front: Front, store: SqlStore) -> SharedState[ClinicState, Clinic]:
     """A visit that was booked in a room named after the patient's number."""
-    visit = await SharedState.open(store, "visit-1", front.after(), front.clinic)
+    visit = await SharedState.open(store, "visit-1", front.after(), front.context)
     room, job = f"call-{NUMBER}", "job-1"
     await store.leases.take(room, job, seconds=60)
-    await store.leases.assign(room, job, state_id="visit-1", guest=f"sip_{NUMBER}")
+    await store.leases.assign(room, job, state_id="visit-1", user=f"sip_{NUMBER}")
     model = ScriptedLLM(
         [
             says("Your name?"),
@@ -52,7 +48,7 @@ async def visited(front: Front, store: SqlStore) -> SharedState[ClinicState, Cli
             says("Booked."),
         ]
     )
-    async with Conversation(APP.call(visit), model) as talk:
+    async with front.conversation(state=visit, model=model) as talk:
         await talk.user_says("Mary Shelley, 30 August 1997, a cleaning, 312 555 0199")
         await talk.user_says("M4411")
         front.insurer.answers.set()
@@ -72,7 +68,7 @@ def test_nothing_of_the_patient_is_left_in_any_file(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "logs"))
 
     async def visit() -> None:
-        async with store_of(front) as store:
+        async with front.store() as store:
             await visited(front, store)
 
     asyncio.run(visit())
@@ -92,7 +88,7 @@ def test_nothing_of_the_patient_is_left_in_any_file(
 async def test_the_booking_stays_and_an_agent_in_the_room_writes_no_more(front: Front) -> None:
     from agents.app.forgetting import forget_state
 
-    async with store_of(front) as store, store_of(front) as office:
+    async with front.store() as store, front.store() as office:
         visit = await visited(front, store)
         report = await forget_state(APP, office, APP.settings.read(), "visit-1", [])
         left = (await office.read("visit-1")).read(ClinicState)

@@ -1,5 +1,6 @@
 """The patient's page beside the talk."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from typing import Any
@@ -7,8 +8,10 @@ from typing import Any
 import pytest
 from livekit.rtc import RpcError
 
-from agents.handoff import Call
-from agents.testing import Conversation, ScriptedLLM, calls, says
+from agents.app.rooms.page import Page
+from agents.handoff import Call, Said
+from agents.testing import Conversation, ScriptedLLM, calls, says, until
+from examples.clinic.actions import book
 from examples.clinic.app import APP
 from examples.clinic.clinic import Clinic
 from examples.clinic.commands import ChooseSlot
@@ -83,6 +86,39 @@ async def test_a_page_books_while_the_agent_talks(front: Front, room: FakeRoom) 
     assert talk.state.slot == WEDNESDAY
 
 
+@pytest.mark.parametrize("answer", ["Wednesday then, well done.", "We are at Maple Street."])
+async def test_a_booking_while_the_agent_talks_is_mentioned_once_when_it_has_ended(
+    front: Front, monkeypatch: pytest.MonkeyPatch, answer: str
+) -> None:
+    monkeypatch.setattr("agents.app.rooms.page.QUIET_S", 0)
+    call, talking = front.call(front.ready(), agent="scheduling"), asyncio.Event()
+    model = ScriptedLLM([says("Which day?"), says(answer, until=talking), says("Goodbye.")])
+
+    async with FakeRoom() as room:
+        room.join("ada")
+        views = session_of(call).views
+        page = Page(APP, room.local_participant, call, views, user="ada", silent=True)
+        async with Conversation(call, model) as talk:
+            talk.user_says_nowait("Where are you?")
+            await until(lambda: len(model.requests) == 2)
+            await book(call.shared, WEDNESDAY, actor=PATIENT)
+            talking.set()
+            await until(
+                lambda: any("Wednesday, November" in text for text in [*talk.turns][-1].said)
+            )
+            await talk.answered()
+            last = await talk.user_says("Thank you")
+        await page.aclose()
+
+    comments = [event for event in talk.events if isinstance(event, Said) and event.about]
+    assert [*talk.turns][-2].said == [
+        answer,
+        "I see you have booked Wednesday, November 25 at 10:00.",
+    ]
+    assert [(event.about, event.version) for event in comments] == [("booking", 1)]
+    assert last.said == ["Goodbye."]
+
+
 async def test_agent_and_page_book_at_once_and_one_is_refused(front: Front, room: FakeRoom) -> None:
     ready = front.ready().model_copy(update={"wanted": TUESDAY})
     call = front.call(ready, agent="scheduling")
@@ -102,7 +138,7 @@ async def test_agent_and_page_book_at_once_and_one_is_refused(front: Front, room
     booked = "Booked" in [*talk.turns][-1].tools[0].output
     assert (booked, refused) in {(True, 4009), (False, 0)}
     assert talk.state.slot == (TUESDAY if booked else WEDNESDAY)
-    assert front.clinic.calendar.is_free(WEDNESDAY if booked else TUESDAY, "another visit")
+    assert front.context.calendar.is_free(WEDNESDAY if booked else TUESDAY, "another visit")
 
 
 @pytest.mark.parametrize(
@@ -117,7 +153,9 @@ async def test_agent_and_page_book_at_once_and_one_is_refused(front: Front, room
 async def test_a_page_is_told_why_it_cannot_book(
     front: Front, room: FakeRoom, request_: dict[str, Any], code: int, reason: str
 ) -> None:
-    await front.clinic.calendar.take(front.clinic.calendar.named("tuesday 10:00"), "another visit")
+    await front.context.calendar.take(
+        front.context.calendar.named("tuesday 10:00"), "another visit"
+    )
     call = front.call(front.ready())
     gateway = await serve(room, call)
 

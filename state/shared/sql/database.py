@@ -25,9 +25,16 @@ from state.shared.journal import Entry, Listed, Moment, VersionTaken
 from state.shared.schema import Schema
 from state.shared.sql import driver_statements
 from state.shared.sql.connection import DatabaseConnection
-from state.shared.sql.dialects import NOT_EXPECTED, is_deadlock
+from state.shared.sql.dialects import LOCKED, NOT_EXPECTED, is_deadlock
 from state.shared.sql.driver_statements import StateHead
-from state.shared.sql.rows import EntryRow, RetryAlone, Row, RowResult, TranscriptRows
+from state.shared.sql.rows import (
+    EntryRow,
+    LockNotGranted,
+    RetryAlone,
+    Row,
+    RowResult,
+    TranscriptRows,
+)
 from state.shared.sql.tables import (
     LAYOUT,
     encode,
@@ -202,6 +209,8 @@ class Database:
             if batch.can_retry_alone(fault):
                 return batch.outcomes(lambda one: RetryAlone())
             why = fault
+            if fault.why == LOCKED and not batch.begun:
+                return batch.outcomes(lambda one: LockNotGranted(one.error_for(why)))
             return batch.outcomes(lambda one: one.error_for(why))
         return batch.outcomes(None)
 
@@ -421,12 +430,13 @@ class _Batch:
         """The error of each refused one, by its index in the batch."""
         self.rows_of: dict[int, _Rows] = {}
         """The rows of each other one, by its index."""
-        self._begun = False
+        self.begun = False
+        """Whether its transaction has begun."""
         self._stored: set[int] = set()
 
     def begin(self) -> None:
         """Discard results from a connection that was lost."""
-        self._begun = True
+        self.begun = True
         self.refused.clear()
         self.rows_of.clear()
 
@@ -452,7 +462,7 @@ class _Batch:
 
     def can_retry_alone(self, fault: JournalFault) -> bool:
         """Whether the fault may be due to one of them, or to all of them together."""
-        if self.alone or not self._begun:
+        if self.alone or not self.begun:
             return False
         return is_deadlock(fault.__cause__) or (len(self.wanted) > 1 and not fault.passing)
 

@@ -11,7 +11,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from state.shared.errors import JournalFault
 
 BUSY_S = 2.0
-"""How long to wait for a lock held by another program, in seconds."""
+"""How long to wait for a lock held by another program, in seconds; for SQLite's write lock see ``thread.LOCK_S``."""
 
 STATEMENT_S = 4.0
 """PostgreSQL's timeout for one statement, and for an idle transaction, in seconds."""

@@ -147,7 +147,7 @@ class Deaf:
 
 
 @pytest.mark.parametrize("after", [0, 1, 2, 5])
-async def test_when_nobody_reads_any_more_the_call_ends(after: int) -> None:
+async def test_a_closed_output_ends_the_call(after: int) -> None:
     front = Deaf(after)
     guest = iter(["Ada here", "a tiramisu"])
     lines = Lines(lambda: next(guest, None))

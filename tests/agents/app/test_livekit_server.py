@@ -52,7 +52,7 @@ def family(server: LocalServer) -> list[psutil.Process]:
     return [first, *first.children(recursive=True)]
 
 
-def test_nobody_outside_this_machine_reaches_it(livekit: LiveKit) -> None:
+def test_it_is_reachable_from_this_machine_only(livekit: LiveKit) -> None:
     (first, *_) = family(livekit.server)
 
     listening = [

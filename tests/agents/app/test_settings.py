@@ -109,7 +109,7 @@ def test_a_providers_settings_keep_its_own_names(
     assert settings.openai_base_url == "https://models.example/v1"
 
 
-def test_openai_itself_takes_nobody_without_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_openai_needs_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "https://api.openai.com/v1")
 
     with pytest.raises(SettingsFaults, match="^OPENAI_API_KEY: is not set"):
@@ -122,7 +122,7 @@ def test_a_server_of_ones_own_may_need_no_key(monkeypatch: pytest.MonkeyPatch) -
     assert Settings.read(model="openai").openai_api_key is None
 
 
-def test_no_key_is_needed_where_nobody_is_asked() -> None:
+def test_the_local_model_needs_no_key() -> None:
     assert Settings.read(model="local").openai_api_key is None
 
 

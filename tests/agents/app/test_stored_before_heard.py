@@ -71,7 +71,7 @@ class Disk:
         self.asked[-1][1].set_result(None)
 
     def fails(self, fault: Exception) -> None:
-        """Tell that what was asked for last is not written, or that nobody knows."""
+        """Answer that the last request was not written, or that its outcome is unknown."""
         self.asked[-1][1].set_exception(fault)
 
     @property
@@ -82,7 +82,7 @@ class Disk:
 
 @dataclass
 class Desk:
-    """A call that nobody answers, its record and what clients call."""
+    """A call without an agent, its record and the methods clients call."""
 
     disk: Disk = field(default_factory=Disk)
     call: Call[OrderState, OrderContext] = field(default_factory=restaurant)
@@ -281,7 +281,7 @@ def test_what_has_begun_and_is_not_answered_is_heard_once_when_it_is_stored(
 
 @pytest.mark.parametrize("silent_s", [0.0, 3.0, 60.0])
 @pytest.mark.parametrize("stored", [True, False])
-def test_what_nobody_knows_is_looked_up_when_the_database_answers_again(
+def test_an_unknown_outcome_is_looked_up_when_the_database_answers_again(
     stored: bool, silent_s: float
 ) -> None:
     async def told() -> None:
@@ -333,7 +333,7 @@ def test_what_cannot_be_stored_is_told_at_once_and_never_heard(fault: Exception)
 
 
 @story
-async def test_words_that_are_heard_meanwhile_do_not_wait_and_nobody_loses_a_turn() -> None:
+async def test_words_heard_meanwhile_do_not_wait_and_no_turn_is_lost() -> None:
     async with desk() as it:
         saying = it.say("a cola", "k")
         await it.asked(1)
@@ -351,7 +351,7 @@ async def test_words_that_are_heard_meanwhile_do_not_wait_and_nobody_loses_a_tur
 
 
 @story
-async def test_after_the_end_nobody_pretends_to_listen() -> None:
+async def test_after_the_end_words_are_refused() -> None:
     async with desk() as it:
         saying = it.say("a cola")
         await it.asked(1)

@@ -49,7 +49,7 @@ def test_a_conversation_in_a_terminal_does_without_the_rpc() -> None:
     assert [name for name in loaded if name.partition(".")[0] == "rpc"] == []
 
 
-def test_whoever_imports_the_server_finds_the_garbage_collector_as_it_was() -> None:
+def test_importing_the_server_leaves_the_garbage_collector_alone() -> None:
     collecting, frozen = told_by(
         "import gc, json, bella_vista.app\nbella_vista.app.server\nprint(json.dumps([gc.isenabled(), gc.get_freeze_count()]))"
     )

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 from livekit import rtc
@@ -24,12 +25,12 @@ from agents.handoff import (
     start_text,
     stop,
 )
-from agents.handoff.text import CONNECT
+from agents.handoff.sessions import CONNECT
 from agents.testing.waiting import ConversationError, report
 from state.shared import Entry, NotStored, SharedState
 from state.shared.journal import VersionTaken
 from tests.agents.handoff.raw_model import Part, RawModel
-from tests.agents.hotel import Bar, Concierge, Reception, Stay, hotel_graph
+from tests.agents.hotel import Stay, hotel_graph
 
 Channel = Literal["text", "aloud"]
 CHANNELS: tuple[Channel, ...] = ("text", "aloud")
@@ -167,8 +168,42 @@ def numbered(replies: Sequence[Sequence[Part]]) -> list[tuple[Part, ...]]:
     ]
 
 
+@dataclass(frozen=True)
+class Application:
+    """An application whose calls are put through the matrix.
+
+    Args:
+        name: Its name.
+        shared: Makes a call's state over a journal.
+        graph: Its agents and handoffs.
+        policy: Its decisions about a call over a state.
+        write: A tool call that every one of its agents may make.
+        written: Whether the write is in the state.
+    """
+
+    name: str
+    shared: Callable[[Disk], SharedState[Any, Any]]
+    graph: Callable[[], Graph[Any]]
+    policy: Callable[[SharedState[Any, Any]], CallPolicy[Any, Any]]
+    write: Part
+    written: Callable[[Any], bool]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+HOTEL = Application(
+    name="hotel",
+    shared=lambda disk: SharedState(Stay(), None, journal=disk),
+    graph=hotel_graph,
+    policy=lambda shared: CallPolicy(),
+    write=("set_guest", '{"name": "Grace"}', None),
+    written=lambda stay: stay.guest == "Grace",
+)
+
+
 class Talk:
-    """One call of the hotel, with everything that happened in it.
+    """One call, of the hotel unless said otherwise, with everything that happened in it.
 
     Args:
         replies: What the model gives, reply by reply, after the greeting. One more or one less than is
@@ -176,7 +211,8 @@ class Talk:
         channel: In text, or with a loudspeaker.
         stay: What is known at the start.
         agents: Those that take the place of the hotel's.
-        policy: As the call takes them.
+        application: Whose call it is.
+        policy: As the hotel's call takes them.
     """
 
     def __init__(
@@ -189,11 +225,11 @@ class Talk:
         graph: Graph[Stay] | None = None,
         greeting: Sequence[Part] = (GREETING,),
         disk: Disk | None = None,
+        application: Application = HOTEL,
         **policy: Any,
     ) -> None:
-        all_agents: list[type[Agent[Any, Any]]] = [Reception, Concierge, Bar, *agents]
-        mine = {agent.name: agent for agent in all_agents}
-        plan = graph or hotel_graph()
+        plan = graph or application.graph()
+        mine = {**application.graph().agents, **{agent.name: agent for agent in agents}}
         self.disk = disk or Disk()
         self.model = RawModel(greeting, *numbered(replies))
         self.planned = 1 + len(replies)
@@ -204,10 +240,16 @@ class Talk:
         """Whether an agent may speak up again unasked."""
         self.speaker = Loudspeaker()
         self.events: list[Event] = []
-        self.call: Call[Stay, None] = Call(
-            SharedState(stay or Stay(), None, journal=self.disk),
+        self.application = application
+        shared: SharedState[Any, Any] = (
+            application.shared(self.disk)
+            if stay is None
+            else SharedState(stay, None, journal=self.disk)
+        )
+        self.call: Call[Any, Any] = Call(
+            shared,
             Graph([aloud(agent) for agent in mine.values()], plan.handoffs, start=plan.start),
-            CallPolicy(**policy),
+            CallPolicy(**policy) if policy else application.policy(shared),
         )
 
     async def __aenter__(self) -> Self:
@@ -298,8 +340,8 @@ class Talk:
             assert disk.rows[-1].speaker == call.shared.speaker
         assert not call.handing_over
         assert not call.turns.speeches
-        assert not call.queued
-        assert not call.replies.pending_calls
+        assert not call.turns.queued
+        assert not len(call.replies.pending_calls)
         assert not call.tools.final_tools_lock.locked()
         self.turns_hold()
 
@@ -325,12 +367,12 @@ class Talk:
         given += [given[-1]] * (self.planned - len(given))
         self.model.replies = [
             *given,
-            (("set_guest", '{"name": "Grace"}', None),),
+            (self.application.write,),
             ("Noted, Grace.",),
         ]
         assert len(self.model.asked) == self.planned, (len(self.model.asked), self.events)
         happened = await self.user_says("I am Grace")
-        assert self.call.state.guest == "Grace"
+        assert self.application.written(self.call.state)
         assert [event.text for event in happened if isinstance(event, Said)] == ["Noted, Grace."]
         assert len([event for event in happened if isinstance(event, YourTurn)]) == 1
         assert len(self.model.asked) == self.planned + 2

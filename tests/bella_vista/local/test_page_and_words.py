@@ -13,7 +13,7 @@ import pytest
 from agents.app.models.choice import language_model
 from agents.app.rooms.page import Page
 from agents.handoff import Call, Event, Said, YourTurn, start_text, stop
-from agents.testing.conversation import until
+from agents.testing import until
 from bella_vista.app import APP
 from bella_vista.local.dialogue import Dialogue
 from bella_vista.local.policy import Move
@@ -138,7 +138,7 @@ async def talking() -> AsyncIterator[Talk]:
         return "{}"
 
     page = Page(
-        APP, FakeAgent("agent", nowhere), call, order_session.views, guest="ada", silent=True
+        APP, FakeAgent("agent", nowhere), call, order_session.views, user="ada", silent=True
     )
     talk = Talk(call, page)
     call.subscribe(talk.events.append)

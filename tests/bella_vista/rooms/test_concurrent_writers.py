@@ -84,7 +84,7 @@ async def test_two_pages_and_the_voice_write_at_once(
         assert view == order
 
 
-async def test_of_writers_who_saw_the_same_one_wins(
+async def test_of_two_writers_with_the_same_version_one_wins(
     calls: Calls, livekit: LiveKit, room_name: str
 ) -> None:
     async with (

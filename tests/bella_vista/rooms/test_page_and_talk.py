@@ -1,4 +1,4 @@
-"""What the guest does on his page, the agent knows and speaks to: once, and when it is polite."""
+"""An agent mentions changes on the page once, in the guest's turn."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -44,7 +44,7 @@ async def test_changes_in_a_row_are_spoken_to_once(
         await ada.apply(**TIRAMISU)
         await ada.heard("I see you added 2 large Margherita and added a Tiramisu.")
         await until(lambda: [one["your_turn"] for one in client.turns] == [True, False, True])
-        assert {one["turn"] for one in client.turns} == {0}  # he has said nothing
+        assert {one["turn"] for one in client.turns} == {0}  # the guest has said nothing
         assert len(client.said) == 2
         await ada.step("set_customer", name="Ada")
         await ada.heard("gave me your name")
@@ -82,7 +82,7 @@ async def test_a_voice_is_not_interrupted_by_the_page(
         asyncio.get_running_loop().call_later(3 * SOON_S, thought.set)
         await ada.heard("half past midnight")
         await ada.heard("I see you added a Tiramisu.")
-        # First it was his turn, and only then an agent spoke up.
+        # The agent spoke up after the guest's turn had begun.
         await until(
             lambda: (
                 [(one["turn"], one["your_turn"]) for one in ada.client.turns]

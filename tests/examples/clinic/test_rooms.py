@@ -159,6 +159,9 @@ async def test_a_page_books_beside_the_talk_and_staff_check_the_patient_in(
         version = (await mary.call("get_visit_state"))["version"]
         booked = await mary.call("visit.book", {"slot": "wednesday 10:00", "version": version})
         await until(lambda: mary.called("visit_state_changed")[-1]["version"] >= booked["version"])
+        told = "I see you have booked Wednesday, November 25 at 10:00."
+        await until(lambda: told in mary.said, LONG_S, f"the comment in {mary.said}")
+        await says(mary, "friday 9:00", 4)
         await desk.hello()
         with pytest.raises(rtc.RpcError) as refused:
             await mary.call("visit.apply", {"command": {"op": "check_in"}})
@@ -172,6 +175,7 @@ async def test_a_page_books_beside_the_talk_and_staff_check_the_patient_in(
     assert agent.attributes["clinic.active_agent"] == "scheduling"
     assert booked["slot"] == "2026-11-25T10:00:00-06:00"
     assert (visit.arrived, visit.slot is not None) == (True, True)
+    assert mary.said.count(told) == 1
     assert "3125550199" not in worker.log.read_text()
 
 
@@ -203,6 +207,6 @@ async def test_after_the_end_a_page_reads_and_books_no_more(
         again = await mary.call("visit.book", early)
 
         for error in (refused.value, changed.value):
-            assert (error.code, json.loads(error.data)["reason"]) == (4022, "call_over")
+            assert (error.code, json.loads(error.data or "")["reason"]) == (4022, "call_over")
         assert again == booked
         assert await mary.call("get_visit_state") == left

@@ -1,4 +1,4 @@
-"""When nobody hears whether a change was committed: the truth is looked for, and never made up."""
+"""When the answer to a commit is lost, the outcome is looked up and never made up."""
 
 import asyncio
 import threading
@@ -96,7 +96,7 @@ class TestAJournalThatDoesNotSay:
         assert [entry.version for entry in paper.entries] == list(range(1, shared.version + 1))
         assert told == ([2, 3] if stored else [2])
 
-    async def test_who_decided_before_it_is_asked_to_look_again(
+    async def test_a_write_decided_before_it_is_checked_for_conflicts(
         self, paper: Paper, stored: bool
     ) -> None:
         shared = board(journal=paper)
@@ -119,7 +119,9 @@ class TestAJournalThatDoesNotSay:
 
         assert await shared.refresh() == (2 if stored else 1)
 
-    async def test_nothing_is_written_while_nobody_can_look(self, stored: bool) -> None:
+    async def test_nothing_is_written_while_the_outcome_cannot_be_looked_up(
+        self, stored: bool
+    ) -> None:
         class Blind(Paper):
             blind = True
 
@@ -215,7 +217,7 @@ class TestAWireThatBreaks:
         assert shared.state.scores == {"ann": 2}
         assert (shared.version, (await store.read("a")).version) == (2, 2)
 
-    async def test_nobody_says_when_the_server_is_out_of_reach_meanwhile(
+    async def test_an_unreachable_server_leaves_the_outcome_unknown(
         self, wire: Wire, store: SqlStore, shared: SharedState[Board, None]
     ) -> None:
         wire.lose_the_next_answer(and_then_refuse=True)
@@ -263,7 +265,7 @@ class TestAWireThatBreaks:
 
         assert (shared.version, (await store.read("a")).version) == (1, 1)
 
-    async def test_who_was_overtaken_meanwhile_is_told_with_the_next_write(
+    async def test_a_superseded_holder_is_told_with_its_next_write(
         self, wire: Wire, store: SqlStore, shared: SharedState[Board, None]
     ) -> None:
         wire.lose_the_next_answer(and_then_refuse=True)

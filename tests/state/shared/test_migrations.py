@@ -148,7 +148,7 @@ def test_the_last_script_is_the_one_the_program_waits_for() -> None:
 
 
 @pytest.mark.parametrize("begins", ["empty", "old"])
-async def test_many_who_come_at_once_find_it_done_once(
+async def test_many_concurrent_stores_migrate_once(
     address: str, begins: str, request: pytest.FixtureRequest, closing: AsyncExitStack
 ) -> None:
     if begins == "old":
@@ -165,7 +165,7 @@ async def test_many_who_come_at_once_find_it_done_once(
 
 
 @pytest.mark.processes
-def test_processes_that_come_at_once_find_it_done_once(old: str) -> None:
+def test_concurrent_processes_migrate_once(old: str) -> None:
     begins = [
         subprocess.Popen(
             [sys.executable, "-W", "error", "-m", "tests.state.shared.process", "leave", old, name],
@@ -244,7 +244,7 @@ async def test_what_was_said_under_the_second_layout_is_there_and_places_can_be_
         assert await now.leases.lost() == []
         (said,) = await now.said("a")
         await now.leases.take("hall", "ann", seconds=60)
-        await now.leases.assign("hall", "ann", state_id="a", guest="Ann")
+        await now.leases.assign("hall", "ann", state_id="a", user="Ann")
 
     with by_hand(address) as hand:
         assert [hand(everything) for everything in KEPT] == before
@@ -298,7 +298,7 @@ class TestLeasesOfTheFourthLayout:
             assert await now.leases.lost() == []
         async with while_it_ran(with_leases, "other club") as others:
             (lost,) = await others.leases.lost()
-        assert (lost.holder, lost.state_id, lost.guest, lost.tries) == (None, "b", None, 1)
+        assert (lost.holder, lost.state_id, lost.user, lost.tries) == (None, "b", None, 1)
         with by_hand(with_leases) as hand:
             assert (hand(MARK), hand(LAYOUT)) == ([(HEAD,)], [(int(HEAD),)])
 
@@ -311,20 +311,20 @@ class TestLeasesOfTheFourthLayout:
                 with pytest.raises(LeaseHeld):
                     await now.leases.take("hall", "AJ_3", seconds=2)
                 lease = await now.leases.take("hall", "AJ_3", seconds=2, supersedes="AJ_1")
-                assert (lease.state_id, lease.guest, lease.tries) == ("a", "guest of a", 1)
+                assert (lease.state_id, lease.user, lease.tries) == ("a", "guest of a", 1)
             elif first == "renew":
                 await now.leases.renew("hall", "AJ_1", seconds=2)
                 with pytest.raises(LeaseLost):
                     await now.leases.renew("hall", "AJ_2", seconds=2)
             elif first == "settle":
-                await now.leases.assign("garden", "AJ_2", state_id="a", guest="guest of a")
+                await now.leases.assign("garden", "AJ_2", state_id="a", user="guest of a")
                 with pytest.raises(LeaseLost):
                     await now.leases.renew("hall", "AJ_1", seconds=2)
             else:
                 await now.leases.release("hall", "AJ_1", done=True)
                 assert await now.leases.at("hall") is None
 
-    async def test_many_who_come_at_once_carry_them_over_once(
+    async def test_many_concurrent_stores_carry_leases_over_once(
         self, with_leases: str, closing: AsyncExitStack
     ) -> None:
         stores = [await closing.enter_async_context(while_it_ran(with_leases)) for _ in range(4)]
@@ -368,7 +368,7 @@ class TestLeasesOfTheFourthLayout:
         assert (lost.place, lost.holder, lost.state_id) == ("hall", "AJ_1", "a")
 
 
-async def test_who_holds_a_state_meanwhile_is_not_overtaken(old: str) -> None:
+async def test_a_migration_does_not_supersede_the_holder(old: str) -> None:
     async with store(old) as now, store(old) as another:
         holder = SharedState.restored(await now.take("a"), Board, None)
         await another.read("a")

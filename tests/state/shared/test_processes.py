@@ -1,4 +1,4 @@
-"""What was acknowledged is on disk, whoever dies; and of two who hold a state only the later one writes."""
+"""What was acknowledged survives a kill; of two holders of a state only the later one writes."""
 
 import asyncio
 import subprocess

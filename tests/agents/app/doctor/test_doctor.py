@@ -347,7 +347,7 @@ async def test_a_disk_that_is_nearly_full_is_warned_of(
     assert (await check_database_access(APP, Settings(database=url), None)).mark is Mark.WARNING
 
 
-async def test_a_port_that_somebody_else_has_is_a_fault() -> None:
+async def test_a_port_in_use_is_a_fault() -> None:
     async def answer(request: web.Request) -> web.Response:
         return web.Response(text="something else")
 
@@ -406,7 +406,7 @@ async def serves(answer: Answer) -> AsyncIterator[str]:
 
 @contextmanager
 def read_only(folder: Path) -> Iterator[None]:
-    """Let nobody write there: the superuser may, so he is kept off by other means."""
+    """Make it unwritable, for the superuser too."""
     if os.geteuid() != 0:
         mode = folder.stat().st_mode
         for path in (folder, *folder.iterdir()):

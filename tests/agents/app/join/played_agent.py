@@ -1,4 +1,4 @@
-"""Somebody who plays the agent of a room: says what a test tells him to, and counts what he is asked."""
+"""A fake agent in a room: says what a test tells it to, and counts what it is asked."""
 
 import asyncio
 import json
@@ -29,7 +29,7 @@ class House:
     """An agent in a room.
 
     Args:
-        client: His place in it.
+        client: Its connection.
         call: What the order is about.
         turn: How often the guest has spoken.
     """
@@ -114,7 +114,7 @@ class House:
         await writer.aclose()
 
     async def your_turn(self) -> None:
-        """Tell the guest that it is his turn."""
+        """Notify the guest that it is their turn."""
         await self.notify(
             "your_turn_to_speak",
             {
@@ -133,8 +133,8 @@ class House:
                 await self.client.call_text(method, json.dumps(notice), to=self.guest)
             except rtc.RpcError as error:
                 if error.code == rtc.RpcError.ErrorCode.CONNECTION_TIMEOUT:
-                    continue  # he is busy
-            return  # told, or he has left meanwhile
+                    continue  # the client is busy
+            return  # delivered, or the guest has left
 
     async def _greet(self) -> None:
         await self.say_aloud("Good evening!")

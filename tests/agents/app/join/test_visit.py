@@ -1,4 +1,4 @@
-"""A guest's visit to a room: what he sees, and what becomes of his words when something breaks."""
+"""A visit to a room: what is displayed, and what becomes of the words when something breaks."""
 
 import asyncio
 import io
@@ -29,7 +29,7 @@ def settings_of(livekit: LiveKit) -> AppSettings:
 
 
 class Played:
-    """A visit whose guest says these lines, each when he is asked for one."""
+    """A visit whose guest says these lines, each when asked for one."""
 
     def __init__(
         self, livekit: LiveKit, room: str, lines: Sequence[str], *, plain: bool = False
@@ -73,7 +73,7 @@ def own_server() -> Iterator[LiveKit]:
         yield running
 
 
-async def test_a_guest_talks_when_it_is_his_turn_and_sees_the_order_change(
+async def test_a_guest_talks_in_their_turn_and_sees_the_order_change(
     livekit: LiveKit, room_name: str
 ) -> None:
     guest = Played(livekit, room_name, ["hello there", "a Margherita"], plain=True)
@@ -199,9 +199,7 @@ async def test_an_agent_that_never_answers_fails_the_visit(
         assert await guest.hold() == "failed"
 
 
-async def test_a_stranger_who_plays_the_agent_is_not_believed(
-    livekit: LiveKit, room_name: str
-) -> None:
+async def test_messages_of_a_false_agent_are_ignored(livekit: LiveKit, room_name: str) -> None:
     guest = Played(livekit, room_name, [])
 
     async with (
@@ -383,7 +381,7 @@ async def test_no_second_agent_is_sent_for_where_one_is(livekit: LiveKit, room_n
     assert [one for one in sent if one.agent_name == "played"] == []
 
 
-async def test_nobody_guesses_a_guests_identity() -> None:
+async def test_a_guests_identity_cannot_be_guessed() -> None:
     from agents.app.join.room_access import new_identity as new
 
     first, second = new(), new()

@@ -25,7 +25,7 @@ class SpeechServer:
     def __init__(self, *sentences: str) -> None:
         self.sentences = list(sentences)
         self.refuses = False
-        """Whether it lets nobody in."""
+        """Whether it refuses every connection."""
         self.asked: list[dict[str, str]] = []
         """The query of each connection."""
         self.keys: list[str | None] = []

@@ -55,7 +55,7 @@ def test_without_providers_there_is_no_speech_and_it_is_said_what_is_missing() -
     assert missing_for_speech(settings) == ("DEEPGRAM_API_KEY", "CARTESIA_API_KEY")
 
 
-def test_whoever_can_only_hear_is_not_spoken_with(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_speech_to_text_alone_there_is_no_speech(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = setting(monkeypatch, DEEPGRAM_API_KEY=KEY)
 
     assert speech_models(settings) is None

@@ -105,7 +105,7 @@ at: tomorrow
         ("- a\n", "c.yaml:1: a conversation has to be a mapping of keys to values"),
         ("turns: []\n", "c.yaml:1: turns: a conversation needs at least one turn"),
         ("at: 2026-11-20\n", 'c.yaml:1: a conversation needs "turns"'),
-        ("turns: [{user: a}]\nturns: [{user: b}]\n", '"turns" stands here twice'),
+        ("turns: [{user: a}]\nturns: [{user: b}]\n", '"turns" is here twice'),
         ("turns: [\n", "this is not valid YAML"),
         ("[" * 5000, "levels deep"),
     ],

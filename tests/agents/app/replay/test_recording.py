@@ -92,7 +92,7 @@ end:
   currency: USD
   customer_name: Ada
   order_items:
-    - {name: Tiramisu, quantity: 2, modifications: [], parts: [], unit_price: 650, line_total: 1300}
+    - {name: Tiramisu, quantity: 2, modifications: [], parts: [], unit_price: 650, line_total: 1300, allergens_met: []}
   item_count: 2
   order_summary: "2x Tiramisu (Total: $14.15)"
   subtotal: 1300

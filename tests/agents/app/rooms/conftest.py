@@ -40,7 +40,7 @@ class Agent:
     held: "asyncio.Task[RoomOutcome]"
 
     def sees(self, client: Client) -> str | None:
-        """The role that somebody's attributes give him, as it has reached the agent."""
+        """The role in a participant's attributes, as the agent sees it."""
         there = self.room.remote_participants.get(client.identity)
         return there.attributes.get(ROLE) if there is not None else None
 
@@ -137,7 +137,7 @@ def restaurant(livekit: LiveKit, tmp_path_factory: pytest.TempPathFactory) -> Re
 
 @pytest.fixture(scope="session")
 def running(restaurant: Restaurant) -> Iterator[Worker]:
-    """The process of its worker, which waits for who is away longer than a busy machine needs to bring him back."""
+    """The process of its worker, with a grace time longer than a reconnect takes on a busy machine."""
     with restaurant.starting(BELLA_VISTA_IDLE="2", BELLA_VISTA_GRACE="5") as worker:
         yield worker
 

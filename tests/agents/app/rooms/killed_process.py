@@ -44,8 +44,8 @@ class Plan:
 
     Args:
         first: What the guest says.
-        meanwhile: What he says while the first dish is on its way to the disk; acknowledged before it is there.
-        note: Whether he writes a note on his page then, too.
+        meanwhile: What the guest says while the first dish is being written; acknowledged before that is stored.
+        note: Whether the guest also writes a note on the page then.
         dies: The dish that is never written: the process is killed when it would be.
         after: The dish after which the process is killed at once, when it has been written.
     """
@@ -67,7 +67,7 @@ class Talking:
             turn=opened.prior.turn,
             preamble=opened.preamble,
         )
-        self.call.queued.extend(opened.prior.unanswered)
+        self.call.answer(opened.prior.unanswered)
         self._record = CallRecord(self.call, store, channel="web_text")
         self.order_session = Session(
             ORDER_PAGE,
@@ -117,7 +117,7 @@ async def opened(
         context,
         JobMetadata(state_id=order_id),
         NOBODYS,
-        guest="ada",
+        user="ada",
         channel="web_text",
         secret="a-secret-of-the-tests-that-is-long-enough",
     )

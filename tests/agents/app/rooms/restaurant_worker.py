@@ -125,7 +125,7 @@ class Restaurant:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Let nobody write into the database for a while: no job takes a place."""
+        """Lock the database for a while, so that no job acquires a lease."""
         with closing(sqlite3.connect(self.folder / "orders.db", isolation_level=None)) as held:
             held.execute("BEGIN IMMEDIATE")
             try:
@@ -261,7 +261,7 @@ class Job:
 
 
 async def answering(client: Client, *dead: Job) -> tuple[str, dict[str, Any]]:
-    """Say hello to whoever serves the room after these jobs, until it is answered; returns who did, and what."""
+    """Say hello to the agent after these jobs until it is answered; returns its identity and answer."""
     deadline = asyncio.get_running_loop().time() + LONG_S
     while asyncio.get_running_loop().time() < deadline:
         for one in reversed(client.agents()):
@@ -273,7 +273,7 @@ async def answering(client: Client, *dead: Job) -> tuple[str, dict[str, Any]]:
 
 
 async def hello_of_another(client: Client, dead: Job) -> dict[str, Any]:
-    """Say hello to whoever serves the room after a job, until it is answered; returns the answer."""
+    """Say hello to the agent after a job until it is answered; returns the answer."""
     return (await answering(client, dead))[1]
 
 
@@ -296,7 +296,7 @@ def your_turns(client: Client) -> Sequence[dict[str, Any]]:
 
 
 async def turn(client: Client, number: int, seconds: float = LONG_S) -> dict[str, Any]:
-    """Wait until it is the guest's turn after so many things that he has said; returns the notice."""
+    """Wait for the turn notice with this number, or a later one; returns it."""
     await until(
         lambda: any(one["turn"] >= number for one in your_turns(client)),
         seconds,

@@ -124,7 +124,7 @@ async def by_chat(guest: Client) -> None:
 
 @pytest.mark.parametrize("speak", [by_say, by_chat])
 @pytest.mark.parametrize("at_once", [True, False])
-async def test_who_says_something_after_the_goodbye_begins_another_call(
+async def test_words_after_the_goodbye_start_another_call(
     calls: Calls,
     livekit: LiveKit,
     room_name: str,
@@ -190,7 +190,7 @@ async def test_the_answer_to_the_goodbye_begins_no_other_call(
     house = changed(media=Media(lambda: speech(ToneTTS())))
     async with served(calls, livekit, room_name, house=house) as (ada, agent):
         await goodbye(ada)
-        guest = agent.call.guest
+        guest = agent.call.user
         assert guest is not None
         agent.room.emit("active_speakers_changed", [guest])
         await agent_stays(agent)
@@ -241,8 +241,8 @@ async def test_the_agent_leaves_when_its_guest_has_been_away_for_the_grace_time(
         place = agent.call._room_lease.name
         lease = await house.store.leases.at(place)
         assert lease is not None
-        assert lease.holder is not None  # nobody else comes meanwhile
-        assert not lease.open  # and whoever comes in its place begins anew
+        assert lease.holder is not None  # no other agent takes it
+        assert not lease.open  # and the next agent there begins anew
         assert await asyncio.wait_for(asyncio.shield(agent.held), LONG_S) is RoomOutcome.COMPLETED
         await agent.call.aclose()
         assert await house.store.leases.at(place) is None
@@ -291,7 +291,7 @@ async def test_what_staff_do_with_the_order_after_the_goodbye_is_shown(
         assert (await ada.order())["stage"] == "accepted"
 
 
-async def test_who_was_silent_for_too_long_goes_on_with_their_order(
+async def test_after_an_end_for_silence_the_same_order_continues(
     calls: Calls, changed: Changed, livekit: LiveKit, room_name: str
 ) -> None:
     patience = SilencePolicy(remind_after_s=0.6, reminders=0, end_after_s=0.6)
@@ -442,7 +442,7 @@ async def test_a_worker_that_leaves_does_not_wait_for_agents_that_only_stay(
         assert worker.logged("replaced a lost agent") == []
 
 
-async def test_a_database_that_cannot_close_a_place_costs_nobody_the_next_call(
+async def test_a_lease_that_cannot_be_released_does_not_prevent_the_next_call(
     calls: Calls,
     house: ProcessContext[OrderState, OrderContext],
     livekit: LiveKit,

@@ -9,6 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from agents.app.app import App
+from agents.app.parts import Rooms
 from agents.app.rooms.comments import MAX_TRIES, Changes, Comment, Comments
 from agents.app.rooms.page import Page
 from agents.handoff import Agent, Graph, Opening, Said
@@ -59,7 +60,7 @@ def faulty(changes: Changes[Trip, None]) -> Comment | None:
     raise RuntimeError("no words")
 
 
-def app(**more: Any) -> App[Trip, None]:
+def app(comment: Any = comment) -> App[Trip, None]:
     return App(
         name="desk",
         noun="trip",
@@ -70,7 +71,7 @@ def app(**more: Any) -> App[Trip, None]:
         new=lambda context, new: Trip(),
         graph=Graph[Trip]((Desk,), (), start="desk"),
         roles={"traveller": (AddBag, TakeSeat), "staff": (AddBag,)},
-        **{"comment": comment, **more},
+        rooms=Rooms(comment=comment),
     )
 
 
@@ -95,7 +96,7 @@ async def serving(
         FakeAgent("agent", nowhere),
         call,
         Views(lambda: (call.shared.version, {})),
-        guest="ada",
+        user="ada",
         silent=True,
     )
     try:

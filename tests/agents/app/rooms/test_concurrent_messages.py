@@ -123,7 +123,7 @@ async def test_what_is_written_while_the_next_agent_explains_itself_is_acted_on_
             assert lost == []
 
 
-async def test_what_nobody_can_follow_is_named(
+async def test_messages_that_are_not_understood_are_named(
     calls: Calls, livekit: LiveKit, room_name: str
 ) -> None:
     async with calls.agent(room_name), livekit.joined(room_name) as ada:

@@ -1,4 +1,4 @@
-"""Which calls are taken for broken off: those that nobody holds, and none that only cannot say so."""
+"""Which calls count as lost: those without a holder, not those that only cannot renew."""
 
 import asyncio
 import sqlite3
@@ -25,7 +25,7 @@ def orders(settings: Settings) -> SqlStore:
     return open_store(settings.database or "", load_menu(MENU).restaurant.id)
 
 
-async def test_a_holder_who_renews_as_soon_as_he_can_is_not_lost(
+async def test_a_holder_that_renews_late_is_not_lost(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked = asyncio.Event()
@@ -45,7 +45,7 @@ async def test_a_holder_who_renews_as_soon_as_he_can_is_not_lost(
     assert [(one.room, one.job_id) for one in found] == [("bar", "AJ_dead")]
 
 
-async def test_who_has_left_his_place_is_no_lost_agent(settings: Settings) -> None:
+async def test_an_agent_that_released_its_lease_is_not_lost(settings: Settings) -> None:
     place = lease_name("bella-vista", "hall")
     async with orders(settings) as store:
         for holder in ("AJ_1", "AJ_2", "AJ_3"):
@@ -60,7 +60,9 @@ async def test_who_has_left_his_place_is_no_lost_agent(settings: Settings) -> No
     assert left[0].silent_s < 5
 
 
-async def test_nobody_is_lost_while_nobody_can_write(settings: Settings, tmp_path: Path) -> None:
+async def test_no_agent_counts_as_lost_while_the_database_is_locked(
+    settings: Settings, tmp_path: Path
+) -> None:
     async with orders(settings) as store:
         await store.leases.take(lease_name("bella-vista", "hall"), "AJ_alive", seconds=0)
         other = sqlite3.connect(tmp_path / "orders.db", isolation_level=None)
@@ -70,7 +72,9 @@ async def test_nobody_is_lost_while_nobody_can_write(settings: Settings, tmp_pat
         other.close()
 
 
-async def test_nobody_is_lost_while_the_disk_is_full(settings: Settings, tmp_path: Path) -> None:
+async def test_no_agent_counts_as_lost_while_the_disk_is_full(
+    settings: Settings, tmp_path: Path
+) -> None:
     async with orders(settings) as store:
         await store.leases.take(lease_name("bella-vista", "hall"), "AJ_alive", seconds=0)
     with sqlite3.connect(tmp_path / "orders.db.leases") as other:

@@ -19,7 +19,7 @@ async def test_a_hello_is_answered_before_the_room_has_told_of_the_guest(
     async with calls.agent(room_name) as agent:
         to = agent.room.local_participant.identity
         async with livekit.joined(room_name) as client:
-            # livekit tells of him up to three seconds later: the first call is answered all the same.
+            # livekit announces them up to three seconds later: the first call is answered all the same.
             answers = await asyncio.gather(*(client.call("hello", to=to) for _ in range(5)))
             assert all(one == answers[0] for one in answers)
             said = await client.call("say", {"text": "two large Margheritas"}, to=to)
@@ -126,7 +126,7 @@ async def test_a_guest_who_never_speaks_is_asked_and_then_the_call_ends(
         await until(lambda: client.turns[-1]["your_turn"] is False)
 
 
-async def test_who_does_something_on_his_page_is_there(
+async def test_changes_on_the_page_count_as_presence(
     calls: Calls,
     changed: Changed,
     livekit: LiveKit,
@@ -154,12 +154,12 @@ async def test_who_does_something_on_his_page_is_there(
         await until(lambda: (silence.due_at or 0) > second)
 
 
-async def test_an_agent_to_whom_nobody_comes_leaves(
+async def test_an_agent_without_a_guest_leaves(
     calls: Calls, changed: Changed, livekit: LiveKit, room_name: str
 ) -> None:
-    house = changed(guest_wait_s=0.3)
+    house = changed(user_wait_s=0.3)
     async with (
-        livekit.joined(room_name, staff=True),  # whom he does not wait for
+        livekit.joined(room_name, staff=True),  # which is not waited for
         calls.agent(room_name, house=house) as agent,
     ):
-        assert await asyncio.wait_for(asyncio.shield(agent.held), LONG_S) is RoomOutcome.NO_GUEST
+        assert await asyncio.wait_for(asyncio.shield(agent.held), LONG_S) is RoomOutcome.NO_USER

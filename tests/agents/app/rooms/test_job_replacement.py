@@ -50,7 +50,7 @@ Moment = Callable[[Client], Coroutine[Any, Any, None]]
 
 
 @pytest.mark.parametrize("moment", [nothing, a_reply, an_answered_order])
-async def test_who_comes_after_a_killed_agent_goes_on_where_it_was(
+async def test_the_next_agent_resumes_after_a_kill(
     restaurant: Restaurant, worker: Worker, room_name: str, moment: Moment
 ) -> None:
     async with restaurant.called(room_name) as guest:

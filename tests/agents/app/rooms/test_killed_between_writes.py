@@ -47,7 +47,7 @@ class Restaurant:
         return kept
 
     async def next_one(self) -> tuple[dict[str, int], list[str]]:
-        """Go on with the talk until it is the guest's turn; returns his dishes and what was said."""
+        """Go on with the talk until it is the guest's turn; returns the dishes and what was said."""
         store, context = orders_of(self._address)
         async with store:
             talking = Talking(store, await opened(store, context, self.order_id))

@@ -36,6 +36,7 @@ async def store(
     tmp_path: Path, context: OrderContext, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[SqlStore]:
     monkeypatch.setattr("state.shared.sql.dialects.BUSY_S", 0.0)
+    monkeypatch.setattr("state.shared.sql.thread.LOCK_S", 0.0)
     async with open_store(f"sqlite:///{tmp_path}/orders.db", context.menu.restaurant.id) as store:
         await store.list(1)
         yield store
@@ -76,7 +77,7 @@ async def opened(
         context,
         JobMetadata(**metadata),  # type: ignore[arg-type]  # texts all
         lease,
-        guest="ada",
+        user="ada",
         channel="web_text",
         secret="a-secret-of-the-tests-that-is-long-enough",
     )
@@ -128,7 +129,7 @@ async def test_an_order_that_cannot_be_read_is_left_as_it_is_and_said_so(
     with caplog.at_level(logging.ERROR):
         begun = await opened(store, context, at)
 
-    assert begun.preamble == APP.words.unreadable
+    assert begun.preamble == APP.rooms.words.unreadable
     assert begun.shared.state.order_id not in (order.order_id, "strange")
     assert ["(wants_person: unknown)" in line for line in caplog.messages] == [True]
     kept = await store.read("strange")
@@ -186,4 +187,4 @@ async def test_the_room_is_settled_when_the_database_is_free(
     lease = await store.leases.of(order)
     await seat.release(done=True)
     assert lease is not None
-    assert (lease.place, lease.guest) == (FREE.place, "ada")
+    assert (lease.place, lease.user) == (FREE.place, "ada")

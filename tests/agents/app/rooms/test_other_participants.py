@@ -124,7 +124,7 @@ def answered(caplog: pytest.LogCaptureFixture) -> list[tuple[str, int]]:
     return [(one["method"], one["code"]) for one in said]
 
 
-async def test_one_who_is_hidden_does_nothing(
+async def test_a_hidden_participant_can_do_nothing(
     calls: Calls, livekit: LiveKit, room_name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with (
@@ -177,7 +177,7 @@ async def test_the_servers_own_interface_is_nobody(
         await ada.say("what time do you close?")
 
 
-async def test_before_it_is_known_who_the_guest_is_nobody_is_served(
+async def test_no_participant_is_served_before_the_guest_is_known(
     calls: Calls, livekit: LiveKit, room_name: str
 ) -> None:
     async with (
@@ -225,7 +225,7 @@ async def test_staff_may_do_what_the_house_does_and_do_not_speak_for_the_guest(
 
 
 @pytest.mark.parametrize("kind", ["agent", "egress", "ingress"])
-async def test_an_impostor_who_has_just_come_is_refused_at_once(
+async def test_a_false_agent_that_has_just_joined_is_refused_at_once(
     calls: Calls, livekit: LiveKit, room_name: str, kind: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # As long as it was waited for a person to be announced.

@@ -23,7 +23,7 @@ CODES = {"*": 10, "#": 11}
 async def phoned(
     calls: Calls, livekit: LiveKit, room_name: str, number: str = NUMBER, **how: Any
 ) -> AsyncIterator[tuple[Checked, Agent]]:
-    """Have somebody on the phone who has been greeted; nothing ever called him when it is over."""
+    """Have a greeted caller on the phone; at the end it got no RPC call."""
     attributes = {**SIP, "sip.phoneNumber": number}
     house = replace(calls.house, media=Media(lambda: speech(ToneTTS(character_s=0.0005))))
     async with (
@@ -127,7 +127,7 @@ async def test_a_phone_that_acknowledges_nothing_delays_nobody(
 
 
 @pytest.mark.parametrize("number", ["", "anonymous", "+1"])
-async def test_who_withholds_his_number_is_served(
+async def test_a_caller_with_a_withheld_number_is_served(
     calls: Calls, livekit: LiveKit, room_name: str, number: str
 ) -> None:
     async with phoned(calls, livekit, room_name, number) as (phone, _):

@@ -105,7 +105,7 @@ def dead_stt() -> Speech:
     ids=["none", "not built", "dead tts", "mute tts", "dead stt"],
 )
 @pytest.mark.usefixtures("short")
-async def test_a_caller_whom_nobody_can_speak_with_hears_so(
+async def test_without_speech_models_a_caller_hears_the_recording(
     calls: Calls,
     changed: Changed,
     livekit: LiveKit,
@@ -113,7 +113,7 @@ async def test_a_caller_whom_nobody_can_speak_with_hears_so(
     media: Media,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("agents.handoff.speech_output.AUDIO_TIMEOUT_S", 0.5)
+    monkeypatch.setattr("agents.handoff.speech.AUDIO_TIMEOUT_S", 0.5)
     async with called(calls, livekit, room_name, changed(media=media)) as (caller, agent):
         outcome = await asyncio.wait_for(asyncio.shield(agent.held), LONG_S)
         assert outcome is RoomOutcome.NO_SPEECH
@@ -164,14 +164,15 @@ async def test_one_reply_that_is_not_heard_is_not_the_end_of_a_call_by_phone(
         assert talk is not None
         voice.broken = True
         told: list[str] = []
-        speak = talk.call.speak
+        replies = talk.call.replies
+        speak = replies.speak
 
         def works_again(words: str, **how: Any) -> None:
             told.append(words)
             voice.broken = False
             speak(words, **how)
 
-        talk.call.speak = works_again  # type: ignore[method-assign]
+        replies.speak = works_again  # type: ignore[method-assign]
         await caller.says(0)
         await until(lambda: told and _his_turn(agent))
         assert not agent.held.done()

@@ -87,7 +87,7 @@ class Seen:
     @property
     def guest(self) -> str | None:
         """The guest's identity, once bound."""
-        return self.presence.guest
+        return self.presence.user
 
 
 async def everything_due() -> None:
@@ -110,7 +110,7 @@ async def test_a_participant_who_is_still_connecting_is_bound_once_they_can_rece
     way: str,
 ) -> None:
     seen, ada = await a_guest(way, active=False)
-    assert seen.presence.guest is None
+    assert seen.presence.user is None
     assert seen.presence.has_candidate
     seen.room.becomes_active(ada)
     await everything_due()
@@ -161,7 +161,7 @@ async def test_a_participant_beside_one_who_is_still_connecting_is_not_alone() -
     seen.room.joins(Somebody("ada", state=ACTIVE))
     bob = seen.room.joins(Somebody("bob"))
     await everything_due()
-    assert seen.presence.guest is None
+    assert seen.presence.user is None
     seen.room.leaves(bob)
     await everything_due()
     assert seen.guest == "ada"

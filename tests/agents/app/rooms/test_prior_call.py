@@ -1,4 +1,4 @@
-"""What of a talk that broke off is still to be answered by whoever goes on with it."""
+"""What of an interrupted call the next agent still has to answer."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -61,7 +61,7 @@ async def before(store: SqlStore, order: Order) -> PriorCall:
     return await read_prior_call(store, order.state.order_id)
 
 
-async def test_what_the_guest_does_on_his_page_is_no_answer_to_his_words(
+async def test_a_change_on_the_page_does_not_answer_the_guests_words(
     store: SqlStore, order: Order
 ) -> None:
     await heard(store, order, 1, "a cola")

@@ -110,13 +110,13 @@ async def test_the_place_of_a_dead_agent_is_had_in_some_seconds_however_the_cloc
 ) -> None:
     await seats("AJ_dead").acquire()
     await store.create("a", lambda ordinal: "{}")
-    await store.leases.assign(PLACE, "AJ_dead", state_id="a", guest="g")
+    await store.leases.assign(PLACE, "AJ_dead", state_id="a", user="g")
     time.clock += by
     seat = seats("AJ_2")
 
     assert await seat.acquire()
 
-    assert (seat.lease.state_id, seat.lease.guest) == ("a", "g")
+    assert (seat.lease.state_id, seat.lease.user) == ("a", "g")
     assert time.slept <= WATCH_S + LEASE_S + RENEW_EVERY_S
 
 
@@ -143,7 +143,7 @@ async def test_of_two_replacements_that_come_at_once_one_stays(
     assert await first.renew()
 
 
-async def test_renewals_that_fail_cost_no_place_while_nobody_else_has_it(
+async def test_failed_renewals_do_not_lose_a_lease_that_is_not_taken(
     seats: Callable[..., RoomLease],
     time: Time,
     monkeypatch: pytest.MonkeyPatch,
@@ -173,9 +173,10 @@ async def test_a_place_whose_database_is_locked_is_waited_for_but_not_for_ever(
     import sqlite3
     from contextlib import closing
 
-    from state.shared.sql import dialects
+    from state.shared.sql import dialects, thread
 
     monkeypatch.setattr(dialects, "BUSY_S", 0.0)
+    monkeypatch.setattr(thread, "LOCK_S", 0.0)
     file = tmp_path / "orders.db"
     assert await seats("AJ_0").acquire()
     with closing(sqlite3.connect(file, isolation_level=None)) as other:

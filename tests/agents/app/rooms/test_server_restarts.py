@@ -38,7 +38,7 @@ def running(restaurant: Restaurant) -> Iterator[Worker]:
 
 @asynccontextmanager
 async def called_by_token(restaurant: Restaurant, room: str) -> AsyncIterator[Client]:
-    """Have a guest in a room whose token sends for the agent: he does it again when he makes the room anew."""
+    """Have a guest in a room whose token dispatches the agent, again when the room is created anew."""
     server, identity = restaurant.livekit, new_identity()
     agents = [api.RoomAgentDispatch(agent_name=restaurant.agent)]
     token = (

@@ -13,7 +13,7 @@ async def a_moment() -> None:
         await asyncio.sleep(0)
 
 
-async def test_he_is_asked_as_often_as_is_polite_and_then_the_call_ends() -> None:
+async def test_after_the_last_reminder_the_call_ends() -> None:
     happened: list[str] = []
     silence = SilenceTimer(
         AT_ONCE, lambda: happened.append("asked"), lambda: happened.append("ended")
@@ -24,7 +24,7 @@ async def test_he_is_asked_as_often_as_is_polite_and_then_the_call_ends() -> Non
     assert happened == ["asked", "asked", "ended"]
 
 
-async def test_who_speaks_is_asked_anew_later() -> None:
+async def test_words_reset_the_reminders() -> None:
     happened: list[str] = []
     silence = SilenceTimer(
         AT_ONCE, lambda: happened.append("asked"), lambda: happened.append("ended")
@@ -37,7 +37,7 @@ async def test_who_speaks_is_asked_anew_later() -> None:
     assert happened == ["asked"] * 5
 
 
-async def test_nobody_is_asked_while_a_voice_speaks_or_he_is_away() -> None:
+async def test_no_reminder_while_an_agent_speaks_or_the_guest_is_away() -> None:
     happened: list[str] = []
     silence = SilenceTimer(
         AT_ONCE, lambda: happened.append("asked"), lambda: happened.append("ended")
@@ -49,7 +49,7 @@ async def test_nobody_is_asked_while_a_voice_speaks_or_he_is_away() -> None:
     assert happened == []
 
 
-async def test_the_time_starts_again_with_everything_he_does() -> None:
+async def test_every_activity_restarts_the_timer() -> None:
     silence = SilenceTimer(NEVER, lambda: None, lambda: None)
     silence.start()
     before = silence.due_at

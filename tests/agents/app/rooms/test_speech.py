@@ -25,7 +25,7 @@ def speech(voice: ToneTTS) -> Speech:
 
 
 def answered(agent: Agent, turn: int) -> bool:
-    """Whether so much has been said by the guest, and it is his turn again."""
+    """Whether the guest has said so much and it is their turn again."""
     talk = agent.call._conversation
     return talk is not None and talk.call.turn == turn and talk.call.turns.is_user_turn
 

@@ -1,4 +1,4 @@
-"""Who the guest is, how he leaves and comes back, and what everybody else in the room can do: nothing."""
+"""How the guest is bound, leaves and returns; other participants can do nothing."""
 
 import asyncio
 import json
@@ -26,7 +26,7 @@ async def test_words_written_before_the_agent_came_are_answered(
         assert (await guest.hello())["turn"] == 1
 
 
-async def test_who_is_alone_is_the_guest_though_he_does_nothing(
+async def test_a_single_silent_participant_is_bound_as_the_guest(
     calls: Calls, livekit: LiveKit, room_name: str
 ) -> None:
     async with livekit.joined(room_name) as guest, calls.agent(room_name):
@@ -44,7 +44,7 @@ async def test_a_guest_who_is_still_connecting_is_greeted_once_they_can_receive(
         local = agent.room.local_participant
         await until(lambda: local.attributes.get("lk.agent.state") == "initializing")
         await until(lambda: identity in agent.room.remote_participants)
-        assert agent.call.guest is None
+        assert agent.call.user is None
         async with livekit.joined(room_name, identity) as guest:  # the server ends the other one
             await until(lambda: guest.turns)
             await until(lambda: guest.said)
@@ -131,7 +131,7 @@ async def test_staff_read_and_are_told_but_say_nothing_for_the_guest(
             assert not staff.turns
 
 
-async def test_one_who_writes_his_attributes_himself_is_no_staff(
+async def test_an_attribute_set_by_the_participant_grants_no_staff_role(
     calls: Calls, livekit: LiveKit, room_name: str
 ) -> None:
     async with (
@@ -191,7 +191,7 @@ async def test_after_the_grace_time_the_order_goes_on_elsewhere_with_its_code(
         await until(lambda: any("two large Margherita" in one for one in guest.said))
 
 
-async def test_words_that_nobody_has_acted_on_are_answered_by_the_next_agent_once(
+async def test_words_not_acted_on_are_answered_once_by_the_next_agent(
     calls: Calls, changed: Changed, livekit: LiveKit, room_name: str
 ) -> None:
     never = asyncio.Event()
@@ -241,7 +241,7 @@ def _agents(client: Client) -> list[str]:
     return [one.identity for one in client.agents()]
 
 
-async def test_who_goes_on_in_another_room_leaves_nobody_without_a_word(
+async def test_moving_to_another_room_is_announced_in_the_old_one(
     calls: Calls, livekit: LiveKit, room_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("agents.app.rooms.departure.GOODBYE_S", LONG_S)

@@ -166,7 +166,7 @@ class House:
 async def answer(
     client: Client, *, but: str | None = None, seconds: float = LONG_S
 ) -> dict[str, Any]:
-    """Ask who serves the room until somebody says so, who is not that job; returns what he says."""
+    """Ask for the room's agent, other than that job, until one answers; returns its answer."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         for agent in reversed(client.agents()):
@@ -179,7 +179,7 @@ async def answer(
 
 
 def alive(pid: int) -> bool:
-    """Whether a process lives; a dead one that nobody has waited for does not."""
+    """Whether a process lives; a zombie does not."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:

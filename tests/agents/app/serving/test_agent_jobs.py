@@ -32,7 +32,7 @@ def test_after_a_call_of_some_length_the_count_begins_anew() -> None:
     assert place.next_metadata.tries == 1
 
 
-def test_who_takes_over_from_a_living_agent_replaces_no_lost_one() -> None:
+def test_superseding_a_living_agent_counts_no_loss() -> None:
     place = AgentJob.of(running('{"user": "ada", "tries": 1}'))
     later = AgentJob.of(running('{"tries": 3}', ago_s=LIVED_S + 1))
 
@@ -40,6 +40,6 @@ def test_who_takes_over_from_a_living_agent_replaces_no_lost_one() -> None:
     assert later.metadata_when_moved.tries == 0
 
 
-def test_a_job_that_nobody_understood_had_no_call() -> None:
+def test_a_job_with_unreadable_metadata_had_no_call() -> None:
     with pytest.raises(MetadataFaults):
         AgentJob.of(running("nonsense"))

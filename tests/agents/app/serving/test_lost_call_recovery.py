@@ -11,7 +11,7 @@ from agents.app.serving.dispatching import STARTS_S, Dispatcher
 from agents.app.serving.replacement import LostCall, recover_lost_calls
 
 AGENT = "bella-vista"
-LOST = [LostCall("hall", "AJ_dead", guest="ada"), LostCall("bar", "AJ_gone", guest="bob")]
+LOST = [LostCall("hall", "AJ_dead", user="ada"), LostCall("bar", "AJ_gone", user="bob")]
 
 
 class Server:
@@ -97,10 +97,10 @@ async def test_one_that_was_sent_and_died_is_replaced_at_once(
 async def test_an_agent_that_is_slow_to_join_is_not_replaced(
     server: Server, sending: Dispatcher, job: str, slow_s: float, lost_s: float
 ) -> None:
-    slow = [LostCall("hall", job, guest="ada", silent_s=slow_s)]
+    slow = [LostCall("hall", job, user="ada", silent_s=slow_s)]
     assert await recover_lost_calls(sending, slow, agent_name=AGENT) == 0
     assert server.sent == []
 
-    lost = [LostCall("hall", job, guest="ada", silent_s=lost_s)]
+    lost = [LostCall("hall", job, user="ada", silent_s=lost_s)]
     assert await recover_lost_calls(sending, lost, agent_name=AGENT) == 1
     assert server.sent == ["hall"]

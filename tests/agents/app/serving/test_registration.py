@@ -67,7 +67,7 @@ async def test_waiting_guests_are_searched_for_again_and_again(
     assert await serving == 0
 
 
-async def test_whoever_came_before_it_was_taken_in_again_is_looked_for(
+async def test_after_registering_again_waiting_users_are_looked_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     looked: list[str] = []

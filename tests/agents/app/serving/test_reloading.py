@@ -70,7 +70,7 @@ async def gone(pids: set[int]) -> None:
     await until(lambda: not any(map(alive, pids)), LONG_S, "the end of all processes")
 
 
-async def test_a_changed_file_gives_the_call_to_the_new_code_and_nobody_is_cut_off(
+async def test_a_changed_file_moves_the_call_to_the_new_code_without_a_disconnect(
     workshop: Workshop, room_name: str
 ) -> None:
     house = workshop.house

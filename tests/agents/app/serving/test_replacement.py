@@ -85,7 +85,7 @@ async def test_what_a_dead_worker_left_is_taken_up_by_the_next(house: House) -> 
     lost = [
         {"room": room, "job_id": f"AJ_{room}", "state_id": "abcd", "tries": 1} for room in rooms
     ]
-    # Its agent has just left it to another, who is on his way.
+    # Its agent has just moved it to another, which is starting.
     lost[3] |= {"job_id": "", "silent_s": 0.5}
     # Its guest has left, and somebody else is there.
     lost[4] |= {"guest": "ada"}

@@ -62,7 +62,7 @@ async def test_when_the_time_to_drain_is_over_another_worker_goes_on_with_the_ca
     assert "drain timeout exceeded" in worker.text
 
 
-async def test_a_worker_whose_time_to_drain_is_over_ends_though_nobody_goes_on(
+async def test_a_worker_exits_after_the_drain_timeout_without_another_worker(
     house: House, room_name: str
 ) -> None:
     async with house.worker(BELLA_VISTA_DRAIN="0") as worker:

@@ -30,6 +30,7 @@ def test_every_event_has_the_form_that_scripts_read() -> None:
         Said(1, "greeter", "good evening"),
         ToolUsed(1, "greeter", "set_customer", {"name": "Ada"}, "Done.", False),
         HandedOver(1, "greeter", "order_taker"),
+        HandedOver(1, "order_taker", "payment", {"tip": 10}),
         HandoffRefused(1, "order_taker", "payment", "not_confirmed"),
         StateChanged(1, 1, ("add_item",), call.state),
         TurnWithdrawn(1),
@@ -40,7 +41,7 @@ def test_every_event_has_the_form_that_scripts_read() -> None:
     lines.closes("input_ended")
 
     told = [json.loads(line) for line in out.getvalue().splitlines()]
-    order = told[6].pop("state")
+    order = told[7].pop("state")
     assert order["order_items"][0]["name"] == "Tiramisu"
     assert order["active_agent"] == "order_taker"
     assert told[-1].pop("order") == order
@@ -58,6 +59,13 @@ def test_every_event_has_the_form_that_scripts_read() -> None:
             "is_error": False,
         },
         {"type": "handoff", "turn": 1, "source": "greeter", "target": "order_taker"},
+        {
+            "type": "handoff",
+            "turn": 1,
+            "source": "order_taker",
+            "target": "payment",
+            "arguments": {"tip": 10},
+        },
         {
             "type": "handoff_refused",
             "turn": 1,

@@ -65,7 +65,7 @@ async def test_what_a_guest_says_at_once_has_an_end() -> None:
     assert len(await lines.following() or "") == LONGEST
 
 
-async def test_whoever_leaves_is_not_waited_for() -> None:
+async def test_a_blocked_reader_does_not_delay_the_exit() -> None:
     stuck = threading.Event()
     lines = Lines(lambda: "too late" if stuck.wait() else None)
     waiting = asyncio.ensure_future(lines.following())

@@ -58,7 +58,7 @@ class Terminal:
     def _read(self) -> bool:
         try:
             read = os.read(self._master, 65536)
-        except OSError:  # nobody holds the other side any more
+        except OSError:  # the other side is closed
             return False
         self.shown += read.decode().replace("\r\n", "\n")
         return bool(read)

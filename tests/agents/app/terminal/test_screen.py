@@ -61,7 +61,7 @@ async def test_a_screen_says_who_speaks_whose_turn_it_is_and_how_to_go_on() -> N
     assert text.rstrip().endswith("again --order an-order")
 
 
-async def test_a_guest_sees_what_was_taken_in_of_his_words() -> None:
+async def test_a_guest_sees_their_redacted_words() -> None:
     assert "(understood as: my card is [card])" in await shown(100)
 
 

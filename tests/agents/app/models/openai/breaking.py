@@ -1,6 +1,6 @@
 """A provider on this machine that breaks its answers off: chat completions, responses, and those over WebSocket.
 
-Asked the same again, it gives the same answer again, as a provider does; so whoever asks twice does all twice.
+Asked the same again, it gives the same answer again, as a provider does; so a request that is repeated acts twice.
 """
 
 import asyncio

@@ -101,7 +101,7 @@ async def test_the_local_model_says_nothing_of_cost(tmp_path: Path) -> None:
 
 
 async def test_a_key_that_is_not_accepted_is_told_without_it(tmp_path: Path) -> None:
-    """The server repeats the key, as some do; nobody else does."""
+    """The server repeats the key, as some do; nothing else does."""
     async with ChatServer([refuses(401, f"Incorrect API key: {KEY}")] * 3).running() as server:
         code, out, log = await command(
             tmp_path,

@@ -200,7 +200,7 @@ async def test_failing_again_and_again_does_not_end_the_call() -> None:
     assert talk.call.ended in (None, "user_left")
 
 
-async def test_nobody_at_the_address_ends_in_words() -> None:
+async def test_an_unreachable_server_ends_in_an_apology() -> None:
     model = OpenAIModel(
         "m", base_url="http://127.0.0.1:9/v1", api_key=SecretStr(KEY), attempt_s=1.0, retries=0
     )
@@ -212,7 +212,7 @@ async def test_nobody_at_the_address_ends_in_words() -> None:
     assert turn.said[0].startswith(APOLOGY)
 
 
-async def test_a_failing_handoff_leaves_nobody_without_a_voice() -> None:
+async def test_a_failing_handoff_leaves_an_agent_that_speaks() -> None:
     answers = [GREETING, calls("transfer_to_order_taker"), refuses(500), says("Two of them.")]
     async with talking(answers, retries=0) as (talk, _):
         turn = await talk.user_says("I want to order")

@@ -1,15 +1,20 @@
-"""One model reply and the outcomes of its tool calls."""
+"""One reply of a model: its tool calls, sorted as they stream in, and their outcomes."""
 
 import asyncio
 import itertools
 import json
-from collections.abc import Collection, Iterable
+import logging
+from collections.abc import Callable, Collection, Iterable, Set
 from dataclasses import dataclass, field
 from typing import Any
 
+from livekit.agents.llm import ChoiceDelta, FunctionToolCall
 from pydantic_core import from_json
 
+from agents.handoff.output_redactor import redact_arguments
 from state.shared import Refused
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(eq=False)
@@ -105,16 +110,14 @@ def _reject_duplicates(pairs: list[tuple[str, object]]) -> None:
         raise ValueError("a name is given twice")
 
 
-class Replies:
+class PendingCalls:
     """The replies whose tools have not started, by the ids of their calls."""
 
     def __init__(self) -> None:
         self._by_call: dict[str, Reply] = {}
         self._used: set[str] = set()
 
-    @property
-    def pending_calls(self) -> int:
-        """How many calls have not started."""
+    def __len__(self) -> int:
         return len(self._by_call)
 
     def unique_id(self, call_id: str | None) -> str:
@@ -142,3 +145,67 @@ class Replies:
     def forget_all(self) -> None:
         """Forget the calls of replies that ended before their tools started."""
         self._by_call.clear()
+
+
+@dataclass(frozen=True)
+class ToolGroups:
+    """The tools of one reply by group.
+
+    ``final`` ones run last, after all ``awaited`` ones have ended.
+    """
+
+    offered: Set[str]
+    withheld: Set[str]
+    final: Set[str]
+    awaited: Set[str]
+
+
+class ToolCallSorter:
+    """Sorts the tool calls of one reply as they stream in; ``final`` holds those to be run last."""
+
+    def __init__(
+        self,
+        calls: PendingCalls,
+        reply: Reply,
+        groups: ToolGroups,
+        redact_output: Callable[[str], str],
+    ) -> None:
+        self.final: list[FunctionToolCall] = []
+        self.forwarded = False
+        self._calls = calls
+        self._reply = reply
+        self._groups = groups
+        self._redact = redact_output
+
+    def sort(self, delta: ChoiceDelta) -> None:
+        """Hold back final calls, drop withheld ones, and register the rest."""
+        delta.tool_calls = [made for made in delta.tool_calls or () if self._forwards(made)]
+        self.forwarded = self.forwarded or bool(delta.tool_calls)
+
+    def _forwards(self, made: FunctionToolCall) -> bool:
+        if made.name in self._groups.withheld or not self._groups.offered:
+            logger.info("dropped a tool call that was not offered", extra={"tool": made.name})
+            return False
+        made.call_id = self._calls.unique_id(made.call_id)
+        self._calls.add(made.call_id, self._reply)
+        raw = (made.arguments or "").strip()
+        raw = "{}" if raw in ("", "null") else raw
+        given = read_arguments(raw)
+        if given is None:
+            self._reply.truncated.add(made.call_id)
+            raw, given = "{}", {}
+        made.arguments = redact_arguments(raw, given, self._redact)
+        if made.name in self._groups.final:
+            self.final.append(made)
+            return False
+        if made.name in self._groups.awaited:
+            self._reply.tool_started(made.call_id, made.name)
+        elif made.name not in self._groups.offered:
+            self._reply.failed = f"There is no tool called {made.name}."
+        return True
+
+    def stream_failed(self) -> bool:
+        """Discard the calls held back; returns whether other tools will run."""
+        self._calls.forget(made.call_id for made in self.final)
+        self.final.clear()
+        return self.forwarded
