@@ -70,7 +70,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Collect a conversation file."""
     # A folder that is named wins over one that only has the usual name.
-    lines = sorted(parent.config.stash[_COLLECTED], key=lambda one: one.folder is None)
+    collected = parent.config.stash[_COLLECTED]
+    lines = sorted(collected, key=lambda one: one.folder is None)
     line = next((one for one in lines if one.has(file_path)), None)
     if line is None:
         return None

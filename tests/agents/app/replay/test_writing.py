@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from agents.app.replay.reading import parse_conversation
 from agents.app.replay.writing import block, flow
 from tests.agents.app.test_declaration import LIBRARY
+from tests.state.properties.effort import tried
 
 TEXTS = st.one_of(
     st.text(),
@@ -25,6 +26,7 @@ VALUES = st.recursive(
 )
 
 
+@tried(60)
 @given(TEXTS.filter(bool), st.dictionaries(TEXTS.filter(lambda key: key not in ("", "<<")), VALUES))
 def test_what_is_written_is_read_again(words: str, end: dict[str, Any]) -> None:
     text = f"turns:\n  - {block({'user': words}, '    ')[4:]}end: {flow(end)}\n"
