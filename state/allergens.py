@@ -137,7 +137,8 @@ def _dish_held(menu: Menu, name: str, chosen: Sequence[Chosen]) -> Iterator[str]
 
 def _words_of(line: OrderLine) -> Iterator[str]:
     """Return what an order of an earlier release tells of a line: nothing was stamped on it."""
-    for part in (line, *line.parts):
+    told: Iterable[OrderLine | LinePart] = (line, *line.parts)
+    for part in told:
         yield part.name
         yield from (one.name for one in part.chosen if one.amount != NO)
 

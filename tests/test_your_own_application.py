@@ -20,7 +20,7 @@ MOST_LINES = 120
 
 NEEDS_A_SERVER = ("hotel_app.py dev", "hotel_app.py join")
 
-pytestmark = [pytest.mark.processes, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.processes, pytest.mark.timeout(900)]
 
 
 @pytest.fixture(scope="module")

@@ -151,19 +151,18 @@ def careful(met: Mapping[str, Sequence[str]]) -> str:
     Args:
         met: The families by the dish.
 
-    >>> careful({"Caprese": ["milk"], "Tiramisu": ["egg", "milk"]})
-    'Careful: for the Caprese the menu lists milk, for the Tiramisu egg and milk, and you told me about that.'
+    >>> print(careful({"Caprese": ["milk"], "Tiramisu": ["egg", "milk"], "Latte": ["milk"]}))
+    Careful: the menu lists milk for the Caprese and the Latte, egg and milk for the Tiramisu, and you told me about that.
     >>> careful({})
     ''
     """
     if not met:
         return ""
-    verbs = ("the menu lists ", *[""] * len(met))
-    said = [
-        f"for the {name} {verb}{listed(families)}"
-        for verb, (name, families) in zip(verbs, met.items(), strict=False)
-    ]
-    return f"Careful: {', '.join(said)}, and you told me about that."
+    dishes: dict[tuple[str, ...], list[str]] = {}
+    for name, families in met.items():
+        dishes.setdefault((*families,), []).append(f"the {name}")
+    said = [f"{listed(families)} for {listed(names)}" for families, names in dishes.items()]
+    return f"Careful: the menu lists {', '.join(said)}, and you told me about that."
 
 
 def not_on_the_menu(allergies: Sequence[str]) -> str:

@@ -10,9 +10,7 @@ from examples.clinic.visit import ClinicState, spoken
 from rpc.gateway import Caller, Request
 from rpc.page import PageMethod, Session
 
-PATIENT, STAFF = "patient", "staff"
-"""The roles. The patient is the user; staff have a token that says so."""
-
+PATIENT, STAFF = "patient", "staff"  # the patient is the user; staff have a token that says so
 ROLES = {PATIENT: (SetPhone, SetReason, ChooseSlot), STAFF: (CheckIn,)}
 
 

@@ -10,6 +10,7 @@ from agents.handoff import Said
 from bella_vista.menus import menu_file
 from bella_vista.page_comments import MAX_LISTED, comment
 from state.commands import (
+    AddAllergy,
     AddItem,
     AddNote,
     ApplyCoupon,
@@ -167,3 +168,36 @@ async def test_a_coupon_is_named() -> None:
     code = next(iter(CONTEXT.menu.coupons))
     words = await done(ApplyCoupon(code=code), first=(WATER, WATER, WATER))
     assert f"used {code}" in words
+
+
+CALAMARI, SHRIMP = AddItem(name="Fried calamari"), AddAllergy(name="shrimp")
+WARNING = "Careful: for the Fried calamari the menu lists shellfish."
+
+
+async def test_an_allergy_on_the_page_is_held_against_what_was_ordered() -> None:
+    words = await done(SHRIMP, first=(CALAMARI, TIRAMISU))
+
+    assert words.startswith(f"I see you noted an allergy to shrimp. {WARNING} The kitchen handles")
+    assert "Tiramisu" not in words
+
+
+async def test_what_is_added_on_the_page_is_held_against_the_allergies() -> None:
+    words = await done(CALAMARI, first=(SHRIMP,))
+
+    assert words.startswith(f"I see you added a Fried calamari. {WARNING} That makes ")
+
+
+async def test_a_warning_that_was_given_is_not_repeated_at_the_next_change() -> None:
+    assert "Careful" not in await done(TIRAMISU, first=(SHRIMP, CALAMARI))
+
+
+async def test_an_allergy_the_menu_does_not_know_is_said_to_be_so_on_the_page() -> None:
+    words = await done(AddAllergy(name="nightshades"), first=(CALAMARI,))
+
+    assert 'does not say anything about "nightshades"; our staff can help with that.' in words
+
+
+async def test_the_reading_that_the_page_asks_for_warns() -> None:
+    words = await done(ReadBack(), first=(SHRIMP, CALAMARI, PICKUP))
+
+    assert WARNING in words

@@ -29,7 +29,7 @@ def test_an_empty_order_says_so() -> None:
 def test_a_receipt_shows_everything_the_guest_asked_for() -> None:
     call = restaurant(
         SetCustomer(name="Ada", phone="+1 212 555 0142"),
-        AddAllergy(name="nuts"),
+        AddAllergy(name="lactose"),
         SetFulfilment(kind="pickup"),
         AddItem(name="Margherita", size="large", quantity=2, modifications=("no basil", "ham")),
         AddItem(name="Tiramisu", note="one spoon each"),
@@ -43,8 +43,10 @@ def test_a_receipt_shows_everything_the_guest_asked_for() -> None:
     assert text.splitlines() == [
         "2 x Margherita, large             $31.00",
         "    no basil, ham",
+        "    allergy: milk",
         "1 x Tiramisu                       $6.50",
         '    "one spoon each"',
+        "    allergy: milk",
         "Subtotal                          $37.50",
         "Coupon TWOOFF                     -$2.00",
         "Tax                                $3.15",
@@ -54,7 +56,7 @@ def test_a_receipt_shows_everything_the_guest_asked_for() -> None:
         "19:20",
         "To be paid by card at handover",
         "For Ada, +12125550142",
-        "Allergies: nuts",
+        "Allergies: lactose",
     ]
 
 

@@ -6,6 +6,7 @@ ones, with their agents, their instructions and all their tools.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
@@ -171,10 +172,13 @@ RESTAURANT = Application(
 )
 
 
+_front = cache(lambda: Front(Path(gettempdir())))  # nothing is booked, so no file is written
+
+
 def _clinic(journal: Journal | None) -> Call[ClinicState, Clinic]:
-    front = Front(Path(gettempdir()))  # the calendar's table is not needed
+    context = _front().context
     return CLINIC_APP.call(
-        SharedState(ClinicState(visit_id="v-1"), front.context, state_id="v-1", journal=journal)
+        SharedState(ClinicState(visit_id="v-1"), context, state_id="v-1", journal=journal)
     )
 
 

@@ -161,3 +161,17 @@ async def test_a_subscription_starts_with_the_present_order() -> None:
     assert await counter.call("order.unsubscribe") == {"ok": True}
     assert await counter.call("order.unsubscribe") == {"ok": True}
     assert counter.subscribed == [COOK]
+
+
+async def test_an_allergy_that_is_noted_changes_the_lines_that_hold_it() -> None:
+    counter = Counter()
+    await counter.apply("add_item", name="Margherita", size="small")
+    await counter.apply("add_item", name="Water")
+
+    reply = await counter.apply("add_allergy", name="lactose")
+
+    assert [line["allergens_met"] for line in reply["order"]["order_items"]] == [["milk"], []]
+    changed = await counter.call("get_order_state", {"since": 2})
+    assert {"op": "add", "path": "/order_items/0/allergens_met/0", "value": "milk"} in changed[
+        "patch"
+    ]

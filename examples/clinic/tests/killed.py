@@ -110,7 +110,7 @@ class RoomCall:
             turn=opened.prior.turn,
             preamble=opened.preamble,
         )
-        self.call.queued.extend(opened.prior.unanswered)
+        self.call.answer(opened.prior.unanswered)
         self.record = CallRecord(self.call, store, channel="web_text")
         self.session = Session(
             APP.page_spec,

@@ -140,7 +140,7 @@ async def test_words_acknowledged_before_the_kill_are_acted_on_once_and_turns_go
     ]
     assert (repeated, said) == (1, 2)
     assert talk.call.state.patient is not None
-    assert (third.call.turn, third.call.queued) == (2, [])
+    assert (third.call.turn, third.call.turns.queued) == (2, [])
 
 
 async def test_a_process_that_lost_its_visit_books_nothing(front: Front) -> None:

@@ -198,6 +198,8 @@ class Database:
         """
         batch = _Batch(wanted, alone)
         try:
+            if self._write_single(batch):
+                return [None]
             self.db.write(lambda driver: self._write(driver, batch), batch.check_stored)
         except OutcomeUnknown:
             return batch.outcomes(lambda one: OutcomeUnknown())
@@ -217,8 +219,6 @@ class Database:
     def _write(self, driver: Any, batch: "_Batch") -> None:
         batch.begin()
         now = written(self._now())
-        if self._write_single(driver, batch, now):
-            return
         state_ids = [one.state_id for one in batch.wanted]
         said = any(isinstance(one, TranscriptRows) for one in batch.wanted)
         heads = driver_statements.lock_heads(driver, state_ids, waits=batch.alone, said=said)
@@ -237,18 +237,17 @@ class Database:
             if not driver_statements.insert(driver, table, rows):
                 raise RetryAlone
 
-    def _write_single(self, driver: Any, batch: "_Batch", now: str) -> bool:
-        """Write the most frequent case, the next version of one state held here, with a single statement."""
+    def _write_single(self, batch: "_Batch") -> bool:
+        """Write the most frequent case, the next version of one state held here, in one step of SQLite."""
         one = batch.wanted[0]
         if len(batch.wanted) > 1 or batch.alone or not isinstance(one, EntryRow):
             return False
-        if one.fence is None or self._owner is None or not self.db.is_sqlite:
+        if one.fence is None or self._owner is None or not self.db.polls_lock:
             return False
-        row = self._row(one, one.fence, self._owner, now)
-        if not driver_statements.insert_next(driver, row):
-            return False
+        row = self._row(one, one.fence, self._owner, written(self._now()))
         batch.rows_of[0] = [row]
-        return True
+        statement, values = driver_statements.insert_next(row)
+        return self.db.write_in_one_step(statement, values, batch.check_stored)
 
     def _entry_rows(
         self, one: EntryRow, found: StateHead | None, now: str

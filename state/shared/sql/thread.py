@@ -205,13 +205,14 @@ class DatabaseThread(Generic[D]):
         late: list[_Result] = []
         with self._lock:
             work = self._running
+            due = math.inf
             if work is not None:
                 since = self._at_work_since(work)
                 if work.due(since) <= now:
                     work.mark_late(now)
                     if self._database is not None:
                         self._database.db.interrupt()
-            due = math.inf if work is None else work.due(since)
+                due = work.due(since)
             for request in pending:
                 if request.settled:
                     continue
@@ -304,18 +305,18 @@ class DatabaseThread(Generic[D]):
             self._running = None
             now = time.monotonic()
             self._queue_time.record(work.requests[0], now - self._at_work_since(work))
-            for request, result, error in answers:
+            for answer in answers:
+                request, _, error = answer
                 if isinstance(error, LockNotGranted) and request.queued_at + LOCK_S <= now:
-                    error = error.error
-                if isinstance(error, RetryAlone | LockNotGranted) and not request.settled:
+                    answer = _Result(request, None, error.error)
+                elif isinstance(error, (RetryAlone, LockNotGranted)) and not request.settled:
                     request.alone = request.alone or isinstance(error, RetryAlone)
                     request.running_in = None
                     self._queue_time.enqueued(request)
                     again.append(request)
-                else:
-                    request.settled = True
-                    answer = _Result(request, result, error)
-                    by_watcher.setdefault(request.watcher, []).append(answer)
+                    continue
+                request.settled = True
+                by_watcher.setdefault(request.watcher, []).append(answer)
         self._next.extendleft(reversed(again))
         for watcher, results in by_watcher.items():
             watcher.deliver(results)

@@ -1,6 +1,7 @@
 """The restaurant and the clinic, put through the matrix beside the hotel, and a scene of each kind for all."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
@@ -24,9 +25,11 @@ def _order(disk: Disk) -> SharedState[Any, Any]:
     return restaurant(journal=disk).shared
 
 
+_front = cache(lambda: Front(Path(gettempdir())))  # nothing is booked, so no file is written
+
+
 def _visit(disk: Disk) -> SharedState[Any, Any]:
-    front = Front(Path(gettempdir()))  # nothing is written there
-    return SharedState(front.ready(), front.context, journal=disk)
+    return SharedState(_front().ready(), _front().context, journal=disk)
 
 
 RESTAURANT = Application(

@@ -25,6 +25,7 @@ from agents.handoff import (
     start_text,
     stop,
 )
+from agents.handoff.agent_base import AgentBase
 from agents.handoff.sessions import CONNECT
 from agents.testing.waiting import ConversationError, report
 from state.shared import Entry, NotStored, SharedState
@@ -114,7 +115,7 @@ class Aloud:
             )
 
 
-def aloud(agent: type[Agent[Any, Any]]) -> type[Agent[Any, Any]]:
+def aloud(agent: type[AgentBase[Any, Any]]) -> type[AgentBase[Any, Any]]:
     """The same agent, which can be heard."""
     return type(agent.__name__, (Aloud, agent), {})
 

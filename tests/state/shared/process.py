@@ -17,6 +17,7 @@ from types import SimpleNamespace
 
 from state.shared import SharedState, SqlStore, StateError
 from tests.state.shared.board import Board, Score
+from tests.state.shared.by_hand import be_patient
 
 
 async def hold(store: SqlStore, state_id: str, then: Callable[[], None] = lambda: None) -> None:
@@ -69,6 +70,7 @@ def tell(line: str) -> None:
 
 def main() -> None:
     mode, url, state_id = sys.argv[1:]
+    be_patient()
     store = SqlStore(url, owner="club", schema=1)
     mode, _, seconds = mode.partition("-")
     if mode == "wait":

@@ -1,7 +1,7 @@
 """Many conversations at once in one process: none is refused because of the others."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +11,7 @@ from state.shared import Moment, NotStored, SharedState, SqlStore
 from state.shared.sql import dialects, thread
 from state.shared.sql.database import Database
 from state.shared.sql.store import _SqlJournal
+from tests.state.shared.at_commit import before_commit
 from tests.state.shared.board import Board, Score
 from tests.state.shared.by_hand import by_hand
 
@@ -26,18 +27,12 @@ async def store(address: str) -> AsyncIterator[SqlStore]:
 
 
 @pytest.fixture
-def transactions(monkeypatch: pytest.MonkeyPatch) -> list[None]:
+def transactions(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[None]]:
     """One for each commit of changes; a group ends by its size, however slow the machine is."""
     monkeypatch.setattr(thread, "GROUP_S", 60.0)
     done: list[None] = []
-    commit = dialects.commit
-
-    def counted(driver: Any) -> None:
-        done.append(None)
-        commit(driver)
-
-    monkeypatch.setattr(dialects, "commit", counted)
-    return done
+    with before_commit(lambda driver: done.append(None)):
+        yield done
 
 
 async def crowd(store: SqlStore, count: int = CROWD) -> list[Shared]:

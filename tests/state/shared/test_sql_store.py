@@ -27,6 +27,7 @@ from state.shared import (
     UnknownState,
     VersionTaken,
 )
+from tests.state.shared.at_commit import before_commit
 from tests.state.shared.board import Board, Rename, Score, points
 
 EMPTY = Board().model_dump_json()
@@ -332,16 +333,11 @@ class TestFiles:
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
         assert stat.S_IMODE(folder.parent.stat().st_mode) == 0o700
 
-    async def test_every_commit_is_forced_to_the_disk(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    async def test_every_commit_is_forced_to_the_disk(self, tmp_path: Path) -> None:
         from sqlalchemy import Connection, event
         from sqlalchemy.engine import Engine
 
-        from state.shared.sql import dialects
-
         found: list[tuple[object, ...]] = []
-        commit = dialects.commit
 
         def look(driver: object) -> None:
             assert isinstance(driver, sqlite3.Connection)
@@ -355,18 +351,15 @@ class TestFiles:
         def of_sqlalchemy(connection: Connection) -> None:
             look(connection.connection.driver_connection)
 
-        def direct(driver: object) -> None:
-            look(driver)
-            commit(driver)
-
-        monkeypatch.setattr(dialects, "commit", direct)
         event.listen(Engine, "commit", of_sqlalchemy)
         try:
-            async with SqlStore(file_in(tmp_path), owner="club", schema=1) as store:
+            with before_commit(look):
+                store = SqlStore(file_in(tmp_path), owner="club", schema=1)
                 stored = await store.create("a", lambda ordinal: EMPTY)
                 begun = len(found)
                 await stored.journal.append(Entry(1, (), EMPTY, None, "judge"))
                 await store.record("a", Moment(1, "heard", "guest", "Hello"))
+                await store.close()
         finally:
             event.remove(Engine, "commit", of_sqlalchemy)
 

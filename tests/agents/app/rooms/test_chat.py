@@ -15,9 +15,9 @@ from tests.livekit import LiveKit, until
 
 
 class Everybody:
-    """A presence for which every writer is the guest."""
+    """A presence for which every writer is the user."""
 
-    guest = "guest"
+    user = "guest"
 
     async def wait_for(self, identity: str) -> bool:
         """Say that they are present."""

@@ -55,7 +55,7 @@ async def test_an_agent_that_has_left_is_not_replaced(
         await guest.call("leave")
         await until(lambda: ended(one_worker, told["job"]), LONG_S, "the end of the job")
         await until(lambda: not guest.agents(), LONG_S, "the agent's leaving")
-        with pytest.raises(AssertionError, match="nobody answers"):
+        with pytest.raises(AssertionError, match="no agent answers"):
             await answer(guest, but=told["job"], seconds=1)
 
 
@@ -88,7 +88,7 @@ async def test_what_a_dead_worker_left_is_taken_up_by_the_next(house: House) -> 
     # Its agent has just moved it to another, which is starting.
     lost[3] |= {"job_id": "", "silent_s": 0.5}
     # Its guest has left, and somebody else is there.
-    lost[4] |= {"guest": "ada"}
+    lost[4] |= {"user": "ada"}
 
     async with (
         house.livekit.joined(rooms[3]),

@@ -19,7 +19,7 @@ async def test_a_worker_that_is_told_to_stop_cuts_no_call_and_takes_none(house: 
             worker.signal(signal.SIGTERM)
             await worker.says("worker shutting down")
             await house.send(new)
-            with pytest.raises(AssertionError, match="nobody answers"):
+            with pytest.raises(AssertionError, match="no agent answers"):
                 await answer(another, seconds=3)
             assert await answer(guest) == told
             assert worker.process.poll() is None
