@@ -18,7 +18,7 @@ from agents.app.replay.running import Failure, Run, check_conversation, model_na
 from agents.app.replay.saving import Target
 from agents.app.setting_values import OPENAI
 from agents.app.settings import AppSettings
-from agents.app.terminal.logs import log_to_stderr
+from agents.app.terminal.logs import log_to_file, log_to_stderr
 from agents.app.terminal.signals import on_signals
 from agents.app.terminal.streams import print_error, say, write_line
 
@@ -53,7 +53,10 @@ class Replay:
         Raises:
             InputError: Everything that is wrong with any of the files. Then none is run.
         """
-        log_to_stderr(self.settings.secrets)
+        if sys.stdout.isatty():  # a line of the log would stand within the table
+            log_to_file(self.app.name, self.settings.secrets)
+        else:
+            log_to_stderr(self.settings.secrets)
         target = None if self.report is None else Target(self.report)
         files = self._load(conversation_paths(arguments))
         results = [

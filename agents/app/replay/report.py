@@ -1,7 +1,8 @@
 """The report of a replay: a table as the files are run, the failures after it, and JUnit XML."""
 
+import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import wrap
@@ -83,12 +84,12 @@ class Table:
         self._calls = calls
         self._repeated = any(one.wanted > 1 for one in results)
         self._colour = colour
-        longest = max((len(str(one.path)) for one in results), default=0)
-        self._width = max(_NARROWEST, longest)
-        if columns is not None:
-            right = len(self._right("", "", "", "", ""))
-            self._width = min(self._width, max(_NARROWEST, columns - right - 1))
         self._columns = columns
+        self._names = {one.path: printable(str(one.path)) for one in results}
+        if columns is not None:
+            room = max(_NARROWEST, columns - len(self._right("", "", "", "", "")) - 1)
+            self._names = _fitting(self._names, room)
+        self._width = max(_NARROWEST, *map(len, self._names.values()), 0)
 
     def head(self) -> str:
         """Return the head."""
@@ -97,9 +98,7 @@ class Table:
 
     def row(self, result: FileResult) -> str:
         """Return the row of a conversation that was run."""
-        name = printable(str(result.path))
-        if len(name) > self._width:
-            name = f"…{name[1 - self._width :]}"
+        name = self._names[result.path]
         calls = sum(run.model_calls for run in result.runs)
         right = self._right(
             str(result.turns),
@@ -145,6 +144,16 @@ class Table:
 
     def _coloured(self, text: str, code: int) -> str:
         return f"\x1b[{code}m{text}\x1b[0m" if self._colour else text
+
+
+def _fitting(names: Mapping[Path, str], room: int) -> dict[Path, str]:
+    """Shorten names that do not fit: first by the folder they have in common, then at their start."""
+    if max(map(len, names.values()), default=0) > room:
+        common = os.path.commonpath([path.absolute().parent for path in names])
+        names = {path: printable(os.path.relpath(path.absolute(), common)) for path in names}
+    return {
+        path: name if len(name) <= room else f"…{name[1 - room :]}" for path, name in names.items()
+    }
 
 
 def sums(results: Sequence[FileResult]) -> str:

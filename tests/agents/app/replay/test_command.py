@@ -251,11 +251,31 @@ def test_a_terminal_of_80_columns_holds_the_table_and_the_failures() -> None:
     assert [len(line) - len(line.lstrip()) for line in wrapped] == [0, 2, 4, 8, 8]
 
 
-def test_a_terminal_shows_results_in_colour() -> None:
-    shown = Table([result("c.yaml", Run((), 1.0))], calls=False, columns=80, colour=True)
+def test_names_that_are_too_long_are_shown_without_their_folder() -> None:
+    folder = "tests/conversations/of-a-long-evening"
+    results = [result(f"{folder}/{name}.yaml", Run((), 1.0)) for name in ("the-first-one", "last")]
 
-    assert shown.row(result("c.yaml", Run((), 1.0))).endswith("\x1b[32mpassed\x1b[0m")
-    assert shown.row(result("c\x1b[2J.yaml", Run((WRONG,), 1.0))).count("\x1b") == 2
+    names = [
+        [
+            Table(results, calls=False, columns=columns, colour=False).row(one).split()[0]
+            for one in results
+        ]
+        for columns in (120, 80, None)
+    ]
+
+    whole = [f"{folder}/the-first-one.yaml", f"{folder}/last.yaml"]
+    assert names == [whole, ["the-first-one.yaml", "last.yaml"], whole]
+
+
+def test_a_terminal_shows_results_in_colour() -> None:
+    results = [
+        result("c.yaml", Run((), 1.0)),
+        result("c\x1b[2J.yaml", Run((WRONG,), 1.0)),
+    ]
+    shown = Table(results, calls=False, columns=80, colour=True)
+
+    assert shown.row(results[0]).endswith("\x1b[32mpassed\x1b[0m")
+    assert shown.row(results[1]).count("\x1b") == 2
 
 
 def test_what_was_interrupted_counts_neither_as_passed_nor_as_failed() -> None:
