@@ -132,7 +132,7 @@ def test_schemas_are_json(capsys: pytest.CaptureFixture[str]) -> None:
     "arguments", [["--help"], ["menu", "check", str(MENU)], ["schema", "menu"]]
 )
 @pytest.mark.processes
-def test_what_needs_no_voice_does_not_wait_for_livekit(arguments: list[str]) -> None:
+def test_commands_without_a_call_do_not_import_livekit(arguments: list[str]) -> None:
     program = (
         "import sys\nfrom tests.commands import main\n"
         f"try: main({arguments!r})\nexcept SystemExit: pass\n"

@@ -104,7 +104,7 @@ def test_no_name_of_this_repository_is_left_in_it(wheel: Path) -> None:
     assert left == []
 
 
-def test_what_it_imports_is_what_it_needs(wheel: Path) -> None:
+def test_it_imports_only_its_dependencies(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as files:
         (metadata,) = (name for name in files.namelist() if name.endswith("/METADATA"))
         given = (
