@@ -153,12 +153,12 @@ def _about_allergen(menu: Menu, name: str) -> str:
 
 
 def _facts(menu: Menu, name: str | None) -> str:
-    house = menu.restaurant
-    known = dict(house.facts)
-    if house.address:
-        known.setdefault("address", house.address)
-    if house.phone:
-        known.setdefault("phone", house.phone)
+    restaurant = menu.restaurant
+    known = dict(restaurant.facts)
+    if restaurant.address:
+        known.setdefault("address", restaurant.address)
+    if restaurant.phone:
+        known.setdefault("phone", restaurant.phone)
     if name and (fact := known.get(name.casefold())) is not None:
         return fact
     return "; ".join(f"{subject}: {fact}" for subject, fact in known.items()) or "Nothing is known."

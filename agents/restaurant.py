@@ -29,9 +29,9 @@ class RestaurantAgent(Agent[OrderState, OrderContext]):
 
 
 def prompt(name: str) -> str:
-    """Read an agent's instructions: its own page, then the restaurant's."""
+    """Read an agent's instructions: its own file, then the one for all agents."""
     pages = files("agents") / "prompts"
-    own, house = (
-        (pages / f"{page}.md").read_text(encoding="utf-8").strip() for page in (name, "house")
+    own, shared = (
+        (pages / f"{page}.md").read_text(encoding="utf-8").strip() for page in (name, "restaurant")
     )
-    return f"{own}\n\n{house}"
+    return f"{own}\n\n{shared}"

@@ -19,7 +19,7 @@ from state.context import OrderContext
 from state.forgetting import command_with_words_cut, with_words_cut
 from state.order import OrderState
 from state.shared import SharedState, SqlStore, StateError, Stored, read_state, write_state
-from state.stages import IN_THE_HOUSE, ORDERING, wrong_stage
+from state.stages import IN_THE_KITCHEN, ORDERING, wrong_stage
 
 
 @dataclass
@@ -66,7 +66,7 @@ async def close_order(shared: SharedState[OrderState, OrderContext]) -> None:
     """
     if shared.state.stage in ORDERING:
         await shared.apply(CancelOrder(), actor=STAFF)
-    elif shared.state.stage in IN_THE_HOUSE:
+    elif shared.state.stage in IN_THE_KITCHEN:
         raise wrong_stage(
             shared.state,
             "The kitchen still needs its guest. Complete it (orders advance), then repeat this"
@@ -106,7 +106,7 @@ async def forget_guest(
         try:
             stored = await store.read(order_id)
             versions = list(map(_order, _texts(stored)))
-            if versions[-1].stage in IN_THE_HOUSE or any(map(contact.is_of, versions)):
+            if versions[-1].stage in IN_THE_KITCHEN or any(map(contact.is_of, versions)):
                 await erasure.add(stored)
             else:
                 mentioning.append(order_id)

@@ -1,1 +1,1 @@
-"""What clients in a room call and receive: the framework's gateway and page, and the order over them."""
+"""The RPC of clients in a room: the framework's gateway and page, and the restaurant's methods."""

@@ -1,4 +1,4 @@
-"""The menu in pages: what a client needs to show a dish and order it."""
+"""Renders the menu in pages, with all that a client needs to show and order a dish."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The restaurant's page: the order as clients see and change it."""
+"""The restaurant's page: the part of an order that clients can read and change."""
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -50,7 +50,7 @@ def order_contract() -> dict[str, Any]:
 # -- the menu --------------------------------------------------------------------------------------
 
 _rendered: list[MenuPages] = []
-"""The pages of the present menu, which all calls of a process share."""
+"""The pages of the present menu, shared by all calls of a process."""
 
 
 async def _menu(
@@ -132,7 +132,7 @@ def _added_to(applied: Applied[OrderState], command: AddItem, context: OrderCont
 
 
 def _same_line(order: OrderState, command: AddItem, context: OrderContext) -> str:
-    """Find the line a command went to, by applying it once more to the order as it left it."""
+    """Find the line a command was applied to, by applying it again to the resulting order."""
     single = tuple(line.model_copy(update={"quantity": 1}) for line in order.order_items)
     open_again = order.model_copy(update={"stage": Stage.OPEN, "order_items": single})
     try:
@@ -142,7 +142,7 @@ def _same_line(order: OrderState, command: AddItem, context: OrderContext) -> st
     for line, before in zip(after.order_items, single, strict=False):
         if line != before:
             return line.id
-    # Otherwise it was the line written last.
+    # Otherwise it was the newest line.
     written = [line.id for line in order.order_items if f"lines/{line.id}" in order.times]
     return max(written, key=lambda line_id: order.times[f"lines/{line_id}"].updated_at)
 
@@ -197,4 +197,4 @@ ORDER_PAGE: PageSpec[OrderState, OrderContext] = PageSpec(
     ),
     resolve=meant,
 )
-"""What clients read and change of an order."""
+"""The declaration of the restaurant's page."""

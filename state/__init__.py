@@ -1,6 +1,6 @@
 """The order of a restaurant and what may happen to it: pure rules, without a conversation.
 
-A name is imported when it is first asked for, so that ``state.shared`` loads nothing of the restaurant.
+Names are imported on first access, so that importing ``state.shared`` loads no restaurant module.
 """
 
 from importlib import import_module
@@ -156,13 +156,13 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "state.stages": ("needs",),
     "state.view": ("summary",),
 }
-"""The names of this package, by the module that each is defined in."""
+"""The public names of this package, by the module that defines them."""
 
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = sorted(_HOME_OF)
 
 
-if not TYPE_CHECKING:  # a type checker would take every name for one that exists
+if not TYPE_CHECKING:  # otherwise a type checker would accept every name
 
     def __getattr__(name: str) -> object:
         home = _HOME_OF.get(name)

@@ -1,4 +1,4 @@
-"""What a guest takes as the parts of a combo, and what that adds to its price."""
+"""Chooses the parts of a combo from a guest's words, and computes what they add to its price."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -24,11 +24,11 @@ class PartWords:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """One part of a combo as the menu has it.
+    """One part of a combo in the menu's terms.
 
     Args:
-        surcharge: What it adds to the combo's price.
-        menu_price: What it would cost by itself; the combo's tax is split by it.
+        surcharge: The amount it adds to the combo's price.
+        menu_price: Its price outside the combo; the combo's tax is split in proportion to it.
     """
 
     dish: Dish
@@ -40,7 +40,7 @@ class Taken:
 
 @dataclass(slots=True)
 class _Slot:
-    """One part of the combo's card: how many are to be chosen, from what, and what was."""
+    """One part of a combo: how many dishes to choose, the possible ones, and those chosen so far."""
 
     part: ComboPart
     dishes: list[Dish]
@@ -58,22 +58,22 @@ def combo_parts(
     wanted: Sequence[PartWords],
     modifications: Sequence[str],
 ) -> tuple[Taken, ...]:
-    """Return the parts of a combo, in the order of the card.
+    """Return the parts of a combo, in the menu's order.
 
-    A part that can only be one dish today is filled in; for any other the guest has to choose.
-    Modifications given for the combo as a whole go to the one dish in it that can have them.
+    A part with a single available dish is filled in; for any other the guest has to choose.
+    A modification of the combo as a whole is applied to the one dish in it that accepts it.
 
     Args:
         menu: The menu.
-        to_be_had: Whether there is any of a dish at the time the order is for.
+        to_be_had: Returns whether a dish is available at the time the order is for.
         combo: The combo.
         wanted: The parts as the guest named them.
-        modifications: What the guest asked for on the combo as a whole.
+        modifications: The modifications of the combo as a whole.
 
     Raises:
-        ChoiceMissing: Something is still to be chosen; facts say from what, and how many.
+        ChoiceMissing: A part is still to be chosen; the facts list the possible dishes and how many.
         ChoiceNotPossible: A dish or a modification is not possible in this combo.
-        SoldOut: A part cannot be had at all.
+        SoldOut: No dish is available for a part.
     """
     slots = [_Slot(part, _dishes(menu, to_be_had, part)) for part in combo.parts]
     for words in wanted:
@@ -97,7 +97,7 @@ def combo_parts(
 
 
 def covered_size(dish: Dish) -> str | None:
-    """The size of a part that the combo's price covers: the default one, else the smallest."""
+    """The size of a dish that a combo's price includes: the default one, or else the cheapest."""
     if dish.default_size is not None:
         return dish.default_size
     return min(dish.prices, key=lambda size: dish.prices[size])
@@ -109,7 +109,7 @@ def _dishes(menu: Menu, to_be_had: Callable[[Dish], bool], part: ComboPart) -> l
 
 
 def _meant(menu: Menu, combo: Combo, slots: Sequence[_Slot], words: str) -> Dish:
-    """Return the dish of this combo that some words mean; elsewhere they might mean more."""
+    """Return the dish of this combo that the words mean; on the whole menu they may be ambiguous."""
     allowed = {dish.name: dish for slot in slots for dish in slot.dishes}
     try:
         item = menu.item(words)
@@ -157,7 +157,7 @@ def _under_heading(menu: Menu, words: str, dishes: Iterable[Dish]) -> list[Dish]
 
 
 def _take(combo: Combo, slots: Sequence[_Slot], dish: Dish, words: PartWords) -> None:
-    """Put a dish where it may go, moving others if that makes room."""
+    """Assign a dish to a part, moving others if that makes room."""
     if not _place(slots, dish, words, set()):
         most = sum(slot.part.choose for slot in slots)
         raise ChoiceNotPossible(
@@ -221,7 +221,7 @@ def _names(slot: _Slot) -> str:
 def _shared_out(
     menu: Menu, combo: Combo, slots: Sequence[_Slot], modifications: Sequence[str]
 ) -> dict[str, tuple[str, ...]]:
-    """Say which dish of the combo each modification of the whole is for."""
+    """Assign each modification of the whole combo to one of its dishes."""
     dishes = list({dish.name: dish for slot in slots for dish, _ in slot.taken}.values())
     shared: dict[str, tuple[str, ...]] = {}
     for words in modifications:
@@ -248,7 +248,7 @@ def _can_have(menu: Menu, dish: Dish, words: str) -> bool:
     try:
         menu.choose(dish, covered_size(dish), (words,))
     except ChoiceMissing:
-        return True  # the words fit; something else has to be chosen beside them
+        return True  # the words fit; another choice is missing
     except OrderError:
         return False
     return True

@@ -1,4 +1,4 @@
-"""How a guest can be reached: telephone numbers, e-mail addresses, and postcodes within an address."""
+"""Validates a guest's contact data: telephone numbers, e-mail addresses, and postcodes in an address."""
 
 import re
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ def _contact(value: object) -> object:
 
 
 ContactText = Annotated[str, BeforeValidator(_contact), Field(max_length=_LONGEST)]
-"""A telephone number or an e-mail address as given; a card number given as one is none."""
+"""A telephone number or an e-mail address as given; a card number is redacted."""
 
 
 def phone_of(text: str, restaurant: Restaurant) -> str:
@@ -38,7 +38,7 @@ def phone_of(text: str, restaurant: Restaurant) -> str:
     Raises:
         NotValid: It is not a telephone number.
     """
-    # Imported when first needed: the tables of all countries take a while.
+    # Imported when first needed: loading the tables of all countries takes a while.
     import phonenumbers
 
     digits = text if any(letter.isdigit() for letter in text) else digits_said(text)
@@ -57,7 +57,7 @@ def phone_of(text: str, restaurant: Restaurant) -> str:
 
 
 def email_of(text: str) -> str:
-    """Return an e-mail address as it is written, also from one that was spelled aloud.
+    """Return an e-mail address in its written form, also if it was spelled aloud.
 
     Raises:
         NotValid: It is not an e-mail address.
@@ -86,7 +86,7 @@ def _region_of_zone(zone: str) -> str | None:
 
 
 def region_of(restaurant: Restaurant) -> str | None:
-    """The country a restaurant is in, by its own telephone number or else by its time zone."""
+    """The country of a restaurant, by its telephone number or else by its time zone."""
     import phonenumbers
 
     if restaurant.phone:
@@ -104,8 +104,8 @@ def postcode_in(address: str, postcodes: Sequence[str]) -> tuple[str | None, boo
     """Find one of these postcodes, or areas, in an address.
 
     Returns:
-        The one the address lies in, if any; and whether it has a postcode of that kind at all. Of several
-        numbers that could be one the last counts: the first is the restaurant's.
+        The postcode or area that the address is in, if any; and whether the address has a postcode of that kind
+            at all. Of several candidates the last one counts: an earlier one may be a house number.
     """
     words = re.findall(r"[A-Z0-9]+", address.upper())
     wanted = {_plain(code): code for code in postcodes}

@@ -1,4 +1,4 @@
-"""What the order's rules may look at beside the order: the menu, the clock, a source of ids."""
+"""The context of the order's rules: the menu, the clock, a source of ids."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ class OrderContext:
     Args:
         menu: The menu the order is taken from.
         now: The present time, aware, in the restaurant's zone.
-        new_id: A new UUID as text, for notes.
+        new_id: Returns a new UUID as text, for notes.
     """
 
     menu: Menu

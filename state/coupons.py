@@ -1,4 +1,4 @@
-"""Which coupons the restaurant honours, and on which orders."""
+"""Finds coupons, and decides which orders may have them."""
 
 import re
 
@@ -11,10 +11,10 @@ _BETWEEN = re.compile(r"[\s\-_.]+")
 
 
 def coupon_of(menu: Menu, words: str) -> Coupon:
-    """Return the coupon of this code, however it was spaced or cased.
+    """Return the coupon with this code; spaces and case do not matter.
 
     Raises:
-        CouponNotValid: The restaurant knows none of that code.
+        CouponNotValid: There is no coupon with this code.
     """
     for coupon in menu.coupons.values():
         if same_code(coupon.code, words):
@@ -23,9 +23,9 @@ def coupon_of(menu: Menu, words: str) -> Coupon:
 
 
 def acceptable(coupon: Coupon, order: OrderState, context: OrderContext) -> CouponNotValid | None:
-    """Whether a coupon may join an order: it still runs, and those already there agree to it.
+    """Whether a coupon can be added to an order: it has not expired and combines with the present ones.
 
-    One whose minimum is not reached may: it takes nothing off until it is.
+    A coupon whose minimum is not reached can be added; it takes nothing off until it is.
     """
     today = context.now().astimezone(context.menu.restaurant.zone).date()
     if coupon.until is not None and today > coupon.until:
@@ -48,7 +48,7 @@ def acceptable(coupon: Coupon, order: OrderState, context: OrderContext) -> Coup
 
 
 def same_code(one: str, other: str) -> bool:
-    """Whether two codes are one, however they were spaced or cased."""
+    """Whether two codes are the same; spaces and case do not matter."""
     return _plain(one) == _plain(other)
 
 

@@ -1,4 +1,4 @@
-"""The order as a language model sees it at every turn: short, and only what is known."""
+"""The digest of an order that language models see in every turn: short, without unknown fields."""
 
 import json
 from datetime import datetime
@@ -13,7 +13,7 @@ from state.stages import ORDERING, needs
 
 
 def digest(order: OrderState, version: int) -> str:
-    """Write the order down as one line of JSON, leaving out what is not known yet.
+    """Render the order as one line of JSON, without unknown fields.
 
     >>> from datetime import UTC
     >>> from state.order import Terms
@@ -66,7 +66,7 @@ def _ordered(order: OrderState, bill: Bill) -> dict[str, JsonValue]:
     def amounts(charges: tuple[Charge, ...]) -> JsonValue:
         return {charge.code: shown(charge.amount, order.currency) for charge in charges} or None
 
-    # How the total comes about is of use once it is read back; until then it would only cost room.
+    # The parts of the total are needed only for the read-back; before it they would cost tokens.
     itemised = order.stage is not Stage.OPEN and bill.total != bill.subtotal
     return {
         "items": [_line(order, line) for line in order.order_items],

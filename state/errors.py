@@ -1,4 +1,4 @@
-"""Everything the order can refuse. Agents and pages make their sentences from code and facts.
+"""The refusals of the order's rules. Agents and pages build their sentences from code and facts.
 
 * OrderError
   * NotOnMenu          ask for something else; facts: words, near
@@ -7,7 +7,7 @@
   * NotServed          say when it is served; facts: name, when, served
   * ChoiceMissing      ask for it; facts: name, group, possible; of a combo's parts also count, open
   * ChoiceNotPossible  say what is possible; facts: name, words, possible; group where it is known
-  * OverLimit          a person is called; facts: what, limit, asked
+  * OverLimit          a member of staff has to help; facts: what, limit, asked
       what: quantity (name), lines, total, order; and tip (limit_amount), which needs no person
   * CouponNotValid     say why; facts: code, why
       why: unknown, expired (until), not_combinable (there)
@@ -18,7 +18,7 @@
   * Missing            ask for what is needed, or do it, first; facts: needs, stage
       needs as in ``stages.needs``, and postcode (address, possible)
   * WrongStage         say how far the order is; facts: stage, needs, possible
-  * NotFound           ask which of those that there are; facts: kind, id, possible
+  * NotFound           ask which of the existing ones; facts: kind, id, possible
 """
 
 from state.shared.errors import Refused
@@ -29,73 +29,73 @@ class OrderError(Refused):
 
 
 class NotOnMenu(OrderError):
-    """Nothing on the menu answers to these words."""
+    """Nothing on the menu matches the words."""
 
     code = "not_on_menu"
 
 
 class Ambiguous(OrderError):
-    """The words fit more than one thing."""
+    """The words match more than one item."""
 
     code = "ambiguous"
 
 
 class SoldOut(OrderError):
-    """The kitchen is out of it."""
+    """The item is sold out."""
 
     code = "sold_out"
 
 
 class NotServed(OrderError):
-    """It is not served at the time the order is for."""
+    """The item is not served at the time the order is for."""
 
     code = "not_served_now"
 
 
 class ChoiceMissing(OrderError):
-    """A size or a choice has to be named first."""
+    """A size or another choice is still needed."""
 
     code = "choice_missing"
 
 
 class ChoiceNotPossible(OrderError):
-    """The dish cannot be had that way."""
+    """The dish does not allow this choice."""
 
     code = "choice_not_possible"
 
 
 class OverLimit(OrderError):
-    """More than the restaurant takes unless a person agrees."""
+    """The order exceeds a limit of the restaurant; a member of staff has to agree."""
 
     code = "over_limit"
 
 
 class CouponNotValid(OrderError):
-    """The coupon is unknown, has run out, or does not fit this order."""
+    """The coupon is unknown, has expired, or cannot be combined with the present ones."""
 
     code = "coupon_not_valid"
 
 
 class NotValid(OrderError):
-    """The value is not one of its kind: a telephone number, a time, a rating."""
+    """The value is not valid, such as a telephone number, a time or a rating."""
 
     code = "not_valid"
 
 
 class NotPossible(OrderError):
-    """The restaurant does not offer this: a kind of fulfilment, a payment method, an address too far."""
+    """The restaurant does not offer this: a kind of fulfilment, a payment method, delivery to an address."""
 
     code = "not_possible"
 
 
 class Missing(OrderError):
-    """Something has to be known or done first."""
+    """Other data or another step is needed first."""
 
     code = "missing"
 
     @property
     def reason(self) -> str:
-        """What it is that has to be known or done."""
+        """The data or steps that are needed first."""
         return str(self.facts.get("needs", self.code))
 
 
@@ -106,6 +106,6 @@ class WrongStage(OrderError):
 
 
 class NotFound(OrderError):
-    """There is no such line, note or coupon on the order."""
+    """The order has no such line, note or coupon."""
 
     code = "not_found"

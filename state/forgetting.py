@@ -1,7 +1,6 @@
-"""What an order is without its guest: what the house has to account for, and nothing about them.
+"""Erases the guest from an order; keeps the data that the restaurant needs for its accounts.
 
-What stays is named here, and all else goes: a field that somebody adds later is taken out until it is
-named as well.
+The fields to keep are listed here and all others are erased, including fields that are added later.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,7 +11,7 @@ from pydantic import BaseModel, JsonValue
 from state.order import Fulfilment, OrderLine, OrderState
 
 FORGOTTEN = "[forgotten]"
-"""What stands in another guest's order where a number or an address was cut out."""
+"""Replaces a telephone number or address that was erased from another guest's order."""
 
 KEPT: Mapping[type[BaseModel], frozenset[str]] = {
     OrderState: frozenset(
@@ -30,16 +29,16 @@ KEPT: Mapping[type[BaseModel], frozenset[str]] = {
     ),
     Fulfilment: frozenset({"kind", "when", "ready_at", "fee", "minimum"}),
 }
-"""What stays of an order. Dishes, choices and coupons stand there in the menu's words, not in the guest's."""
+"""The fields of an order that are kept. Dishes, choices and coupons are named in the menu's words."""
 
 KEPT_TEXTS = frozenset(
     {"op", "line_id", "note_id", "kind", "when", "ready_at", "method", "source", "target"}
 )
-"""The fields of a command whose texts are no words of a guest: ids, choices between a few, times."""
+"""The fields of a command that hold no words of a guest: ids, choices from a fixed set, times."""
 
 
 def without_guest(order: OrderState) -> OrderState:
-    """Return the order as it stays when its guest is forgotten."""
+    """Return the order without its guest's personal data."""
     kept = _kept(order)
     kept["order_items"] = tuple(OrderLine.model_validate(_kept(line)) for line in order.order_items)
     if order.fulfilment is not None:
@@ -48,11 +47,11 @@ def without_guest(order: OrderState) -> OrderState:
 
 
 def with_words_cut(order: OrderState, cut: Callable[[str], str]) -> OrderState:
-    """Return the order with something cut out of what people wrote on it; all else stays.
+    """Return the order with personal data removed from its free texts only.
 
     Args:
         order: The order.
-        cut: Returns a text without it.
+        cut: Returns a text without the personal data.
     """
 
     def cut_out(part: BaseModel) -> dict[str, Any]:
@@ -70,7 +69,7 @@ def with_words_cut(order: OrderState, cut: Callable[[str], str]) -> OrderState:
 def command_with_words_cut(
     command: Mapping[str, JsonValue], cut: Callable[[str], str]
 ) -> dict[str, JsonValue]:
-    """Return a command, as a journal has it, with something cut out of the words in it."""
+    """Return a journaled command with personal data removed from its free texts."""
     return {
         name: value if name in KEPT_TEXTS else _each(value, cut) for name, value in command.items()
     }

@@ -1,8 +1,7 @@
-"""When the restaurant is open, and the earliest time at which an order can be ready.
+"""Opening hours, and the earliest time at which an order can be ready.
 
-Every time given and returned is aware; what is returned is in the restaurant's zone. Comparisons are made
-in UTC, because Python compares two times of the same zone by their clocks, which is wrong in the night when
-the clocks change.
+All times are aware; returned times are in the restaurant's time zone. Comparisons are made in UTC, because
+Python compares two times of the same zone by local time, which is wrong when daylight saving time changes.
 """
 
 from collections.abc import Iterator
@@ -16,19 +15,19 @@ from state.menu.values import Span
 
 Kind = Literal["pickup", "delivery"]
 Opening = tuple[datetime, datetime]
-"""Begin and end of a time in which the restaurant is open without a break."""
+"""Start and end of a period in which the restaurant is open without a break."""
 
 FURTHEST_AHEAD = timedelta(days=366)
-"""How far ahead an order may be placed; a later time was misheard."""
+"""How far ahead an order can be placed; a later time is a misunderstanding."""
 
 _DAY = timedelta(days=1)
 _SMALL_HOURS = 6
 _WITHOUT_END = timedelta(days=60)
-"""Hours without a break for so long count as never closing."""
+"""A longer period without a break means that the restaurant never closes."""
 
 
 def opening_spans(restaurant: Restaurant, day: date) -> tuple[Opening, ...]:
-    """Return the hours that begin on this day; those over midnight end on the next one."""
+    """Return the opening periods that start on a day; they may end on the next day."""
     if day in restaurant.closed_on:
         return ()
     zone = restaurant.zone
@@ -39,7 +38,7 @@ def opening_spans(restaurant: Restaurant, day: date) -> tuple[Opening, ...]:
 
 
 def is_open(restaurant: Restaurant, at: datetime) -> bool:
-    """Whether the restaurant is open at a moment; at closing time it is closed."""
+    """Whether the restaurant is open at a time; at closing time it is closed."""
     opening = _next_end(restaurant, at)
     return opening is not None and opening[0] <= at.astimezone(UTC)
 
@@ -54,7 +53,7 @@ def next_opening(restaurant: Restaurant, after: datetime) -> datetime | None:
 
 
 def closing(restaurant: Restaurant, at: datetime) -> datetime | None:
-    """Return when the restaurant closes that is open now; ``None`` when it is closed, or never closes."""
+    """Return when an open restaurant closes next; ``None`` if it is closed now or never closes."""
     opening = _next_end(restaurant, at)
     if opening is None or opening[0] > at.astimezone(UTC) or _never_closes(opening):
         return None
@@ -62,10 +61,10 @@ def closing(restaurant: Restaurant, at: datetime) -> datetime | None:
 
 
 def lead_time(restaurant: Restaurant, kind: Kind) -> timedelta:
-    """Return how long an order of this kind takes.
+    """Return the lead time of an order of this kind.
 
     Raises:
-        NotPossible: The restaurant does not offer it.
+        NotPossible: The restaurant does not offer this kind.
     """
     service = restaurant.pickup if kind == "pickup" else restaurant.delivery
     if service is None:
@@ -80,7 +79,7 @@ def lead_time(restaurant: Restaurant, kind: Kind) -> timedelta:
 
 
 def earliest(restaurant: Restaurant, kind: Kind, now: datetime) -> datetime:
-    """Return when an order given now can be ready: before the restaurant closes, or after it opens next.
+    """Return the earliest time during opening hours at which an order placed now can be ready.
 
     Raises:
         NotPossible: The restaurant does not offer this kind, or never opens again.
@@ -97,11 +96,11 @@ def earliest(restaurant: Restaurant, kind: Kind, now: datetime) -> datetime:
 
 
 def in_time(restaurant: Restaurant, kind: Kind, when: datetime, now: datetime) -> datetime:
-    """Return a time asked for, in the restaurant's zone, if the order can be ready then.
+    """Check that an order can be ready at a requested time; returns it in the restaurant's zone.
 
     Raises:
-        NotValid: It is past, or too far ahead to be meant.
-        NotPossible: The restaurant is closed then, or it is too soon; facts say what is possible.
+        NotValid: The time is past, or too far ahead.
+        NotPossible: The restaurant is closed then, or it is too soon; the facts hold a possible time.
     """
     lead_time(restaurant, kind)
     at, present = when.astimezone(UTC), now.astimezone(UTC)
@@ -132,9 +131,9 @@ def in_time(restaurant: Restaurant, kind: Kind, when: datetime, now: datetime) -
 
 
 def hours_text(restaurant: Restaurant, now: datetime | None = None) -> str:
-    """Say the opening hours in English, days with the same hours together, and whether it is open now.
+    """Render the opening hours in English, grouped by days, and whether the restaurant is open now.
 
-    The days on which the restaurant stays closed are named while they lie ahead, at most two months.
+    Exceptional closing days are included if they are within the next two months.
     """
     sentences: list[str] = []
     if now is not None:
@@ -152,7 +151,7 @@ def hours_text(restaurant: Restaurant, now: datetime | None = None) -> str:
 
 
 def _openings(restaurant: Restaurant, since: datetime) -> Iterator[Opening]:
-    """Go through the times the restaurant is open, in UTC, from yesterday's on; adjoining ones are one."""
+    """Yield the opening periods in UTC, from yesterday on; adjoining ones are merged."""
     first = since.astimezone(restaurant.zone).date() - _DAY
     present: Opening | None = None
     for number in range((FURTHEST_AHEAD + 2 * _DAY).days):
@@ -179,7 +178,7 @@ def _never_closes(opening: Opening) -> bool:
 def _next_end(
     restaurant: Restaurant, at: datetime, *, including_end: bool = False
 ) -> Opening | None:
-    """Return the first time the restaurant is open that has not ended at a moment."""
+    """Return the first opening period that has not ended at a time."""
     moment = at.astimezone(UTC)
     for begin, end in _openings(restaurant, at):
         if moment < end or (including_end and moment == end):
@@ -188,7 +187,7 @@ def _next_end(
 
 
 def _alike(restaurant: Restaurant) -> list[list[Weekday]]:
-    """Put weekdays in a row together that have the same hours."""
+    """Group consecutive weekdays with the same hours."""
     runs: list[list[Weekday]] = []
     for day in WEEKDAYS:
         hours = restaurant.hours[day]
@@ -224,7 +223,7 @@ def _standing(restaurant: Restaurant, now: datetime) -> str:
 
 
 def _near(at: datetime, now: datetime) -> str:
-    """Say a moment to come, with the day only where it is not clear from the clock."""
+    """Render a future time; the day is included only if the time of day is ambiguous."""
     ahead = (at.date() - now.date()).days
     clock = f"at {_clock(at)}"
     if ahead == 0 or (ahead == 1 and at.hour < _SMALL_HOURS):
@@ -239,7 +238,7 @@ def _spoken(at: datetime) -> str:
 
 
 def _clock(at: datetime | time) -> str:
-    """Say a time of day: "noon", "5:30 PM"."""
+    """Render a time of day: "noon", "5:30 PM"."""
     if (at.hour, at.minute) in ((0, 0), (12, 0)):
         return "noon" if at.hour else "midnight"
     minutes = f":{at.minute:02}" if at.minute else ""

@@ -1,6 +1,6 @@
-"""From a guest's words to a line with its prices: what the menu makes of them at the time it is for.
+"""Builds priced order lines from a guest's words and the menu at the time the order is for.
 
-All amounts that totals are computed from are copied here, so that an order can be billed without its menu.
+All amounts that totals depend on are copied to the line, so that an order can be billed without its menu.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,11 +27,11 @@ _MOST_SIZE_WORDS = 3
 
 
 class Kitchen:
-    """A menu at the time an order is for.
+    """A menu, and the time an order is for.
 
     Args:
         menu: The menu.
-        at: Computes that time. Only asked where something has hours of its own.
+        at: Computes that time; called only for items with hours of their own.
     """
 
     def __init__(self, menu: Menu, at: Callable[[], datetime]) -> None:
@@ -44,11 +44,11 @@ class Kitchen:
         return self._at()
 
     def to_be_had(self, item: Dish | Combo) -> bool:
-        """Whether there is any of it at that time."""
+        """Whether an item is available and served at that time."""
         return item.available and self.served(item)
 
     def served(self, item: Dish | Combo) -> bool:
-        """Whether it is on offer at that time."""
+        """Whether an item is served at that time."""
         return not windows_of(self.menu, item) or self.menu.served(item, self.at)
 
     def line(
@@ -58,10 +58,10 @@ class Kitchen:
         modifications: Sequence[str] = (),
         parts: Sequence[PartWords] | None = None,
     ) -> OrderLine:
-        """Return one piece of what is meant, as a line that has no id yet.
+        """Return one piece of the item that the words mean, as a line without an id.
 
         Raises:
-            OrderError: It is not on the menu, not to be had, or something has to be chosen first.
+            OrderError: It is not on the menu, not available, or needs a choice.
         """
         item, said_size = self.named(name)
         size = size or said_size
@@ -78,11 +78,11 @@ class Kitchen:
         return self._dish(item, size, modifications)
 
     def named(self, words: str) -> tuple[Dish | Combo, str | None]:
-        """Return what is meant, and its size where that was said in the same breath ("large cola").
+        """Return the item that the words mean, and its size if the words contain it ("large cola").
 
         Raises:
-            NotOnMenu: Nothing answers to these words.
-            Ambiguous: Several things do.
+            NotOnMenu: Nothing matches the words.
+            Ambiguous: Several items match.
         """
         try:
             return self.menu.item(words), None
@@ -106,10 +106,10 @@ class Kitchen:
             return None
 
     def again(self, line: OrderLine) -> OrderLine:
-        """Return the same thing as the menu has it now, under the same id.
+        """Rebuild a line from the present menu, with the same id.
 
         Raises:
-            OrderError: It cannot be had like that any more.
+            OrderError: It is no longer possible.
         """
         parts = [PartWords(part.name, part.size, part.modifications) for part in line.parts]
         fresh = self.line(line.name, line.size, line.modifications, parts or None)
@@ -118,7 +118,7 @@ class Kitchen:
         )
 
     def size_kept(self, item: Dish | Combo, size: str | None) -> str | None:
-        """Return a line's old size if another dish comes in it as well."""
+        """Return a line's old size if another dish has it too; else ``None``."""
         if size is None or isinstance(item, Combo):
             return None
         try:
@@ -127,23 +127,23 @@ class Kitchen:
             return None
 
     def words_kept(self, name: str, size: str | None, words: Sequence[str]) -> tuple[str, ...]:
-        """Return those of a line's old modifications that another dish or size can have as well."""
+        """Return the old modifications of a line that another dish or size allows too."""
         kept: list[str] = []
         for word in words:
             try:
                 self.line(name, size, [*kept, word])
             except ChoiceMissing:
-                pass  # it fits; something else still has to be chosen
+                pass  # it is possible; another choice is missing
             except OrderError:
                 continue
             kept.append(word)
         return tuple(kept)
 
     def refuse_unavailable(self, item: Dish | Combo) -> None:
-        """Refuse what is sold out, or not served at that time.
+        """Refuse an item that is sold out, or not served at that time.
 
         Raises:
-            SoldOut: There is none today.
+            SoldOut: It is sold out today.
             NotServed: It is not served at the time the order is for.
         """
         if not item.available:
@@ -153,10 +153,10 @@ class Kitchen:
         self.refuse_unserved(item)
 
     def refuse_unserved(self, item: Dish | Combo) -> None:
-        """Refuse what is not served at that time.
+        """Refuse an item that is not served at that time.
 
         Raises:
-            NotServed: And when it is.
+            NotServed: It is not served then; the facts hold its hours.
         """
         if not self.served(item):
             raise not_served(self.menu, item, self.at)
@@ -212,7 +212,7 @@ class Kitchen:
         )
 
     def _with_size(self, part: PartWords) -> PartWords:
-        """Take a size out of a part's name where it was said with it ("a large Margherita")."""
+        """Split a size from a part's name ("a large Margherita")."""
         if part.size:
             return part
         try:
@@ -222,7 +222,7 @@ class Kitchen:
         return part if size is None else replace(part, name=item.name, size=size)
 
     def _taxes(self, dishes: Sequence[tuple[Dish, int]]) -> tuple[TaxShare, ...]:
-        """Say at which rates a line is taxed, weighted by what each dish costs on the menu."""
+        """Return the tax rates of a line, weighted by each dish's price on the menu."""
         rates = self.menu.restaurant.tax.rates
         if not rates:
             return ()
@@ -230,7 +230,7 @@ class Kitchen:
         for dish, weight in dishes:
             rate = dish.tax if dish.tax is not None else next(iter(rates))
             weights[rate] = weights.get(rate, 0) + weight
-        # In the menu's order of rates: a tie between remainders then never depends on the parts' order.
+        # In the menu's order of rates, so that a tie between remainders does not depend on the parts' order.
         return tuple(TaxShare(rate=rate, weight=weights[rate]) for rate in rates if rate in weights)
 
     def _instead_of(self, item: Dish | Combo) -> tuple[str, ...]:
@@ -243,13 +243,13 @@ class Kitchen:
 
 
 def windows_of(menu: Menu, item: Dish | Combo) -> tuple[Served, ...]:
-    """When something is served by its own and its section's hours; empty means always."""
+    """Return the serving hours of an item and its section; empty means always."""
     section = menu.section(item.section) if isinstance(item, Dish) else None
     return (*item.served, *(section.served if section is not None else ()))
 
 
 def not_served(menu: Menu, item: Dish | Combo, at: datetime) -> NotServed:
-    """Say that something is not served at a time, and when it is."""
+    """Make the refusal of an item that is not served at a time, with its hours."""
     local = at.astimezone(menu.restaurant.zone)
     hours = [_hours(window) for window in windows_of(menu, item)]
     return NotServed(

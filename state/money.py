@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from typing import NewType
 
 Cents = NewType("Cents", int)
-"""Whole minor units of the restaurant's currency: cents, pence, or yen where there is nothing smaller."""
+"""Whole minor units of the restaurant's currency: cents, pence, or yen, which has no smaller unit."""
 
 _ENGLISH = "en_US"
 _SMALL_COINS = {
@@ -21,7 +21,7 @@ _SMALL_COINS = {
 _WRITTEN = re.compile(r"(?P<sign>-?)(?P<whole>\d{1,3}(?:,\d{3})+|\d+)(?:\.(?P<part>\d+))?")
 
 
-# babel is imported when an amount is first shown: it would add to the start of every process.
+# babel is imported when an amount is first shown: importing it would delay the start of every process.
 @cache
 def exponent(currency: str) -> int:
     """The number of decimals a currency has.
@@ -36,7 +36,7 @@ def exponent(currency: str) -> int:
 
 @lru_cache(maxsize=8192)
 def shown(amount: int, currency: str) -> str:
-    """Write an amount for the eye.
+    """Format an amount for display.
 
     >>> shown(2847, "USD"), shown(500, "JPY"), shown(2500, "KWD")
     ('$28.47', '¥500', 'KWD2.500')
@@ -66,7 +66,7 @@ def spoken(amount: int, currency: str) -> str:
         if coin == "p":
             return f"{minus}{part} {'penny' if part == 1 else 'pence'}"
         return f"{minus}{part} {coin}{'' if part == 1 else 's'}"
-    # "US dollars", "Japanese yen": at the counter the country is left out.
+    # "US dollars", "Japanese yen": the country is left out.
     unit = get_currency_name(currency, count=whole, locale=_ENGLISH).split()[-1]
     return f"{minus}{whole} {unit}" + (f" {part:0{decimals}d}" if part else "")
 
@@ -78,7 +78,7 @@ def parse(text: str, currency: str) -> Cents:
     (950, 1200)
 
     Raises:
-        ValueError: It is no amount, or finer than the currency's smallest coin.
+        ValueError: It is not an amount, or has more decimals than the currency.
     """
     match = _WRITTEN.fullmatch(text.strip())
     if match is None:
@@ -93,7 +93,7 @@ def parse(text: str, currency: str) -> Cents:
 
 
 def rounded(amount: Decimal) -> Cents:
-    """Round to whole minor units, a half up.
+    """Round to whole minor units, half up.
 
     >>> rounded(Decimal("2.5")), rounded(Decimal("2.49"))
     (3, 2)
@@ -102,7 +102,7 @@ def rounded(amount: Decimal) -> Cents:
 
 
 def percent_of(percent: Decimal, amount: int) -> Cents:
-    """Take a percentage of an amount, a half rounded up.
+    """Compute a percentage of an amount, rounded half up.
 
     >>> percent_of(Decimal("8.875"), 2600)
     231
@@ -111,10 +111,10 @@ def percent_of(percent: Decimal, amount: int) -> Cents:
 
 
 def split(amount: int, weights: Sequence[int]) -> list[Cents]:
-    """Share an amount out in proportion, so that the shares add up to it exactly.
+    """Split an amount in proportion to weights; the shares add up to it exactly.
 
-    What whole units cannot express goes to the largest remainders, and among equal ones to the
-    first. Without any weight the first one takes it all.
+    Units left over by rounding down go to the largest remainders, the first one in a tie. If all weights are 0,
+    the first share is the whole amount.
 
     >>> split(100, [1, 1, 1])
     [34, 33, 33]

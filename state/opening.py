@@ -1,4 +1,4 @@
-"""How an order begins: empty, with the restaurant's terms of money stamped on it."""
+"""Creates orders: empty, with a copy of the restaurant's rules for prices."""
 
 from datetime import datetime
 
@@ -9,33 +9,33 @@ from state.order import Channel, OrderState, Terms
 def open_order(
     menu: Menu, *, order_id: str, order_number: str, channel: Channel, now: datetime
 ) -> OrderState:
-    """Open an order for a guest who has just come.
+    """Create the order of a new guest.
 
     Args:
-        menu: What it will be taken from.
-        order_id: Its id for machines; not made of digits alone, lest it be taken for a card.
-        order_number: Its number, short enough to say aloud.
+        menu: The menu.
+        order_id: Its id; not only digits, or it could be redacted as a card number.
+        order_number: Its number, short enough to be spoken.
         channel: How the guest talks to the restaurant.
         now: The present time, aware.
     """
-    house = menu.restaurant
+    restaurant = menu.restaurant
     return OrderState(
         order_id=order_id,
         order_number=order_number,
-        restaurant_id=house.id,
+        restaurant_id=restaurant.id,
         menu_version=menu.version,
         channel=channel,
-        currency=house.currency,
-        terms=terms_of(house),
+        currency=restaurant.currency,
+        terms=terms_of(restaurant),
         opened_at=now,
     )
 
 
-def terms_of(house: Restaurant) -> Terms:
+def terms_of(restaurant: Restaurant) -> Terms:
     """Copy the restaurant's present rules for prices, tax and tips."""
     return Terms(
-        tax_mode=house.tax.mode,
-        tax_rounding=house.tax.rounding,
-        tax_rates=house.tax.rates,
-        tip_base=house.tip.base,
+        tax_mode=restaurant.tax.mode,
+        tax_rounding=restaurant.tax.rounding,
+        tax_rates=restaurant.tax.rates,
+        tip_base=restaurant.tip.base,
     )

@@ -1,8 +1,8 @@
-"""The order, which four agents, a page and a kitchen read and only commands change.
+"""The order: read by agents, pages and the kitchen, changed only by commands.
 
-Frozen throughout. What can be computed is never stored: ``pricing`` computes amounts from what is stored here,
-``view`` shows it. Prices, tax rates and coupon rules are stamped from the menu when a command puts them
-on the order, so that an order can be billed without its menu.
+All models are frozen. Totals are not stored: ``pricing`` computes them, and ``view`` renders the order. Prices,
+tax rates and coupon rules are copied from the menu when a command adds them, so that an order can be billed
+without its menu.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ Channel = Literal["terminal", "phone", "web_voice", "web_text"]
 
 
 class Stage(StrEnum):
-    """The stage of an order; ``stages`` says what may follow what."""
+    """The stage of an order; ``stages`` has the allowed transitions."""
 
     OPEN = "open"
     REVIEW = "review"
@@ -40,14 +40,14 @@ class _Part(BaseModel):
 
 
 class TaxShare(_Part):
-    """How much of a line is taxed at which rate; weights are relative."""
+    """The part of a line that is taxed at one rate; weights are relative."""
 
     rate: str
     weight: int
 
 
 class LinePart(_Part):
-    """One dish within a combo, with what it adds to the combo's price."""
+    """One dish within a combo, with its surcharge on the combo's price."""
 
     name: str
     size: str | None = None
@@ -56,12 +56,12 @@ class LinePart(_Part):
 
     @property
     def modifications(self) -> tuple[str, ...]:
-        """What was chosen for this part, in the menu's words."""
+        """The modifications of this part, in the menu's words."""
         return tuple(chosen.words for chosen in self.chosen)
 
 
 class OrderLine(_Part):
-    """One dish or combo on the order, as often as ``quantity`` says.
+    """One dish or combo on the order, ``quantity`` times.
 
     Args:
         holds: What the menu says it holds, in the menu's words; ``None`` on lines of earlier releases.
@@ -81,12 +81,12 @@ class OrderLine(_Part):
 
     @property
     def modifications(self) -> tuple[str, ...]:
-        """What was chosen for it, in the menu's words."""
+        """Its modifications, in the menu's words."""
         return tuple(chosen.words for chosen in self.chosen)
 
     @property
     def unit_price(self) -> Cents:
-        """One piece with its modifications and its parts' surcharges, before discounts."""
+        """The price of one piece with modifications and surcharges, before discounts."""
         price: int = self.base_price
         for chosen in self.chosen:
             price += chosen.price
@@ -96,11 +96,11 @@ class OrderLine(_Part):
 
     @property
     def line_total(self) -> Cents:
-        """All pieces of this line, before discounts."""
+        """The price of all pieces, before discounts."""
         return Cents(self.unit_price * self.quantity)
 
     def same_thing(self, other: "OrderLine") -> bool:
-        """Whether the kitchen would make the same at the same price, however many of it."""
+        """Whether two lines are equal except for id and quantity."""
         return (
             self.name == other.name
             and self.size == other.size
@@ -108,7 +108,7 @@ class OrderLine(_Part):
         )
 
     def _made_of(self) -> tuple[object, ...]:
-        # In which order the parts of a combo were named makes no difference.
+        # The order of a combo's parts does not matter.
         parts = sorted(
             self.parts, key=lambda part: (part.name, part.size or "", part.modifications)
         )
@@ -123,9 +123,9 @@ class Fulfilment(_Part):
 
     Args:
         when: The time asked for, aware; ``None`` means as soon as possible.
-        ready_at: The time promised, stamped when it was set, read back and placed.
-        fee: What bringing it costs.
-        minimum: The least a delivery must come to.
+        ready_at: The promised time, updated when it is arranged, read back and placed.
+        fee: The delivery fee.
+        minimum: The minimum subtotal of a delivery.
     """
 
     kind: Literal["pickup", "delivery"]
@@ -137,7 +137,7 @@ class Fulfilment(_Part):
 
 
 class Coupon(_Part):
-    """A coupon on the order, as the menu's rule was when it was applied: a percentage or an amount."""
+    """A coupon on the order, with the menu's rule at the time it was added: a percentage or an amount."""
 
     code: str
     percent: Decimal | None = None
@@ -148,14 +148,14 @@ class Coupon(_Part):
 
 
 class Tip(_Part):
-    """A percentage, or an amount; a zero of either is an answer."""
+    """A tip as a percentage or an amount; 0 means that the guest declined."""
 
     percentage: Decimal | None = None
     amount: Cents | None = None
 
 
 class Note(_Part):
-    """A word to the restaurant that belongs to no line."""
+    """A note to the restaurant that belongs to no line."""
 
     id: str
     title: str
@@ -181,10 +181,10 @@ class Terms(_Part):
 
 
 class OrderState(_Part):
-    """The one order of a call. ``None`` means "not asked yet"; 0 and "" are answers.
+    """The order of a call. ``None`` means "not asked yet"; 0 and "" are answers.
 
     Args:
-        lines_given: How many line ids were ever given out, so that none is given twice.
+        lines_given: The number of line ids assigned so far; ids are never reused.
         times: When each part was set and last changed, by the names that commands touch.
     """
 
@@ -211,7 +211,7 @@ class OrderState(_Part):
     notes: tuple[Note, ...] = ()
     allergies: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
-    """What fell out when the menu changed, until the guest has changed something since."""
+    """The names of lines that a changed menu has removed, until the next change of the order."""
 
     feedback_rating: int | None = None
     feedback_comment: str | None = None

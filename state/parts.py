@@ -1,4 +1,4 @@
-"""The parts of an order that writers can get in each other's way on, by name."""
+"""The named parts of an order, by which conflicts between writers are detected."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -25,20 +25,20 @@ _last: dict[int, tuple["ref[OrderState]", "ref[OrderState]", tuple[str, ...]]] =
 
 
 def changed_parts(before: OrderState, after: OrderState) -> tuple[str, ...]:
-    """Name what differs between two states of one order: ``lines/L1``, ``customer``, ``stage``."""
+    """Return the parts that differ between two states of an order: ``lines/L1``, ``customer``, ``stage``."""
     if (found := _last.get(id(after))) is not None and found[0]() is before and found[1]() is after:
         return found[2]
     return tuple(_changed(before, after))
 
 
 def note_parts(before: OrderState, after: OrderState, parts: tuple[str, ...]) -> None:
-    """Keep what ``changed_parts`` will be asked next: a change is named when it is made and when it counts."""
+    """Cache the result for the next call of ``changed_parts`` with the same states."""
     _last.clear()
     _last[id(after)] = ref(before), ref(after), parts
 
 
 def read_back_again(parts: tuple[str, ...]) -> bool:
-    """Whether a change of these parts undoes what the guest has heard or confirmed."""
+    """Whether an order has to be read back again after a change of these parts."""
     return any(part.partition("/")[0] in (LINES, FULFILMENT, COUPONS) for part in parts)
 
 
@@ -47,7 +47,7 @@ def times_after(
 ) -> dict[str, Times]:
     """Return when each part was set and last changed, once ``after`` has followed ``before``.
 
-    Notes carry their own times; lines that are gone leave none.
+    Notes have times of their own; those of removed lines are dropped.
     """
     times = dict(before.times)
     for part in parts:
@@ -115,7 +115,7 @@ def _feedback(order: OrderState) -> tuple[int | None, str | None]:
 
 
 def _asked_for(fulfilment: Fulfilment | None) -> tuple[object, ...]:
-    """Leave out the time promised: it moves with the clock and is not chosen by the guest."""
+    """Return the fulfilment without the promised time, which changes with the clock."""
     if fulfilment is None:
         return ()
     asked = fulfilment

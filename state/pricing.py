@@ -1,4 +1,4 @@
-"""From lines, coupons, fees and tip to what the guest pays: pure, and from the order alone."""
+"""Computes the bill of an order from its lines, coupons, fees and tip; pure, without the menu."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from state.money import Cents, percent_of, rounded, split
 from state.order import Coupon, OrderLine, OrderState, Terms
 
 DELIVERY = "delivery"
-"""The code of the fee for bringing the food."""
+"""The code of the delivery fee."""
 
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """Something taken off or put on, always above 0."""
+    """A discount or a fee; the amount is above 0."""
 
     code: str
     name: str
@@ -23,15 +23,15 @@ class Charge:
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """What an order comes to.
+    """The bill of an order.
 
     Args:
-        subtotal: All lines, before anything is taken off.
-        discounts: What the coupons take off.
-        fees: What is put on beside the food.
-        tax: The tax; already within the prices where ``tax_added`` is false.
-        tax_added: Whether the tax comes on top.
-        tip: What the guest adds.
+        subtotal: The sum of all lines before discounts.
+        discounts: The discounts of the coupons.
+        fees: The fees.
+        tax: The tax; included in the prices if ``tax_added`` is false.
+        tax_added: Whether the tax is added to the prices.
+        tip: The tip.
     """
 
     subtotal: Cents
@@ -43,18 +43,18 @@ class Bill:
 
     @property
     def discount(self) -> Cents:
-        """All discounts together."""
+        """The sum of all discounts."""
         return Cents(sum(charge.amount for charge in self.discounts))
 
     @property
     def before_tip(self) -> Cents:
-        """What there is to pay without a tip."""
+        """The total without the tip."""
         fees = sum(charge.amount for charge in self.fees)
         return Cents(self.subtotal - self.discount + fees + (self.tax if self.tax_added else 0))
 
     @property
     def total(self) -> Cents:
-        """What there is to pay."""
+        """The total to be paid."""
         return Cents(self.before_tip + self.tip)
 
 
@@ -62,9 +62,9 @@ _bills: dict[int, tuple["ref[OrderState]", Bill]] = {}
 
 
 def price(order: OrderState) -> Bill:
-    """Compute what an order comes to.
+    """Compute the bill of an order.
 
-    An order never changes, so each one is computed once and its bill kept for as long as it lives.
+    Orders are immutable, so the bill is cached as long as the order object exists.
     """
     place = id(order)
     known = _bills.get(place)
@@ -76,13 +76,13 @@ def price(order: OrderState) -> Bill:
 
 
 def most_tip(order: OrderState, percentage: Decimal) -> Cents:
-    """Return the amount a percentage of tip would come to on this order."""
+    """Return a tip of this percentage as an amount."""
     bill = price(order)
     return _percentage_tip(percentage, bill.subtotal, bill.before_tip, order.terms)
 
 
 def _reckon(order: OrderState) -> Bill:
-    # In the order of their ids: the largest remainders then fall the same way however lines are listed.
+    # Sorted by id, so that the rounding does not depend on the order of the lines.
     lines = sorted(order.order_items, key=_line_number)
     totals = [line.line_total for line in lines]
     subtotal = Cents(sum(totals))
@@ -102,9 +102,9 @@ def _line_number(line: OrderLine) -> tuple[int, str]:
 def _taken_off(
     coupons: Sequence[Coupon], subtotal: Cents, totals: Sequence[Cents]
 ) -> tuple[tuple[Charge, ...], list[int]]:
-    """Return what each coupon takes off, and what is left of each line.
+    """Return the discount of each coupon, and the discounted total of each line.
 
-    Every percentage is one of the subtotal; percentages come before amounts; nothing falls below 0.
+    Percentages are computed from the subtotal and before amounts; no total falls below 0.
     """
     discounts: list[Charge] = []
     nets: list[int] = list(totals)
@@ -136,11 +136,11 @@ def _fees(order: OrderState) -> tuple[Charge, ...]:
 
 
 def _tax(lines: Sequence[OrderLine], nets: Sequence[int], terms: Terms) -> Cents:
-    """The tax on what is left of the lines, rounded once for each rate or once for each line."""
+    """The tax on the discounted lines, rounded once per rate or once per line."""
     by_rate: dict[str, int] = {}
     tax = 0
     for line, net in zip(lines, nets, strict=True):
-        # Nearly every line is taxed at one rate; only a combo can have several.
+        # The common case is one rate; only a combo can have several.
         weights = [share.weight for share in line.taxes]
         shares = split(net, weights) if len(weights) > 1 else [Cents(net)] * len(weights)
         for share, taxed in zip(line.taxes, shares, strict=True):

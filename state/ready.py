@@ -1,4 +1,4 @@
-"""When an order is for and when it will be ready, from the guest's wish, the clock and the restaurant's hours."""
+"""Computes the time an order is for and when it will be ready."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -16,24 +16,26 @@ from state.money import Cents
 from state.order import Fulfilment, OrderState
 
 PATIENCE = timedelta(minutes=30)
-"""How much later than it was read back an order may become ready without being read back again."""
+"""How much the promised time may slip after the read-back before the order is read back again."""
 
 _AT_ONCE = frozenset({"asap", "now", "as soon as possible"})
 _DAY_ONLY = re.compile(r"\d{4}-?\d\d-?\d\d|\d{4}-?W\d\d(-?\d)?")
 
 
 def order_time(order: OrderState, context: OrderContext) -> datetime:
-    """Return the time an order is for: the one the guest asked for, else the earliest possible.
+    """Return the time an order is for: the requested one, or else the earliest possible.
 
     Raises:
         NotPossible: The restaurant never opens again.
     """
-    fulfilment, house = order.fulfilment, context.menu.restaurant
+    fulfilment, restaurant = order.fulfilment, context.menu.restaurant
     if fulfilment is not None and fulfilment.when is not None:
         return fulfilment.when
     if fulfilment is not None:
-        return earliest(house, fulfilment.kind, context.now())
-    return earliest(house, "delivery" if house.pickup is None else "pickup", context.now())
+        return earliest(restaurant, fulfilment.kind, context.now())
+    return earliest(
+        restaurant, "delivery" if restaurant.pickup is None else "pickup", context.now()
+    )
 
 
 def arranged(
@@ -43,29 +45,28 @@ def arranged(
     order: OrderState,
     context: OrderContext,
 ) -> Fulfilment:
-    """Arrange with the restaurant how and when the guest of this order gets the food.
+    """Make the fulfilment of an order, if the restaurant offers it.
 
-    A delivery may be arranged before its address is known; it is then asked for before the order is
-    read back.
+    A delivery can be arranged without an address, which is then required before the read-back.
 
     Raises:
-        NotPossible: The restaurant does not offer it, not there, or not then.
-        NotValid: The time is none.
-        Missing: The address has no postcode, and the restaurant has to know it.
-        NotServed: Something on the order is not served at that time.
+        NotPossible: The restaurant does not offer it, or not at that address or time.
+        NotValid: The time is not valid.
+        Missing: The address has no postcode, and the restaurant needs one.
+        NotServed: An item on the order is not served at that time.
     """
-    house = context.menu.restaurant
-    lead_time(house, kind)
+    restaurant = context.menu.restaurant
+    lead_time(restaurant, kind)
     if isinstance(when, str):
-        when = moment_of(when, house)
+        when = moment_of(when, restaurant)
     if when is not None:
-        when = in_time(house, kind, when, context.now())
-    delivery = house.delivery if kind == "delivery" else None
+        when = in_time(restaurant, kind, when, context.now())
+    delivery = restaurant.delivery if kind == "delivery" else None
     fulfilment = Fulfilment(
         kind=kind,
         when=when,
-        address=_address(address, house) if delivery is not None else None,
-        ready_at=when if when is not None else earliest(house, kind, context.now()),
+        address=_address(address, restaurant) if delivery is not None else None,
+        ready_at=when if when is not None else earliest(restaurant, kind, context.now()),
         fee=delivery.fee if delivery is not None else Cents(0),
         minimum=delivery.minimum if delivery is not None else Cents(0),
     )
@@ -74,10 +75,10 @@ def arranged(
 
 
 def read_in_time(order: OrderState, context: OrderContext) -> Fulfilment | None:
-    """Return the fulfilment with the time that can be promised now, everything on it served then.
+    """Return the fulfilment with the time that can be promised now, at which all items are served.
 
     Raises:
-        OrderError: The time asked for has become impossible, or a dish is not served then.
+        OrderError: The requested time has become impossible, or an item is not served then.
     """
     fulfilment = order.fulfilment
     if fulfilment is None:
@@ -87,12 +88,12 @@ def read_in_time(order: OrderState, context: OrderContext) -> Fulfilment | None:
 
 
 def placed_in_time(order: OrderState, context: OrderContext) -> Fulfilment | None:
-    """Return the fulfilment with the time at which the kitchen will be ready, placed now.
+    """Return the fulfilment with the promised time if the order is placed now.
 
     Raises:
-        Missing: It would be so much later than the guest was told that they have to agree first.
-        NotPossible: The time asked for cannot be met any more.
-        NotValid: It is past.
+        Missing: The time has slipped by more than ``PATIENCE``, so the guest has to agree first.
+        NotPossible: The requested time is no longer possible.
+        NotValid: The requested time is past.
     """
     fulfilment = order.fulfilment
     if fulfilment is None:
@@ -109,13 +110,13 @@ def placed_in_time(order: OrderState, context: OrderContext) -> Fulfilment | Non
     )
 
 
-def moment_of(text: str, house: Restaurant, field: str = "when") -> datetime | None:
-    """Read a time as it is written for machines; without an offset it is the restaurant's.
+def moment_of(text: str, restaurant: Restaurant, field: str = "when") -> datetime | None:
+    """Parse a time in ISO 8601; without an offset it is the restaurant's local time.
 
     ``None`` means as soon as possible.
 
     Raises:
-        NotValid: It is no time, only a day, or one that the change of clocks leaves out.
+        NotValid: It is not a time, is only a day, or is skipped by the change to daylight saving time.
     """
     if text.strip().casefold() in _AT_ONCE:
         return None
@@ -124,9 +125,9 @@ def moment_of(text: str, house: Restaurant, field: str = "when") -> datetime | N
     try:
         moment = datetime.fromisoformat(text.strip()).replace(microsecond=0)
         if moment.tzinfo is not None:
-            return moment.astimezone(house.zone)
-        local = moment.replace(tzinfo=house.zone)
-        shown = local.astimezone(UTC).astimezone(house.zone)
+            return moment.astimezone(restaurant.zone)
+        local = moment.replace(tzinfo=restaurant.zone)
+        shown = local.astimezone(UTC).astimezone(restaurant.zone)
     except (ValueError, OverflowError):
         raise _no_time(
             "This is not a time as 2026-11-20T19:30 is one.", field, "not_a_time"
@@ -137,10 +138,10 @@ def moment_of(text: str, house: Restaurant, field: str = "when") -> datetime | N
 
 
 def _promise(fulfilment: Fulfilment, context: OrderContext) -> datetime:
-    house = context.menu.restaurant
+    restaurant = context.menu.restaurant
     if fulfilment.when is None:
-        return earliest(house, fulfilment.kind, context.now())
-    return in_time(house, fulfilment.kind, fulfilment.when, context.now())
+        return earliest(restaurant, fulfilment.kind, context.now())
+    return in_time(restaurant, fulfilment.kind, fulfilment.when, context.now())
 
 
 def _refuse_unserved(order: OrderState, context: OrderContext) -> None:
@@ -152,11 +153,13 @@ def _refuse_unserved(order: OrderState, context: OrderContext) -> None:
                 kitchen.refuse_unserved(item)
 
 
-def _address(address: str | None, house: Restaurant) -> str | None:
-    """Return the address if the restaurant delivers there."""
+def _address(address: str | None, restaurant: Restaurant) -> str | None:
+    """Return the address, if the restaurant delivers there."""
     if not address:
         return None
-    postcodes: tuple[str, ...] = house.delivery.postcodes if house.delivery is not None else ()
+    postcodes: tuple[str, ...] = (
+        restaurant.delivery.postcodes if restaurant.delivery is not None else ()
+    )
     if not postcodes:
         return address
     found, has_postcode = postcode_in(address, postcodes)
@@ -175,7 +178,7 @@ def _address(address: str | None, house: Restaurant) -> str | None:
         " Offer pickup.",
         what="delivery",
         why="outside_area",
-        possible=["pickup"] if house.pickup is not None else [],
+        possible=["pickup"] if restaurant.pickup is not None else [],
         postcodes=possible,
     )
 

@@ -1,7 +1,7 @@
-"""The stages of an order: what may follow what, and the conditions that agents and clients both ask.
+"""The stages of an order, their transitions, and the conditions of commands and handoffs.
 
-A condition answers with nothing when it holds, else with the error that says what is missing. It never
-raises; a command raises what its condition answers.
+A condition returns ``None`` if it holds, or else the error that names the missing data or step. It never
+raises; a command raises the error of its condition.
 """
 
 from collections.abc import Mapping
@@ -23,16 +23,16 @@ FOLLOWS: Mapping[Stage, frozenset[Stage]] = {
     Stage.CANCELLED: frozenset(),
     Stage.FAILED: frozenset(),
 }
-"""What may follow what. Forward only once the kitchen has it."""
+"""The stages that can follow each stage. From ``placed`` on, an order only moves forward."""
 
 ORDERING = frozenset({Stage.OPEN, Stage.REVIEW, Stage.CONFIRMED})
-"""Before the kitchen has it: the guest may change everything."""
+"""The stages before the order is placed, in which the guest can change everything."""
 
-IN_THE_HOUSE = frozenset({Stage.PLACED, Stage.ACCEPTED, Stage.PREPARING, Stage.READY})
-"""The kitchen has it and is not done."""
+IN_THE_KITCHEN = frozenset({Stage.PLACED, Stage.ACCEPTED, Stage.PREPARING, Stage.READY})
+"""The stages in which the kitchen has the order and has not completed it."""
 
 ENDED = frozenset({Stage.COMPLETED, Stage.CANCELLED, Stage.FAILED})
-"""Nothing follows any more."""
+"""The final stages."""
 
 _WHERE = {
     Stage.OPEN: "still being taken",
@@ -49,26 +49,26 @@ _WHERE = {
 
 
 def may_follow(order: OrderState, stage: Stage) -> OrderError | None:
-    """Whether an order may go on to a stage."""
+    """Whether an order can move to a stage."""
     if stage in FOLLOWS[order.stage]:
         return None
     return wrong_stage(order, f"It cannot become {stage.value} from there.")
 
 
 def can_order(order: OrderState) -> OrderError | None:
-    """Whether lines, guest, fulfilment, coupons, tip and payment may still change."""
+    """Whether lines, contact data, fulfilment, coupons, tip and payment can still change."""
     if order.stage in ORDERING:
         return None
     return wrong_stage(order, "It cannot be changed any more; call a person if it has to be.")
 
 
 def can_read_back(order: OrderState) -> OrderError | None:
-    """Whether the order is complete enough to be read back to the guest."""
+    """Whether the order has all that the read-back needs."""
     return can_order(order) or _missing(order, _to_be_complete(order)) or meets_minimum(order)
 
 
 def can_confirm(order: OrderState) -> OrderError | None:
-    """Whether the guest can say yes: the order was read back and nothing has changed since."""
+    """Whether the guest can confirm: the order was read back and has not changed since."""
     if order.stage in (Stage.REVIEW, Stage.CONFIRMED):
         return None
     if order.stage is Stage.OPEN:
@@ -77,12 +77,12 @@ def can_confirm(order: OrderState) -> OrderError | None:
 
 
 def can_reopen(order: OrderState) -> OrderError | None:
-    """Whether a read-back or confirmed order can go back to being taken."""
+    """Whether the order can be reopened: it was read back or confirmed."""
     return can_order(order)
 
 
 def can_pay(order: OrderState) -> OrderError | None:
-    """Whether it is time to settle how the guest pays: the order is confirmed and not placed."""
+    """Whether the payment method can be chosen now: the order is confirmed and not placed."""
     if order.stage is Stage.CONFIRMED:
         return None
     if order.stage in ORDERING:
@@ -91,7 +91,7 @@ def can_pay(order: OrderState) -> OrderError | None:
 
 
 def can_place(order: OrderState) -> OrderError | None:
-    """Whether the order can go to the kitchen: confirmed, and known how it will be paid."""
+    """Whether the order can be placed: it is confirmed and has a payment method."""
     if order.stage is Stage.PLACED:
         return None
     if order.stage is Stage.CONFIRMED:
@@ -104,24 +104,24 @@ def can_place(order: OrderState) -> OrderError | None:
 
 
 def can_cancel(order: OrderState) -> OrderError | None:
-    """Whether the guest may still cancel it."""
+    """Whether the guest can still cancel the order."""
     if order.stage in ORDERING:
         return None
-    if order.stage in IN_THE_HOUSE:
+    if order.stage in IN_THE_KITCHEN:
         return wrong_stage(order, "The kitchen has it: only a person can call it off now.")
     return wrong_stage(order, "There is nothing left to cancel.")
 
 
 def can_annotate(order: OrderState) -> OrderError | None:
-    """Whether notes and allergies can still reach the kitchen."""
-    if order.stage in ORDERING or order.stage in IN_THE_HOUSE:
+    """Whether the kitchen can still read new notes and allergies."""
+    if order.stage in ORDERING or order.stage in IN_THE_KITCHEN:
         return None
     return wrong_stage(order, "The kitchen would not see a note on it any more.")
 
 
 def can_give_feedback(order: OrderState) -> OrderError | None:
-    """Whether the guest can rate it: once it is placed."""
-    if order.stage in IN_THE_HOUSE or order.stage is Stage.COMPLETED:
+    """Whether the guest can rate the call: the order is placed."""
+    if order.stage in IN_THE_KITCHEN or order.stage is Stage.COMPLETED:
         return None
     if order.stage in ORDERING:
         return wrong_stage(order, "Feedback is asked for once the order is placed.")
@@ -129,7 +129,7 @@ def can_give_feedback(order: OrderState) -> OrderError | None:
 
 
 def meets_minimum(order: OrderState) -> OrderError | None:
-    """Whether a delivery comes to enough to be brought."""
+    """Whether a delivery reaches the minimum subtotal."""
     fulfilment = order.fulfilment
     subtotal = price(order).subtotal
     if fulfilment is None or fulfilment.kind != "delivery" or subtotal >= fulfilment.minimum:
@@ -147,11 +147,10 @@ def meets_minimum(order: OrderState) -> OrderError | None:
 
 
 def needs(order: OrderState) -> tuple[str, ...]:
-    """What is still missing for the next step, in the order a waiter asks for it.
+    """Return the data and steps missing for the next stage, in the order in which a waiter asks for them.
 
     ``items``, ``fulfilment``, ``address``, ``minimum``, ``name``, ``read_back`` · ``confirmation`` ·
-    ``payment``, ``tip``, ``placing`` · ``rating``. The name and the tip are asked for, but the guest need not
-    give them: an answer of nothing ("", 0) is one.
+    ``payment``, ``tip``, ``placing`` · ``rating``. The guest can decline to give a name or a tip: "" and 0 are answers.
     """
     match order.stage:
         case Stage.OPEN:
@@ -173,7 +172,7 @@ def needs(order: OrderState) -> tuple[str, ...]:
 
 
 def wrong_stage(order: OrderState, more: str) -> WrongStage:
-    """Say which stage the order is in and why that does not allow what was asked."""
+    """Make the refusal of a command in the present stage."""
     return WrongStage(
         f"The order is {_WHERE[order.stage]}. {more}",
         stage=order.stage.value,

@@ -1,10 +1,10 @@
-"""Times as they are said to a guest."""
+"""Renders times for speech."""
 
 from datetime import datetime
 
 
 def said_time(at: datetime, now: datetime) -> str:
-    """Say a time the way a waiter would, seen from now.
+    """Render a time as a waiter says it, relative to now.
 
     >>> from datetime import timezone
     >>> now = datetime(2026, 11, 20, 19, 0, tzinfo=timezone.utc)
@@ -14,8 +14,8 @@ def said_time(at: datetime, now: datetime) -> str:
     ('on Tuesday at 12:05 am', 'on Monday, November 30 at 7 pm')
 
     Args:
-        at: The time to say, aware.
-        now: The present time, aware; its zone is the one to say it in.
+        at: The time, aware.
+        now: The present time, aware; the result is in its time zone.
     """
     at = at.astimezone(now.tzinfo)
     days = (at.date() - now.date()).days

@@ -1,4 +1,4 @@
-"""Which tips the restaurant takes."""
+"""Checks tips against the restaurant's limit."""
 
 from state.context import OrderContext
 from state.errors import OverLimit
@@ -8,9 +8,9 @@ from state.pricing import most_tip
 
 
 def acceptable_tip(tip: Tip | None, order: OrderState, context: OrderContext) -> OverLimit | None:
-    """Whether a tip is within what the restaurant takes on this order.
+    """Whether a tip is within the restaurant's limit for this order.
 
-    An amount cannot be judged before anything is ordered; it is judged again when the order is read back.
+    An amount cannot be checked on an empty order; it is checked again at the read-back.
     """
     if tip is None:
         return None

@@ -1,6 +1,6 @@
-"""The order as everybody outside sees it: plain JSON, every key always there, ``null`` for unknown.
+"""The public view of an order: plain JSON with every key present, ``null`` for unknown.
 
-The forms are what is rendered here, what is sent, and what the RPC contract says of it.
+The same types describe the rendered view, the payloads, and the RPC contract.
 """
 
 import json
@@ -19,7 +19,7 @@ from state.order import Channel, Fulfilment, Note, OrderLine, OrderState, Stage
 from state.pricing import Bill, Charge, price
 
 LARGEST_VIEW = 14_500
-"""How many bytes an order's view may take: old clients get no reply above 15,360."""
+"""The largest view, in bytes: older clients accept no reply above 15,360."""
 
 Amount = Annotated[int, Field(description="Money in the currency's smallest unit.")]
 Iso = Annotated[str, Field(description="ISO 8601 with its offset.")]
@@ -142,12 +142,12 @@ class OrderView(TypedDict):
 
 
 def view(order: OrderState, version: int, speaker: str | None) -> dict[str, JsonValue]:
-    """Show an order to a page, a terminal or a kitchen.
+    """Render the view of an order.
 
     Args:
         order: The order.
         version: Its version.
-        speaker: The agent that speaks, shown as ``active_agent``.
+        speaker: The active agent, rendered as ``active_agent``.
     """
     bill = price(order)
     seen: OrderView = {
@@ -186,7 +186,7 @@ def view(order: OrderState, version: int, speaker: str | None) -> dict[str, Json
 
 
 def summary(order: OrderState) -> str:
-    """Say in one line what is on the order and what it comes to."""
+    """Render the items and the total in one line."""
     if not order.order_items:
         return "No items ordered yet"
     items = ", ".join(f"{line.quantity}x {line.name}" for line in order.order_items)
@@ -194,7 +194,7 @@ def summary(order: OrderState) -> str:
 
 
 def line_view(order: OrderState, line: OrderLine) -> LineView:
-    """Show one line of an order."""
+    """Render one line."""
     return {
         "id": line.id,
         "name": line.name,
@@ -213,7 +213,7 @@ def line_view(order: OrderState, line: OrderLine) -> LineView:
 
 
 def note_view(note: Note) -> NoteView:
-    """Show one note."""
+    """Render one note."""
     return {
         "id": note.id,
         "title": note.title,
@@ -224,7 +224,7 @@ def note_view(note: Note) -> NoteView:
 
 
 def fulfilment_view(fulfilment: Fulfilment) -> FulfilmentView:
-    """Show how and when the guest gets the food."""
+    """Render the fulfilment."""
     return {
         "kind": fulfilment.kind,
         "when": _iso(fulfilment.when),
@@ -234,19 +234,19 @@ def fulfilment_view(fulfilment: Fulfilment) -> FulfilmentView:
 
 
 def fits_in_a_reply(order: OrderState) -> bool:
-    """Whether the view stays below what a client can be sent in one piece."""
+    """Whether the view fits in one reply to a client."""
     if _at_most(order) <= LARGEST_VIEW:
         return True
-    # Two versions of text may differ in their digits and in who speaks: counted at their widest.
+    # The version and the active agent vary, so count their widest forms.
     seen = view(order, 10**9, "x" * 40)
     text = json.dumps(seen, ensure_ascii=False, separators=(",", ":"))
     return len(text.encode("utf-8", "replace")) <= LARGEST_VIEW
 
 
 def _at_most(order: OrderState) -> int:
-    """Return an upper bound of the view's bytes, at a tenth of what the view costs.
+    """Return an upper bound of the view's size in bytes, ten times faster than rendering it.
 
-    A character takes at most four bytes; what else is in a form follows from its keys.
+    A character takes at most four bytes; the rest of a form depends only on its keys.
     """
     size = _ORDER + _NOTE * len(order.notes) + _LINE * len(order.order_items)
     letters = len(order.order_id) + len(order.restaurant_id) + len(order.order_number)
@@ -255,7 +255,7 @@ def _at_most(order: OrderState) -> int:
         letters += len(text or "")
     for coupon in order.coupons:
         size += _CHARGE
-        letters += 4 * len(coupon.code)  # in the list, and as a charge's code, name and key
+        letters += 4 * len(coupon.code)  # in the list, and in the charge's code, name and key
     size += len(order.order_items) * most_met(order.allergies)
     for line in order.order_items:
         letters += 2 * len(line.name) + len(line.size or "") + len(line.note or "")
@@ -273,18 +273,18 @@ def _at_most(order: OrderState) -> int:
 def _chosen_at_most(chosen: Sequence[Chosen]) -> int:
     size = 0
     for one in chosen:
-        # "other half" and a count may be beside the name and the amount.
+        # "other half" and a count may precede the name.
         size += 2 * _WIDEST + 4 * (len(one.called or one.name) + len(one.amount or ""))
     return size
 
 
 def _frame(*forms: Any) -> int:
-    """Return the most bytes that forms take apart from their texts and lists."""
+    """Return the maximum size of forms without their texts and lists, in bytes."""
     return sum(len(key) + 4 + _WIDEST for form in forms for key in form.__annotations__)
 
 
 _WIDEST = 20
-"""The most bytes of a number, an amount as text, ``null``, half a time, or the signs around a text."""
+"""The maximum size of a number, an amount as text, ``null``, half a time, or a text's quotes, in bytes."""
 _PART = _frame(PartView)
 _LINE = _frame(LineView, LineAmounts) + 2 * _WIDEST  # its place in the summary and the display
 _NOTE = _frame(NoteView) + 2 * _WIDEST

@@ -1,4 +1,4 @@
-"""What goes over the wire of an order and its menu; every application's forms are in ``rpc.page``."""
+"""The wire forms of the menu; those that every application has are in ``rpc.page``."""
 
 from rpc.wire.menu import (
     ChoiceView,

@@ -1,4 +1,4 @@
-"""Every change there is of an order, as typed commands."""
+"""All changes of an order, as typed commands."""
 
 from typing import Annotated, TypeAlias
 
@@ -58,10 +58,10 @@ GuestCommand: TypeAlias = (
     | GiveFeedback
     | CallPerson
 )
-"""What a guest can do, by agent or by page."""
+"""The guest's commands, from an agent or a page."""
 
 StaffCommand: TypeAlias = AcceptOrder | StartPreparing | MarkReady | CompleteOrder | RefuseOrder
-"""What the restaurant can do."""
+"""The restaurant's commands."""
 
 GUEST_COMMANDS: frozenset[type[OrderCommand]] = frozenset(GuestCommand.__args__)
 STAFF_COMMANDS: frozenset[type[OrderCommand]] = frozenset(StaffCommand.__args__)

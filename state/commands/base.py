@@ -1,4 +1,4 @@
-"""What every command of an order has in common: what follows from a change, and how big it may get."""
+"""The base of an order's commands: the consequences of a change, and the limits of an order."""
 
 from abc import abstractmethod
 from typing import Annotated, ClassVar, NoReturn
@@ -16,7 +16,7 @@ from state.shared import Command
 from state.view import fits_in_a_reply
 
 Count = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
-"""A number of pieces. The restaurant's limit is in the menu and is said as ``over_limit``."""
+"""A number of pieces. The restaurant's own limit is in the menu; exceeding it raises ``OverLimit``."""
 
 LineId = Annotated[Words, Field(description="The line's id as the order shows it, such as L1.")]
 
@@ -24,20 +24,20 @@ LineId = Annotated[Words, Field(description="The line's id as the order shows it
 class OrderCommand(Command[OrderState, OrderContext]):
     """A change of an order.
 
-    A subclass says in ``change`` what it does. From that follows here what always follows: an order that
-    was read back or confirmed goes back to open when its lines, coupons or fulfilment come out different,
-    and nothing grows beyond what the restaurant takes and a client can be sent.
+    A subclass implements ``change``; the consequences of every change are added here. An order that was read
+    back or confirmed is reopened if its lines, coupons or fulfilment have changed, and an order cannot exceed
+    the restaurant's limits or the size of a reply to a client.
     """
 
     within_limits: ClassVar[bool] = True
-    """Whether it is refused when the order grows beyond the limits; a step of the kitchen never is."""
+    """Whether the limits apply; they do not apply to the kitchen's steps."""
 
     @abstractmethod
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
-        """Return the order as the command leaves it."""
+        """Return the order with this change, without its consequences."""
 
     def apply(self, state: OrderState, context: OrderContext) -> OrderState:
-        """Return the order after this change and what follows from it.
+        """Return the order after this change and its consequences.
 
         Raises:
             OrderError: The rules do not allow it.
@@ -59,21 +59,21 @@ class OrderCommand(Command[OrderState, OrderContext]):
         return after
 
     def changes(self, before: OrderState, after: OrderState) -> tuple[str, ...]:
-        """Name exactly the parts that came out different."""
+        """Name exactly the parts that have changed."""
         return changed_parts(before, after)
 
 
 def ensure(refusal: OrderError | None) -> None:
-    """Raise what a condition answers, if it answers anything."""
+    """Raise the error of a condition that does not hold."""
     if refusal is not None:
         raise refusal
 
 
 def line_of(order: OrderState, line_id: str) -> OrderLine:
-    """Return the line of this id.
+    """Return the line with this id.
 
     Raises:
-        NotFound: There is none (any more).
+        NotFound: The order has no such line, or no longer.
     """
     line = order.line(line_id.strip().upper())
     if line is None:
@@ -82,7 +82,7 @@ def line_of(order: OrderState, line_id: str) -> OrderLine:
 
 
 def not_found(kind: str, wanted: str, possible: list[str]) -> NoReturn:
-    """Say that the order has no such thing, and which ones it has."""
+    """Raise ``NotFound`` with the ids that the order has."""
     there = f"There are: {', '.join(possible)}." if possible else "There is none."
     raise NotFound(
         f"The order has no {kind} {wanted!r}. {there}", kind=kind, id=wanted, possible=[*possible]
@@ -94,7 +94,7 @@ def _was_read(order: OrderState) -> bool:
 
 
 def _may_exceed(order: OrderState, most: int) -> bool:
-    """Whether it is worth reckoning the total: no tax doubles a price."""
+    """Whether the total may exceed the limit, by a quick upper bound: no tax doubles a price."""
     fee = order.fulfilment.fee if order.fulfilment is not None else 0
     return 2 * sum([line.unit_price * line.quantity for line in order.order_items]) + fee > most
 

@@ -38,11 +38,11 @@ class SetCustomer(OrderCommand):
         return self
 
     def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Rely on the guest's particulars."""
+        """Return the guest's contact data."""
         return ("customer",)
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
-        """Replace what is given."""
+        """Replace the given fields."""
         ensure(can_order(order))
         update: dict[str, str] = {}
         if self.name is not None:
@@ -66,11 +66,11 @@ class AddAllergy(OrderCommand):
     ]
 
     def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Rely on nothing."""
+        """Return no parts: it never conflicts."""
         return ()
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
-        """Keep it once, however often it is said."""
+        """Add it, unless it is noted already."""
         ensure(can_annotate(order))
         if self.name.casefold() in (allergy.casefold() for allergy in order.allergies):
             return order
@@ -85,7 +85,7 @@ class AddNote(OrderCommand):
     content: Annotated[Paragraph, Field(description="The note itself.")]
 
     def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Rely on nothing."""
+        """Return no parts: it never conflicts."""
         return ()
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
@@ -117,11 +117,11 @@ class ChangeNote(OrderCommand):
         return self
 
     def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Rely on this note."""
+        """Return this note."""
         return (f"notes/{_note(state, self.note_id).id}",)
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
-        """Replace what is given."""
+        """Replace the given fields."""
         ensure(can_annotate(order))
         note = _note(order, self.note_id)
         changed = note.model_copy(
@@ -142,11 +142,11 @@ class RemoveNote(OrderCommand):
     note_id: NoteId
 
     def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Rely on this note."""
+        """Return this note."""
         return (f"notes/{_note(state, self.note_id).id}",)
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
-        """Drop it."""
+        """Remove it."""
         ensure(can_annotate(order))
         note = _note(order, self.note_id)
         return order.model_copy(
@@ -176,11 +176,11 @@ class GiveFeedback(OrderCommand):
         return self
 
     def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Rely on the rating so far; words are added and undo nothing."""
+        """Return the rating, if it changes; a comment is only added to earlier ones."""
         return ("feedback",) if self.rating is not None else ()
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
-        """Take the last rating; add the comment to what was said before."""
+        """Replace the rating; add the comment to earlier ones."""
         ensure(can_give_feedback(order))
         update: dict[str, object] = {}
         if self.rating is not None:
@@ -202,11 +202,11 @@ class CallPerson(OrderCommand):
     reason: Annotated[Line, Field(description="Why, in a few words for the staff.", min_length=1)]
 
     def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Rely on nothing."""
+        """Return no parts: it never conflicts."""
         return ()
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
-        """Raise the flag that staff see."""
+        """Set the flag that staff see."""
         return order.model_copy(update={"person_wanted": True, "person_reason": self.reason})
 
 

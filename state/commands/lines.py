@@ -73,11 +73,11 @@ class AddItem(OrderCommand):
     note: Note | None = None
 
     def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Rely on nothing: an addition conflicts with no other change."""
+        """Return no parts: an addition never conflicts."""
         return ()
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
-        """Put it on a line of its own, or raise the line that already has the same."""
+        """Add a line, or raise the quantity of an equal line."""
         ensure(can_order(order))
         line = _kitchen(order, context).line(
             self.name, self.size, self.modifications, _part_words(self.parts)
@@ -142,11 +142,11 @@ class ChangeItem(OrderCommand):
         return self
 
     def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Rely on this line."""
+        """Return this line."""
         return (f"lines/{line_of(state, self.line_id).id}",)
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
-        """Replace what is given, asking the menu again only for what it has a say in."""
+        """Replace the given fields; the menu is consulted only for those it determines."""
         ensure(can_order(order))
         old = line_of(order, self.line_id)
         line = old
@@ -198,11 +198,11 @@ class RemoveItem(OrderCommand):
     ] = None
 
     def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Rely on this line."""
+        """Return this line."""
         return (f"lines/{line_of(state, self.line_id).id}",)
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
-        """Lower the line's quantity, or drop the line."""
+        """Lower the line's quantity, or remove the line."""
         ensure(can_order(order))
         line = line_of(order, self.line_id)
         if self.quantity is None or self.quantity == line.quantity:

@@ -1,4 +1,4 @@
-"""The menu changed while an order was away: it is brought up to date when it is taken up again."""
+"""Re-prices a resumed order whose menu has changed in the meantime."""
 
 from typing import ClassVar, Literal
 
@@ -16,32 +16,32 @@ from state.ready import arranged, order_time
 
 
 class Reprice(OrderCommand):
-    """Bring an order's prices, taxes, coupons and fees up to the present menu.
+    """Update an order's prices, taxes, coupons and fees to the present menu.
 
-    What cannot be had any more drops out. An order that was confirmed keeps what was confirmed.
+    Lines that are no longer available are removed. A confirmed order stays as it is.
     """
 
     op: Literal["reprice"] = "reprice"
     within_limits: ClassVar[bool] = False
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
-        """Stamp everything anew; of the same menu only what an earlier release did not stamp."""
+        """Recompute everything; if the menu is the same, add only data that an earlier release lacked."""
         menu = context.menu
         if order.stage not in (Stage.OPEN, Stage.REVIEW):
             return order
         if order.menu_version == menu.version:
             return _with_what_is_held(order, menu)
-        house, told = menu.restaurant, price(order).total
+        restaurant, told = menu.restaurant, price(order).total
         fulfilment = _fulfilment(order, context)
         order = order.model_copy(
             update={
                 "menu_version": menu.version,
-                "currency": house.currency,
-                "terms": terms_of(house),
+                "currency": restaurant.currency,
+                "terms": terms_of(restaurant),
                 "fulfilment": fulfilment,
                 "tip": _tip(order, context),
                 "payment_method": order.payment_method
-                if order.payment_method in house.payment
+                if order.payment_method in restaurant.payment
                 else None,
             }
         )
@@ -55,13 +55,13 @@ class Reprice(OrderCommand):
         order = _with_coupons(
             order.model_copy(update={"order_items": lines, "gone": gone}), context
         )
-        # A new tax alone changes no line, but it does change what the guest was told.
+        # A new tax alone changes no line, but it changes the total that the guest was told.
         stage = order.stage if price(order).total == told else Stage.OPEN
         return order.model_copy(update={"stage": stage})
 
 
 def is_stale(order: OrderState, menu: Menu) -> bool:
-    """Whether something on an order was not stamped from this menu, and may still be."""
+    """Whether an order still follows the menu and has data that is not from this version of it."""
     if order.stage not in (Stage.OPEN, Stage.REVIEW):
         return False
     return order.menu_version != menu.version or any(
@@ -102,12 +102,12 @@ def _fulfilment(order: OrderState, context: OrderContext) -> Fulfilment | None:
 
 
 def _tip(order: OrderState, context: OrderContext) -> Tip | None:
-    tip, house = order.tip, context.menu.restaurant
+    tip, restaurant = order.tip, context.menu.restaurant
     if tip is None:
         return None
     if tip.percentage is not None:
-        return tip if tip.percentage <= house.tip.maximum else None
-    return tip if order.currency == house.currency else None
+        return tip if tip.percentage <= restaurant.tip.maximum else None
+    return tip if order.currency == restaurant.currency else None
 
 
 def _with_coupons(order: OrderState, context: OrderContext) -> OrderState:

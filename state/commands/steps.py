@@ -31,13 +31,13 @@ class ReadBack(OrderCommand):
     within_limits: ClassVar[bool] = False
 
     def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Rely on all that is read."""
+        """Return all parts that are read back."""
         return ("lines", "fulfilment", "coupons")
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
-        """Promise a time, and wait for the guest's yes."""
+        """Set the promised time and the stage ``review``."""
         ensure(can_read_back(order))
-        # It may have been within the limit of what was on the order then.
+        # The tip may have been within the limit of an earlier subtotal.
         ensure(acceptable_tip(order.tip, order, context))
         fulfilment = read_in_time(order, context)
         return order.model_copy(update={"stage": Stage.REVIEW, "fulfilment": fulfilment})
@@ -51,11 +51,11 @@ class ConfirmOrder(OrderCommand):
     within_limits: ClassVar[bool] = False
 
     def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Rely on all that was read, and on the reading itself."""
+        """Return all parts that were read back, and the stage."""
         return ("lines", "fulfilment", "coupons", "stage")
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
-        """Freeze the prices."""
+        """Set the stage ``confirmed``."""
         ensure(can_confirm(order))
         return order.model_copy(update={"stage": Stage.CONFIRMED})
 
@@ -71,11 +71,11 @@ class PlaceOrder(OrderCommand):
     within_limits: ClassVar[bool] = False
 
     def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Rely on all that the total is made of: its writer has to have seen it."""
+        """Return all parts of the total: the writer has to have seen them."""
         return ("lines", "fulfilment", "coupons", "tip")
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
-        """Promise the time; the kitchen has it from here on. A second time changes nothing."""
+        """Set the promised time and the stage ``placed``; a repeat changes nothing."""
         ensure(can_place(order))
         if order.stage is Stage.PLACED:
             return order
@@ -91,11 +91,11 @@ class ReopenOrder(OrderCommand):
     within_limits: ClassVar[bool] = False
 
     def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Rely on the stage."""
+        """Return the stage."""
         return ("stage",)
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
-        """Go back to open."""
+        """Set the stage ``open``."""
         ensure(can_reopen(order))
         return order.model_copy(update={"stage": Stage.OPEN})
 
@@ -108,11 +108,11 @@ class CancelOrder(OrderCommand):
     within_limits: ClassVar[bool] = False
 
     def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Rely on what would be lost."""
+        """Return the parts that a cancellation affects."""
         return ("lines", "fulfilment", "stage")
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
-        """End it; what was ordered stays to be seen."""
+        """Set the stage ``cancelled``; the lines are kept."""
         ensure(can_cancel(order))
         return order.model_copy(update={"stage": Stage.CANCELLED})
 
@@ -124,11 +124,11 @@ class _StaffStep(OrderCommand):
     to: ClassVar[Stage]
 
     def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Rely on the stage."""
+        """Return the stage."""
         return ("stage",)
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
-        """Go on to the next stage."""
+        """Set the next stage."""
         ensure(may_follow(order, self.to))
         return order.model_copy(update={"stage": self.to})
 
@@ -189,6 +189,6 @@ class RefuseOrder(_StaffStep):
     reason: Annotated[Line, Field(description="Why, as the guest may be told.", min_length=1)]
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
-        """End it, and keep why."""
+        """Set the stage ``failed``, and store the reason."""
         order = super().change(order, context)
         return order.model_copy(update={"ended_reason": self.reason})

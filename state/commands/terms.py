@@ -18,7 +18,7 @@ from state.tips import acceptable_tip
 
 
 def _as_number(value: object) -> object:
-    """Take a number as it was sent: no text, no truth value, nothing but finite."""
+    """Accept only a finite number: no text and no truth value."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         raise ValueError("has to be a number")
     return Decimal(str(value))
@@ -63,7 +63,7 @@ class SetFulfilment(OrderCommand):
     ] = None
 
     def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Rely on the fulfilment."""
+        """Return the fulfilment."""
         return ("fulfilment",)
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
@@ -87,7 +87,7 @@ class ApplyCoupon(OrderCommand):
     code: Code
 
     def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Rely on nothing: it is refused where it does not go together with what is there."""
+        """Return no parts: a coupon that cannot be combined with the present ones is refused."""
         return ()
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
@@ -109,11 +109,11 @@ class RemoveCoupon(OrderCommand):
     code: Code
 
     def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Rely on this coupon."""
+        """Return this coupon."""
         return (f"coupons/{_code_there(state, self.code)}",)
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
-        """Drop it."""
+        """Remove it."""
         ensure(can_order(order))
         code = _code_there(order, self.code)
         return order.model_copy(
@@ -147,7 +147,7 @@ class SetTip(OrderCommand):
         return self
 
     def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Rely on the tip."""
+        """Return the tip."""
         return ("tip",)
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
@@ -170,7 +170,7 @@ class ChoosePayment(OrderCommand):
     ]
 
     def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Rely on the payment."""
+        """Return the payment."""
         return ("payment",)
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:

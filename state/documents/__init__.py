@@ -1,4 +1,4 @@
-"""YAML files as people write them: values that know their lines, and faults that name them.
+"""Reads YAML files written by people: values with their line numbers, and faults that name the line.
 
 A framework package: it knows no application.
 """

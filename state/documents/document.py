@@ -1,8 +1,8 @@
-"""A YAML text as values that know their lines, each as it was written.
+"""Parses YAML into values with line numbers, without converting texts to other types.
 
-YAML would read ``17:30`` as a number of minutes, ``no`` as false and ``9.10`` as a float. A file means
-what is written, so nothing is converted here. The tree is built from the parser's events, because its own
-composer recurses in C and a few thousand open brackets would end the process.
+YAML would read ``17:30`` as a number of minutes, ``no`` as false and ``9.10`` as a float; here each stays a
+text. The tree is built from the parser's events, because the library's composer recurses in C: a few
+thousand open brackets would crash the process.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,7 +23,7 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class Text(str):
-    """A text as it was written, with its line; in quotes or a block it can be nothing but a text."""
+    """A text with its line number; a quoted or block text is never read as another type."""
 
     __slots__ = ("line", "quoted")
 
@@ -31,14 +31,14 @@ class Text(str):
     quoted: bool
 
     def __new__(cls, text: str, line: int, quoted: bool = False) -> "Text":
-        """Return the text with its line."""
+        """Make the text with its line number."""
         self = super().__new__(cls, text)
         self.line, self.quoted = line, quoted
         return self
 
 
 class Items(list["Value"]):
-    """A list with its line, and how many values are in it with its aliases put in."""
+    """A list with its line number, and the number of its values with aliases expanded."""
 
     __slots__ = ("line", "size")
 
@@ -48,7 +48,7 @@ class Items(list["Value"]):
 
 
 class Entries(dict[str, "Value"]):
-    """A mapping with its line and those of its keys, and how many values are in it as in ``Items``."""
+    """A mapping with its line number and those of its keys, and its number of values as in ``Items``."""
 
     __slots__ = ("line", "lines", "size")
 
@@ -58,15 +58,15 @@ class Entries(dict[str, "Value"]):
 
 
 Value: TypeAlias = Text | Items | Entries | None
-"""A value of a document, its line counted from 1; ``None`` where nothing is written."""
+"""A value of a document, with its line number from 1; ``None`` if it is empty."""
 
 
 def line_at(value: Value, steps: Iterable[int | str]) -> int:
-    """Return the line of what is found at the end of these steps, or as far as they lead.
+    """Return the line of the value at a path, or of the last part of the path that exists.
 
     Args:
-        value: Where to begin.
-        steps: Keys and places in lists; after ``[key]`` it is the line of the key before it.
+        value: The value where the path starts.
+        steps: Keys and list indexes; a last step ``[key]`` means the line of the key before it.
     """
     line = key_line = 1 if value is None else value.line
     for step in steps:
@@ -87,7 +87,7 @@ def read_text(path: Path) -> str:
     """Read the text of a YAML file.
 
     Raises:
-        DocumentFaults: There is no such file, or no text in it.
+        DocumentFaults: There is no such file, or it is not text.
     """
     source = str(path)
     try:
@@ -109,10 +109,10 @@ def read_text(path: Path) -> str:
 
 
 def read_document(text: str, source: str) -> tuple[Value, list[Fault]]:
-    """Read the one document of a text; duplicate keys and the like are reported beside it.
+    """Read the only document of a text; returns faults such as duplicate keys with it.
 
     Raises:
-        DocumentFaults: It is no YAML, or no document that a person would write.
+        DocumentFaults: It is not valid YAML, or exceeds the limits of size and nesting.
     """
     if len(text) > _MOST_CHARACTERS:
         raise DocumentFaults([Fault(source, 1, "the file is too large")])
@@ -149,7 +149,7 @@ def _line(event: Any) -> int:
 
 
 class _Builder:
-    """Builds the values from the events of the parser."""
+    """Builds the values from the parser's events."""
 
     def __init__(self, source: str) -> None:
         self.source = source

@@ -1,4 +1,4 @@
-"""All faults of a file at once, each with its place."""
+"""The faults of a file, all at once, each with its line."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from rapidfuzz import fuzz, process
 
 _ALIKE = 60.0
-"""How alike a misspelt word must be to one that is known before it is proposed, of 100."""
+"""How similar a misspelled word must be to a known one to suggest it, from 0 to 100."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing to put right: the file, the line, and what a person can do about it.
+    """One fault: the file, the line, and how to fix it.
 
     >>> str(Fault("menu.yaml", 12, "the price cannot be negative"))
     'menu.yaml:12: the price cannot be negative'
@@ -26,7 +26,7 @@ class Fault:
 
 
 class DocumentFaults(Exception):
-    """The file cannot be used: every fault that was found, in the order of the file."""
+    """The file cannot be used: all its faults, in the order of the file."""
 
     def __init__(self, faults: Iterable[Fault]) -> None:
         self.faults: tuple[Fault, ...] = tuple(sorted(dict.fromkeys(faults), key=lambda f: f.line))
@@ -34,7 +34,7 @@ class DocumentFaults(Exception):
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Propose the known word that a misspelt one resembles, as the end of a message, or nothing.
+    """Return a suggestion for a misspelled word, to append to a message; empty if no word is similar.
 
     >>> did_you_mean("alergens", ["allergens", "aliases"])
     ' - did you mean "allergens"?'

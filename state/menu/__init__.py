@@ -1,4 +1,4 @@
-"""The menu: what a restaurant offers, read from YAML, and what guests' words mean on it."""
+"""The menu: read from YAML, and matched with guests' words."""
 
 from state.documents.faults import Fault
 from state.menu.faults import MenuFaults

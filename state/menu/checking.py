@@ -1,4 +1,4 @@
-"""What can only be checked when a whole menu is read: names that collide, sizes that do not fit."""
+"""Checks a whole menu for faults between its parts: names that collide, sizes without a price."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def check(menu: "Menu", place: Place) -> None:
-    """Note every fault between the parts of a menu."""
+    """Record every fault between the parts of a menu."""
     dishes = [dish for section in menu.sections for dish in section.dishes]
     _check_names("dish or combo", [*dishes, *menu.combos], place)
     _check_names("section", menu.sections, place)
@@ -75,7 +75,7 @@ def _missing(sizes: Iterable[str | None], prices: Mapping[str | None, object]) -
 
 
 def _check_group_sizes(group: OptionGroup, place: Place, users: Sequence[Dish]) -> None:
-    """Find sizes that a choice has a price for and no dish with that choice comes in."""
+    """Find prices of choices for sizes that no dish with that choice has."""
     known = {size: None for dish in users for size in dish.sizes}
     for choice in group.choices if known else ():
         for size in choice.prices:
@@ -89,7 +89,7 @@ def _check_group_sizes(group: OptionGroup, place: Place, users: Sequence[Dish]) 
 
 
 def _check_said_alike(dish: Dish, place: Place, groups: Sequence[OptionGroup]) -> None:
-    """Find a choice whose name is also what another one is called when it is light, extra or left off."""
+    """Find choices whose name also means another choice with an amount, such as light or extra."""
     ways: dict[str, str] = {}
     for content in dish.contains:
         for word in (NO, LIGHT, EXTRA):

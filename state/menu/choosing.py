@@ -1,4 +1,4 @@
-"""What a guest's modifications mean on one dish, and what they cost."""
+"""Applies a guest's modifications to one dish, and prices them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from state.menu.words import stems
 from state.money import Cents
 
 _MOST_WORDS = 60
-"""More modifications than anybody means; what comes after is not looked at but refused."""
+"""The maximum number of modifications; more are refused unread."""
 _PORTIONS: tuple[Portion | None, ...] = (None, "half", "other half")
 
 
@@ -31,7 +31,7 @@ class _Pick:
 
 @dataclass
 class _Selection:
-    """What was chosen so far."""
+    """The choices made so far."""
 
     contents: dict[str, str] = field(default_factory=dict)
     picks: dict[str, list[_Pick]] = field(default_factory=dict)
@@ -39,7 +39,7 @@ class _Selection:
 
 
 class Chooser:
-    """Everything that can be done to one dish."""
+    """The possible modifications of one dish."""
 
     def __init__(self, dish: Dish, groups: Sequence[OptionGroup]) -> None:
         self.dish = dish
@@ -52,7 +52,7 @@ class Chooser:
         self._speech = Speech(dish, self.groups)
 
     def choose(self, size: str | None, words: Sequence[str]) -> tuple[Chosen, ...]:
-        """Return the modifications that these words mean; see ``Menu.choose``."""
+        """Return the modifications that the words mean; see ``Menu.choose``."""
         if len(words) > _MOST_WORDS:
             raise self._not_possible(words[_MOST_WORDS], "That is too much for one dish.")
         selection = _Selection()
@@ -84,12 +84,12 @@ class Chooser:
             raise self._not_possible(said.words, f"extra {name} is the most.")
         amount = EXTRA if said.marks.count == 2 else said.marks.amount
         if amount is None:
-            selection.contents.pop(name, None)  # it is in there anyway
+            selection.contents.pop(name, None)  # the dish contains it by default
         else:
             selection.contents[name] = amount
 
     def _take_group(self, said: Said, group: OptionGroup, selection: _Selection) -> None:
-        """Take words that name a whole group: "no dressing", "with a crust"."""
+        """Apply words that name a whole group: "no dressing", "with a crust"."""
         if said.marks.amount == NO:
             if group.least:
                 raise self._not_possible(said.words, f"{group.name} has to be one of these.", group)
@@ -125,7 +125,7 @@ class Chooser:
             if group.counted and (other.amount, other.portion) == (pick.amount, pick.portion):
                 other.count += pick.count
                 return
-            # The last word about a choice holds, unless both are about different halves.
+            # The latest words about a choice count, unless both are about different halves.
             if other.portion == pick.portion or None in (other.portion, pick.portion):
                 picks.remove(other)
                 break
@@ -155,7 +155,7 @@ class Chooser:
         return _Pick(choice, amount, said.marks.portion, count)
 
     def _amount(self, said: Said, group: OptionGroup, choice: Choice, amount: str) -> str | None:
-        """Return the group's own word for an amount."""
+        """Return the group's own name for an amount."""
         if said.marks.exact in group.amounts:
             return said.marks.exact
         if said.marks.times <= 2:
@@ -165,7 +165,7 @@ class Chooser:
             if found is not None:
                 return found
         if amount == EXTRA and not group.amounts and said.marks.times == 1:
-            return None  # "with extra bacon", where bacon can only be added: it is added
+            return None  # "extra bacon" where bacon can only be added
         raise self._not_possible(said.words, f"{choice.name} cannot be had like that.", group)
 
     def _from_group(
@@ -210,7 +210,7 @@ class Chooser:
     def _check_number(
         self, group: OptionGroup, picks: Sequence[_Pick], default: Choice | None
     ) -> None:
-        """Hold what was chosen against how many have to be and may be; a half counts as a half."""
+        """Check the number of choices against the group's limits; a choice on one half counts as a half."""
         number = sum(Decimal(pick.count) / (1 if pick.portion is None else 2) for pick in picks)
         if number > group.most:
             most = f"Only {group.most} of {group.name} can be chosen."
@@ -254,7 +254,7 @@ class Chooser:
 
 
 def _default(group: OptionGroup) -> Choice | None:
-    """Return what is taken when nothing is said, unless it is sold out."""
+    """Return the group's default, unless it is sold out."""
     for choice in group.choices:
         if choice.name == group.default:
             return choice if choice.available else None
@@ -262,7 +262,7 @@ def _default(group: OptionGroup) -> Choice | None:
 
 
 def taken_of(groups: Iterable[OptionGroup], chosen: Sequence[Chosen]) -> Iterator[Choice]:
-    """Return the choices that are on a dish: what was chosen, else each group's default."""
+    """Return the choices on a dish: the chosen ones, or else each group's default."""
     for group in groups:
         named = [one for one in chosen if one.group == group.name]
         taken = {one.name for one in named if one.amount != NO}
@@ -276,7 +276,7 @@ def taken_of(groups: Iterable[OptionGroup], chosen: Sequence[Chosen]) -> Iterato
 def allergens_of(
     dish: Dish, groups: Iterable[OptionGroup], chosen: Sequence[Chosen]
 ) -> tuple[str, ...]:
-    """Return the allergens stated for a dish and for what was chosen, or is the default, on it."""
+    """Return the allergens stated for a dish and for the choices on it, defaults included."""
     names = list(dish.allergens)
     for choice in taken_of(groups, chosen):
         names += choice.allergens
@@ -287,7 +287,7 @@ def allergens_of(
 
 
 def _price(group: OptionGroup, pick: _Pick, size: str | None) -> Cents:
-    """Return what a choice costs per piece; half a portion is half the price, rounded half up."""
+    """Return the price of a choice per piece; half a portion is half the price, rounded half up."""
     price = Decimal(pick.choice.price(size)) * pick.count
     if pick.amount is not None and pick.amount != ON_THE_SIDE:
         price *= group.amounts[pick.amount]

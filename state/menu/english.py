@@ -1,6 +1,6 @@
-"""The English words guests say around the names on a menu: how much, where, how many, and what is left off.
+"""The English words that guests use around the names on a menu: amounts, halves, counts, fillers.
 
-Every key is folded by ``stems``, so singular, accents and case do not matter here.
+Every key is normalized by ``stems``, so number, accents and case do not matter.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,13 +15,14 @@ MarkKind = Literal["amount", "portion", "count", "add", "filler", "off", "take",
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What a word or a phrase beside a name means.
+    """The meaning of a word or phrase next to a name.
 
     Args:
-        kind: ``add`` says that it is wanted, ``filler`` says nothing; ``off`` and ``take`` belong together: "leave the olives off"; ``free`` follows the name.
+        kind: ``add`` asks for it, ``filler`` has no meaning; ``take`` needs ``off``: "leave the olives off";
+            ``free`` follows the name.
         amount: ``no``, ``light``, ``extra`` or ``on the side``.
-        times: What "double" and its like multiply by.
-        exact: A group's own word for the amount.
+        times: The factor of words like "double".
+        exact: The group's own name for the amount.
     """
 
     kind: MarkKind
@@ -160,15 +161,15 @@ MARKS: Mapping[tuple[str, ...], Mark] = {
     **_phrases(Mark("take"), ("leave", "leaving")),
     **_phrases(Mark("free"), ("free",)),
 }
-"""What stands beside a name, by its stems."""
+"""The words and phrases next to names, by their stems."""
 
 LONGEST_MARK = max(len(phrase) for phrase in MARKS)
 
 JOINTS = frozenset({"and", "with", "plus", "but", "or", "nor", "also", "then"})
-"""Words between two modifications in one breath."""
+"""Words between two modifications in one phrase."""
 
 TIMES = frozenset({"x", "time"})
-"""What may stand beside a number: "3x", "three times"."""
+"""Words that mark a number as a count: "3x", "three times"."""
 
 _SAME = (
     ("eggplant", "aubergine"),
@@ -199,7 +200,7 @@ _SAME = (
 SAME: Mapping[tuple[str, ...], tuple[str, ...]] = {
     stems(word): stems(words[0]) for words in _SAME for word in words[1:]
 }
-"""Other words for the same food, by the one that stands for all."""
+"""Synonyms for the same food, each with its canonical word."""
 
 KINDS: Mapping[str, frozenset[str]] = {
     stem("cheese"): frozenset(
@@ -212,7 +213,7 @@ KINDS: Mapping[str, frozenset[str]] = {
         )
     ),
 }
-"""A general word, and what it may mean on a dish that names it otherwise: "extra cheese"."""
+"""General words, and the specific ones they may mean on a dish: "extra cheese"."""
 
 DISH_WORDS = frozenset(
     stem(word)
@@ -224,7 +225,7 @@ DISH_WORDS = frozenset(
         *("smoothie", "sorbet", "pudding", "lemonade", "soda", "dip", "balls", "fingers"),
     )
 )
-"""What a dish is when it ends so: the words before it only say of which kind."""
+"""Last words of dish names that say what the dish is; the words before only say of which kind."""
 
 EMPTY = frozenset(
     stem(word)
@@ -235,7 +236,7 @@ EMPTY = frozenset(
         *("on", "that", "this", "those", "these", "el", "los", "las", "y", "et", "au", "aux"),
     )
 )
-"""Words that say nothing about which dish is meant."""
+"""Words without meaning for finding a dish."""
 
 ASKING = frozenset(
     stem(word)
@@ -259,21 +260,21 @@ ASKING = frozenset(
         *("containing", "contain", "made", "from", "be", "s", "at", "all", "recommend", "thing"),
     )
 )
-"""Words of a question that say nothing about what is looked for."""
+"""Words of a question without meaning for a search."""
 
 USUAL_SIZE = frozenset({"regular", "normal", "standard", "usual", "ordinary", "default"})
-"""A size that every dish has."""
+"""Words for the size that every dish has."""
 
 SIZE_WORDS: Mapping[str, tuple[str, ...]] = {
     "large": ("big", "bigger", "larger", "grande", "lg", "l"),
     "small": ("little", "smaller", "sm", "s"),
     "medium": ("mid", "middle", "med", "m", "regular", "normal"),
 }
-"""Other words for the usual sizes, where the menu does not say what they mean."""
+"""Synonyms for the usual sizes, unless the menu defines them."""
 
 
 def same(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Put the one word for a food in place of its other words.
+    """Replace synonyms for a food by its canonical word.
 
     >>> same(stems("rocket and aubergine"))
     ('arugula', 'and', 'eggplant')

@@ -4,4 +4,4 @@ from state.documents.faults import DocumentFaults
 
 
 class MenuFaults(DocumentFaults):
-    """The menu cannot be used: every fault that was found, in the order of the file."""
+    """The menu cannot be used: all its faults, in the order of the file."""

@@ -1,4 +1,4 @@
-"""Which dish or combo a guest means, and what on the menu has to do with some words."""
+"""Finds the dish or combo that a guest means, and searches the menu."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,17 +14,17 @@ from state.menu.words import stems
 Item = Dish | Combo
 
 _MARGIN = 6.0
-"""How much closer the spelling of one name has to be than that of all others."""
+"""How much better the spelling of one name has to match than all others, in points of 100."""
 _MOST_POSSIBLE = 12
 _MOST_NEAR = 3
 _NEAR = 68.0
 _MOST_BESIDE = 4
-"""How many words without meaning may be beside a name."""
+"""How many words without meaning may surround a name."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Phrase:
-    """One name by which something can be asked for."""
+    """One name of an item."""
 
     item: Item
     core: tuple[str, ...]
@@ -34,14 +34,14 @@ class _Phrase:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """Something that a search can find, with the words of each field and what they weigh."""
+    """A search result, with the words of each field and their weights."""
 
     thing: Dish | Combo | Section
     fields: tuple[tuple[float, frozenset[str]], ...]
 
 
 class Finder:
-    """Finds what is meant on one menu."""
+    """Finds items on one menu."""
 
     def __init__(self, sections: Iterable[Section], combos: Iterable[Combo]) -> None:
         self._sections = tuple(sections)
@@ -75,11 +75,11 @@ class Finder:
             self._phrases.append(_Phrase(item, words, beside, head))
 
     def item(self, words: str) -> Item:
-        """Return the one dish or combo that is meant.
+        """Return the only dish or combo that the words mean.
 
         Raises:
-            NotOnMenu: Nothing answers to these words; says what comes near.
-            Ambiguous: Several do; says which.
+            NotOnMenu: Nothing matches; the facts list similar names.
+            Ambiguous: Several items match; the facts list them.
         """
         found = self._exact.get(" ".join(words.split()).casefold())
         if found is not None:
@@ -114,12 +114,12 @@ class Finder:
             if _rank(one)[0] == best[0] and _rank(one)[1] - best[1] < _MARGIN
         ]
         if not any(one.head for one, _ in contenders):
-            # "Coffee" is not coffee ice cream: what was said only tells of which kind something is.
+            # "Coffee" is not coffee ice cream: it only says of which kind the ice cream is.
             raise self._not_on_menu(words)
         return _only(words, [item for _, item in contenders])
 
     def _fits(self, kernel: tuple[str, ...], with_implied: bool) -> list[tuple[Fit, Item]]:
-        """Return everything that these words may mean, each with its best name."""
+        """Return all items that the words may mean, each with its best match."""
         fits: dict[str, tuple[Fit, Item]] = {}
         for phrase in self._phrases:
             if len(kernel) - len(phrase.core) > _MOST_BESIDE:
@@ -143,7 +143,7 @@ class Finder:
         return NotOnMenu(f'"{words}" is not on the menu.{hint}', words=words, near=list(near))
 
     def near(self, words: str) -> tuple[str, ...]:
-        """Name the few dishes and combos that come closest to some words."""
+        """Return the names of the few most similar dishes and combos."""
         said = " ".join(core(stems(words)))
         scores: dict[str, float] = {}
         for phrase in self._phrases:
@@ -163,10 +163,10 @@ class Finder:
         return tuple(near[:_MOST_NEAR])
 
     def search(self, words: str, limit: int) -> tuple[Dish | Combo | Section, ...]:
-        """Find what has to do with some words, the closest first.
+        """Search for words; best matches first.
 
-        Names count most, then sections, diets, what is in it, and its description. A word that nothing
-        matches is passed over as long as most words match.
+        Names weigh most, then sections, diets, contents and descriptions. A word without a match is
+        ignored if most words match.
         """
         said = tuple(word for word in dict.fromkeys(core(stems(words))) if word not in ASKING)
         if not said:
@@ -217,7 +217,7 @@ def _words(*texts: str) -> frozenset[str]:
 
 
 def _weigh(word: str, entry: _Entry) -> float:
-    """Return what the best field says about a word; a slip of spelling counts for less."""
+    """Return the score of a word in the best field; a misspelled word scores less."""
     best = 0.0
     for weight, words in entry.fields:
         if word in words:
@@ -228,7 +228,7 @@ def _weigh(word: str, entry: _Entry) -> float:
 
 
 def _rank(found: Fit) -> tuple[int, float]:
-    """Put whole names before parts of names, and both before misspelt ones."""
+    """Rank whole names before parts of names, and both before misspelled ones."""
     if found.slip:
         return (2, found.slip + 3.0 * found.missing)
     return (1, 0.0) if found.missing else (0, 0.0)

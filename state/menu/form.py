@@ -1,7 +1,7 @@
-"""The base of a menu's parts: pydantic reads them, and whatever is wrong is noted with its line.
+"""The base of a menu's parts: pydantic reads them, and faults are recorded with their lines.
 
-Reading goes on after a fault, without the faulty value or with one in its place, so that one fault never
-hides the next. No menu is made as long as a fault was noted.
+Reading continues after a fault, without the faulty value or with a placeholder, so that one fault never
+hides another. A menu with faults is never returned.
 """
 
 import re
@@ -29,16 +29,16 @@ T = TypeVar("T")
 Steps = tuple[int | str, ...]
 
 KEY = "[key]"
-"""The last step of a path that leads to a key and not to its value."""
+"""The last step of a path that means a key and not its value."""
 
 _NEEDED = object()
 _NOT_WRITTEN = WithJsonSchema(None)
 
 Needed = Annotated[T, _NEEDED]
-"""A key that has to be written; the field's default only replaces it after a fault."""
+"""Marks a required key; the field's default is only a placeholder after a fault."""
 
 NotWritten = Annotated[T, _NOT_WRITTEN]
-"""A field that is no key: it is known from where its part is written."""
+"""Marks a field without a key of its own: its value comes from the place of the part in the file."""
 
 _EXPLAINED = {
     "tuple_type": "has to be a list (each entry begins with a dash)",
@@ -50,11 +50,11 @@ _EXPECTED = re.compile("'([^']*)'")
 
 
 class Faulty(ValueError):
-    """Several faults within one value.
+    """Several faults in one value.
 
     Args:
-        faults: The path to each below the value, and a message; ``{key}`` in it is replaced by the name of
-            the value.
+        faults: For each fault its path within the value, and a message; ``{key}`` in it is replaced by the
+            name of the value.
     """
 
     def __init__(self, faults: Iterable[tuple[Steps, str]]) -> None:
@@ -63,23 +63,23 @@ class Faulty(ValueError):
 
 
 def refused(message: str) -> PydanticCustomError:
-    """Return an error whose message is a sentence that needs no key in front of it."""
+    """Return an error whose message is a whole sentence, without the key as a prefix."""
     return PydanticCustomError("refused", "{message}", {"message": message})
 
 
 @dataclass
 class Reading:
-    """A menu that is being read, with what later parts need of earlier ones.
+    """The state of reading a menu, with the data of earlier parts that later ones need.
 
     Args:
         source: Its file, for faults.
-        faults: Those noted so far.
-        places: Where each part is written, by its ``id``.
+        faults: The faults found so far.
+        places: The place of each part in the file, by its ``id()``.
         currency: The restaurant's currency.
-        decimals: How many decimals its amounts may have; ``None`` until a currency is known.
+        decimals: How many decimals amounts may have; ``None`` until the currency is known.
         rates: The names of the tax rates.
         groups: The names of the groups of choices.
-        section: The section that is being read.
+        section: The section being read.
         sections: The names of the dishes of each section.
         combos: The names of the combos.
     """
@@ -101,20 +101,20 @@ class Reading:
         return [dish for dishes in self.sections.values() for dish in dishes]
 
     def fault(self, line: int, message: str) -> None:
-        """Note that something is wrong in this line."""
+        """Record a fault in a line."""
         self.faults.append(Fault(self.source, line, message))
 
 
 @dataclass
 class Place:
-    """Where a part is written.
+    """The place of a part in the file.
 
     Args:
         reading: The document.
-        what: How a person would call it: ``the dish "Latte"``.
-        written: The mapping as it is written.
-        entries: Those of its keys and values that could be read.
-        sound: Whether all could be read.
+        what: Its name for messages: ``the dish "Latte"``.
+        written: The mapping in the file.
+        entries: The keys and values that could be read.
+        sound: Whether all of them could be read.
     """
 
     reading: Reading
@@ -124,21 +124,21 @@ class Place:
     sound: bool = True
 
     def has(self, key: str) -> bool:
-        """Whether something is written behind the key."""
+        """Whether the key has a value in the file."""
         return self.written.get(key) is not None
 
     def line(self, *steps: int | str) -> int:
-        """Return the line at the end of these steps."""
+        """Return the line of a path."""
         return line_at(self.entries, steps)
 
     def fault(self, message: str, *steps: int | str) -> None:
-        """Note a fault at the end of these steps, or of the part as a whole."""
+        """Record a fault at a path, or of the part as a whole."""
         self.reading.fault(self.line(*steps), message)
 
     def refer(
         self, name: str | None, kind: str, known: Iterable[str], *steps: int | str
     ) -> str | None:
-        """Return a name as it is written where it is defined; one of nothing is a fault."""
+        """Return a name as it is spelled in its definition; an undefined name is a fault."""
         names = {candidate.casefold(): candidate for candidate in known}
         if not name or name.casefold() in names:
             return name and names[name.casefold()]
@@ -148,7 +148,7 @@ class Place:
 
 
 def _for_editors(schema: dict[str, Any], part: "type[Part]") -> None:
-    """Describe a mapping as editors know it, in JSON Schema draft 7."""
+    """Describe a mapping for editors, in JSON Schema draft 7."""
     about = (part.__doc__ or "").partition("\n")[0]
     properties = {key: _described(value) for key, value in schema["properties"].items()}
     schema.clear()
@@ -161,16 +161,16 @@ def _for_editors(schema: dict[str, Any], part: "type[Part]") -> None:
 def _described(schema: dict[str, Any]) -> dict[str, Any]:
     described = {word: schema[word] for word in schema.keys() - {"title", "default"}}
     written = [one for one in described.get("anyOf", ()) if one != {"type": "null"}]
-    if len(written) == 1:  # null is the same as nothing written
+    if len(written) == 1:  # null is the same as no value
         del described["anyOf"]
         described = {**written[0], **described}
-    if "$ref" in described and len(described) > 1:  # draft 7 ignores what is beside a $ref
+    if "$ref" in described and len(described) > 1:  # draft 7 ignores the siblings of a $ref
         described["allOf"] = [{"$ref": described.pop("$ref")}]
     return described
 
 
 class Part(BaseModel):
-    """A mapping in a menu; its fields are the keys that may be written."""
+    """A mapping in a menu file; its fields are the allowed keys."""
 
     model_config = ConfigDict(
         frozen=True,
@@ -181,15 +181,15 @@ class Part(BaseModel):
     )
 
     called: ClassVar[str] = ""
-    """How a person would call it: ``a dish``, and one with a name ``the dish "Latte"``."""
+    """Its name for messages: ``a dish``; a named one is then ``the dish "Latte"``."""
     keys: ClassVar[dict[str, FieldInfo]]
-    """The keys that may be written, each with its field."""
+    """The allowed keys, each with its field."""
     needed: ClassVar[tuple[str, ...]]
-    """The keys that have to be written."""
+    """The required keys."""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
-        """Find the keys."""
+        """Collect the keys."""
         cls.called = cls.__dict__.get("called") or cls.__name__.lower()
         cls.keys = {
             str(about.validation_alias or name): about
@@ -200,13 +200,13 @@ class Part(BaseModel):
 
     @classmethod
     def _written(cls, value: object, reading: Reading) -> Entries:
-        """Return the mapping; what is known from where it is written is added as a plain ``str``."""
+        """Return the mapping; values that come from its place in the file are added as plain ``str``."""
         if not isinstance(value, Entries):
             raise refused(f"{cls.called} has to be a mapping of keys to values")
         return value
 
     def _checked(self, place: Place) -> Self:
-        """Note what is wrong between the fields; return the part with every name as it is defined."""
+        """Record faults between the fields; return the part with each name spelled as in its definition."""
         return self
 
     @model_validator(mode="wrap")
@@ -241,11 +241,11 @@ class Part(BaseModel):
                     for one in cls._explained(each, what, given)
                 ]
             for steps, kind, message in found:
-                # A list may only be too short without its faulty entries.
+                # A list may be too short only because faulty entries were dropped.
                 if kind != "too_short" or not entries.get(str(steps[0])):
                     reading.fault(line_at(given, steps), message)
             left = _without(given, [steps for steps, *_ in found])
-            # What is faulty even in its place goes as a whole.
+            # If even the placeholder is faulty the whole value is dropped.
             given = left if left != given else _without(given, [s[:1] for s, *_ in found])
         place = Place(reading, what, entries, given, len(reading.faults) == faults)
         part = part._checked(place)
@@ -262,9 +262,9 @@ class Part(BaseModel):
     def _explained(
         cls, error: ErrorDetails, what: str, given: Entries
     ) -> Iterator[tuple[Steps, str, str]]:
-        """Explain what pydantic found: for each fault the path to it, its type, and a message."""
+        """Convert pydantic's error into faults: the path, the type, and a message of each."""
         steps, kind, context = error["loc"], error["type"], error.get("ctx", {})
-        if isinstance(given.get(str(steps[0])), Text):  # one value in place of a list
+        if isinstance(given.get(str(steps[0])), Text):  # one value instead of a list
             steps = steps[:1]
         key = _called(steps)
         message = error["msg"].removeprefix("Value error, ")
@@ -290,7 +290,7 @@ class Part(BaseModel):
 
 
 def _called(steps: Steps) -> str:
-    """Name the value at the end of a path.
+    """Return the name of the value at a path, for messages.
 
     >>> _called(("with", 0)), _called(("price", "small"))
     ('a value of with', 'price for small')
@@ -310,7 +310,7 @@ def _expected(error: ErrorDetails) -> str:
 
 
 def _without(entries: Entries, faulty: Iterable[Steps]) -> Entries:
-    """Take out what is faulty; an amount by name counts as 0, so that its name is still known."""
+    """Remove faulty values; a faulty amount becomes 0, so that its name is still known."""
     kept = Entries(entries, entries.line, entries.lines)
     below: dict[str, list[Steps]] = {}
     for first, *rest in faulty:

@@ -1,4 +1,4 @@
-"""From a YAML file to a menu."""
+"""Loads a menu from a YAML file."""
 
 import hashlib
 from pathlib import Path
@@ -14,7 +14,7 @@ from state.menu.menu import Menu
 
 
 def load_menu(path: Path) -> Menu:
-    """Read a menu from its file.
+    """Read a menu from a file.
 
     Raises:
         MenuFaults: Everything that is wrong with it, each with file and line.
@@ -27,7 +27,7 @@ def load_menu(path: Path) -> Menu:
 
 
 def read_menu(text: str, source: str) -> Menu:
-    """Read a menu from a text; ``source`` names it in faults.
+    """Read a menu from a text; ``source`` is its name in faults.
 
     Raises:
         MenuFaults: Everything that is wrong with it, each with its line.
@@ -47,10 +47,10 @@ def read_menu(text: str, source: str) -> Menu:
 
 
 def menu_schema() -> dict[str, Any]:
-    """Return the JSON Schema of a menu as people write it in YAML.
+    """Return the JSON Schema of a menu file.
 
-    Editors complete and check a menu by it. It knows the form only; that names refer to something is
-    checked when the menu is read.
+    Editors use it to complete and check a menu file. References between parts are checked only when the
+    menu is read.
     """
     _, schema = models_json_schema(
         [(Menu, "validation")], ref_template="#/definitions/{model}", title="A menu"

@@ -1,4 +1,4 @@
-"""What was said around one name, put together: how much of it, where, how many."""
+"""Combines the words around one name: amount, half, count."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ from state.menu.model import NO, Portion
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What was said around a name.
+    """The meaning of the words around a name.
 
     Args:
-        exact: The group's own word for the amount, when it was said.
-        times: What "double" or "triple" means in a group that is counted.
-        trailing: Whether some of it followed the name.
-        added: Whether it was said in so many words that it is wanted: "add", "with".
+        exact: The group's own name for the amount, if it was used.
+        times: The factor of "double" or "triple" in a counted group.
+        trailing: Whether some of the words followed the name.
+        added: Whether a word asks for it explicitly: "add", "with".
     """
 
     amount: str | None = None
@@ -28,7 +28,7 @@ class Marks:
 
 
 def combined(heard: Sequence[tuple[Mark, bool]]) -> Marks | None:
-    """Put together what was said around one name; ``None`` where it contradicts itself."""
+    """Combine the words around one name; ``None`` if they contradict each other."""
     amounts: list[Mark] = []
     portions: set[Portion] = set()
     count: int | None = None

@@ -1,4 +1,4 @@
-"""How well what was said fits a name: exactly, in part, or with a slip of the tongue."""
+"""Scores how well words match a name: exactly, in part, or misspelled."""
 
 from dataclasses import dataclass
 
@@ -7,17 +7,17 @@ from rapidfuzz import fuzz
 from state.menu.english import EMPTY, same
 
 _SOUNDS = str.maketrans("kqzyjw", "ccsiiv")
-"""First letters that sound alike."""
+"""Groups of first letters that sound alike."""
 _NEEDED = {4: 85.0, 5: 80.0, 6: 82.0, 7: 82.0}
-"""How alike words have to be, by the length of the shorter one: a letter in five, a slip or two in ten."""
+"""The required similarity by the length of the shorter word: one wrong letter in five, two in ten."""
 _JOINED = 6
-"""Shorter words than this are not compared without their spaces."""
+"""Shorter texts are not compared without spaces."""
 
 
 def alike(said: str, meant: str) -> float:
-    """Return how alike two words are, from 0 to 100; 0 where a slip is unlikely.
+    """Return the similarity of two words, from 0 to 100; 0 if a misspelling is unlikely.
 
-    The shorter a word, the more a letter changes it. Slips rarely touch the first sound.
+    In a short word each letter matters more. The first sound is rarely wrong.
 
     >>> alike("tiramasu", "tiramisu") > 80, alike("coffee", "toffee"), alike("ham", "jam")
     (True, 0.0, 0.0)
@@ -37,12 +37,12 @@ def alike(said: str, meant: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """How what was said fits a name.
+    """How well words match a name.
 
     Args:
-        slip: How far the spelling is off, 0 to 100.
-        missing: How many words of the name were not said.
-        head: Whether the word that says what it is was said.
+        slip: How much the spelling differs, from 0 to 100.
+        missing: How many words of the name are missing.
+        head: Whether the words contain the name's head, which says what it is.
     """
 
     slip: float
@@ -51,7 +51,7 @@ class Fit:
 
 
 def core(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Leave out the words that do not tell one dish from another."""
+    """Drop the words that do not distinguish dishes."""
     kept = tuple(word for word in same(words) if word not in EMPTY)
     return kept or same(words)
 
@@ -59,13 +59,13 @@ def core(words: tuple[str, ...]) -> tuple[str, ...]:
 def fit(
     said: tuple[str, ...], name: tuple[str, ...], implied: frozenset[str], head: str | None = None
 ) -> Fit | None:
-    """Compare what was said with a name, both reduced by ``core``; ``None`` where they do not fit.
+    """Match words with a name, both reduced by ``core``; ``None`` if they do not match.
 
     Args:
-        said: What was said.
+        said: The words.
         name: The name.
-        implied: Words that may be beside the name without telling it from others: its section's.
-        head: The word of the name that has to be said for it to be meant.
+        implied: Further words that may accompany the name, such as its section's.
+        head: The word of the name that has to be present, if any.
     """
     left = list(name)
     slip = 0.0

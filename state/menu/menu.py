@@ -1,4 +1,4 @@
-"""The whole menu as one value, and what can be asked of it."""
+"""The whole menu as one value, and the queries on it."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -30,7 +30,7 @@ class Menu(Part):
     """A restaurant's card: what can be had, in which sizes and ways, at what price.
 
     Args:
-        version: A short hash of the content: another one means that something else is offered.
+        version: A short hash of the content; it changes with every change of the menu.
     """
 
     called = "the menu"
@@ -60,7 +60,7 @@ class Menu(Part):
 
     @cached_property
     def dishes(self) -> tuple[Dish, ...]:
-        """All dishes, as listed."""
+        """All dishes, in the menu's order."""
         return tuple(dish for section in self.sections for dish in section.dishes)
 
     @cached_property
@@ -84,59 +84,59 @@ class Menu(Part):
         return {}
 
     def dish(self, name: str) -> Dish | None:
-        """Return the dish of this name on the menu, in any case."""
+        """Return the dish with this name; case does not matter."""
         return self._dishes_by_name.get(name.casefold())
 
     def combo(self, name: str) -> Combo | None:
-        """Return the combo of this name on the menu, in any case."""
+        """Return the combo with this name; case does not matter."""
         return self._combos_by_name.get(name.casefold())
 
     def section(self, name: str) -> Section | None:
-        """Return the section of this name on the menu, in any case."""
+        """Return the section with this name; case does not matter."""
         return self._sections_by_name.get(name.casefold())
 
     def item(self, words: str) -> Dish | Combo:
         """Return the dish or combo that a guest means by its name or an alias.
 
-        Case, accents, punctuation, number and small slips do not matter. A name goes before an alias; the
-        words of a section that are also a dish's alias mean that dish.
+        Case, accents, punctuation, number and small misspellings do not matter. Names take
+        precedence over aliases, and a dish's aliases over section names.
 
         Raises:
-            NotOnMenu: Nothing answers to these words; facts say what comes near.
-            Ambiguous: Several do; facts say which.
+            NotOnMenu: Nothing matches; the facts list similar names.
+            Ambiguous: Several items match; the facts list them.
         """
         return self._finder.item(words)
 
     def find(self, words: str, limit: int = 5) -> tuple[Dish | Combo | Section, ...]:
-        """Search names, sections, diets, what is in a dish and its description, the closest first."""
+        """Search names, sections, diets, contents and descriptions; best matches first."""
         return self._finder.search(words, limit)
 
     def groups(self, dish: Dish) -> tuple[OptionGroup, ...]:
-        """Return the dish's groups of choices, in the order they are asked."""
+        """Return the dish's groups of choices, in the order in which they are asked for."""
         return tuple(self.options[name] for name in dish.options)
 
     def size(self, dish: Dish, words: str | None) -> str | None:
-        """Return the size that a guest means, or the one meant when nothing is said.
+        """Return the size that a guest means, or the default one.
 
-        ``None`` only for a dish that has no sizes.
+        ``None`` only for a dish without sizes.
 
         Raises:
-            ChoiceMissing: It comes in several, and none was named.
-            ChoiceNotPossible: It does not come in that size.
+            ChoiceMissing: The dish has several sizes without a default, and none was named.
+            ChoiceNotPossible: The dish does not have that size.
         """
         return size_of(self.sizes, dish, words)
 
     def choose(self, dish: Dish, size: str | None, words: Sequence[str]) -> tuple[Chosen, ...]:
-        """Return what a guest's modifications mean on this dish, priced, in the menu's order.
+        """Return the modifications of this dish that a guest's words mean, priced, in the menu's order.
 
-        What is in the dish comes first, then the groups as listed; what is as usual is left out. The words
-        of the result mean the same when they are put in again.
+        Contents of the dish come first, then the groups as listed; defaults are left out. The
+        ``words`` of the result are valid input with the same meaning.
 
         Raises:
-            ChoiceMissing: Something has to be chosen and was not, and nothing is the default.
-            ChoiceNotPossible: The dish cannot be had that way; facts say what is possible.
-            Ambiguous: The words fit several choices.
-            SoldOut: The choice is not to be had today.
+            ChoiceMissing: A required choice is missing and has no default.
+            ChoiceNotPossible: The dish does not allow it; the facts list the possible choices.
+            Ambiguous: The words match several choices.
+            SoldOut: The choice is sold out today.
         """
         chooser = self._choosers.get(dish.name)
         if chooser is None:
@@ -144,14 +144,14 @@ class Menu(Part):
         return chooser.choose(self.size(dish, size), words)
 
     def allergens(self, dish: Dish, chosen: Sequence[Chosen] = ()) -> tuple[str, ...]:
-        """Name the allergens that the menu states for a dish as chosen.
+        """Return the allergens that the menu states for a dish with these choices.
 
-        Leaving something off takes none away: the menu does not say where an allergen comes from.
+        Leaving a content off removes none: the menu does not say where an allergen comes from.
         """
         return allergens_of(dish, self.groups(dish), chosen)
 
     def served(self, item: Dish | Combo, at: datetime) -> bool:
-        """Whether the card offers it at this time; the restaurant's own hours are another question."""
+        """Whether an item is served at this time by its own hours; the opening hours are not checked."""
         zone = self.restaurant.zone
         if isinstance(item, Combo):
             return within(item.served, at, zone)

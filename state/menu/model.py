@@ -1,8 +1,8 @@
-"""What a menu says: dishes, sizes, options, combos, and the restaurant they belong to.
+"""The parts of a menu: dishes, sizes, options, combos, and the restaurant.
 
-The classes are what a person may write in a menu's file, its JSON Schema, and what the program reads of it.
-Everything is frozen. Money is whole minor units. Sizes are named as in the file; ``None`` is the size
-of a dish that has only one price.
+The same classes define the menu file, its JSON Schema, and the values in the program. All are
+frozen. Money is whole minor units. Sizes are named as in the file; ``None`` is the size of a dish
+that has only one price.
 """
 
 from decimal import Decimal
@@ -61,7 +61,7 @@ WEEKDAYS: tuple[Weekday, ...] = get_args(Weekday)
 
 _MOST_COUNTED = 20
 _RESERVED = frozenset({NO, "half", "other half", "other", ON_THE_SIDE})
-"""Words that cannot be amounts."""
+"""Words that cannot name an amount."""
 
 
 Aliases = Annotated[Names, Field(description="What people also say for it.")]
@@ -213,7 +213,7 @@ class TipRule(Part):
 
 
 class Limits(Part):
-    """Beyond these a person is called."""
+    """Limits of an order; above them a member of staff has to help."""
 
     quantity: int = Field(default=50, ge=1, le=10_000, description="The most of one line.")
     lines: int = Field(default=40, ge=1, le=1_000, description="The most lines.")
@@ -266,12 +266,12 @@ class Restaurant(Part):
 
     @property
     def pickup(self) -> Pickup | None:
-        """How guests fetch their food, if they can."""
+        """The pickup service, if there is one."""
         return self.service.pickup
 
     @property
     def delivery(self) -> Delivery | None:
-        """How food is brought to guests, if it is."""
+        """The delivery service, if there is one."""
         return self.service.delivery
 
     def _checked(self, place: Place) -> Self:
@@ -321,21 +321,21 @@ class Choice(Part):
     available: Available = True
 
     def price(self, size: str | None) -> Cents:
-        """Return what one whole, plain portion of it costs on a dish of this size."""
+        """Return the price of a whole, plain portion on a dish of this size."""
         return self.prices[size] if size in self.prices else self.prices[None]
 
 
 class Chosen(BaseModel):
-    """One modification of a line, in the menu's words, with what it costs per piece.
+    """One modification of a line, in the menu's words, with its price per piece.
 
     Args:
         group: The option group's name; ``None`` for something the dish contains.
         name: The choice, or what the dish contains.
         amount: ``no``, ``on the side``, or one of the group's amounts ("light", "extra").
-        portion: Which half it lies on; ``None`` means all over.
+        portion: The half it is on; ``None`` means the whole.
         count: How many of it, in a counted group.
-        called: What it is called on this dish, where its name alone could mean another choice.
-        price: What it adds to one piece, all of that considered.
+        called: Its unambiguous name on this dish, if its own name is ambiguous.
+        price: The total it adds to the price of one piece.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -350,7 +350,7 @@ class Chosen(BaseModel):
 
     @property
     def words(self) -> str:
-        """The modification as everybody reads it; it can be put in again.
+        """The modification as text, which is also valid input.
 
         >>> Chosen(name="espresso shot", count=3).words
         '3 espresso shots'

@@ -1,4 +1,4 @@
-"""What guests say about a dish, taken apart: which thing they mean, how much of it, and where."""
+"""Parses a guest's modifications of a dish: the target, the amount, and the half."""
 
 import re
 from collections.abc import Sequence
@@ -23,17 +23,17 @@ _BESIDE = frozenset(word for phrase in MARKS for word in phrase)
 _CARRYING = frozenset({"and", "or", "nor"})
 _MOST_POSSIBLE = 12
 _MOST_KNOWN = 256
-"""How many ways of saying something are remembered for a dish."""
+"""How many parsed texts are cached per dish."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What can be meant: something the dish contains, a choice, or a whole group.
+    """The target of a modification: a content of the dish, a choice, or a whole group.
 
     Args:
-        group: ``None`` for something the dish contains.
+        group: ``None`` for a content of the dish.
         choice: ``None`` for the whole group.
-        loose: Whether only a word beside the main one was said: enough to leave it off, not for more.
+        loose: Whether only a secondary word of the name matched: enough to leave it off, not for more.
     """
 
     name: str
@@ -43,14 +43,14 @@ class Target:
 
     @property
     def key(self) -> tuple[str | None, str | None, str]:
-        """What tells targets apart."""
+        """The identity of the target."""
         group = self.group.name if self.group else None
         return group, self.choice.name if self.choice else None, self.name
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One modification as the guest meant it."""
+    """One parsed modification."""
 
     words: str
     target: Target
@@ -58,7 +58,7 @@ class Said:
 
 
 class Speech:
-    """The words that mean something on one dish."""
+    """The vocabulary of one dish."""
 
     def __init__(self, dish: Dish, groups: Sequence[OptionGroup]) -> None:
         self._dish = dish
@@ -107,24 +107,24 @@ class Speech:
                     table = self._names if name is choice.name else self._aliases
                     _append(table, words, target)
                     if stems(choice.name) in contents:
-                        # The same thing is in the dish: its other words are words for both.
+                        # The dish contains the same thing: the aliases mean both.
                         _append(table, words, Target(contents[stems(choice.name)]))
                     for heading in headings:
                         if (heading[0],) in MARKS:
-                            continue  # "extra feta" is no feta of the group "extras"
+                            continue  # "extra feta" does not mean feta of the group "extras"
                         for qualified in ((*words, *heading), (*heading, *words)):
                             _append(self._aliases, qualified, target)
             for heading in headings:
                 _append(self._aliases, heading, Target(group.name, group))
 
     def called(self, target: Target) -> str | None:
-        """Return how a choice is called on this dish, where its name alone is not enough."""
+        """Return the unambiguous name of a choice on this dish, if its own name is ambiguous."""
         if target.group is None or target.choice is None:
             return None
         return self._ambiguous.get((target.group.name, target.choice.name))
 
     def kin_of(self, amount: str) -> frozenset[Words]:
-        """Return all the ways to say "light" or "extra"."""
+        """Return all synonyms of an amount such as "light" or "extra"."""
         return frozenset(
             words
             for words, mark in MARKS.items()
@@ -132,13 +132,13 @@ class Speech:
         )
 
     def understand(self, text: str) -> tuple[Said, ...]:
-        """Take a modification apart, or several said in one breath.
+        """Parse one modification, or several in one phrase.
 
-        What was understood once is remembered: a line's words are asked for again whenever it changes.
+        Results are cached: the words of a line are parsed again with every change of it.
 
         Raises:
-            ChoiceNotPossible: Nothing on this dish answers to it.
-            Ambiguous: Several things do.
+            ChoiceNotPossible: Nothing on this dish matches.
+            Ambiguous: Several targets match.
         """
         known = self._known.get(text)
         if known is None:
@@ -161,13 +161,13 @@ class Speech:
     def _clauses(
         self, tokens: Words, before: Said | None, text: str, hopeless: set[int]
     ) -> list[Said] | None:
-        """Understand words as one modification, or else as one and more after it.
+        """Parse words as one modification, or else as several.
 
         Args:
-            tokens: The words that are left.
-            before: What was said before them and may hold for them, too.
-            text: All that was said.
-            hopeless: How many words were left where this was tried before and failed.
+            tokens: The remaining words.
+            before: The modification before them, whose marks may apply to them too.
+            text: The whole text.
+            hopeless: The numbers of remaining words for which parsing has failed before.
         """
         if len(tokens) in hopeless:
             return None
@@ -197,12 +197,11 @@ class Speech:
         return found is not None and found[1].kind in ("amount", "portion", "take")
 
     def _one(self, tokens: Words, before: Said | None, text: str) -> list[Said] | None:
-        """Understand words as one modification; ``None`` where they are none.
+        """Parse words as one modification; ``None`` if that is not possible.
 
-        The longest run of words that names something counts, as long as all others are words of amount,
-        place and number, or say nothing.
+        The longest name counts, if all other words are amounts, halves, counts or fillers.
         """
-        named = [at for at, word in enumerate(tokens) if not self._may_stand_beside(word)]
+        named = [at for at, word in enumerate(tokens) if not self._may_surround(word)]
         first, last = (named[0], named[-1]) if named else (len(tokens) - 1, 0)
         shortest = last - first + 1 if named else 1
         longest = min(len(tokens), self._longest)
@@ -219,13 +218,13 @@ class Speech:
                     return self._meant(found, before, text)
         return None
 
-    # Which thing is named
+    # -- the target
 
     def _exactly(self, words: Words) -> Sequence[Target]:
         return self._names.get(words) or self._aliases.get(words) or ()
 
     def _otherwise(self, words: Words) -> Sequence[Target]:
-        """Look for another word for the same thing, and for a general word: "cheese"."""
+        """Match synonyms, and general words such as "cheese"."""
         alike_named = self._by_same.get(same(words))
         if alike_named:
             return alike_named
@@ -236,7 +235,7 @@ class Speech:
         return [target for target in found if target.group is None] or found
 
     def _partly(self, words: Words) -> Sequence[Target]:
-        """Look for a part of a name: "oat" for "oat milk", "tomato" for the "tomato sauce" to leave off."""
+        """Match parts of names: "oat" for "oat milk", "tomato" for the "tomato sauce" to leave off."""
         said = set(same(words))
         if all(self._means_nothing(word) for word in words):
             return ()
@@ -266,16 +265,16 @@ class Speech:
         best = max((score for score, _ in scores.values()), default=0.0)
         return [target for score, target in scores.values() if best - score < _MARGIN]
 
-    def _may_stand_beside(self, word: str) -> bool:
+    def _may_surround(self, word: str) -> bool:
         return word in self._beside or word.isdecimal()
 
     def _means_nothing(self, word: str) -> bool:
         return word.isdecimal() or (word,) in MARKS or (word,) in self._amounts or word in JOINTS
 
-    # What is around it
+    # -- the words around it
 
     def _marks(self, before: Words, after: Words, target: Target) -> Marks | None:
-        """Read everything around a name; ``None`` where a word says something else."""
+        """Parse the words around a name; ``None`` if a word has another meaning."""
         heading = self._headings.get(target.group.name, ()) if target.group else ()
         heard: list[tuple[Mark, bool]] = []
         for tokens, trailing in ((before, False), (after, True)):
@@ -292,7 +291,7 @@ class Speech:
         return combined(heard)
 
     def _mark(self, tokens: Words) -> tuple[int, Mark] | None:
-        """Read the longest mark these words begin with, and of how many words it is."""
+        """Parse the longest mark at the start of the words; returns its length with it."""
         for length in range(min(LONGEST_MARK, len(tokens)), 0, -1):
             phrase = tokens[:length]
             mark = MARKS.get(phrase)
@@ -312,12 +311,12 @@ class Speech:
             return 2, Mark("count", times=int(tokens[1][:4]))
         return None
 
-    # Which of several is meant
+    # -- ambiguity
 
     def _meant(
         self, found: list[tuple[Target, Marks]], before: Said | None, text: str
     ) -> list[Said]:
-        """Choose between what answers to the same words, by what was said around them."""
+        """Choose between the targets of the same words, by the words around them."""
         options: dict[object, Said] = {}
         for target, marks in found:
             options.setdefault(target.key, Said(text, target, _following(marks, target, before)))
@@ -337,7 +336,7 @@ class Speech:
     def not_possible(
         self, text: str, why: str, group: OptionGroup | None = None
     ) -> ChoiceNotPossible:
-        """Say that the dish cannot be had like that, and how it can."""
+        """Make the refusal of a modification, with the possible ones."""
         possible = self._possible(text, group)
         hint = f" Possible: {', '.join(possible)}." if possible else ""
         return ChoiceNotPossible(
@@ -348,7 +347,7 @@ class Speech:
         )
 
     def _possible(self, text: str, group: OptionGroup | None) -> list[str]:
-        """Name what the dish can be had with, what sounds alike first."""
+        """Return the possible modifications of the dish, similar ones first."""
         groups = self._groups if group is None else (group,)
         names = [choice.name for g in groups for choice in g.choices if choice.available]
         if group is None:
@@ -366,14 +365,14 @@ def _append(table: dict[Words, list[Target]], words: Words, target: Target) -> N
 
 
 def _spelt_alike(said: Words, name: Words) -> float:
-    """Return how alike two names are spelt, word for word or written together."""
+    """Return the similarity of two names, word by word or without spaces."""
     if len(said) == len(name):
         return min(alike(one, other) for one, other in zip(said, name, strict=True))
     return joined(said, name)
 
 
 def _following(marks: Marks, target: Target, before: Said | None) -> Marks:
-    """Complete what was said of a name by what was said of the one before it: "no onions and olives"."""
+    """Apply the marks of the modification before: "no onions and olives"."""
     if before is None:
         return marks
     if marks.portion == "half" and before.marks.portion == "half" and not marks.trailing:
@@ -387,7 +386,7 @@ def _following(marks: Marks, target: Target, before: Said | None) -> Marks:
 
 
 def _share(first: list[Said], more: list[Said]) -> list[Said]:
-    """Let what follows the last of several names hold for the one before: "onions and ham on one half"."""
+    """Apply marks after the last of several names to the one before: "onions and ham on one half"."""
     last, following = first[-1], more[0] if more else None
     if following is None or last.marks != Marks() or not following.marks.trailing:
         return first
@@ -410,7 +409,7 @@ def _fits_number(said: Said) -> bool:
 
 
 def _fits_amount(said: Said) -> bool:
-    """Less or more is about what is in the dish; a bare name is about what can be added."""
+    """Whether the target fits: an amount is about a content of the dish, a bare name about an addition."""
     contained = said.target.group is None
     return contained == (said.marks.amount is not None and said.marks.portion is None)
 

@@ -1,4 +1,4 @@
-"""Hours on the clock as moments in time, over midnight and through the change of clocks."""
+"""Converts local hours to times in UTC, across midnight and changes of daylight saving time."""
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
@@ -16,28 +16,28 @@ def weekday(day: date) -> Weekday:
 
 
 def moment(day: date, clock: time, zone: ZoneInfo) -> datetime:
-    """Return when a clock in this zone shows that time, in UTC.
+    """Convert a local time to UTC.
 
-    A time that the change of clocks leaves out is the moment it would have been, shown an hour later; one
-    that comes twice is the first.
+    A time skipped by the change to daylight saving time is read as an hour later; of a time that
+    occurs twice the first is meant.
     """
     return datetime.combine(day, clock, tzinfo=zone).astimezone(UTC)
 
 
 def interval(day: date, span: Span, zone: ZoneInfo) -> tuple[datetime, datetime]:
-    """Return begin and end of hours that begin on this day, in UTC."""
+    """Return start and end of hours that start on this day, in UTC."""
     over_midnight = span.end <= span.start
     begin = moment(day, span.start, zone)
     return begin, moment(day + _DAY if over_midnight else day, span.end, zone)
 
 
 def within(served: Sequence[Served], at: datetime, zone: ZoneInfo) -> bool:
-    """Whether something is served at a moment; no hours at all mean always."""
+    """Whether serving hours include a time; no hours at all mean always."""
     if not served:
         return True
     today = at.astimezone(zone).date()
     now = at.astimezone(UTC)
-    # What began yesterday may go on after midnight.
+    # Yesterday's hours may end after midnight.
     for day in (today, today - _DAY):
         name = weekday(day)
         for when in served:

@@ -1,4 +1,4 @@
-"""Which size a guest means."""
+"""Finds the size that a guest means."""
 
 from collections.abc import Mapping
 
@@ -13,8 +13,8 @@ _BESIDE = EMPTY | _SIZE
 
 
 def size_of(sizes: Mapping[str, tuple[str, ...]], dish: Dish, words: str | None) -> str | None:
-    """Return the size of a dish that some words mean; see ``Menu.size``."""
-    if words is not None and words in dish.prices:  # as the menu has it: nothing to understand
+    """Return the size of a dish that the words mean; see ``Menu.size``."""
+    if words is not None and words in dish.prices:  # exactly as on the menu
         return words
     said = _core(words or "")
     if not said:
@@ -31,7 +31,7 @@ def size_of(sizes: Mapping[str, tuple[str, ...]], dish: Dish, words: str | None)
             return standard
     if " ".join(said) in USUAL_SIZE and not dish.size_needed:
         return _unsaid(dish)
-    # Part of a size's name ("12" for "12 inch"), then a slip of spelling, as long as only one fits.
+    # A part of a size's name ("12" for "12 inch"), then a misspelling, if only one matches.
     for fits in (_contained, _misspelt):
         found = [size for size, names in ways.items() if any(fits(said, name) for name in names)]
         if len(found) == 1:

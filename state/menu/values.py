@@ -1,4 +1,4 @@
-"""The values of a menu: how each is written in YAML, and what it becomes."""
+"""The types of a menu's values, and how each is written in YAML."""
 
 import re
 from collections.abc import Callable
@@ -42,20 +42,20 @@ _SIP = re.compile(r"sips?:([^\s@]+@)?[A-Za-z0-9][^\s@]*")
 
 
 class Written:
-    """How a value is written, in front of the type that it becomes.
+    """Parses a value from its text in the file; an annotation of the resulting type.
 
     Args:
-        form: What it has to be, for faults.
-        read: Returns what a text means, or ``None`` if it does not have the form; whatever else is wrong
-            with it is a ``ValueError``.
-        schema: What an editor lets one write.
+        form: A description of the expected form, for faults.
+        read: Parses a text; returns ``None`` if it does not have the form, and raises ``ValueError`` for any
+            other fault.
+        schema: The JSON Schema for editors.
     """
 
     def __init__(self, form: str, read: Callable[[str, Any], object], **schema: Any) -> None:
         self._form, self._read, self.schema = form, read, schema
 
     def read(self, value: object, info: ValidationInfo) -> object:
-        """Read a value of a document; any other is left as it is."""
+        """Parse a value of a document; any other value is returned unchanged."""
         if not isinstance(info.context, Reading) or not isinstance(value, _VALUES):
             return value
         if not isinstance(value, str):
@@ -103,7 +103,7 @@ def _timezone(name: str, reading: object) -> str:
     try:
         ZoneInfo(name)
     except (KeyError, ValueError, OSError):
-        # Naming all zones reads a directory tree: only worth it for a fault.
+        # Listing all zones reads a directory tree, so it is done only for a fault.
         from zoneinfo import available_timezones
 
         hint = did_you_mean(name, available_timezones())
@@ -161,10 +161,10 @@ _NUMERIC: dict[str, Any] = {"type": ["string", "number"], "minimum": 0}
 _PERCENT = r"^\d+(\.\d+)?\s*%?$"
 
 Phrase = Annotated[str, Written("a text", _text, **_ANY)]
-"""A text in one line that is not empty, without anything that cannot be seen."""
+"""A non-empty text on one line, without invisible characters."""
 
 Name = Annotated[str, Written("a text", _name, **_ANY)]
-"""A phrase that is not too long to be said."""
+"""A text short enough to be spoken."""
 
 Id = Annotated[
     str,
@@ -205,7 +205,7 @@ Range = Annotated[
         minimum=0,
     ),
 ]
-"""The least and the most."""
+"""The minimum and the maximum."""
 
 _MONEY = Written(
     'an amount of money like "9.50", digits and a point only',
@@ -215,17 +215,17 @@ _MONEY = Written(
     pattern=r"^\d+(\.\d+)?$",
 )
 Money = Annotated[Cents, _MONEY]
-"""An amount in the restaurant's currency, exactly as it is written."""
+"""An amount in the restaurant's currency."""
 
 
 # -- several, and by name --------------------------------------------------------------------------
 
 
 class OneOrSeveral:
-    """Lets one value be written in place of a list of one.
+    """Accepts a single value instead of a list of one.
 
     Args:
-        one: What kind of value.
+        one: The type of the single value.
         none: A word for an empty list.
     """
 
@@ -253,7 +253,7 @@ class OneOrSeveral:
 
 
 def _unlike(value: object) -> object:
-    """Refuse names, or keys, that are the same but for capitals."""
+    """Refuse names or keys that differ only by case."""
     seen: set[str] = set()
     twice: list[tuple[Steps, str]] = []
     for place, one in enumerate(value if isinstance(value, Items | Entries) else ()):
@@ -291,12 +291,12 @@ def _named(by: str, short: str, value: object) -> object:
 
 
 def named(by: str, short: str = "", written: Any = PydanticUndefined) -> BeforeValidator:
-    """Read parts by name, each of which is given its name.
+    """Read a mapping of parts by name; each part gets its name as a field.
 
     Args:
         by: The part's field for the name.
-        short: The key of the part whose value may be written in place of the part; the parts are a list.
-        written: What is written, as a type.
+        short: The key of a part whose value can be written instead of the part; the result is a list then.
+        written: The type of the value in the file.
     """
     return BeforeValidator(partial(_named, by, short), json_schema_input_type=written)
 
@@ -312,13 +312,13 @@ def _by_size(value: object, info: ValidationInfo) -> object:
 ANY_CASE = BeforeValidator(
     lambda word: Text(word.strip().casefold(), word.line) if isinstance(word, Text) else word
 )
-"""Lets a word be written with capitals."""
+"""Accepts a word in any case."""
 
 BY_NAME = BeforeValidator(_unlike)
-"""No key may be there twice."""
+"""Refuses duplicate keys."""
 
 ONCE = AfterValidator(lambda values: tuple(dict.fromkeys(values)))
-"""Takes out what is there twice."""
+"""Removes duplicates."""
 
 Phrases = Annotated[tuple[Phrase, ...], OneOrSeveral()]
 """One phrase or a list of them."""
@@ -345,7 +345,7 @@ Prices = Annotated[
 
 
 class Span(BaseModel):
-    """Hours within a day, local time; an end not after the start lies on the next day."""
+    """Hours in local time; an end that is not after the start is on the next day."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -353,7 +353,7 @@ class Span(BaseModel):
     end: time
 
     def overlaps(self, other: "Span") -> bool:
-        """Whether both begin on the same day and have a moment in common."""
+        """Whether both start on the same day and overlap."""
         return self._minutes[0] < other._minutes[1] and other._minutes[0] < self._minutes[1]
 
     @property

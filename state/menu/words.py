@@ -1,4 +1,4 @@
-"""Words made comparable: without case, accents, punctuation and number."""
+"""Normalizes words for comparison: case, accents, punctuation, singular and plural."""
 
 import re
 import unicodedata
@@ -7,7 +7,7 @@ from functools import lru_cache
 _LETTERS = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"}
 )
-# Signs that are said as words; what follows an elision ("all'arrabbiata") is a word of its own.
+# Signs that are spoken as words; after an elision ("all'arrabbiata") a new word starts.
 _SIGNS = (("½", " half "), ("&", " and "), ("%", " percent "), ("+", " plus "), ("×", " x "))
 _ELISION = re.compile(r"(?<=[^\W\d_])['\u2019\u02bc](?=[^\W\d_]{3,})")
 _APOSTROPHE = re.compile(r"['\u2019\u02bc`]")
@@ -24,12 +24,12 @@ NUMBERS = {
         )
     )
 }
-"""Numbers as they are said, and as digits."""
+"""Number words, and their digits."""
 
 
 @lru_cache(maxsize=8192)
 def fold(text: str) -> str:
-    """Lower the case, drop accents and punctuation, and keep words and numbers apart by one space.
+    """Fold case, remove accents and punctuation, and separate words and numbers by one space.
 
     >>> fold("  Crème-Brûlée, 0.5l ")
     'creme brulee 0 5 l'
@@ -46,9 +46,9 @@ def fold(text: str) -> str:
 
 @lru_cache(maxsize=8192)
 def stems(text: str) -> tuple[str, ...]:
-    """Split a text into folded words of which singular and plural are the same.
+    """Split a text into folded words, with the same form for singular and plural.
 
-    A stem need not be a word: it only has to be the same for both.
+    A stem need not be a word.
 
     >>> stems("Two Cherry Tomatoes") == stems("2 cherries tomato")
     True
@@ -57,7 +57,7 @@ def stems(text: str) -> tuple[str, ...]:
 
 
 def stem(word: str) -> str:
-    """Return what singular and plural of a folded word have in common.
+    """Return the common form of singular and plural of a folded word.
 
     >>> [stem(word) for word in ("olives", "dishes", "cookies", "cookie", "glass", "peach", "gas")]
     ['olive', 'dish', 'cooky', 'cooky', 'glass', 'peach', 'gas']
@@ -80,7 +80,7 @@ def stem(word: str) -> str:
 
 
 def plural(name: str) -> str:
-    """Say several of something.
+    """Return the plural of a name.
 
     >>> [plural(name) for name in ("espresso shot", "scoop of vanilla", "cherry", "peach", "fries")]
     ['espresso shots', 'scoops of vanilla', 'cherries', 'peaches', 'fries']

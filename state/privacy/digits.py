@@ -1,4 +1,4 @@
-"""Digits in a row, as they are written and as they are said: "4242", "forty-two", "double four", "oh"."""
+"""Finds runs of digits, written or spoken: "4242", "forty-two", "double four", "oh"."""
 
 import re
 import unicodedata
@@ -42,13 +42,13 @@ _IN_ONE = {
     for unit, digit in _UNITS.items()
     if digit != "0"
 }
-"""Written without anything between: "fortytwo"."""
+"""Written as one word: "fortytwo"."""
 NUMBER_WORDS = frozenset((*_UNITS, *_TEENS, *_TENS, *_IN_ONE)) - {"o", "oh"}
-"""The words with which digits are said, in every language that is known."""
+"""The number words of every supported language."""
 _ZEROS = {"hundred": "00", "thousand": "000"}
 _TIMES = {"double": 2, "triple": 3, "treble": 3, "quadruple": 4}
 DIGIT_TIMES = frozenset(_TIMES)
-"""The words for the same digit several times."""
+"""Words that repeat a digit, such as "double"."""
 DIGIT_FILLERS = frozenset(
     ("and", "then", "uh", "um", "er", "erm", "dash", "hyphen", "space", "comma", "dot", "slash")
 )
@@ -62,7 +62,7 @@ _MOST_FILLERS = 2
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Digits in a row, with nothing between them but signs and fillers.
+    """A run of digits, with only punctuation and fillers between them.
 
     Args:
         digits: The digits.
@@ -93,11 +93,11 @@ class _Open:
 
 
 def runs_in(text: str, breaks: Sequence[tuple[int, int]] = ()) -> Iterator[Run]:
-    """Find the digits in a row, longest rows first to last.
+    """Find the runs of digits in order, each as long as possible.
 
     Args:
         text: What was said or written.
-        breaks: Places whose digits are something else, in their order.
+        breaks: Spans whose digits mean something else, in order; they end a run.
     """
     text = plain_digits(text)
     run = _Open()
@@ -129,7 +129,7 @@ def runs_in(text: str, breaks: Sequence[tuple[int, int]] = ()) -> Iterator[Run]:
 
 
 def digits_said(text: str) -> str:
-    """Return all digits of a text, said or written, in a row.
+    """Return all digits of a text, spoken or written, as one string.
 
     >>> digits_said("two one two, double five five, oh one forty-two")
     '2125550142'
@@ -138,7 +138,7 @@ def digits_said(text: str) -> str:
 
 
 def _word(run: _Open, word: str, start: int, end: int) -> Generator[Run, None, _Open]:
-    """Take in a word; what it ends is yielded, what goes on is returned."""
+    """Process a word: yield the run that it ends, return the run that continues."""
     if word in _TIMES:
         if run.start < 0:
             run.start = start
@@ -190,7 +190,7 @@ def _beside_letters(text: str, start: int, end: int) -> bool:
 
 
 def plain_digits(text: str) -> str:
-    """Write every digit of any script, raised or in a circle, as one of ours; nothing moves its place."""
+    """Replace every Unicode digit, also raised or circled, by its ASCII digit; positions stay the same."""
     if text.isascii():
         return text
     return "".join(_plain_digit(character) for character in text)

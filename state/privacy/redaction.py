@@ -1,8 +1,8 @@
-"""Card numbers are taken out of every text before it is kept, logged or shown to a model.
+"""Redacts card numbers and security codes in a text before it is stored, logged or shown to a model.
 
-A card number is thirteen to nineteen digits that pass Luhn's check, however they are written or said. So
-is any part of one: eight digits or more in a row, unless they are a telephone number, a date, a time, a
-price, a postcode or an id. A security code is three or four digits that are called one.
+A card number is 13 to 19 digits that pass the Luhn check, written or spoken. Any run of eight digits or
+more counts as part of one, unless it is a telephone number, a date, a time, a price, a postcode or an id.
+A security code is three or four digits next to a name for it, such as "CVV".
 """
 
 import re
@@ -33,12 +33,12 @@ CARD = "[card]"
 """What replaces a card number."""
 
 _PART = 8
-"""So many digits in a row are taken for part of a card."""
+"""The length from which a run of digits counts as part of a card number."""
 _PASSING = 4
-"""More digits than these are not shown before all of them have been said."""
+"""An interim transcript with more digits than this is not shown."""
 _SHORTEST, _LONGEST = 13, 19
 
-# What is made of digits and is no card. The first that fits a place counts.
+# Digits that are not part of a card number. The first alternative that matches counts.
 _HARMLESS = re.compile(
     r"""
     \b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b              # a UUID
@@ -81,14 +81,14 @@ _CODE_AFTER = re.compile(
 )
 
 _PIECE = 3
-"""Fewer digits than this, told by themselves, are a count or an hour and no piece of a number."""
+"""A shorter run by itself is a count or an hour, not a piece of a number."""
 _MOST_STRANGERS = 2
 _CLAUSE = re.compile(r"[,.;!?\n]|\b(?:and|but|then|so)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
 _SAID = re.compile(r"\d+|[^\W\d_]+")
 _DIGIT = re.compile(r"\d")
 _LONGEST_TOLD = 400
-"""So many characters a number takes at most, however it is told."""
+"""The most characters that one number can take, however it is spoken."""
 _TELLING = frozenset(
     """a after again all amex and are back be by card comes continue continuing credit debit digit digits
     done end ending expires expiry final finally first followed for get go goes got group hang have hear here
@@ -97,26 +97,26 @@ _TELLING = frozenset(
     they third this to uh um er visa wait well will with yeah yep yes you your
     one two three four five six eight ten sixteen""".split()
 )
-"""What people say around the pieces of a number; after any other word it is about something else."""
+"""Words that people use between the pieces of a number. Any other word ends the number."""
 _OF_A_CODE = frozenset(
     ("cvv", "cvc", "cvn", "csc", "code", "value", "digit", "digits", "number", "numbers")
 )
-"""Whatever a security code is called has one of these in it."""
+"""Every name of a security code contains one of these."""
 _MORE_DIGITS = DIGIT_TIMES | {"hundred", "thousand"}
 _BESIDE_DIGITS = _OF_A_CODE | _MORE_DIGITS
-"""Words that make a few digits a secret, or many."""
+"""Words that make a short run a security code, or stand for several digits."""
 _DIGITS_SAID = NUMBER_WORDS | {"o", "oh"}
 _BETWEEN_DIGITS = _TELLING | DIGIT_FILLERS | _OF_A_CODE | {"o", "security", "verification"}
-"""Words after which a number, or the name of what it is, may still go on."""
+"""Words after which a number or its name may continue."""
 _BLANKED = {place: chr(place).lower() if chr(place).isalpha() else " " for place in range(128)}
-"""Leaves the letters of a text, small, and a blank for everything else."""
+"""A translation table: letters in lower case, a space for every other ASCII character."""
 _NEAR_THE_END = 48
-"""So many characters nearly always hold a word that is about something else."""
+"""A tail of this many characters nearly always contains a word that ends a number."""
 _TIME_BEFORE = re.compile(r"\b(?:at|around|about|until|till|before|from)\s*$", re.IGNORECASE)
 _ISSUED = re.compile(
     r"3[47]\d{13}|3[0689]\d{12}|35\d{14}|2[2-7]\d{14}|4(?:\d{12}|\d{15}|\d{18})|5\d{15}|6\d{12,18}"
 )
-"""How the numbers of cards begin, and how long they are then."""
+"""The prefixes and lengths of issued card numbers."""
 _BEGINS = re.compile(r"[3-6]|2(?:[2-7]|$)")
 
 
@@ -128,17 +128,17 @@ def redact(text: str, region: str | None = None) -> str:
 
     Args:
         text: What was said or written.
-        region: The country whose telephone numbers are known without their country code.
+        region: The country of telephone numbers without a country code.
     """
-    if len(text) < _PIECE:  # a line's id: there is no room for a secret
+    if len(text) < _PIECE:  # too short for a security code, such as an id
         return text
     return _without(text, _secrets(_runs(text), text, region))
 
 
 def redact_whole(text: str) -> str:
-    """Replace whole card numbers and security codes only: for what an agent says and gives its tools.
+    """Replace whole card numbers and security codes only: for model output and tool arguments.
 
-    No part of a card has come in for it to repeat, and a user's telephone number has to pass.
+    The model has never seen a part of a card number, and a user's telephone number must not be redacted.
 
     >>> redact_whole("4242 4242 4242 4242, call 4242 4242"), redact_whole("15551234567")
     ('[card], call 4242 4242', '15551234567')
@@ -152,7 +152,7 @@ def redact_whole(text: str) -> str:
 
 
 def in_passing(text: str) -> str:
-    """Return what may be shown of words that are still being said: nothing of a number that may become a card's.
+    """Redact an interim transcript: hide it while it may contain the beginning of a card number.
 
     >>> in_passing("two large Margheritas"), in_passing("it is 4242 42"), in_passing("nine two five one three")
     ('two large Margheritas', '...', '...')
@@ -161,7 +161,7 @@ def in_passing(text: str) -> str:
 
 
 def settled(text: str) -> int:
-    """Say up to where a text that still grows can be judged: what follows may become a card number.
+    """Return how much of an unfinished text can be judged: the rest may become a card number.
 
     >>> settled("That is fine. Four two"), settled("Four two, and a cola "), settled("Noted: o")
     (14, 21, 7)
@@ -173,12 +173,12 @@ def settled(text: str) -> int:
 
 
 def _settled(text: str, start: int) -> int | None:
-    """Judge only the text from an index on; ``None`` when it depends on the text before."""
+    """Judge only the text from an index; ``None`` if the result depends on the text before it."""
     words = list(_SAID.finditer(text, start))
     whole = len(text) if not words or words[-1].end() < len(text) else words[-1].start()
     at = whole
     for word in reversed(words):
-        if 0 < start == word.start():  # it may have been cut in two
+        if 0 < start == word.start():  # the index may be in the middle of a word
             return None
         if word.end() > whole:
             continue
@@ -194,16 +194,16 @@ def _settled(text: str, start: int) -> int | None:
 
 
 def is_card(text: str) -> bool:
-    """Whether a text that should be a telephone number holds a whole card number."""
+    """Whether a text given as a telephone number contains a whole card number."""
     return any(_luhn_within(run.digits) and not international(run, text) for run in runs_in(text))
 
 
 class Redactor:
-    """Redacts what one user says, turn after turn, also a number told in several turns.
+    """Redacts the turns of one user, also a number that is spread over several turns.
 
     Args:
-        region: Tells the country whose telephone numbers are known without their country code; asked
-            when the first long number is heard.
+        region: Returns the country of telephone numbers without a country code; called at the first long
+            number.
     """
 
     def __init__(self, region: Callable[[], str | None] = lambda: None) -> None:
@@ -213,7 +213,7 @@ class Redactor:
         self._small = ""
 
     def __call__(self, text: str) -> str:
-        """Return what may be kept of a user's words, and remember how they end."""
+        """Redact a user's turn, and remember the digits at its end."""
         runs = _runs(text)
         known = sum(len(run.digits) for run in (*self._told, *runs))
         region = self._ask_region() if known >= _PART else None
@@ -221,7 +221,7 @@ class Redactor:
         secret = _secrets(runs, text, region, telling=telling)
         pieces = [run for run in runs if len(run.digits) >= _PIECE and not _counts(run, text)]
         beside = bool(pieces) and not secret and _says_more(text, runs)
-        if beside:  # a number that is told goes on beside a telephone number or a house's
+        if beside:  # the number may continue beside a telephone or house number
             apart = [part for run in runs for part in _apart(run, text)]
             pieces = [
                 part
@@ -246,9 +246,9 @@ class Redactor:
         return _without(text, secret)
 
     def _in_small_pieces(self, runs: Sequence[Run], text: str) -> bool:
-        """Whether a user who says only one or two digits at a time is reading out a card number.
+        """Whether the user is reading out a card number in pieces of one or two digits.
 
-        The first seven may be counts and hours, and stay.
+        The first seven digits may be counts and hours, so they are not redacted.
         """
         alone = runs and not _strangers(_without(text, runs).replace(CARD, ""))
         if not alone or any(len(run.digits) >= _PIECE or _counts(run, text) for run in runs):
@@ -264,9 +264,9 @@ class Redactor:
         return True
 
     def _continuing(self, pieces: Sequence[Run], text: str, region: str | None) -> Iterator[Run]:
-        """Find the digits that carry on where the user stopped the turn before."""
+        """Find the digits that continue a number from the turn before."""
         if self._in_card:
-            # After a whole one there may come its date and code, and then a telephone number.
+            # A whole card number may be followed by its date and code, then by a telephone number.
             after = _PART if self._in_card == "whole" else _LONGEST + 1
             yield from (run for run in pieces if len(run.digits) < after and not in_threes(run))
             return
@@ -275,14 +275,14 @@ class Redactor:
         first = pieces[0]
         told = _joined((*self._told, first))
         if _complete(self._told) or len(first.digits) >= _PART:
-            # One of them was let in by itself, so it is a telephone number, unless both are one card.
+            # One of them was accepted by itself as a telephone number, unless both make one card number.
             if _ISSUED.fullmatch(told.digits) and _luhn(told.digits):
                 yield first
         elif _luhn_within(told.digits):
             yield first
         elif len(told.digits) >= _PART and not _with_postcode(told.groups):
             told_as = tuple(len(run.digits) for run in (*self._told, first))
-            # The numbers of telephones are told in threes, or with a 0 in front.
+            # Telephone numbers are spoken in groups of three, or with a leading 0.
             in_fours = told_as[0] in (4, 5) and not told.digits.startswith("0")
             if in_fours or not plausible_phone(told, region):
                 yield first
@@ -290,9 +290,9 @@ class Redactor:
     def _remember(
         self, pieces: Sequence[Run], secret: Sequence[Run], text: str, runs: Sequence[Run]
     ) -> None:
-        """Keep the digits with which the user stopped, as long as they may be telling a number."""
+        """Keep the digits at the end of the turn while the user may continue the number."""
         if not pieces and not secret:
-            # What follows a whole one may be its date, which is told in small pieces.
+            # A whole card number may be followed by its date, in short pieces.
             if (runs and self._in_card != "whole") or _strangers(_without(text, runs)):
                 self._told, self._in_card = (), ""
             return
@@ -310,12 +310,12 @@ class Redactor:
 
 
 def _harmless(text: str) -> bool:
-    """Whether a text has nowhere enough digits for a whole card and calls nothing a code: found out quickly.
+    """Quick check that a text has too few digits for a card number and names no security code.
 
-    An agent's words are judged while they stream, and nearly all of them are like that.
+    Agents' words are checked while they stream, and nearly all of them pass this check.
     """
     text = plain_digits(text)
-    if text.isascii():  # quicker, and nearly every text
+    if text.isascii():  # the common case, and faster
         words = text.translate(_BLANKED).split()
         if _BESIDE_DIGITS.isdisjoint(words):
             said = sum(map(_DIGITS_SAID.__contains__, words))
@@ -329,7 +329,7 @@ def _harmless(text: str) -> bool:
             return False
         elif word in _DIGITS_SAID:
             digits += 2
-        elif word not in _BETWEEN_DIGITS:  # a number that is told does not go on after it
+        elif word not in _BETWEEN_DIGITS:  # this word ends a number
             digits = 0
         if digits >= _SHORTEST:
             return False
@@ -344,7 +344,7 @@ def _runs(text: str) -> list[Run]:
     found = list(_HARMLESS.finditer(text))
     runs = list(runs_in(text, [match.span() for match in found]))
     if sum(match["amount"] is not None for match in found) > 2:
-        # "42.42 42.42 42.42 42.42": amounts that are a card's number together are none.
+        # "42.42 42.42 42.42 42.42": together these are a card number, so they are not amounts.
         others = [match.span() for match in found if match["amount"] is None]
         together = list(runs_in(text, others))
         if any(_luhn_within(run.digits) for run in together):
@@ -366,14 +366,14 @@ def _secrets(
     telling: bool = False,
     least: int = _PART,
 ) -> list[Run]:
-    """Return the runs that must not stay.
+    """Return the runs that must be redacted.
 
     Args:
-        runs: All of the text's.
+        runs: All runs of the text.
         text: What was said.
-        region: The country whose telephone numbers are known.
-        telling: Whether the user was in the middle of some number before.
-        least: From how many digits on a part of a card is one.
+        region: The country of telephone numbers without a country code.
+        telling: Whether the turn before may have ended in the middle of a number.
+        least: The length from which a run counts as part of a card number.
     """
     telling = telling or sum(len(run.digits) >= _PIECE for run in runs) > 1
     scattered = _scattered(runs, text, region)
@@ -385,7 +385,7 @@ def _secrets(
 
 
 def _scattered(runs: Sequence[Run], text: str, region: str | None) -> Sequence[Run]:
-    """Return the pieces of a whole card number with nothing but words of the telling between them."""
+    """Return the pieces of a whole card number with only words of ``_TELLING`` between them."""
     if sum(len(run.digits) for run in runs) < _SHORTEST:
         return ()
     chain: list[Run] = []
@@ -403,7 +403,7 @@ def _scattered(runs: Sequence[Run], text: str, region: str | None) -> Sequence[R
 
 def _luhn_in_pieces(chain: Sequence[Run]) -> bool:
     said = [group for run in chain for group in _groups_of(run)]
-    # "the first four 4242, the second four 4242": what counts digits is none of them.
+    # "the first four 4242, the second four 4242": "four" counts digits and is not one of them.
     return any(
         _luhn_within("".join(groups))
         for groups in (said, [group for group in said if len(group) >= _PIECE])
@@ -431,9 +431,9 @@ def _is_secret(run: Run, text: str, region: str | None, *, telling: bool, least:
 
 
 def _luhn_within(digits: str) -> bool:
-    """Whether thirteen to nineteen digits in a row pass the check that cards pass.
+    """Whether 13 to 19 digits of a run pass the Luhn check.
 
-    A longer row holds the number together with its date and code; so only its beginnings count there.
+    A longer run holds the number followed by its date and code, so only prefixes are checked.
     """
     if len(digits) < _SHORTEST:
         return False
@@ -453,7 +453,7 @@ def _luhn(digits: str) -> bool:
 
 
 def _is_called_else(run: Run, text: str) -> bool:
-    """Whether one or two groups of digits are said to be a house's, an order's or the like."""
+    """Whether one or two groups of digits are named as a house number, an order number or the like."""
     if len(run.digits) >= _SHORTEST - 1 or len(run.groups) > 2 or cards_near(run, text):
         return False
     before, after = text[max(0, run.start - NEAR) : run.start], text[run.end : run.end + NEAR]
@@ -461,14 +461,14 @@ def _is_called_else(run: Run, text: str) -> bool:
 
 
 def _says_more(text: str, runs: Sequence[Run]) -> bool:
-    """Whether a turn is about more than the digits in it, or about digits that are something else."""
+    """Whether a turn has other content than digits, or names its digits as something else."""
     if _PLACE_WORDS.search(text) or _ELSE_WORDS.search(text):
         return True
     return len(_strangers(_without(text, runs).replace(CARD, ""))) > _MOST_STRANGERS
 
 
 def _apart(run: Run, text: str) -> list[Run]:
-    """Take digits apart where another clause begins: "house 12, 4242" tells two numbers."""
+    """Split a run at clause boundaries: "house 12, 4242" has two numbers."""
     cuts = [match.span() for match in _CLAUSE.finditer(text, run.start, run.end)]
     starts, ends = (run.start, *(end for _, end in cuts)), (*(at for at, _ in cuts), run.end)
     parts = [
@@ -480,9 +480,9 @@ def _apart(run: Run, text: str) -> list[Run]:
 
 
 def _stands_alone(run: Run, runs: Sequence[Run], text: str) -> bool:
-    """Whether nothing is said of these digits, though something is said of others in the same turn.
+    """Whether no word describes these digits, although words describe others in the same turn.
 
-    Words between two numbers are about the second: "4242, my phone is 212 555 0142".
+    Words between two numbers describe the second: "4242, my phone is 212 555 0142".
     """
     if run.embedded or len(run.digits) >= _PART:
         return False
@@ -498,12 +498,12 @@ def _stands_alone(run: Run, runs: Sequence[Run], text: str) -> bool:
 
 
 def _strangers(text: str) -> list[str]:
-    """Return the words that people do not use around the pieces of a number they tell."""
+    """Return the words that people do not use between the pieces of a number."""
     return [word for word in _WORD.findall(text.casefold()) if word not in _TELLING]
 
 
 def _counts(run: Run, text: str) -> bool:
-    """Whether digits say how many, how much or when: "18 percent", "10 waters", "at 19 30"."""
+    """Whether digits are a count, an amount or a time: "18 percent", "10 waters", "at 19 30"."""
     after = re.match(r"\s*(?:%|[$€£¥]|-?([^\W\d_]+))", text[run.end :])
     if after is not None and (after[1] is None or after[1].casefold() not in _TELLING):
         return True
@@ -522,12 +522,12 @@ def _complete(told: Sequence[Run]) -> bool:
 
 
 def _with_postcode(groups: Sequence[int]) -> bool:
-    """Whether two answers in a row look like a postcode and the number of a house or a flat."""
+    """Whether two consecutive answers look like a postcode and a house or flat number."""
     return len(groups) == 2 and 5 in groups and sum(groups) < _PART + 2
 
 
 def _is_a_list_of_postcodes(run: Run, text: str) -> bool:
-    """Whether a house names where it delivers: no card is written in fives with commas between."""
+    """Whether it is a list of postcodes: card numbers are not written in comma-separated fives."""
     listed = text[run.start : run.end].count(",") == len(run.groups) - 1
     return listed and len(run.groups) > 1 and set(run.groups) == {5}
 

@@ -1,4 +1,4 @@
-"""Which digits in a row are a telephone number, by what is said around them or by their form."""
+"""Recognizes telephone numbers among runs of digits, by the words around them or by their form."""
 
 import re
 from functools import cache
@@ -6,7 +6,7 @@ from functools import cache
 from state.privacy.digits import Run
 
 LONGEST = 12
-"""More digits than this are a telephone number only with the code of a country."""
+"""A longer run is a telephone number only with a country code."""
 
 _CARD_WORDS = re.compile(
     r"\b(?:card|charge|credit|debit|visa|master\s?card|amex|american express|maestro|discover|diners)\b",
@@ -19,12 +19,12 @@ CALL_WORDS = (
 _CALLING = re.compile(CALL_WORDS, re.IGNORECASE)
 _PHONE_WORDS = re.compile(CALL_WORDS + r"|\b(?:my number|number(?: is|'s))\b", re.IGNORECASE)
 NEAR = 48
-"""How many characters around digits can say what they are."""
+"""How many characters before and after a run are searched for words that name it."""
 _NO_CARD_BEGINS = frozenset("01789")
 
 
 def is_phone(run: Run, text: str, region: str | None) -> bool:
-    """Whether digits are given as a telephone number, or look like nothing else."""
+    """Whether a run is named as a telephone number, or can only be one by its form."""
     if international(run, text):
         return True
     if cards_near(run, text):
@@ -38,7 +38,7 @@ def is_phone(run: Run, text: str, region: str | None) -> bool:
 
 
 def cards_near(run: Run, text: str) -> bool:
-    """Whether cards are spoken of around some digits."""
+    """Whether words around a run are about cards."""
     return _CARD_WORDS.search(_around(run, text)) is not None
 
 
@@ -48,7 +48,7 @@ def _around(run: Run, text: str) -> str:
 
 
 def plausible_phone(run: Run, region: str | None) -> bool:
-    """Whether digits without a word about them are a telephone number by their form."""
+    """Whether a run without words that name it has the form of a telephone number."""
     if in_threes(run):
         return _possible_phone(run.digits, region)
     if _trunk(run.digits):
@@ -60,29 +60,29 @@ def plausible_phone(run: Run, region: str | None) -> bool:
 
 
 def begins_no_card(run: Run, text: str) -> bool:
-    """Whether it has the length of a telephone number of some country and no card begins like it."""
+    """Whether a run is as long as a telephone number and has a prefix that no card number has."""
     if not _of_some_country(run) or cards_near(run, text):
         return False
     return run.digits[0] in _NO_CARD_BEGINS or run.groups == (3, 3, 3)
 
 
 def _of_some_country(run: Run) -> bool:
-    """Whether it has the length of a telephone number of some country, and is not grouped as on a card."""
+    """Whether a run is as long as a telephone number and not grouped like a card number."""
     return 9 <= len(run.digits) <= 11 and run.groups[:2] != (4, 4)
 
 
 def in_threes(run: Run) -> bool:
-    """Whether it is told as a North American telephone number is, and no card."""
+    """Whether a run is grouped like a North American telephone number."""
     return run.groups[-3:] == (3, 3, 4) and len(run.groups) <= 4
 
 
 def _trunk(digits: str) -> bool:
-    """Whether it begins as national numbers do in most countries, and as no card does."""
+    """Whether the digits begin with 0, like national numbers in most countries and no card number."""
     return digits.startswith("0") and 10 <= len(digits) <= 12
 
 
 def _after_something(run: Run, region: str | None) -> bool:
-    """Whether a telephone number follows some other short number: a postcode, a house."""
+    """Whether a telephone number follows another short number, such as a postcode or house number."""
     if len(run.groups) < 2 or run.groups[0] > 5:
         return False
     first = run.groups[0]
@@ -91,7 +91,7 @@ def _after_something(run: Run, region: str | None) -> bool:
 
 
 def international(run: Run, text: str) -> bool:
-    """Whether it is a telephone number with the code of its country."""
+    """Whether a run is a telephone number with its country code."""
     if not text[: run.start].rstrip(" (").endswith("+") and not run.digits.startswith("00"):
         return False
     return _valid_phone("+" + run.digits.removeprefix("00"), None, possible=True)
@@ -105,7 +105,7 @@ def _possible_phone(digits: str, region: str | None) -> bool:
 
 @cache
 def _begins_with_zero(region: str) -> bool:
-    """Whether a country's numbers are told with a 0 in front, so that others are none."""
+    """Whether all national numbers of a country begin with 0."""
     from phonenumbers import PhoneMetadata
 
     metadata = PhoneMetadata.metadata_for_region(region)
@@ -113,7 +113,7 @@ def _begins_with_zero(region: str) -> bool:
 
 
 def _valid_phone(digits: str, region: str | None, *, possible: bool = False) -> bool:
-    # Imported when first needed: most calls hear no long number, and the tables take a while.
+    # Imported when first needed: loading the tables takes a while, and most calls have no long number.
     import phonenumbers
 
     try:

@@ -1,7 +1,6 @@
-"""Text as it is let into a state: one line or several, nothing invisible, no card number.
+"""Types for texts in a state: cleaned, without invisible characters and card numbers.
 
-Cleaned before it is measured and before anything is written down, so that what a command carries is what
-the journal keeps.
+Texts are cleaned before their length is checked, so a command carries exactly the text that is journaled.
 """
 
 import unicodedata
@@ -13,22 +12,22 @@ from state.privacy.redaction import redact
 
 _JOINER = "\u200d"
 _BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-"""Letters and pictures that show nothing, beside combining marks without a letter."""
+"""Characters that are invisible although Unicode does not classify them so."""
 
 _BREAKS = frozenset("\n\r\x0b\x0c\x85\u2028\u2029")
 _FAR_TOO_LONG = 20_000
 NAME, ASKED, NOTE, COMMENT = 80, 120, 280, 1000
-"""The most characters a name, a question, a note and a comment may have."""
+"""The maximum lengths of a name, a question, a note and a comment, in characters."""
 
 
 def clean(text: str, *, lines: bool = False) -> str:
-    """Take out what cannot be seen or said, and fold white space.
+    """Remove invisible characters, and fold white space.
 
-    Control characters, directional marks, zero-width characters and halves of surrogate pairs go; the
-    joiner within an emoji stays.
+    Control characters, directional marks, zero-width characters and lone surrogates are removed; the
+    joiner within an emoji is kept.
 
     Args:
-        text: As it came.
+        text: The text.
         lines: Whether line breaks are kept.
     """
     if text.isascii() and text.isprintable():
@@ -59,21 +58,21 @@ def _one_line(value: object) -> object:
 
 
 def empty_or_visible(value: str, cleaned: str) -> str:
-    """Return a cleaned text; an empty one says that there is nothing to say, and an invisible one says nothing.
+    """Return a cleaned text, and refuse one that is only invisible. An empty text is a valid answer.
 
     Args:
-        value: As it came.
-        cleaned: The same, cleaned.
+        value: The text before cleaning.
+        cleaned: The cleaned text.
 
     Raises:
-        ValueError: It was not empty, and nothing of it can be seen.
+        ValueError: The text was not empty, and has no visible character.
     """
     seen = any(
         character not in _BLANKS and not unicodedata.category(character).startswith(("M", "Z"))
         for character in cleaned
     )
     if value.strip() and not seen:
-        raise ValueError("it holds nothing that can be seen")
+        raise ValueError("it has no visible character")
     return cleaned
 
 
@@ -102,13 +101,13 @@ Name = Annotated[str, BeforeValidator(_shown), Field(max_length=NAME)]
 """A name that may be empty: the user would rather not say."""
 
 Asked = Annotated[str, BeforeValidator(_one_line), Field(max_length=ASKED)]
-"""What somebody looks for."""
+"""A search text."""
 
 Line = Annotated[str, BeforeValidator(_shown), Field(max_length=NOTE)]
-"""A remark on one line; empty takes it away."""
+"""A single-line note; an empty text removes it."""
 
 Paragraph = Annotated[str, BeforeValidator(_several_lines), Field(min_length=1, max_length=NOTE)]
-"""A note, line breaks kept."""
+"""A note, with line breaks."""
 
 Comment = Annotated[str, BeforeValidator(_comment), Field(min_length=1, max_length=COMMENT)]
-"""What a user says about their evening; what is too long is cut rather than asked for again."""
+"""A user's comment; a longer one is cut instead of refused."""

@@ -18,7 +18,7 @@ from tests.agents.restaurant import restaurant
         ("my card is 4242424242424242", "thanks"),
     ],
 )
-async def test_a_card_number_said_aloud_reaches_nobody(
+async def test_a_spoken_card_number_reaches_no_model_and_no_log(
     pieces: tuple[str, ...], caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)

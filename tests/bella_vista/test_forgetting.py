@@ -215,7 +215,7 @@ class TestOrdersUnderWay:
         assert (await show_order(office, order_id))[0].stage is Stage.CANCELLED
         assert left_of_her(database, tmp_path) == []
 
-    async def test_what_the_kitchen_has_is_left_alone_and_named(
+    async def test_an_order_in_the_kitchen_is_left_alone_and_named(
         self, store: SqlStore, office: SqlStore, database: str
     ) -> None:
         order_id = await hers(store, *DONE)
@@ -245,7 +245,7 @@ class TestOrdersUnderWay:
         assert order.phone == "+442125550199"
         assert order.order_items[0].note == "not +44 212 555 0199"
 
-    async def test_what_was_only_said_is_found_as_well(
+    async def test_transcripts_are_searched_as_well(
         self, store: SqlStore, office: SqlStore
     ) -> None:
         order = await begun(store, SetCustomer(name="Bo"))

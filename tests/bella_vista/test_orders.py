@@ -174,7 +174,7 @@ class TestGoingOn:
         assert resumed.state.menu_version == dearer.menu.version
         assert resumed.version == 3
 
-    async def test_what_the_guest_confirmed_keeps_its_price(self, store: SqlStore) -> None:
+    async def test_a_confirmed_order_keeps_its_price(self, store: SqlStore) -> None:
         order = await begun(store, *SHORT, ReadBack(), ConfirmOrder())
         dearer = House(card(CARD.replace('large: "13.50"', 'large: "15.00"')))
 
@@ -321,7 +321,7 @@ class TestTheKitchen:
 
 
 class TestLooking:
-    async def test_the_newest_order_stands_first(self, store: SqlStore, kitchen: SqlStore) -> None:
+    async def test_the_newest_order_is_first(self, store: SqlStore, kitchen: SqlStore) -> None:
         first = await begun(store, *PLACED)
         second = await begun(store)
 
@@ -350,7 +350,7 @@ class TestLooking:
         with pytest.raises(StateFaults, match="it is damaged"):
             await show_order(kitchen, first.state.order_id)
 
-    async def test_what_is_no_order_of_this_program_says_so(
+    async def test_a_state_that_is_not_an_order_is_reported(
         self, store: SqlStore, kitchen: SqlStore
     ) -> None:
         await store.create("strange", lambda ordinal: '{"name": "4111 1111"}')

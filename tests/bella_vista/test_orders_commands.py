@@ -215,7 +215,7 @@ def said_about(order_id: str) -> None:
     asyncio.run(record())
 
 
-def test_what_was_said_is_shown_in_the_restaurants_time(
+def test_the_transcript_is_shown_in_the_restaurants_time(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     order_id = stored(*SHORT)
@@ -235,7 +235,7 @@ def test_what_was_said_is_shown_in_the_restaurants_time(
     ]
 
 
-def test_what_was_said_is_shown_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_transcript_is_shown_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     order_id = stored(*SHORT)
     said_about(order_id)
 
@@ -267,7 +267,7 @@ def test_where_nothing_that_was_said_is_kept_that_is_said(
 GUEST = (SetCustomer(name="Zoë Öz", phone="+1 212 555 0199", email="zoe@example.com"),)
 
 
-def test_a_guest_is_forgotten_and_the_report_says_nothing_of_him(
+def test_a_guest_is_erased_and_the_report_has_no_data_of_theirs(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     order_id = stored(*GUEST, *SHORT)
@@ -289,7 +289,9 @@ def test_a_guest_is_forgotten_and_the_report_says_nothing_of_him(
     assert capsys.readouterr().out.startswith("Nothing was found")
 
 
-def test_an_order_in_the_house_is_left_and_named(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_order_in_the_kitchen_is_left_unchanged_and_named(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     order_id = stored(*PLACED)
 
     assert orders("forget", "ADA@example.com") == 1

@@ -103,7 +103,7 @@ async def test_changes_in_a_row_are_spoken_to_as_one(
     assert bool(words) == bool(said)
 
 
-async def test_what_was_there_is_told_by_what_has_become_of_it() -> None:
+async def test_a_changed_line_is_told_by_its_present_form() -> None:
     more = await done(ChangeItem(line_id="L1", quantity=3), first=(TIRAMISU,))
     assert more.startswith("I see you added 2 Tiramisu.")
     fewer = await done(ChangeItem(line_id="L1", quantity=1), first=(WATER,))
@@ -143,7 +143,7 @@ async def test_a_question_that_is_still_open_is_not_asked_again() -> None:
     )
 
 
-async def test_what_a_voice_does_meanwhile_is_not_told_as_the_guests() -> None:
+async def test_a_concurrent_change_by_an_agent_is_not_told_as_the_guests() -> None:
     shared = new_order()
     await shared.apply(TIRAMISU, actor="guest")
     comments = comments_on(shared)
@@ -181,7 +181,7 @@ async def test_an_allergy_on_the_page_is_held_against_what_was_ordered() -> None
     assert "Tiramisu" not in words
 
 
-async def test_what_is_added_on_the_page_is_held_against_the_allergies() -> None:
+async def test_a_line_added_on_the_page_is_checked_against_the_allergies() -> None:
     words = await done(CALAMARI, first=(SHRIMP,))
 
     assert words.startswith(f"I see you added a Fried calamari. {WARNING} That makes ")

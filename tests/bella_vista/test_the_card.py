@@ -71,7 +71,7 @@ def test_every_group_is_on_a_dish_and_every_size_has_a_dish(card: Menu) -> None:
     assert set(card.sizes) <= sizes
 
 
-def test_what_guests_ask_about_the_house_is_answered(card: Menu) -> None:
+def test_questions_about_the_restaurant_are_answered(card: Menu) -> None:
     for asked in ("parking", "allergies", "kids", "reservations", "wifi", "wheelchair", "vegan"):
         assert len(card.restaurant.facts[asked]) > 20
 
@@ -83,7 +83,7 @@ def test_alcohol_is_for_the_grown_up_and_taxed_as_such(card: Menu) -> None:
     assert all(dish.minimum_age == 21 for dish in poured)
 
 
-def test_what_says_vegan_has_no_milk_egg_meat_or_fish(card: Menu) -> None:
+def test_vegan_dishes_have_no_milk_egg_meat_or_fish(card: Menu) -> None:
     def animal(allergens: Iterable[str]) -> set[str]:
         return set(allergens) & {"milk", "egg", "fish", "shellfish"}
 

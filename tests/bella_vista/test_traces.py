@@ -79,6 +79,6 @@ def test_an_address_is_known_whatever_its_case_and_a_longer_one_is_another(
 
 
 @pytest.mark.parametrize("typed", ["Ada", "", "12", "ada@", "@example.com", "ada@b@c.org", "+"])
-def test_what_is_neither_is_refused(typed: str) -> None:
+def test_other_input_is_refused(typed: str) -> None:
     with pytest.raises(NoContact, match="neither a telephone number nor an e-mail address"):
         contact_of(typed, US)

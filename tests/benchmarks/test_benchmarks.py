@@ -211,7 +211,7 @@ async def test_opening_and_every_turn_are_timed_and_what_comes_between_them_is_n
     assert min(counted[kind] for kind in ("text", "long reply", "tool", "handoff")) == EACH
 
 
-def test_what_is_done_for_the_first_time_in_a_call_is_not_measured() -> None:
+def test_the_first_operation_of_a_call_is_not_measured() -> None:
     for application in APPLICATIONS:
         kinds = [turn.kind for turn in application.turns]
 

@@ -121,7 +121,7 @@ def test_refusals_are_found_through_what_a_command_calls() -> None:
     assert set(refusals(PlaceOrder)) == {"wrong_stage", "missing", "not_possible", "not_valid"}
 
 
-def test_no_page_is_written_by_nobody() -> None:
+def test_every_page_has_a_generator() -> None:
     marked = {
         str(page.relative_to(ROOT))
         for page in (ROOT / "docs").rglob("*.md")

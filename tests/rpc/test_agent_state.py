@@ -248,7 +248,7 @@ async def test_there_is_no_such_kind(operation: str, kind: str) -> None:
         ({"operation": "list", "stage": "placed"}, "stage"),
     ],
 )
-async def test_what_is_wrong_is_named(payload: dict[str, Any], field: str) -> None:
+async def test_an_error_names_the_wrong_field(payload: dict[str, Any], field: str) -> None:
     refused = await (await full())[0].refused("agent.state", payload)
 
     assert (refused["code"], refused["facts"]["field"]) == (4001, field)
@@ -318,7 +318,7 @@ async def test_a_version_is_demanded(kind: str, operation: str) -> None:
 )
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("operation", ["read", "update", "delete"])
-async def test_what_is_not_there_is_not_found(operation: str, kind: str, object_id: str) -> None:
+async def test_a_missing_object_is_not_found(operation: str, kind: str, object_id: str) -> None:
     if operation not in ("read", *COMMANDS[kind]):
         return
     counter, _ = await full()
@@ -350,7 +350,7 @@ async def test_a_stale_writer_is_told_the_present_version() -> None:
     assert answer["error"]["version"] == answer["version"] == counter.shared.version
 
 
-async def test_what_the_house_refuses_comes_in_the_envelope() -> None:
+async def test_refusals_of_the_rules_are_in_the_envelope() -> None:
     counter, ids = await full(placed=True)
 
     unicorn = await counter.state("create", "item", data={"name": "Water"})
@@ -455,7 +455,7 @@ async def test_more_of_the_same_goes_to_the_line_that_is_there() -> None:
 
 @tried(40)
 @given(st.lists(st.one_of(DISHES, DISHES, TERMS, WORDS), min_size=3, max_size=20))
-def test_what_is_read_can_be_sent_again(todo: list[OrderCommand]) -> None:
+def test_data_that_was_read_can_be_sent_back(todo: list[OrderCommand]) -> None:
     async def follow() -> None:
         counter = Counter()
         for command in todo:

@@ -53,7 +53,7 @@ async def test_a_guest_can_order_from_the_page_alone() -> None:
     assert (await counter.call("get_order_state"))["order"]["stage"] == "placed"
 
 
-async def test_what_is_written_from_the_page_says_by_whom() -> None:
+async def test_changes_from_the_page_name_their_author() -> None:
     counter = Counter()
     actors: list[str] = []
     counter.shared.subscribe(lambda applied: actors.append(applied.actor))
@@ -65,7 +65,7 @@ async def test_what_is_written_from_the_page_says_by_whom() -> None:
 
 
 @pytest.mark.parametrize("op", [*STAFF_OPS])
-async def test_what_is_the_houses_no_guest_does(op: str) -> None:
+async def test_a_guest_cannot_send_staff_commands(op: str) -> None:
     counter = await placed(Counter())
 
     refused = await counter.refused("order.apply", {"command": {"op": op, "reason": "x"}})
@@ -73,7 +73,7 @@ async def test_what_is_the_houses_no_guest_does(op: str) -> None:
     assert refused["code"] == 4003
 
 
-async def test_the_house_moves_an_order_on_and_may_do_what_the_guest_may() -> None:
+async def test_staff_advance_an_order_and_may_send_the_guests_commands() -> None:
     counter = await placed(Counter())
 
     for op in ("accept_order", "start_preparing", "mark_ready"):
@@ -205,7 +205,7 @@ async def test_a_version_that_is_overtaken_or_still_to_come_is_refused(version: 
     assert refused["version"] == refused["facts"]["version"] == 2
 
 
-async def test_what_another_part_did_is_no_conflict() -> None:
+async def test_a_change_of_another_part_is_no_conflict() -> None:
     counter = Counter()
     await counter.apply("add_item", name="Water")
     await counter.apply("add_item", name="Cola")
@@ -218,7 +218,7 @@ async def test_what_another_part_did_is_no_conflict() -> None:
 
 @pytest.mark.parametrize("version", [None, 0, 2])
 @pytest.mark.parametrize("line_id", ["L1", "L9", "../../etc", "o-1"])
-async def test_what_is_gone_is_said_before_what_has_changed(
+async def test_a_missing_part_is_reported_before_a_conflict(
     line_id: str, version: int | None
 ) -> None:
     counter = Counter()
@@ -273,7 +273,7 @@ async def test_the_same_key_is_done_once_and_answered_the_same() -> None:
     assert (counter.order.item_count, counter.shared.version) == (2, 2)
 
 
-async def test_what_was_taken_off_with_a_key_is_answered_again() -> None:
+async def test_a_removal_is_answered_again_for_its_key() -> None:
     counter = Counter()
     await counter.apply("add_item", name="Water")
     payload = {"command": {"op": "remove_item", "line_id": "L1"}, "version": 1, "key": "k"}
@@ -424,7 +424,7 @@ async def test_an_item_is_known_by_its_key_although_the_menu_has_changed(tmp_pat
         ({"op": "set_tip", "percentage": 99}, "over_limit"),
     ],
 )
-async def test_what_the_house_does_not_do_is_refused_with_its_reason(
+async def test_a_service_that_is_not_offered_is_refused_with_its_reason(
     command: dict[str, Any], reason: str
 ) -> None:
     refused = await Counter().refused("order.apply", {"command": command, "version": 0})
@@ -499,7 +499,7 @@ async def test_a_card_number_is_nowhere_to_be_found(number: str) -> None:
         assert "one one one" not in text
 
 
-async def test_what_cannot_be_seen_is_taken_out() -> None:
+async def test_invisible_characters_are_removed() -> None:
     counter = Counter()
 
     await counter.apply("set_customer", name="A\u202ed\u200ba\x1b")
@@ -512,9 +512,7 @@ ZERO_WIDTH = ("\u200b", "\u200d\u200c", " \u202e\ufeff ", "\u2060\ufe0f", "\u034
 
 @pytest.mark.parametrize("nothing", ZERO_WIDTH)
 @pytest.mark.parametrize("field", ["name", "phone", "email"])
-async def test_what_cannot_be_seen_is_not_taken_for_a_name_that_is_withheld(
-    field: str, nothing: str
-) -> None:
+async def test_an_invisible_name_is_not_taken_for_a_declined_one(field: str, nothing: str) -> None:
     counter = Counter()
     command = {"op": "set_customer", field: nothing}
 

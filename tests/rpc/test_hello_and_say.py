@@ -16,7 +16,7 @@ from tests.rpc.counter import ADA, COOK, STRANGER, Counter
 GUEST_CALLER = Caller(ADA, GUEST)
 
 
-async def test_the_guest_is_told_where_the_call_stands_and_how_to_come_back() -> None:
+async def test_hello_returns_the_state_of_the_call_and_a_resume_code() -> None:
     counter = Counter()
     await counter.apply("add_item", name="Water")
     await counter.call("say", {"text": "hello"})
@@ -99,7 +99,7 @@ async def test_a_stranger_learns_nothing(method: str) -> None:
 # -- say --------------------------------------------------------------------------------------------
 
 
-async def test_what_is_said_is_taken_in_and_counted() -> None:
+async def test_words_are_accepted_and_counted() -> None:
     counter = Counter()
 
     first = await counter.call("say", {"text": "  two\u202e Margheritas,\n please "})
@@ -132,7 +132,7 @@ async def test_a_key_is_of_one_saying() -> None:
     assert counter.conversation.heard == ["a Cola"]
 
 
-async def test_keys_of_what_was_said_do_not_pile_up() -> None:
+async def test_keys_of_say_do_not_accumulate() -> None:
     counter = Counter()
     for number in range(MOST_KEYS + 1):
         await counter.session.say(str(number), GUEST_CALLER, str(number))
@@ -144,7 +144,7 @@ async def test_keys_of_what_was_said_do_not_pile_up() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "  \n ", "\u200b\u202e", "x" * 1001, 5, None, ["a"]])
-async def test_what_cannot_be_said_is_refused(text: object) -> None:
+async def test_invalid_words_are_refused(text: object) -> None:
     counter = Counter()
 
     refused = await counter.refused("say", {"text": text})
@@ -214,7 +214,7 @@ class Slow:
 @pytest.mark.parametrize(
     ("begun", "code", "kind"), [(False, 5003, "unavailable"), (True, 5004, "outcome_unknown")]
 )
-async def test_what_is_not_stored_in_time_is_told_as_what_it_is(
+async def test_words_not_stored_in_time_get_the_true_error(
     begun: bool, code: int, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("rpc.page.session.SAY_S", 0.01)
@@ -260,7 +260,7 @@ async def test_a_role_is_needed_even_where_the_binding_lets_in() -> None:
         await hello.answer(HelloRequest(), Caller(COOK, STAFF))
 
 
-async def test_what_is_said_after_the_end_is_said_in_another_call_where_one_can_begin() -> None:
+async def test_say_after_the_end_starts_another_call_if_one_can_begin() -> None:
     counter, second = Counter(), Counter()
     begun: list[str] = []
 

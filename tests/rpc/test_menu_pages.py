@@ -132,7 +132,7 @@ async def test_a_combo_can_be_ordered_by_what_its_page_says() -> None:
     assert counter.order.order_items[0].line_total == 4800
 
 
-async def test_what_is_sold_out_says_so() -> None:
+async def test_sold_out_dishes_are_marked() -> None:
     calzone = (await dishes(Counter(), "Pizza"))[2]
 
     assert (calzone["name"], calzone["available"]) == ("Calzone", False)
@@ -183,7 +183,7 @@ async def test_a_cursor_of_no_page_is_refused(cursor: str) -> None:
 
 @pytest.mark.parametrize("field", ["section", "cursor", "version"])
 @pytest.mark.parametrize("value", [5, "x" * 300, ["Pizza"]])
-async def test_what_is_asked_has_its_form(field: str, value: Any) -> None:
+async def test_requests_are_validated(field: str, value: Any) -> None:
     refused = await Counter().refused("get_menu", {field: value})
 
     assert (refused["code"], refused["facts"]["field"]) == (4001, field)

@@ -219,7 +219,7 @@ async def test_a_mark_that_comes_in_two_pieces_is_no_mark(tmp_path: Path) -> Non
         assert there.order.stage is Stage.OPEN
 
 
-def test_what_a_voice_repeats_is_not_taken_for_the_order() -> None:
+def test_text_repeated_by_an_agent_is_not_taken_for_the_order() -> None:
     order = ChatMessage(role="user", content=[f'{DATA_MARK} {{"stage":"open"}}'])
     said = ChatMessage(role="assistant", content=[f'{DATA_MARK} {{"stage":"placed"}}'])
 

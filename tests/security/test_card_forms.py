@@ -46,7 +46,7 @@ def test_no_form_gets_in(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_a_voice_says_holds_no_whole_number(name: str) -> None:
+def test_an_agents_words_hold_no_whole_card_number(name: str) -> None:
     for number, told in told_as(name):
         kept = redact_whole(clean(f"I have {told} down."))
 
@@ -80,7 +80,7 @@ def test_no_field_of_a_command_keeps_one(number: str, between: str) -> None:
 
 
 @pytest.mark.parametrize("text", NUMBERS)
-def test_what_is_looked_up_keeps_none(text: str) -> None:
+def test_searched_words_keep_no_card_number(text: str) -> None:
     assert not found(text, FindOnMenu(words=text).model_dump_json())
     assert not found(text, Tell(kind="facts", name=text).model_dump_json())
 
@@ -203,7 +203,7 @@ def test_short_answers_in_a_row_are_no_card(turns: list[str]) -> None:
         *("SW1A 1AA", "10012-1234", "80331", "L1 L2 L3", "kuc5-w8u7-uw64"),
     ],
 )
-def test_what_only_looks_like_one_stays(text: str, region: str | None) -> None:
+def test_digits_that_only_resemble_a_card_number_stay(text: str, region: str | None) -> None:
     assert Redactor(lambda: region)(text) == text
 
 

@@ -139,7 +139,7 @@ TELLING = (
 
 @pytest.mark.parametrize("at", ["empty", "open", "confirmed", "placed"])
 @pytest.mark.parametrize("form", ["digits", "words", "pairs", "doubled", "wide", "mixed", "unseen"])
-async def test_a_number_told_to_the_local_model_stands_nowhere(
+async def test_a_number_told_to_the_local_model_is_stored_nowhere(
     form: str, at: str, sinks: Sinks, tmp_path: Path
 ) -> None:
     told = FORMS[form]
@@ -152,7 +152,7 @@ async def test_a_number_told_to_the_local_model_stands_nowhere(
 
 
 @pytest.mark.parametrize("size", [2, 4, 6, 8, 10])
-async def test_a_number_told_over_several_turns_stands_nowhere(
+async def test_a_number_told_over_several_turns_is_stored_nowhere(
     size: int, sinks: Sinks, tmp_path: Path
 ) -> None:
     turns = [NUMBER[at : at + size] for at in range(0, len(NUMBER), size)]
@@ -185,7 +185,7 @@ def repeated(told: str) -> Sequence[Made]:
 
 @pytest.mark.parametrize("at", ["empty", "open", "confirmed", "placed"])
 @pytest.mark.parametrize("form", ["digits", "spaced", "words", "doubled", "full-width", "dotted"])
-async def test_a_number_that_a_model_repeats_stands_nowhere(
+async def test_a_number_that_a_model_repeats_is_stored_nowhere(
     form: str, at: str, sinks: Sinks, tmp_path: Path
 ) -> None:
     told = FORMS[form]

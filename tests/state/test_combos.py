@@ -33,7 +33,7 @@ def test_a_combo_is_one_line_at_its_own_price() -> None:
     ]
 
 
-def test_what_is_to_be_chosen_is_asked_for_with_what_is_possible_and_how_many() -> None:
+def test_a_missing_choice_is_asked_for_with_the_possible_dishes_and_their_number() -> None:
     with pytest.raises(ChoiceMissing) as refused:
         House().order(dinner({"name": "Funghi"}))
 
@@ -52,7 +52,7 @@ def test_a_part_can_be_taken_several_times() -> None:
     assert [name for name, *_ in parts_of(order)] == ["Funghi", "Funghi", "House red", "House red"]
 
 
-def test_what_is_sold_out_or_not_served_is_no_choice() -> None:
+def test_a_dish_that_is_sold_out_or_not_served_is_no_choice() -> None:
     # In the evening there is no soup, and the calzone is sold out: only the Margherita is left.
     order = House().order(
         AddItem.model_validate({"name": "Lunch deal", "parts": [{"name": "water"}]})
@@ -133,7 +133,7 @@ def test_a_modification_that_two_parts_can_have_is_asked_back() -> None:
         dinner({"name": "unicorn"}),
     ],
 )
-def test_what_is_no_part_of_it_is_refused_with_what_is(command: AddItem) -> None:
+def test_a_dish_that_is_no_part_is_refused_with_the_possible_ones(command: AddItem) -> None:
     with pytest.raises(ChoiceNotPossible):
         House().order(command)
 

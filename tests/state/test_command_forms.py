@@ -55,7 +55,7 @@ def test_every_command_has_the_name_and_the_fields_that_others_rely_on() -> None
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=op)
-def test_a_model_can_read_what_it_is_for(command: type[OrderCommand]) -> None:
+def test_every_command_has_a_description_for_models(command: type[OrderCommand]) -> None:
     assert (command.__doc__ or "").split(".")[0].strip()
     schema = command.model_json_schema()
     for name, field in schema["properties"].items():
@@ -105,12 +105,12 @@ def test_a_command_is_read_from_json_by_its_op(said: dict[str, Any]) -> None:
         {"op": "place_order", "paid": True},
     ],
 )
-def test_what_is_no_command_is_no_command(said: dict[str, Any]) -> None:
+def test_an_unknown_op_is_refused(said: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         ORDER_COMMANDS.validate_json(json.dumps(said))
 
 
-def test_a_guest_cannot_do_what_the_house_does() -> None:
+def test_a_guest_cannot_send_staff_commands() -> None:
     assert not GUEST_COMMANDS & STAFF_COMMANDS
     assert Reprice not in GUEST_COMMANDS | STAFF_COMMANDS
 

@@ -22,13 +22,13 @@ def house_in(timezone: str, phone: str | None = None) -> Restaurant:
         ("UTC", None, None),
     ],
 )
-def test_a_house_is_in_the_country_of_its_number_or_its_clock(
+def test_the_country_of_a_restaurant_follows_from_its_number_or_its_time_zone(
     timezone: str, phone: str | None, region: str | None
 ) -> None:
     assert region_of(house_in(timezone, phone)) == region
 
 
-def test_a_number_is_read_as_one_of_the_house_s_country() -> None:
+def test_a_number_without_a_country_code_is_of_the_restaurants_country() -> None:
     assert phone_of("020 7946 0958", house_in("Europe/London")) == "+442079460958"
     assert phone_of("212 212 1212", house_in("America/New_York")) == "+12122121212"
     assert phone_of("030 901820", house_in("Europe/Berlin")) == "+4930901820"
@@ -53,7 +53,7 @@ def test_a_number_is_read_as_one_of_the_house_s_country() -> None:
         ("290 Bremner Blvd, Toronto M5V 3L9", ["M5V"], ("M5V", True)),
     ],
 )
-def test_a_postcode_is_found_where_it_stands(
+def test_a_postcode_is_found_in_an_address(
     address: str, postcodes: list[str], found: tuple[str | None, bool]
 ) -> None:
     assert postcode_in(address, postcodes) == found

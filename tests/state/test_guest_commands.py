@@ -31,7 +31,7 @@ def test_one_thing_said_leaves_the_others_alone() -> None:
     assert (order.customer_name, order.phone, order.email) == ("Ada", "+12125550142", None)
 
 
-def test_a_guest_who_would_rather_not_say_has_answered() -> None:
+def test_a_guest_who_declines_to_give_a_name_has_answered() -> None:
     order = House().order(SetCustomer(name="", phone="", email=""))
 
     assert (order.customer_name, order.phone, order.email) == ("", "", "")
@@ -66,7 +66,7 @@ def test_a_foreign_number_keeps_its_country() -> None:
         ("4242 4242 4242 4242", "not_a_number"),
     ],
 )
-def test_what_is_no_telephone_number_is_asked_for_again(phone: str, why: str) -> None:
+def test_an_invalid_telephone_number_is_asked_for_again(phone: str, why: str) -> None:
     with pytest.raises(NotValid) as refused:
         House().order(SetCustomer(phone=phone))
 
@@ -87,7 +87,7 @@ def test_an_email_address_is_kept(email: str, kept: str) -> None:
 
 
 @pytest.mark.parametrize("email", ["a@b@c", "ada", "ada@", "ada at home", "ada@example"])
-def test_what_is_no_email_address_is_asked_for_again(email: str) -> None:
+def test_an_invalid_email_address_is_asked_for_again(email: str) -> None:
     with pytest.raises(NotValid) as refused:
         House().order(SetCustomer(email=email))
 
@@ -98,7 +98,7 @@ def test_what_is_no_email_address_is_asked_for_again(email: str) -> None:
     "fields",
     [{}, {"name": "x" * 300}, {"name": 5}, {"email": "x" * 300}, {"name": None, "phone": None}],
 )
-def test_what_is_no_customer_is_refused(fields: dict[str, Any]) -> None:
+def test_an_invalid_customer_is_refused(fields: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         SetCustomer.model_validate(fields)
 
@@ -110,7 +110,7 @@ def test_a_strange_name_is_a_name(name: str) -> None:
     assert House().order(SetCustomer(name=name)).customer_name == name
 
 
-def test_an_allergy_stands_on_the_order_once() -> None:
+def test_an_allergy_is_on_the_order_once() -> None:
     order = House().order(
         AddAllergy(name="Nuts"), AddAllergy(name="nuts "), AddAllergy(name="milk")
     )

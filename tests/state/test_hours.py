@@ -52,7 +52,7 @@ def at(text: str, restaurant: Restaurant = CORNER, fold: int = 0) -> datetime:
         ("2026-12-25T00:30", False),  # Thursday's hours end at ten
     ],
 )
-def test_when_the_house_is_open(time: str, open_then: bool) -> None:
+def test_when_the_restaurant_is_open(time: str, open_then: bool) -> None:
     assert is_open(CORNER, at(time)) is open_then
 
 
@@ -61,7 +61,7 @@ def test_any_zone_may_ask() -> None:
     assert not is_open(CORNER, datetime(2026, 11, 20, 12, 0, tzinfo=UTC))
 
 
-def test_what_began_before_a_closed_day_goes_on_into_it() -> None:
+def test_hours_that_began_before_a_closed_day_continue_into_it() -> None:
     bar = house("thursday: '18:00-02:00', friday: '18:00-02:00'", rest=", closed_on: [2026-11-20]")
 
     assert is_open(bar, at("2026-11-20T01:30", bar))
@@ -149,7 +149,7 @@ def test_hours_that_adjoin_are_one() -> None:
     assert earliest(bar, "pickup", at("2026-11-20T23:50", bar)) == at("2026-11-21T00:10", bar)
 
 
-def test_a_house_that_never_closes() -> None:
+def test_a_restaurant_that_never_closes() -> None:
     now = at("2026-11-20T04:00", TACOS)
 
     assert is_open(TACOS, now)
@@ -160,7 +160,7 @@ def test_a_house_that_never_closes() -> None:
     assert hours_text(TACOS, now) == "Open now, and always. Every day: all day and night."
 
 
-def test_a_house_that_never_opens_takes_no_order() -> None:
+def test_a_restaurant_that_never_opens_takes_no_order() -> None:
     shut = CORNER.model_copy(update={"hours": Hours()})
 
     assert not is_open(shut, at("2026-11-20T19:00"))
@@ -260,7 +260,7 @@ def test_an_implausible_time(when: str, why: str) -> None:
     assert caught.value.facts == {"field": "when", "why": why}
 
 
-def test_a_closed_house_takes_an_order_for_when_it_has_opened() -> None:
+def test_a_closed_restaurant_takes_an_order_for_its_next_opening() -> None:
     now = at("2026-11-20T16:00")
 
     assert in_time(CORNER, "pickup", at("2026-11-20T17:50"), now)
@@ -285,7 +285,7 @@ def test_the_hours_as_they_are_said() -> None:
         ("2026-11-22T22:00", "Closed now, opens on Tuesday at 11:30 AM."),
     ],
 )
-def test_how_it_stands_now_comes_first(now: str, begins: str) -> None:
+def test_whether_it_is_open_now_comes_first(now: str, begins: str) -> None:
     assert hours_text(CORNER, at(now)).startswith(begins)
 
 

@@ -83,7 +83,7 @@ def test_a_line_can_be_for_another_time_s_dish() -> None:
     assert only_line(order).name == "Soup of the day"
 
 
-def test_what_has_sold_out_since_can_still_be_made_fewer() -> None:
+def test_the_quantity_of_a_sold_out_line_can_be_lowered() -> None:
     order = House().order(AddItem(name="Water", quantity=3))
     house = changed(
         ('{name: Water, price: "2.50"}', '{name: Water, price: "2.50", available: false}')
@@ -176,7 +176,7 @@ def test_lunch_ordered_for_lunch_stays_when_the_menu_changes_in_the_evening() ->
     assert after.fulfilment == order.fulfilment
 
 
-def test_what_is_no_longer_served_then_falls_out_and_the_time_stays() -> None:
+def test_a_line_not_served_at_the_new_menus_hours_is_removed_and_the_time_stays() -> None:
     order = House().order(LUNCH_ON_TUESDAY, AddItem(name="Soup of the day"), AddItem(name="Cola"))
     house = changed(("days: [tuesday, wednesday", "days: [wednesday"))
 

@@ -71,7 +71,7 @@ def test_a_line_id_is_never_given_twice() -> None:
     assert [line.id for line in order.order_items] == ["L2", "L3"]
 
 
-def test_what_has_one_usual_size_is_not_asked_for() -> None:
+def test_a_default_size_is_not_asked_for() -> None:
     assert lines(House().order(AddItem(name="coke"))) == [("L1", 1, "Cola", "can", ())]
 
 
@@ -115,19 +115,19 @@ def test_a_choice_that_has_to_be_made_is_asked_for() -> None:
     assert refused.value.facts["possible"] == ["vinaigrette", "ranch"]
 
 
-def test_what_a_dish_cannot_have_is_refused_with_what_is_possible() -> None:
+def test_an_impossible_modification_is_refused_with_the_possible_ones() -> None:
     with pytest.raises(ChoiceNotPossible) as refused:
         House().order(AddItem(name="Margherita", size="large", modifications=("bacon",)))
 
     assert "ham" in str(refused.value.facts["possible"])
 
 
-def test_what_is_not_on_the_menu_is_refused_with_what_comes_near() -> None:
+def test_an_unknown_dish_is_refused_with_similar_ones() -> None:
     with pytest.raises(NotOnMenu):
         House().order(AddItem(name="unicorn steak"))
 
 
-def test_what_is_sold_out_is_refused_with_something_else() -> None:
+def test_a_sold_out_dish_is_refused_with_an_alternative() -> None:
     with pytest.raises(SoldOut) as refused:
         House().order(AddItem(name="Calzone"))
 
@@ -162,7 +162,7 @@ def test_a_drink_for_grown_ups_is_marked() -> None:
     assert House().order(AddItem(name="House red")).order_items[0].minimum_age == 21
 
 
-def test_more_of_one_thing_than_the_house_makes_needs_a_person() -> None:
+def test_a_quantity_above_the_limit_needs_a_person() -> None:
     with pytest.raises(OverLimit) as refused:
         House().order(AddItem(name="Water", quantity=18_000))
 
@@ -206,7 +206,7 @@ def test_a_large_total_needs_a_person() -> None:
     assert refused.value.facts["limit"] == 40000
 
 
-def test_a_limit_the_house_has_lowered_does_not_keep_a_guest_from_taking_less() -> None:
+def test_a_lowered_limit_does_not_prevent_lowering_a_quantity() -> None:
     house = House()
     order = house.order(AddItem(name="Margherita", size="large", quantity=20), AddItem(name="Cola"))
     limits = house.menu.restaurant.limits.model_copy(update={"total": 1000, "quantity": 2})
@@ -235,7 +235,7 @@ def test_a_price_cannot_be_given(field: str) -> None:
         AddItem.model_validate({"name": "Water", field: 0})
 
 
-def test_what_is_given_replaces_and_the_rest_stays() -> None:
+def test_given_fields_are_replaced_and_the_rest_stays() -> None:
     house = House()
     order = house.order(
         AddItem(name="Margherita", size="large", modifications=("no basil",), note="well done"),

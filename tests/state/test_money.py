@@ -60,7 +60,7 @@ def test_an_amount_is_read_as_people_write_it(text: str, currency: str, amount: 
 
 
 @pytest.mark.parametrize("text", ["", "nine", "1.234", "1,00", "1e3", "NaN", "9.", "$"])
-def test_what_is_no_amount_is_refused(text: str) -> None:
+def test_an_invalid_amount_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="amount|decimals"):
         parse(text, "USD")
 
@@ -71,7 +71,7 @@ def test_halves_are_rounded_up() -> None:
 
 
 @given(st.integers(0, 10**7), st.sampled_from(["USD", "JPY", "KWD"]))
-def test_what_is_written_reads_back(amount: int, currency: str) -> None:
+def test_a_formatted_amount_parses_again(amount: int, currency: str) -> None:
     written = f"{Decimal(amount).scaleb(-exponent(currency)):f}"
 
     assert parse(written, currency) == amount
@@ -88,7 +88,7 @@ def test_shares_add_up_and_follow_their_weights(amount: int, weights: list[int])
             assert abs(share - Decimal(amount) * weight / whole) < 1
 
 
-def test_nothing_is_shared_out_among_nobody() -> None:
+def test_an_amount_without_shares_is_not_split() -> None:
     assert split(5, []) == []
     assert split(5, [0, 0]) == [5, 0]
 

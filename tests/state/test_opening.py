@@ -7,7 +7,7 @@ from state.order import OrderState, Terms
 from tests.state.house import CARD, FRIDAY_AT_SEVEN, card
 
 
-def test_an_order_begins_empty_with_the_house_s_terms_stamped_on_it() -> None:
+def test_a_new_order_is_empty_and_has_the_restaurants_terms() -> None:
     menu = card(
         CARD.replace("mode: added, rounding: per_rate", "mode: included, rounding: per_line")
         .replace("tip: {base: subtotal", "tip: {base: total")

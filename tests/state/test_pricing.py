@@ -164,7 +164,7 @@ def test_the_delivery_fee_comes_after_tax() -> None:
 
 
 @pytest.mark.parametrize(("base", "tip"), [("subtotal", 300), ("total", 327)])
-def test_a_tip_is_a_percentage_of_what_the_house_says(base: str, tip: int) -> None:
+def test_a_tip_is_a_percentage_of_the_configured_base(base: str, tip: int) -> None:
     taken = order([line(1, 2000)], tip_base=base, tip=Tip(percentage=Decimal(15)))
 
     assert price(taken).tip == tip

@@ -71,7 +71,7 @@ def test_a_new_menu_that_changes_nothing_for_this_order_keeps_the_reading() -> N
     assert (order.stage, order.menu_version) == (Stage.REVIEW, house.menu.version)
 
 
-def test_what_is_not_to_be_had_any_more_drops_out() -> None:
+def test_lines_that_are_no_longer_available_are_removed() -> None:
     gone = changed(
         ('{name: Water, price: "2.50"}', '{name: Water, price: "2.50", available: false}')
     )
@@ -132,13 +132,13 @@ def test_coupons_that_go_together_no_longer_are_one() -> None:
     assert [coupon.code for coupon in after.coupons] == ["TEN"]
 
 
-def test_what_was_confirmed_stays_as_it_was_confirmed() -> None:
+def test_a_confirmed_order_stays_as_it_is() -> None:
     order = taken(ReadBack(), ConfirmOrder())
 
     assert changed(('large: "13.50"', 'large: "15.00"')).after(order, Reprice()) is order
 
 
-def test_what_fell_out_is_said_until_the_guest_changes_something() -> None:
+def test_removed_lines_are_named_until_the_guest_changes_something() -> None:
     house = changed(
         ('- {name: Water, price: "2.50"}', '- {name: Still, price: "2.50"}'),
         ("from: [Cola, Water]", "from: [Cola, Still]"),

@@ -143,7 +143,7 @@ def test_a_step_is_taken_from_where_it_may_be_and_from_nowhere_else(
         (SetFulfilment(kind="pickup"), False),
     ],
 )
-def test_what_the_guest_has_heard_is_undone_by_what_changes_it(
+def test_a_change_after_the_read_back_reopens_the_order(
     command: OrderCommand, undone: bool, stage: Stage
 ) -> None:
     order = filled(House()).model_copy(update={"stage": stage})
@@ -367,7 +367,7 @@ def test_an_order_taken_up_again_is_open(steps: tuple[OrderCommand, ...]) -> Non
     assert house.after(order, ReopenOrder()).stage is Stage.OPEN
 
 
-def test_the_kitchen_s_time_is_kept_as_the_house_s() -> None:
+def test_the_kitchens_time_is_stored_in_the_restaurants_zone() -> None:
     house = House()
     order = placed(house)
 
@@ -377,5 +377,5 @@ def test_the_kitchen_s_time_is_kept_as_the_house_s() -> None:
     assert order.fulfilment.ready_at.isoformat() == "2026-11-20T19:45:00-05:00"
 
 
-def test_what_is_not_known_to_be_brought_has_no_minimum() -> None:
+def test_an_order_that_is_not_a_delivery_has_no_minimum() -> None:
     assert meets_minimum(House().order(AddItem(name="Water"))) is None

@@ -45,7 +45,7 @@ def test_as_soon_as_possible_is_after_the_lead_time() -> None:
     assert fulfilment.ready_at.isoformat() == "2026-11-20T19:20:00-05:00"
 
 
-def test_a_closed_house_is_ready_after_it_opens() -> None:
+def test_an_order_at_a_closed_restaurant_is_ready_after_it_opens() -> None:
     house = House(now=datetime.fromisoformat("2026-11-21T04:00:00-05:00"))
 
     fulfilment = arranged(house, kind="pickup").fulfilment
@@ -84,7 +84,7 @@ def test_a_time_with_an_offset_is_shown_as_the_restaurant_s() -> None:
         ("2027-03-14T02:30", "no_such_time"),
     ],
 )
-def test_what_is_no_time_to_come_is_refused(when: str, why: str) -> None:
+def test_an_invalid_or_past_time_is_refused(when: str, why: str) -> None:
     with pytest.raises(NotValid) as refused:
         arranged(kind="pickup", when=when)
 
@@ -98,7 +98,7 @@ def test_what_is_no_time_to_come_is_refused(when: str, why: str) -> None:
         ("2026-11-23T19:00", "closed", ["2026-11-24T11:30:00-05:00"]),
     ],
 )
-def test_a_time_the_house_cannot_keep_is_refused_with_one_it_can(
+def test_an_impossible_time_is_refused_with_a_possible_one(
     when: str, why: str, possible: list[str]
 ) -> None:
     with pytest.raises(NotPossible) as refused:
@@ -107,7 +107,7 @@ def test_a_time_the_house_cannot_keep_is_refused_with_one_it_can(
     assert (refused.value.facts["why"], refused.value.facts["possible"]) == (why, possible)
 
 
-def test_what_is_left_out_stays_and_what_is_nothing_goes() -> None:
+def test_omitted_fields_stay_and_null_fields_are_removed() -> None:
     house = House()
     order = arranged(house, kind="delivery", when="2026-11-21T19:30", address=HERE)
 
@@ -141,7 +141,7 @@ def test_a_delivery_is_arranged_before_its_address_is_known() -> None:
         "New York 10012, 5 Bleecker St",
     ],
 )
-def test_the_house_delivers_within_its_postcodes(address: str) -> None:
+def test_delivery_is_limited_to_the_listed_postcodes(address: str) -> None:
     fulfilment = arranged(kind="delivery", address=address).fulfilment
 
     assert fulfilment is not None
@@ -171,7 +171,7 @@ def test_an_address_without_its_postcode_is_asked_for_again() -> None:
     assert refused.value.facts["address"] == "5 Bleecker St"
 
 
-def test_a_house_that_names_no_postcodes_goes_anywhere() -> None:
+def test_without_listed_postcodes_delivery_is_unlimited() -> None:
     house = House(card(CARD.replace(', postcodes: ["10012", "10014"]', "")))
 
     fulfilment = arranged(house, kind="delivery", address="behind the church").fulfilment
@@ -180,7 +180,7 @@ def test_a_house_that_names_no_postcodes_goes_anywhere() -> None:
     assert fulfilment.address == "behind the church"
 
 
-def test_what_the_house_does_not_offer_is_refused_with_what_it_does() -> None:
+def test_a_service_that_is_not_offered_is_refused_with_the_possible_ones() -> None:
     delivery = '    delivery: {lead_minutes: 45, fee: "3.50", minimum: "20.00", postcodes: ["10012", "10014"]}\n'
     house = House(card(CARD.replace(delivery, "")))
 
@@ -310,13 +310,13 @@ def test_a_tip_is_a_percentage_or_an_amount(fields: dict[str, Any], tip: Tip) ->
         {"amount": 10**30},
     ],
 )
-def test_what_is_no_tip_is_refused(fields: dict[str, Any]) -> None:
+def test_an_invalid_tip_is_refused(fields: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         SetTip.model_validate(fields)
 
 
 @pytest.mark.parametrize("fields", [{"percentage": 31}, {"amount": 751}])
-def test_a_tip_beyond_what_the_house_takes_is_refused(fields: dict[str, Any]) -> None:
+def test_a_tip_above_the_limit_is_refused(fields: dict[str, Any]) -> None:
     with pytest.raises(OverLimit) as refused:
         House().order(AddItem(name="Water", quantity=10), SetTip.model_validate(fields))
 
@@ -339,7 +339,7 @@ def test_a_tip_slipped_in_before_anything_was_ordered_is_not_read_back_beyond_th
     assert house.after(order, SetTip(amount=Cents(750)), ReadBack()).stage is Stage.REVIEW
 
 
-def test_a_tip_stands_on_the_wire_as_a_number() -> None:
+def test_a_tip_is_a_number_on_the_wire() -> None:
     assert SetTip(percentage=Decimal("12.5")).model_dump(mode="json", exclude_none=True) == {
         "op": "set_tip",
         "percentage": 12.5,
@@ -350,7 +350,7 @@ def test_a_tip_stands_on_the_wire_as_a_number() -> None:
     )
 
 
-def test_payment_is_what_the_house_takes() -> None:
+def test_the_payment_method_is_one_that_is_accepted() -> None:
     assert House().order(ChoosePayment(method="card")).payment_method == "card"
 
     cash_only = House(card(CARD.replace("payment: [cash, card]", "payment: [cash]")))

@@ -109,7 +109,7 @@ async def test_a_writer_that_has_not_seen_a_change_is_refused(
     assert order.state is before
 
 
-async def test_what_is_confirmed_is_what_was_read_back() -> None:
+async def test_a_confirmation_is_for_the_order_as_read_back() -> None:
     order = shared()
     await order.apply(ReadBack(), actor="agent", seen=0)
 
@@ -144,7 +144,7 @@ async def test_a_reopened_order_is_not_reopened_on_an_old_sight() -> None:
         await order.apply(ReopenOrder(), actor="page", seen=0)
 
 
-async def test_what_is_gone_is_said_to_be_gone_before_it_is_said_to_have_changed() -> None:
+async def test_a_missing_line_is_reported_before_a_conflict() -> None:
     order = shared()
     await order.apply(RemoveItem(line_id="L1"), actor="page", seen=0)
 

@@ -199,7 +199,7 @@ async def test_only_the_patient_books_on_their_page(
     assert call.shared.version == 0
 
 
-async def test_nobody_books_after_the_call(front: Front, room: FakeRoom) -> None:
+async def test_booking_after_the_call_is_refused(front: Front, room: FakeRoom) -> None:
     call = front.call(front.ready())
     session = session_of(call)
     gateway = await serve(room, call, session)

@@ -144,7 +144,7 @@ async def test_a_conversation_needs_nothing_beside_the_declaration() -> None:
     assert (listed.number, listed.state) == ("101", resumed.state)
 
 
-async def test_what_cannot_be_continued_is_refused_with_its_reason() -> None:
+async def test_a_state_that_cannot_be_continued_is_refused_with_its_reason() -> None:
     returned = Stored[Loan, str](
         refuse_resume=lambda loan, context: "was returned" if loan.title == "Emma" else None
     )

@@ -110,7 +110,7 @@ async def test_nothing_is_kept_unless_the_application_says_so(url: str, tmp_path
     assert stored.entries[0].key is None
 
 
-async def test_what_another_state_holds_too_is_no_trace(url: str) -> None:
+async def test_a_text_that_another_state_holds_too_is_no_trace(url: str) -> None:
     note_id, other = await written(APP, url), await written(APP, url)
 
     report = await forgotten(APP, url, note_id)

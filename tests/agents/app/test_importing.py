@@ -35,7 +35,7 @@ def test_the_collector_works_again_when_something_cannot_be_imported() -> None:
     assert gc.isenabled()
 
 
-def test_what_was_imported_is_not_looked_at_again() -> None:
+def test_imported_objects_are_not_collected_again() -> None:
     with gc_paused():
         kept: list[object] = [[]]
 

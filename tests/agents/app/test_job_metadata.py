@@ -14,7 +14,7 @@ def test_a_dispatch_need_say_nothing(text: str) -> None:
     assert JobMetadata.parse(text, "order") == JobMetadata(noun="order")
 
 
-def test_what_a_dispatch_says_is_read_and_written_again() -> None:
+def test_metadata_is_parsed_and_serialized_again() -> None:
     text = '{"order_id":"abcd","resume_code":"x.y","channel":"phone","locale":"en-US","user":"ada"}'
 
     metadata = JobMetadata.parse(text, "order")
@@ -43,7 +43,7 @@ def test_everything_that_is_wrong_is_said_and_nothing_of_it_repeated() -> None:
         *('{"user": "\\ud800"}', "[" * 9000, '{"user": "ada", "user": "eve"}'),
     ],
 )
-def test_what_is_no_object_is_refused(text: str) -> None:
+def test_metadata_that_is_not_an_object_is_refused(text: str) -> None:
     assert faults(text) == ("the metadata is not a JSON object with each field once",)
 
 
@@ -62,5 +62,5 @@ def test_what_is_no_object_is_refused(text: str) -> None:
         '{"supersedes": "%s"}' % ("x" * 200),
     ],
 )
-def test_what_cannot_be_meant_is_refused(text: str) -> None:
+def test_metadata_with_invalid_values_is_refused(text: str) -> None:
     assert len(faults(text)) == 1

@@ -31,7 +31,7 @@ def test_a_talk_in_a_terminal_needs_no_livekit(monkeypatch: pytest.MonkeyPatch) 
     assert Settings.read().model == "local"
 
 
-def test_what_is_missing_is_said_together_with_all_else_that_is_wrong(
+def test_missing_settings_are_listed_with_all_other_faults(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("BELLA_VISTA_IDLE", "-1")

@@ -64,7 +64,7 @@ def test_everything_that_is_wrong_is_listed_at_once(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     "time", ["19:00", "5", "1970-01-01T00:00", "9999-12-31T23:59", "20.11.2026"]
 )
-def test_what_is_no_time_is_refused(time: str) -> None:
+def test_an_invalid_time_is_refused(time: str) -> None:
     with pytest.raises(SettingsFaults, match="--at"):
         Settings.read(at=time)
 
@@ -126,7 +126,7 @@ def test_the_local_model_needs_no_key() -> None:
     assert Settings.read(model="local").openai_api_key is None
 
 
-def test_what_other_programs_are_told_does_not_stop_the_local_model(
+def test_settings_of_other_programs_do_not_affect_the_local_model(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "localhost:8000/v1")

@@ -160,7 +160,7 @@ async def test_it_is_stored_first_and_heard_then() -> None:
 
 
 @story
-async def test_what_is_said_at_once_is_stored_and_heard_in_the_order_in_which_it_came() -> None:
+async def test_concurrent_messages_are_stored_and_heard_in_order_of_arrival() -> None:
     async with desk() as it:
         first = it.say("one", "k1")
         await it.asked(1)
@@ -190,7 +190,7 @@ async def test_one_key_is_stored_once_also_while_it_is_on_its_way() -> None:
 
 
 @pytest.mark.parametrize("key", ["k", None])
-def test_what_does_not_begin_in_time_is_withdrawn_and_never_heard(key: str | None) -> None:
+def test_a_write_that_does_not_begin_in_time_is_withdrawn_and_never_heard(key: str | None) -> None:
     async def told() -> None:
         async with desk() as it:
             began, saying = now(), it.say("a cola", key)
@@ -210,7 +210,7 @@ def test_what_does_not_begin_in_time_is_withdrawn_and_never_heard(key: str | Non
 
 
 @story
-async def test_what_waits_for_another_writing_is_withdrawn_as_well() -> None:
+async def test_a_write_that_waits_for_another_one_is_withdrawn_as_well() -> None:
     async with desk() as it:
         it.call.user_said("hello")
         await it.asked(1)
@@ -252,7 +252,7 @@ async def test_one_of_several_that_is_withdrawn_leaves_the_others_their_turns() 
 
 
 @pytest.mark.parametrize("key", ["k", None])
-def test_what_has_begun_and_is_not_answered_is_heard_once_when_it_is_stored(
+def test_a_begun_write_without_an_answer_is_heard_once_it_is_stored(
     key: str | None,
 ) -> None:
     async def told() -> None:
@@ -318,7 +318,9 @@ def test_an_unknown_outcome_is_looked_up_when_the_database_answers_again(
 
 
 @pytest.mark.parametrize("fault", [JournalFault("The database", "the disk is full"), TakenOver()])
-def test_what_cannot_be_stored_is_told_at_once_and_never_heard(fault: Exception) -> None:
+def test_a_message_that_cannot_be_stored_is_refused_at_once_and_never_heard(
+    fault: Exception,
+) -> None:
     async def told() -> None:
         async with desk() as it:
             began, saying = now(), it.say("a cola", "k")
@@ -365,7 +367,7 @@ async def test_after_the_end_words_are_refused() -> None:
 
 
 @pytest.mark.parametrize("ends", ["user_left", "failed", None])
-async def test_what_is_stored_after_an_agent_has_left_is_the_next_ones_to_answer(
+async def test_a_message_stored_after_an_agent_has_left_is_answered_by_the_next(
     ends: Literal["user_left", "failed"] | None,
 ) -> None:
     async with desk() as it:
@@ -432,7 +434,7 @@ async def test_waiting_for_a_locked_database_is_no_beginning(place: Place) -> No
     assert await place.before() == PriorCall(turn=1, unanswered=("hello",))
 
 
-async def test_what_was_acknowledged_is_found_by_the_next_process(
+async def test_acknowledged_messages_are_found_by_the_next_process(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("rpc.page.session.SAY_S", 20.0)
@@ -456,7 +458,7 @@ async def test_what_was_acknowledged_is_found_by_the_next_process(
     desk.close()
 
 
-async def test_both_are_found_of_what_took_one_number(
+async def test_two_messages_with_one_number_are_both_found(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("rpc.page.session.SAY_S", 20.0)
@@ -473,7 +475,7 @@ async def test_both_are_found_of_what_took_one_number(
     assert before.spoken[-1].turn == 2
 
 
-async def test_what_is_stored_before_an_answer_to_something_else_is_not_answered_by_it(
+async def test_a_message_stored_before_another_ones_answer_is_not_answered_by_it(
     place: Place,
 ) -> None:
     order_id = place.it.call.state.order_id

@@ -84,7 +84,7 @@ async def test_the_applications_own_model_answers_without_a_script(book: Book) -
     assert (talk.greeting.said, turn.said) == (["Hello."], ["Well?"])
 
 
-def test_the_clock_stands_still_in_the_applications_zone_until_it_is_moved(book: Book) -> None:
+def test_the_clock_is_in_the_applications_zone_and_advances_only_when_told_to(book: Book) -> None:
     assert isinstance(book.context.now, Clock)
     assert book.context.now() == datetime.fromisoformat("2026-11-22T10:00-06:00")
 

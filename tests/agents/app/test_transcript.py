@@ -68,7 +68,7 @@ async def test_words_and_the_key_they_came_with_are_kept_both_or_neither() -> No
     assert record.idle
 
 
-async def test_what_is_heard_at_once_is_kept_as_well() -> None:
+async def test_unstored_messages_are_stored_afterwards_as_well() -> None:
     call, store = Talking(), Written()
     record = CallRecord(cast(Any, call), cast(SqlStore, store), channel="web_text")
 
@@ -78,7 +78,7 @@ async def test_what_is_heard_at_once_is_kept_as_well() -> None:
     assert store.batches == [["began", "answered", "spoke", "heard"]]
 
 
-async def test_what_is_answered_is_kept_once_when_it_is_the_guests_turn() -> None:
+async def test_answers_are_stored_once_it_is_the_guests_turn() -> None:
     call, store = Talking(), Written()
     record = CallRecord(cast(Any, call), cast(SqlStore, store), channel="web_text")
 

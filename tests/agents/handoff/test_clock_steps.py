@@ -192,7 +192,7 @@ async def test_a_history_stays_one_when_an_application_sets_it_anew() -> None:
     assert talk_in(model.requests[2])[-1] == ("user", "When is breakfast?")
 
 
-def test_what_another_history_has_besides_is_added_where_it_stands_there() -> None:
+def test_items_that_only_another_history_has_are_added_at_their_place_there() -> None:
     whole = History()
     words = whole.add_message(role="user", content="a", created_at=9.0)
     between = whole.add_message(role="assistant", content="one moment", created_at=5.0)

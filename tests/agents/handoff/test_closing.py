@@ -144,7 +144,7 @@ async def test_words_into_a_session_that_has_closed_are_ignored() -> None:
 
 
 @pytest.mark.parametrize("steps", range(12))
-async def test_words_at_any_moment_of_the_closing_hurt_nobody(steps: int) -> None:
+async def test_input_at_any_moment_of_the_closing_does_no_harm(steps: int) -> None:
     async with Conversation(hotel(), RawModel(["Good evening."], ["Perhaps said."])) as talk:
         closing = asyncio.create_task(talk.call.session.aclose())
         for _ in range(steps):

@@ -202,7 +202,7 @@ async def test_calls_and_results_stay_together(form: Form) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
-async def test_what_a_voice_is_told_as_it_takes_over_stays_with_it(form: Form) -> None:
+async def test_the_messages_carried_to_an_agent_stay_in_its_history(form: Form) -> None:
     opening = restaurant_graph().agents["payment"].opening.handed_over
     *_, taking_over = await contexts()
 

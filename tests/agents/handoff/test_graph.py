@@ -247,7 +247,7 @@ def test_the_frameworks_own_change_of_voice_is_no_tool() -> None:
 
 
 @pytest.mark.parametrize("op", ["set_gust", "add_nights", "ask_rate"])
-def test_waiting_with_what_is_no_command_or_action_of_the_voice_is_a_fault(op: str) -> None:
+def test_needs_answer_of_a_tool_that_the_agent_does_not_offer_is_a_fault(op: str) -> None:
     guarded = sauna(SetGuest, AskRate, EndCall, needs_answer={op: ("set_guest",)})
 
     found = faults(agents=(guarded, Reception), start="sauna")
@@ -255,7 +255,7 @@ def test_waiting_with_what_is_no_command_or_action_of_the_voice_is_a_fault(op: s
     assert found[0] == f"Sauna: needs_answer lists {op}, which is not a command or action it offers"
 
 
-def test_waiting_for_the_answer_to_what_no_voice_can_do_is_a_fault() -> None:
+def test_needs_answer_to_a_tool_that_no_agent_offers_is_a_fault() -> None:
     waits: dict[str, Any] = {"set_guest": ("add_night", "end_cal", "set_guest"), "add_nights": "x"}
 
     assert faults_of_sauna(SetGuest, AddNights, EndCall, needs_answer=waits) == (
@@ -289,7 +289,7 @@ def test_the_pictures_show_every_voice_and_every_condition() -> None:
     assert 'reception -->|"go out"| concierge' in mermaid(graph)
 
 
-def test_all_faults_stand_in_the_message() -> None:
+def test_the_message_lists_all_faults() -> None:
     with pytest.raises(GraphError) as caught:
         Graph((Reception,), (Handoff("reception", "reception", when=""),), start="bar")
 

@@ -51,7 +51,7 @@ async def test_all_are_told_which_handoff_did_not_happen_and_when() -> None:
     assert talk.of(HandedOver) == []
 
 
-async def test_what_the_guest_said_into_it_is_answered_by_the_old_voice() -> None:
+async def test_a_message_during_it_is_answered_by_the_old_agent() -> None:
     async with WrittenDown(thirsty("Yes?"), Gated()) as talk:
         talk.call.user_said("I am thirsty")
         await until(lambda: talk.speaker.playing and talk.call.handing_over)
@@ -128,7 +128,7 @@ async def some_time() -> None:
         await asyncio.sleep(0)
 
 
-async def test_what_is_said_while_it_is_written_down_is_the_next_voices_to_answer() -> None:
+async def test_a_message_during_its_commit_is_answered_by_the_next_agent() -> None:
     disk = Gated()
     model = ScriptedLLM([says("Good evening."), calls("transfer_to_bar"), says("A beer it is.")])
     async with Conversation(hotel(journal=disk), model) as talk:

@@ -200,9 +200,7 @@ async def test_an_interruption_while_a_transfer_waits_for_a_tool_does_not_undo_i
     assert talk.turns() == [0, 1, 3]
 
 
-async def test_what_is_said_while_only_the_tools_before_a_transfer_are_at_work_waits_for_them() -> (
-    None
-):
+async def test_a_message_during_the_tools_before_a_transfer_waits_for_them() -> None:
     Telephone.gate = asyncio.Event()
     model = ScriptedLLM(
         [
@@ -262,9 +260,7 @@ async def test_a_transfer_that_wins_after_another_was_refused_is_not_undone_eith
     assert talk.turns() == [0, 2]
 
 
-async def test_what_is_said_in_the_moment_a_reply_is_broken_off_gets_no_two_replies_at_once() -> (
-    None
-):
+async def test_a_message_while_a_reply_is_being_interrupted_gets_one_reply() -> None:
     model = Booking()
     at_once: list[int] = []
 

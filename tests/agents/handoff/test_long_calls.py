@@ -17,7 +17,7 @@ def script() -> list[Step]:
     return steps
 
 
-async def test_what_the_model_is_shown_stops_growing() -> None:
+async def test_the_history_in_a_request_stops_growing() -> None:
     model = ScriptedLLM(script())
 
     async with Conversation(hotel(remembers=20), model) as talk:
@@ -29,7 +29,7 @@ async def test_what_the_model_is_shown_stops_growing() -> None:
     assert sizes[-1] < 4 * TURNS
 
 
-async def test_what_is_cut_off_leaves_no_answer_without_its_call_and_no_request_without_a_guest() -> (
+async def test_a_cut_history_keeps_each_result_with_its_call_and_begins_with_a_user_message() -> (
     None
 ):
     model = ScriptedLLM(script())
@@ -74,7 +74,7 @@ def test_without_any_words_of_the_guest_nothing_is_cut_off() -> None:
     assert recent_items(items, 4) == items
 
 
-async def test_the_session_keeps_no_record_of_what_it_told() -> None:
+async def test_the_session_does_not_retain_its_events() -> None:
     model = ScriptedLLM(script()[:3])
 
     async with Conversation(hotel(), model) as talk:

@@ -123,7 +123,7 @@ async def test_one_that_fails_costs_a_true_sentence_and_no_handoff() -> None:
     assert (it.call.speaker, then.said) == ("bar", ["A beer?"])
 
 
-async def test_what_its_requests_cost_is_counted() -> None:
+async def test_the_cost_of_its_requests_is_counted() -> None:
     desk = ScriptedLLM([HELLO, TO_BAR])
     bar = ScriptedLLM([says("A beer?", cost=(900, 20, 800))])
 

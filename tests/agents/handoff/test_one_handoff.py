@@ -157,7 +157,7 @@ async def test_a_transfer_whose_condition_does_not_hold_is_refused_with_what_is_
     assert talk.call.speaker == "reception"
 
 
-async def test_a_refused_transfer_does_not_stand_in_the_way_of_another_in_the_same_reply() -> None:
+async def test_a_refused_transfer_does_not_prevent_another_in_the_same_reply() -> None:
     model = ScriptedLLM(
         [says("Good evening."), calls("transfer_to_concierge", "transfer_to_bar"), says("Cheers.")]
     )

@@ -19,7 +19,7 @@ def streamed(text: str, size: int) -> str:
 
 @pytest.mark.parametrize("size", [1, 4, 7, 63, 64, 500])
 @pytest.mark.parametrize("before", [0, 1, 8, 15, 16, 17, 31])
-def test_a_card_is_taken_out_wherever_it_stands_in_a_long_reply(size: int, before: int) -> None:
+def test_a_card_number_is_redacted_anywhere_in_a_long_reply(size: int, before: int) -> None:
     text = f"{CHAT * before}It is {CARD}, thanks. {CHAT * 12}And again {CARD}"
 
     assert streamed(text, size) == redact_whole(text)
@@ -60,7 +60,7 @@ def test_no_part_of_a_number_leaves_before_all_of_it_has_come(told: str, size: i
         assert streamed(text, size) == redact_whole(text)
 
 
-def test_whatever_is_said_leaves_as_it_would_in_one_piece() -> None:
+def test_a_streamed_reply_is_redacted_as_in_one_piece() -> None:
     chance = random.Random(7)
     harmless = (
         CHAT,

@@ -34,7 +34,7 @@ def by_user(request: Request) -> list[str]:
     ]
 
 
-async def test_what_is_said_while_a_model_thinks_is_one_message_each() -> None:
+async def test_messages_while_a_model_thinks_stay_separate() -> None:
     gate = asyncio.Event()
     model = ScriptedLLM([says("Good evening."), says("Never.", until=gate), says("All five.")])
 
@@ -56,9 +56,7 @@ async def test_what_is_said_while_a_model_thinks_is_one_message_each() -> None:
     assert given == [0, 5]
 
 
-async def test_the_state_stands_before_all_of_them_and_the_model_is_told_how_many_they_are() -> (
-    None
-):
+async def test_the_state_precedes_all_of_them_and_the_model_is_told_their_number() -> None:
     gate = asyncio.Event()
     model = ScriptedLLM([says("Good evening."), says("Never.", until=gate), says("Both.")])
 
@@ -75,7 +73,7 @@ async def test_the_state_stands_before_all_of_them_and_the_model_is_told_how_man
     assert all("messages are unanswered" not in text for _, text in model.requests[1].texts)
 
 
-async def test_what_is_said_before_an_agent_is_there_is_one_message_each() -> None:
+async def test_messages_before_the_first_agent_stay_separate() -> None:
     model = ScriptedLLM([says("Good evening."), says("All five.")])
     call = hotel()
     events: list[Event] = []
@@ -90,7 +88,7 @@ async def test_what_is_said_before_an_agent_is_there_is_one_message_each() -> No
     assert by_user(model.requests[1]) == FIVE
 
 
-async def test_what_is_said_during_a_handoff_is_one_message_each() -> None:
+async def test_messages_during_a_handoff_stay_separate() -> None:
     paper = Paper()
     model = ScriptedLLM(
         [
@@ -254,7 +252,7 @@ class Spoken(RawModel):
         ]
 
 
-async def test_what_is_said_first_does_not_answer_the_message_it_was_interrupted_after() -> None:
+async def test_an_interrupted_preamble_does_not_answer_the_message_before_it() -> None:
     never = asyncio.Event()
     model = Spoken({0: FIVE[:1], 1: FIVE[1:2]}, [never], [never], ["Both."])
 
@@ -263,7 +261,7 @@ async def test_what_is_said_first_does_not_answer_the_message_it_was_interrupted
     assert "last 2 messages" in (model.asked[2].messages()[-1].text_content or "")
 
 
-async def test_what_is_said_first_does_not_stand_before_what_a_tool_was_called_for() -> None:
+async def test_a_preamble_does_not_precede_the_message_of_a_tool_call() -> None:
     never = asyncio.Event()
     call = ("set_guest", '{"name": "Ada"}', "c")
     model = Spoken({0: FIVE[:3]}, [never], [call], ["All three."])
@@ -279,7 +277,7 @@ async def test_a_first_sentence_that_may_not_have_been_read_is_repeated() -> Non
     assert await model.answers() == [f"{FIRST} Welcome", f"{FIRST} Two nights."]
 
 
-async def test_what_is_said_first_is_not_said_again_where_it_was_heard() -> None:
+async def test_a_preamble_that_was_heard_is_not_repeated() -> None:
     model = ScriptedLLM([says("Good evening."), says("Two nights."), says("For Ada.")])
 
     async with Aloud(model) as talk:
@@ -297,7 +295,7 @@ async def test_what_is_said_first_is_not_said_again_where_it_was_heard() -> None
     assert said[1:] == [(f"{FIRST} Two nights.", True), ("For Ada.", False)]
 
 
-async def test_what_is_said_first_is_said_before_the_words_of_a_model_that_fails() -> None:
+async def test_a_preamble_precedes_the_apology_for_a_failing_model() -> None:
     model = Spoken({}, [ValueError("no")])
 
     assert await model.answers() == [f"{FIRST} {HotelAgent.opening.canned}"]

@@ -378,7 +378,7 @@ FAILURES: list[tuple[Exception, str]] = [
 
 
 @pytest.mark.parametrize(("error", "text"), FAILURES)
-async def test_what_fails_later_is_told_as_well(error: Exception, text: str, line: Line) -> None:
+async def test_a_later_failure_is_told_as_well(error: Exception, text: str, line: Line) -> None:
     model = ScriptedLLM([says("Hi."), calls(TOSCA), says("They are closed.")])
 
     async with Conversation(hotel(graph=graph()), model) as it:

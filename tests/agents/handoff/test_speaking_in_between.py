@@ -271,7 +271,7 @@ async def test_all_waiters_for_the_turn_are_notified() -> None:
     assert gone.cancelled()
 
 
-async def test_what_is_said_unasked_during_a_handoff_is_said_by_the_next_voice() -> None:
+async def test_a_given_text_during_a_handoff_is_said_by_the_next_agent() -> None:
     model = ScriptedLLM([says("Good evening."), calls("transfer_to_bar"), says("A beer?")])
 
     async with Conversation(hotel(), model) as talk:
@@ -380,7 +380,7 @@ class Announcer(HotelAgent):
 
 @pytest.mark.parametrize("kind", [Conversation, SpokenConversation])
 @pytest.mark.parametrize("together", [True, False])
-async def test_what_a_tool_has_an_agent_say_is_said_verbatim_and_costs_no_request(
+async def test_a_text_given_by_a_tool_is_said_verbatim_without_a_request(
     kind: type[Conversation[Stay, None]], *, together: bool
 ) -> None:
     graph = Graph((Announcer,), (), start="bar")

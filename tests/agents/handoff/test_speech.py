@@ -68,7 +68,7 @@ async def test_spoken_words_are_counted_told_and_answered_once() -> None:
     assert talk.stt.opened == 1
 
 
-async def test_what_is_said_with_pauses_is_one_turn() -> None:
+async def test_speech_with_pauses_is_one_turn() -> None:
     model = ScriptedLLM([says("Good evening."), says("Two nights.")])
 
     async with SpokenConversation(hotel(), model) as talk:
@@ -158,7 +158,7 @@ def lingering() -> Graph[Stay]:
     return Graph((Lingering, Concierge, Bar), hotel_graph().handoffs, start="reception")
 
 
-async def test_what_is_said_during_a_handoff_is_answered_by_the_next_voice() -> None:
+async def test_speech_during_a_handoff_is_answered_by_the_next_agent() -> None:
     model = ScriptedLLM([says("Good evening."), calls("transfer_to_bar"), says("Red or white?")])
 
     async with SpokenConversation(hotel(graph=lingering()), model) as talk:
@@ -178,7 +178,7 @@ async def test_what_is_said_during_a_handoff_is_answered_by_the_next_voice() -> 
     assert [event.turn for event in of(talk, YourTurn)] == [0, 2]
 
 
-async def test_what_is_said_while_a_handoff_waits_for_a_tool_is_answered() -> None:
+async def test_speech_while_a_handoff_waits_for_a_tool_is_answered() -> None:
     Telephone.gate = asyncio.Event()
     model = ScriptedLLM(
         [

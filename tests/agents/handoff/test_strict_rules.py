@@ -66,7 +66,7 @@ class Everything(Read[Stay, None]):
         return f"{self.mail} {self.size}"
 
 
-def test_what_pydantic_writes_becomes_what_is_taken() -> None:
+def test_schemas_of_pydantic_become_strict_schemas() -> None:
     assert offences(sent([tool_of(Everything)])) == []
 
 
@@ -126,7 +126,7 @@ FREE: list[tuple[Tool, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("tool", "arguments", "answer"), FREE)
-async def test_what_strict_calling_has_no_form_for_is_offered_all_the_same(
+async def test_a_tool_that_strict_calling_cannot_express_is_offered_all_the_same(
     tool: Tool, arguments: dict[str, Any], answer: str
 ) -> None:
     """A schema that is wrongly called strict would have every request of its agent refused."""
@@ -148,7 +148,7 @@ async def test_what_strict_calling_has_no_form_for_is_offered_all_the_same(
     assert [used.output for used in turn.tools] == [answer]
 
 
-async def test_what_is_required_and_may_be_null_can_be_null() -> None:
+async def test_a_required_nullable_argument_can_be_null() -> None:
     graph = hotel_graph()
     reception = graph.agents["reception"]
     other = type("Reception", (reception,), {"offers": (*graph.offers("reception"), Everything)})

@@ -21,7 +21,7 @@ BOOKED = (
 )
 
 
-async def test_what_is_said_and_handed_over_is_shown_in_order() -> None:
+async def test_words_and_handoffs_are_shown_in_order() -> None:
     out = io.StringIO()
 
     reason = await talk(hotel(), ScriptedLLM(BOOKED), lines=["", "two nights, and a show"], out=out)
@@ -35,7 +35,7 @@ async def test_what_is_said_and_handed_over_is_shown_in_order() -> None:
     ]
 
 
-async def test_what_was_not_done_is_shown_with_its_reason() -> None:
+async def test_refused_calls_are_shown_with_their_reason() -> None:
     out = io.StringIO()
     model = ScriptedLLM(
         [says("Good evening!"), calls(("add_nights", {"nights": 99})), says("Not that long.")]

@@ -76,7 +76,7 @@ def test_every_object_requires_all_it_has_and_allows_nothing_else(schema: dict[s
     assert "op" not in schema["properties"]
 
 
-def test_what_may_be_left_out_is_nullable() -> None:
+def test_optional_arguments_are_nullable() -> None:
     properties = strict_parameters(Everything)["properties"]
 
     assert properties["count"]["type"] == ["integer", "null"]

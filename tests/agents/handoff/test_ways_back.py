@@ -244,7 +244,7 @@ async def test_a_handoff_taken_back_is_no_part_of_the_way() -> None:
     assert talk.call.speaker == "reception"
 
 
-async def test_what_is_said_during_a_way_back_is_answered_there() -> None:
+async def test_a_message_during_a_way_back_is_answered_there() -> None:
     paper = Paper()
     model = script("transfer_to_bar", DONE)
 
@@ -339,7 +339,7 @@ def faults(*handoffs: Handoff[Stay], agents: Any = (Reception, Bar)) -> tuple[st
     return caught.value.faults
 
 
-def test_what_could_never_lead_back_is_a_fault() -> None:
+def test_a_way_back_that_can_never_be_taken_is_a_fault() -> None:
     to_bar: Handoff[Stay] = Handoff("reception", "bar", when="When thirsty.")
     back: Handoff[Stay] = Handoff("reception", BACK, when="When done.")
     guarded: Handoff[Stay] = Handoff("bar", BACK, when="", condition=can_go_out)

@@ -67,7 +67,7 @@ async def test_the_last_turn_is_told_before_the_end() -> None:
     assert isinstance(ended, Ended)
 
 
-async def test_what_was_spent_when_the_guest_hangs_up_is_told() -> None:
+async def test_the_cost_is_reported_when_the_guest_hangs_up() -> None:
     never = asyncio.Event()
     model = ScriptedLLM(
         [

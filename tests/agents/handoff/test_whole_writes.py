@@ -153,7 +153,7 @@ async def test_cut_arguments_are_never_carried_out(tool: str) -> None:
     assert "did not arrive whole" in model.requests[2].texts[-1][1]
 
 
-async def test_what_cannot_be_stored_is_not_done_and_the_talk_goes_on() -> None:
+async def test_a_change_that_cannot_be_stored_is_not_made_and_the_call_goes_on() -> None:
     journal = Gated()
     model = ScriptedLLM(
         [

@@ -120,7 +120,7 @@ async def test_a_goodbye_said_beside_the_end_is_not_said_twice() -> None:
     assert turn.ended == Ended("agent_ended")
 
 
-async def test_what_is_said_after_the_end_is_ignored() -> None:
+async def test_messages_after_the_end_are_ignored() -> None:
     model = ScriptedLLM([says("Good evening."), calls("end_call", say="Goodbye!")])
 
     async with Conversation(hotel(), model) as talk:

@@ -411,7 +411,7 @@ class Slow(Reception):
             yield piece
 
 
-async def test_what_is_done_with_a_piece_is_no_silence_of_the_model() -> None:
+async def test_time_spent_on_a_chunk_does_not_count_as_silence_of_the_model() -> None:
     graph = Graph((Slow, Concierge, Bar), hotel_graph().handoffs, start="reception")
     model = RawModel(["Good evening."], ["It is ", 20.0, "five."])
     async with Conversation(

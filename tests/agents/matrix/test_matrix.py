@@ -10,7 +10,7 @@ from tests.agents.matrix.stage import CHANNELS, Channel, Talk
 
 @pytest.mark.parametrize("channel", CHANNELS)
 @pytest.mark.parametrize("row", ROWS, ids=str)
-async def test_what_must_hold_holds(row: Row, channel: Channel) -> None:
+async def test_the_invariants_hold(row: Row, channel: Channel) -> None:
     async with Talk(row.replies, channel, stay=row.before, **row.policy) as talk:
         happened = await talk.user_says("What can you do for me?")
         later = await talk.quiet()

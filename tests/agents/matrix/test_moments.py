@@ -67,7 +67,7 @@ for one in (RESTAURANT, CLINIC):
     ("application", "channel", "comes_in"), WAYS, ids=lambda one: getattr(one, "__name__", str(one))
 )
 @pytest.mark.parametrize("scene", SCENES[HOTEL])
-async def test_whoever_comes_in_at_any_moment_is_answered_once_and_nothing_comes_apart(
+async def test_input_at_any_moment_is_answered_once_and_the_history_stays_consistent(
     scene: str, application: Application, channel: Channel, comes_in: ComesIn
 ) -> None:
     replies = [*SCENES[application][scene], ["Anything else?"]]

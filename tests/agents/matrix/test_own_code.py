@@ -58,7 +58,7 @@ async def test_p2_a_tool_that_raises_after_its_write_is_not_reported_as_unchange
         await talk.goes_on()
 
 
-async def test_p2_plain_livekit_keeps_what_a_failed_tool_wrote_and_tells_nobody() -> None:
+async def test_p2_plain_livekit_keeps_the_write_of_a_failed_tool_silently() -> None:
     async with Plain([[made("book_and_fail")], [SORRY]]) as talk:
         await talk.user_says("A night")
 
@@ -250,7 +250,7 @@ async def test_a_tool_that_will_not_be_given_up_does_not_keep_the_guest_from_bei
         (BusierBar, [CHEERS]),
     ],
 )
-async def test_a_voice_with_an_on_enter_of_its_own_is_heard_once_whatever_that_does(
+async def test_an_agent_with_an_on_enter_of_its_own_is_heard_once(
     bar: type[Agent[Any, Any]], said: list[str], channel: Channel
 ) -> None:
     async with Talk([[BAR], [CHEERS]], channel, agents=[bar]) as talk:

@@ -136,7 +136,7 @@ class TestAnActionIsDecidedOnWhatItsReplyWasShown:
             assert "version_conflict: This was decided on version 0" in talk.outputs[1]
             await talk.goes_on()
 
-    async def test_what_the_page_wrote_meanwhile_is_not_lost(self) -> None:
+    async def test_a_concurrent_write_of_the_page_is_not_lost(self) -> None:
         async with Talk([[made("one_more")], [SORRY]], agents=[Desk]) as talk:
             talk.call.user_said("A night")
             await asyncio.sleep(0.5)
@@ -160,7 +160,7 @@ class TestAnActionIsDecidedOnWhatItsReplyWasShown:
 
             assert (talk.call.state.nights, talk.outputs) == (3, ["Booked."])
 
-    async def test_what_goes_last_follows_the_writes_of_its_reply_and_no_others(self) -> None:
+    async def test_a_final_tool_follows_the_writes_of_its_own_reply_only(self) -> None:
         replies: list[Reply] = [[made("one_more_last"), made("set_nights", nights=3)], ["Four."]]
         async with Talk(replies, agents=[Desk]) as talk:
             await talk.user_says("Three nights and one")
@@ -176,7 +176,7 @@ class TestAnActionIsDecidedOnWhatItsReplyWasShown:
 
 class TestAConditionHoldsWhenItsHandoffIsWritten:
     @pytest.mark.parametrize("writer", ["page", "staff"])
-    async def test_what_another_writes_meanwhile_counts(self, writer: str) -> None:
+    async def test_a_concurrent_write_of_another_counts_as_a_conflict(self, writer: str) -> None:
         async with Talk([[CONCIERGE], [SORRY]], agents=[Desk], stay=Stay(nights=2)) as talk:
             talk.disk.takes_s = 0.4
             talk.call.user_said("The theatre")
@@ -280,7 +280,7 @@ class TestOddErrors:
     @pytest.mark.parametrize(
         "call", [made("ends", how="exit"), made("ends", how="own"), made("ends_it")]
     )
-    async def test_what_is_no_exception_ends_the_tool_and_nothing_else(self, call: Any) -> None:
+    async def test_a_base_exception_ends_the_tool_and_nothing_else(self, call: Any) -> None:
         async with Talk([[call], [SORRY]], agents=[Desk]) as talk:
             await talk.user_says("A night")
 
@@ -289,7 +289,7 @@ class TestOddErrors:
 
 
 class TestGivenUp:
-    async def test_what_was_given_up_changes_nothing_later_as_was_told(self) -> None:
+    async def test_an_abandoned_tool_changes_nothing_later(self) -> None:
         WriteInTheEnd.refusals = []
         async with Talk([[made("write_in_the_end")], [SORRY]], agents=[Desk]) as talk:
             await talk.user_says("A night")

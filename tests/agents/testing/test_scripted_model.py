@@ -44,7 +44,7 @@ async def test_a_turn_that_never_ends_is_an_error_and_not_a_hang() -> None:
             await talk.user_says("Hello?")
 
 
-async def test_what_the_model_was_shown_can_be_looked_at() -> None:
+async def test_the_requests_of_a_scripted_model_can_be_inspected() -> None:
     model = ScriptedLLM([says("Hello."), calls("ask_rate"), says("120.")])
 
     async with Conversation(hotel(), model) as talk:

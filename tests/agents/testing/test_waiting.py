@@ -73,7 +73,7 @@ async def test_objects_tell_what_happened_to_them() -> None:
     assert "  room = 7" in told.splitlines()
 
 
-async def test_a_name_of_its_own_stands_before_the_condition() -> None:
+async def test_a_given_name_precedes_the_condition() -> None:
     told = await given_up(lambda: False, "the key of room 7")
 
     assert told.splitlines() == [

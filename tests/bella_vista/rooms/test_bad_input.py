@@ -189,7 +189,7 @@ async def answer(ada: Checked, row: Row) -> Mapping[str, Any]:
     [NO_JSON, TOO_LARGE, NOT_THE_FORM[:31], NOT_THE_FORM[31:], NOT_THIS_ORDER],
     ids=["no JSON", "too large", "not the form", "nor this", "not this order"],
 )
-async def test_what_is_wrong_is_refused_and_the_order_stays_as_it_is(
+async def test_an_invalid_request_is_refused_and_the_order_stays_as_it_is(
     calls: Calls, livekit: LiveKit, room_name: str, rows: list[Row]
 ) -> None:
     async with served(calls, livekit, room_name) as (ada, _):
@@ -213,7 +213,7 @@ async def test_what_is_wrong_is_refused_and_the_order_stays_as_it_is(
         assert await ada.say("what time do you close?") == 2
 
 
-async def test_what_is_empty_reads_as_an_empty_object(
+async def test_an_empty_payload_is_an_empty_object(
     calls: Calls, livekit: LiveKit, room_name: str
 ) -> None:
     async with served(calls, livekit, room_name) as (ada, _):
@@ -254,7 +254,7 @@ async def test_there_is_no_such_method(calls: Calls, livekit: LiveKit, room_name
         assert (await ada.order())["version"] == 0
 
 
-async def test_what_cannot_be_seen_is_taken_out_and_all_else_is_text(
+async def test_invisible_characters_are_removed_and_all_others_are_kept(
     calls: Calls, livekit: LiveKit, room_name: str
 ) -> None:
     literal = ["'; DROP TABLE orders;--", "{{7*7}}", "<script>alert(1)</script>", "%s${HOME}"]
@@ -357,7 +357,7 @@ async def test_not_yours_and_not_there_are_told_the_same(
         assert await ada.client.call_text("get_order_state") == before
 
 
-async def test_what_is_gone_is_gone_once(calls: Calls, livekit: LiveKit, room_name: str) -> None:
+async def test_a_line_can_be_removed_once(calls: Calls, livekit: LiveKit, room_name: str) -> None:
     async with served(calls, livekit, room_name) as (ada, _):
         line = (await ada.state("create", "item", data=DATA))["object_id"]
         once = state("delete", "item", line, version=1, key="gone-1")
@@ -467,7 +467,7 @@ async def test_an_order_is_never_longer_than_a_reply(
         assert len(found) == len(json.loads(whole)["order"]["notes"])
 
 
-async def test_a_long_error_is_cut_by_the_house_and_stays_json(
+async def test_a_long_error_is_cut_and_stays_json(
     calls: Calls, livekit: LiveKit, room_name: str
 ) -> None:
     async with served(calls, livekit, room_name) as (ada, _):
@@ -477,7 +477,7 @@ async def test_a_long_error_is_cut_by_the_house_and_stays_json(
         assert error_of(raised.value, "order.apply")["facts"]["possible"]
 
 
-async def test_what_goes_wrong_inside_is_told_without_a_secret(
+async def test_internal_errors_are_reported_without_a_secret(
     calls: Calls,
     livekit: LiveKit,
     room_name: str,
@@ -566,7 +566,7 @@ async def test_a_late_reply_is_fetched_with_the_same_key(
         assert (await ada.order())["version"] == 1
 
 
-async def test_what_cannot_be_stored_is_not_acknowledged(
+async def test_a_change_that_cannot_be_stored_is_not_acknowledged(
     calls: Calls, livekit: LiveKit, room_name: str, tmp_path: Path
 ) -> None:
     async with served(calls, livekit, room_name) as (ada, _):

@@ -182,7 +182,7 @@ async def test_a_list_goes_on_by_its_cursor(calls: Calls, livekit: LiveKit, room
         assert gone["facts"]["field"] == "cursor"
 
 
-async def test_what_has_changed_since_leads_to_what_is(
+async def test_a_conflict_names_the_present_version(
     calls: Calls, livekit: LiveKit, room_name: str
 ) -> None:
     async with served(calls, livekit, room_name) as (ada, _):

@@ -56,7 +56,7 @@ async def test_changes_in_a_row_are_spoken_to_once(
         assert "Margherita" in client.said[-1]
 
 
-async def test_what_came_to_nothing_is_not_spoken_to(
+async def test_a_change_that_was_undone_is_not_spoken_to(
     calls: Calls, livekit: LiveKit, room_name: str, last_one: Callable[[], None]
 ) -> None:
     async with served(calls, livekit, room_name) as (ada, _):
@@ -162,7 +162,7 @@ async def test_the_voice_goes_on_from_what_was_done_on_the_page(
         assert (await ada.order())["stage"] == "placed"
 
 
-async def test_what_the_page_has_placed_the_voice_asks_nothing_more_about(
+async def test_an_order_placed_on_the_page_is_not_asked_about_again(
     calls: Calls, livekit: LiveKit, room_name: str
 ) -> None:
     async with served(calls, livekit, room_name) as (ada, _):
@@ -180,7 +180,7 @@ async def test_what_the_page_has_placed_the_voice_asks_nothing_more_about(
         assert (await ada.order())["feedback_rating"] == 5
 
 
-async def test_what_the_page_has_confirmed_is_paid_for_by_voice(
+async def test_an_order_confirmed_on_the_page_is_paid_for_in_the_talk(
     calls: Calls, livekit: LiveKit, room_name: str
 ) -> None:
     async with served(calls, livekit, room_name) as (ada, _):

@@ -72,7 +72,7 @@ def test_a_slow_server_is_asked_one_thing_at_a_time() -> None:
     played(story())
 
 
-def test_what_is_shown_already_is_not_sent_again() -> None:
+def test_unchanged_attributes_are_not_sent_again() -> None:
     async def story() -> None:
         participant = Participant()
         attributes = Attributes(participant)

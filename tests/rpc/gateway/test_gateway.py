@@ -51,7 +51,7 @@ def codes(answers: list[Any]) -> set[int]:
     return {answer.code if isinstance(answer, rtc.RpcError) else 0 for answer in answers}
 
 
-async def test_a_guest_and_the_house_are_answered() -> None:
+async def test_guest_and_staff_are_answered() -> None:
     async with shop() as place:
         assert await place.call("ada", "add", {"by": 2}) == {"number": 3}
         assert await place.call("sam", "add", {"by": 2}) == {"number": 3}
@@ -68,7 +68,7 @@ HOUSE_ONLY = replace(ADD, name="reset", roles=("staff",))
 
 
 @pytest.mark.parametrize("payload", ['{"by":2}', "[", "x" * 9_000, '{"total":0}'])
-async def test_a_method_of_one_role_is_no_other_roles_whatever_is_sent(payload: str) -> None:
+async def test_a_method_of_one_role_is_refused_to_others_for_any_payload(payload: str) -> None:
     async with shop(HOUSE_ONLY) as place:
         refused = await place.call("ada", "reset", payload)
         stranger = await place.call("zoe", "reset", payload)
@@ -245,7 +245,7 @@ async def test_a_method_registered_by_other_code_is_left_alone() -> None:
         ('{"by":1,"__class__":"x","constructor":1}', 4001),
     ],
 )
-async def test_what_is_no_proper_request_is_refused_with_its_code(payload: str, code: int) -> None:
+async def test_an_invalid_request_is_refused_with_its_code(payload: str, code: int) -> None:
     async with shop() as place:
         refused = await place.call("ada", "add", payload)
 
@@ -268,7 +268,7 @@ async def test_an_empty_payload_reads_as_an_empty_object() -> None:
         assert await place.call("ada", "greet", " \n") == {"text": "guest"}
 
 
-async def test_a_field_is_named_and_what_it_held_is_not() -> None:
+async def test_an_error_names_the_field_and_not_its_value() -> None:
     async with shop() as place:
         refused = await place.call(
             "ada", "add", {"by": "4111 1111 1111 1111", "unit_price": "4222", "4333 333": 4444}
@@ -306,7 +306,7 @@ async def test_a_field_is_named_and_what_it_held_is_not() -> None:
         (ExceptionGroup("secret", [ValueError("secret")]), 5000, "internal"),
     ],
 )
-async def test_whatever_a_method_raises_is_told_by_one_object(
+async def test_every_exception_of_a_method_becomes_one_error_object(
     raised: Exception, code: int, kind: str
 ) -> None:
     async def do(request: Nothing, caller: Caller) -> Text:
@@ -635,7 +635,7 @@ async def test_refusals_are_sent_one_by_one_and_other_callers_are_served_in_betw
     assert codes(answers) == {0, 4029}
 
 
-async def test_a_refusal_that_its_caller_does_not_wait_for_holds_up_nobody() -> None:
+async def test_a_refusal_without_a_waiting_caller_delays_no_others() -> None:
     async with shop(sleep=lambda room, delay: room.clock.sleep(delay)) as place:
         await flood(place, 101)
         late = await place.call("ada", "add", {"by": 1}, response_timeout=0.02)

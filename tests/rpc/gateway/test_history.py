@@ -49,7 +49,7 @@ def test_a_version_that_is_too_old_or_still_to_come_is_not_known() -> None:
     assert [version for version in range(12) if views.since(version) is not None] == [7, 8, 9]
 
 
-def test_what_was_shown_before_cannot_be_edited_by_what_is_shown_now() -> None:
+def test_a_later_view_does_not_change_an_earlier_one() -> None:
     state = Growing()
     views = Views(state.render)
     before = views.present()[1]
@@ -61,7 +61,7 @@ def test_what_was_shown_before_cannot_be_edited_by_what_is_shown_now() -> None:
     assert before["numbers"] == []
 
 
-def test_a_patch_is_made_once_for_all_who_ask_and_anew_after_a_change(
+def test_a_patch_is_made_once_for_all_readers_and_again_after_a_change(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made: list[JsonValue] = []

@@ -68,7 +68,7 @@ async def test_livekits_own_participant_carries_it() -> None:
         await notices.aclose()
 
 
-def test_what_was_withdrawn_before_it_could_leave_never_leaves() -> None:
+def test_a_notice_withdrawn_before_sending_is_never_sent() -> None:
     async def story() -> None:
         page = Client(takes=0.5)
         notices = TurnNotices(Room(page=page))
@@ -125,7 +125,7 @@ def test_an_old_withdrawal_does_not_take_a_newer_turn_away() -> None:
     played(story())
 
 
-def test_a_guest_who_is_bound_late_is_told_what_holds_then() -> None:
+def test_a_guest_who_is_bound_late_gets_the_present_notice() -> None:
     async def story() -> None:
         page, other = Client(), Client()
         notices = TurnNotices(Room(page=page, other=other))
@@ -194,7 +194,7 @@ def test_a_client_without_the_method_is_left_alone_until_it_may_be_tried_again()
     played(story())
 
 
-def test_no_withdrawal_of_what_a_deaf_client_was_never_told() -> None:
+def test_no_withdrawal_is_sent_of_a_notice_that_was_never_sent() -> None:
     async def story() -> None:
         page = Client(deaf=True)
         notices = TurnNotices(Room(page=page))

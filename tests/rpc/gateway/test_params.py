@@ -72,7 +72,7 @@ def test_an_operation_without_its_name_is_a_missing_field() -> None:
     assert refused.value.facts["field"] == "command"
 
 
-def test_what_a_form_itself_says_is_told() -> None:
+def test_the_message_of_a_models_own_validator_is_returned() -> None:
     with pytest.raises(BadParams, match="the request: give one or the other."):
         request(Either, "{}")
 
@@ -85,7 +85,7 @@ def test_a_thousand_wrong_fields_are_told_by_the_first_few() -> None:
     assert refused.value.detail.endswith("(999 more)")
 
 
-def test_a_part_says_where_it_stands() -> None:
+def test_a_fault_in_a_part_names_its_path() -> None:
     with pytest.raises(BadParams) as refused:
         part(Walk, {"op": "walk", "steps": 0}, at="data")
 

@@ -195,7 +195,7 @@ def test_a_client_that_acknowledges_late_has_the_notice() -> None:
 
 
 @pytest.mark.parametrize("code", [1500, 1504, 2001])
-def test_what_a_client_answers_is_ignored(code: int) -> None:
+def test_the_answer_of_a_client_is_ignored(code: int) -> None:
     async def story() -> None:
         shop, page = Shop(), Client(fails=code)
         subscribers = Subscribers(Room(page=page), shop.views, METHOD)
@@ -350,7 +350,7 @@ def test_an_unsubscribed_client_gets_no_notices() -> None:
     played(story())
 
 
-def test_what_is_long_is_sent_whole_and_what_is_too_long_as_a_gap() -> None:
+def test_a_long_patch_is_sent_as_the_whole_view_and_a_too_long_view_as_a_gap() -> None:
     async def story() -> None:
         shop, page = Shop(keep=2), Client()
         room = Room(page=page)
@@ -386,7 +386,7 @@ def test_what_is_long_is_sent_whole_and_what_is_too_long_as_a_gap() -> None:
     played(story())
 
 
-def test_what_is_sent_stays_below_what_old_clients_take() -> None:
+def test_pushes_stay_below_the_limit_of_old_clients() -> None:
     async def story() -> None:
         shop, page = Shop(), Client()
         room = Room(page=page)
@@ -427,7 +427,7 @@ def test_the_number_of_subscribers_is_limited_and_leavers_make_room() -> None:
     played(story())
 
 
-def test_a_view_that_cannot_be_made_harms_nobody(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_view_that_fails_to_render_affects_no_caller(caplog: pytest.LogCaptureFixture) -> None:
     async def story() -> None:
         class Broken(Views):
             broken = True
@@ -521,7 +521,7 @@ STEPS = st.lists(
     keep=st.sampled_from([1, 3, 32]),
     loses_acks=st.booleans(),
 )
-def test_whatever_happens_a_page_that_heals_its_gaps_ends_with_the_present_view(
+def test_a_page_that_reloads_after_gaps_ends_with_the_present_view(
     steps: list[tuple[str, float]], takes: float, away: float, keep: int, loses_acks: bool
 ) -> None:
     async def story() -> None:

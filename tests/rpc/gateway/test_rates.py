@@ -45,7 +45,7 @@ def test_one_callers_bucket_is_not_anothers() -> None:
     assert called(rates, "bob", 1) == [None]
 
 
-def test_what_is_in_work_counts_until_it_is_done() -> None:
+def test_running_calls_count_until_they_are_done() -> None:
     rates, clock = made()
     for _ in range(3):
         assert rates.take("ada") is None
@@ -106,7 +106,7 @@ def test_active_and_limited_callers_are_remembered() -> None:
     assert rates.refused("greedy") == 6
 
 
-def test_a_clock_that_stands_still_makes_no_call_dearer() -> None:
+def test_a_stopped_clock_makes_no_call_slower() -> None:
     rates, _ = made()
 
     for number in range(5_000):

@@ -65,7 +65,7 @@ def test_an_object_is_read_as_it_is() -> None:
         '{"a":1,"\\u0061":2}',
     ],
 )
-def test_what_is_no_single_strict_object_is_refused(text: str) -> None:
+def test_a_payload_that_is_not_one_strict_object_is_refused(text: str) -> None:
     with pytest.raises(BadJson) as refused:
         read(text)
 
@@ -106,7 +106,7 @@ JSON = st.recursive(
 
 
 @given(st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), JSON))
-def test_what_is_written_is_read_again(value: dict[str, object]) -> None:
+def test_serialized_values_are_parsed_again(value: dict[str, object]) -> None:
     assert read(write(value)) == value  # type: ignore[arg-type]
 
 
@@ -118,7 +118,7 @@ def test_any_text_is_an_object_or_bad_json(text: str) -> None:
         pass
 
 
-def test_what_is_written_is_compact_and_readable() -> None:
+def test_serialized_json_is_compact_and_readable() -> None:
     assert write(Note(text="Crème 🍕")) == '{"text":"Crème 🍕","weight":1.0}'
 
 
@@ -133,7 +133,7 @@ def test_what_is_written_is_compact_and_readable() -> None:
         Note(text="\ud800"),
     ],
 )
-def test_what_no_parser_reads_is_never_written(value: object) -> None:
+def test_values_that_no_parser_accepts_are_never_serialized(value: object) -> None:
     with pytest.raises(ValueError, match="JSON|surrogates"):
         write(value)  # type: ignore[arg-type]
 
@@ -143,12 +143,12 @@ class Page(BaseModel):
     order: JsonText
 
 
-def test_what_is_written_already_stands_in_a_model_as_it_is() -> None:
+def test_serialized_json_is_embedded_unchanged() -> None:
     page = Page(number=3, order=JsonText(write({"é": [1, None]})))
 
     assert write(page) == '{"number":3,"order":{"é":[1,null]}}'
 
 
-def test_of_what_is_written_already_half_a_pair_is_found_too() -> None:
+def test_a_lone_surrogate_in_serialized_json_is_found_too() -> None:
     with pytest.raises(ValueError, match="surrogates"):
         write(Page(number=3, order=JsonText('"\ud800"')))

@@ -68,7 +68,7 @@ async def test_a_reply_holds_the_state_under_its_noun() -> None:
     }
 
 
-async def test_what_a_page_sends_is_resolved_before_it_is_applied() -> None:
+async def test_commands_of_a_page_are_resolved_before_they_are_applied() -> None:
     page = Workshop()
 
     await page.apply("add_job", work="TYRES")
@@ -116,7 +116,7 @@ async def test_an_unknown_command_is_told_what_the_role_may_send(who: str) -> No
 
 
 @pytest.mark.parametrize("payload", ["", "[", '{"least": "x"}'])
-async def test_a_method_of_another_role_is_forbidden_whatever_is_sent(payload: str) -> None:
+async def test_a_method_of_another_role_is_forbidden_for_any_payload(payload: str) -> None:
     page = Workshop()
 
     refused = await page.refused("get_hours", payload)

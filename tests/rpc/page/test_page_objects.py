@@ -44,7 +44,7 @@ async def test_an_object_with_an_id_is_created_read_changed_listed_and_deleted()
     assert (await page.state("list", "job"))["count"] == 0
 
 
-async def test_what_was_added_to_is_what_was_created() -> None:
+async def test_an_object_that_a_command_added_to_counts_as_created() -> None:
     page = await with_job()
     await page.state("create", "job", data={"work": "tyres"})
 

@@ -152,7 +152,7 @@ def test_roles_and_commands_of_a_set_have_an_order_all_the_same() -> None:
     assert method_forms(spec)["get_hours"].callers == ("mechanic", "manager")
 
 
-def test_one_command_class_may_stand_in_several_roles() -> None:
+def test_one_command_class_may_be_in_several_roles() -> None:
     class Ring(Command[Any, Any]):
         """Ring."""
 

@@ -59,7 +59,7 @@ async def test_the_handlers_own_errors_come_as_livekit_makes_them() -> None:
         assert (len(error.value.message), len(error.value.data or "")) == (256, 15_360)
 
 
-async def test_what_livekit_could_not_send_comes_to_light() -> None:
+async def test_a_reply_that_livekit_could_not_send_fails_the_test() -> None:
     async def number(invocation: rtc.RpcInvocationData) -> str:
         return 5  # type: ignore[return-value]
 

@@ -82,13 +82,13 @@ def test_the_words_of_a_guest_mean_this(
     assert [one.words for one in chosen(menu, name, *said)] == means
 
 
-def test_what_is_left_off_says_of_which_group_it_was(menu: Menu) -> None:
+def test_a_declined_default_names_its_group(menu: Menu) -> None:
     assert chosen(menu, "Salad", "no dressing") == (
         Chosen(group="dressing", name="balsamic", amount=NO),
     )
 
 
-def test_what_two_groups_have_is_called_with_its_group(menu: Menu) -> None:
+def test_a_choice_of_two_groups_is_named_with_its_group(menu: Menu) -> None:
     (caesar,) = chosen(menu, "Bowl", "caesar sauce")
 
     assert (caesar.group, caesar.name, caesar.price) == ("sauces", "caesar", 100)
@@ -133,7 +133,7 @@ def test_more_than_anybody_means_is_not_looked_at(menu: Menu) -> None:
     assert '"basil" is not possible on Pizza: That is too much' in refused.value.message
 
 
-def test_what_is_too_many_is_said_with_its_numbers(menu: Menu) -> None:
+def test_too_many_choices_are_refused_with_the_numbers(menu: Menu) -> None:
     with pytest.raises(ChoiceNotPossible) as refused:
         chosen(menu, "Coffee", "five shots")
 

@@ -63,7 +63,7 @@ def pizza(*words: str, size: str = "small") -> list[tuple[str, int]]:
         ),
     ],
 )
-def test_what_is_in_a_dish_can_be_left_off_in_many_words(said: str) -> None:
+def test_contents_of_a_dish_can_be_left_off_in_many_words(said: str) -> None:
     assert pizza(said) == [("no basil", 0)]
 
 
@@ -90,14 +90,16 @@ def test_what_is_in_a_dish_can_be_left_off_in_many_words(said: str) -> None:
         ("no tomatoes", "no tomato", 0),
     ],
 )
-def test_what_is_in_a_dish_can_be_more_less_or_beside_it(said: str, words: str, price: int) -> None:
+def test_contents_of_a_dish_can_be_extra_light_or_on_the_side(
+    said: str, words: str, price: int
+) -> None:
     assert pizza(said) == [(words, price)]
 
 
 @pytest.mark.parametrize(
     "said", ["basil", "with basil", "add tomato", "thin", "thin crust", "on a thin crust"]
 )
-def test_what_is_as_usual_changes_nothing(said: str) -> None:
+def test_defaults_change_nothing(said: str) -> None:
     assert pizza(said) == []
 
 
@@ -265,7 +267,7 @@ def test_leaving_off_what_was_not_on_it_does_nothing(said: str) -> None:
         *("everything", "x" * 10_000, "no " * 200 + "basil", "no crust", "12"),
     ],
 )
-def test_what_cannot_be_is_refused_with_what_can(said: str) -> None:
+def test_an_impossible_choice_is_refused_with_the_possible_ones(said: str) -> None:
     with pytest.raises(ChoiceNotPossible) as caught:
         pizza(said)
 
@@ -274,7 +276,7 @@ def test_what_cannot_be_is_refused_with_what_can(said: str) -> None:
     assert facts["possible"]
 
 
-def test_what_sounds_alike_is_proposed_first() -> None:
+def test_similar_names_are_proposed_first() -> None:
     with pytest.raises(ChoiceNotPossible) as caught:
         choose(BELLA, "Pizza your way", "small", "green peppers")
 
@@ -412,7 +414,7 @@ def test_a_default_can_be_left_off_changed_and_added_to(said: str, words: list[s
     assert [text for text, _ in choose(BELLA, "House salad", "large", said)] == words
 
 
-def test_a_default_that_something_has_to_stand_for_cannot_just_be_left_off() -> None:
+def test_a_default_of_a_required_group_cannot_be_left_off() -> None:
     with pytest.raises(ChoiceMissing):
         pizza("no thin crust")
     assert pizza("no thin crust", "pan") == [("pan", 100)]
@@ -440,7 +442,7 @@ def test_a_group_has_its_own_words_for_amounts() -> None:
     ]
 
 
-def test_extra_of_what_can_only_be_added_adds_it() -> None:
+def test_extra_of_an_addition_without_amounts_adds_it() -> None:
     assert choose(CORNER, "Latte", None, "extra espresso shot") == [("espresso shot", 90)]
     assert choose(BELLA, "Caesar salad", "large", "extra chicken") == [("grilled chicken", 600)]
 
@@ -481,7 +483,7 @@ def test_allergens_are_those_of_the_dish_and_of_what_was_chosen() -> None:
         ("Margherita", "2026-11-21T04:00-05:00", True),
     ],
 )
-def test_what_is_served_when(name: str, at: str, served: bool) -> None:
+def test_serving_hours_of_dishes(name: str, at: str, served: bool) -> None:
     assert CORNER.served(CORNER.item(name), datetime.fromisoformat(at)) is served
 
 
@@ -525,7 +527,7 @@ def every_way(card: Menu, of: Dish) -> list[str]:
 
 
 @pytest.mark.parametrize("card", CARDS, ids=lambda card: card.restaurant.id)
-def test_whatever_is_chosen_means_the_same_when_it_is_put_in_again(card: Menu) -> None:
+def test_the_words_of_every_choice_are_valid_input_with_the_same_meaning(card: Menu) -> None:
     dice = random.Random(7)
     understood = 0
     for of in card.dishes:

@@ -163,12 +163,12 @@ def test_words_that_say_more_than_a_name_are_not_taken_for_it(said: str) -> None
 @pytest.mark.parametrize(
     "said", ["pad thai", "burger", "pepper", "ham", "", "   ", "!!!", "🍕", "a", "the", "x" * 5000]
 )
-def test_what_is_not_on_the_menu_is_never_guessed(said: str) -> None:
+def test_dishes_that_are_not_on_the_menu_are_never_guessed(said: str) -> None:
     with pytest.raises(NotOnMenu):
         CORNER.item(said)
 
 
-def test_what_a_dish_is_made_of_is_not_the_dish() -> None:
+def test_a_content_of_a_dish_is_not_the_dish() -> None:
     card = menu("{name: Sweets, dishes: [{name: Coffee ice cream, price: '4'}]}")
 
     assert card.item("ice cream").name == "Coffee ice cream"
@@ -177,7 +177,7 @@ def test_what_a_dish_is_made_of_is_not_the_dish() -> None:
     assert caught.value.facts["near"] == ["Coffee ice cream"]
 
 
-def test_what_is_near_is_named() -> None:
+def test_similar_dishes_are_named() -> None:
     with pytest.raises(NotOnMenu) as caught:
         BELLA.item("marg")
 

@@ -217,7 +217,7 @@ def test_the_menu_these_tests_break_is_sound() -> None:
         ),
     ],
 )
-def test_a_fault_is_found_where_it_stands(written: str, instead: str, says: str) -> None:
+def test_a_fault_has_its_line(written: str, instead: str, says: str) -> None:
     assert GOOD.count(written) >= 1
     at = GOOD.index(written)
     broken = GOOD[:at] + instead + GOOD[at + len(written) :]
@@ -281,7 +281,7 @@ def test_a_fault_reads_as_file_line_and_message() -> None:
         ("%YAML 9.9\n---\na: 1\n", 1, "not valid YAML"),
     ],
 )
-def test_what_is_no_menu_at_all_is_said_in_a_line(text: str, line: int, says: str) -> None:
+def test_a_file_that_is_no_menu_is_one_fault(text: str, line: int, says: str) -> None:
     found = faults(text)
 
     assert any(says in fault.message and fault.line == line for fault in found), found
@@ -406,7 +406,7 @@ def test_a_field_that_is_no_key_cannot_be_written(written: str, instead: str, ke
     assert [fault.line for fault in found] == [broken.count("\n", 0, at) + 1]
 
 
-def test_what_is_still_right_in_a_faulty_part_is_compared_with_the_rest() -> None:
+def test_valid_values_of_a_faulty_part_are_checked_against_the_rest() -> None:
     broken = GOOD.replace('{small: "9.00"', '{small: "nine"').replace(
         '{small: "1.00", large: "2.00"}', '{small: "1.00"}'
     )

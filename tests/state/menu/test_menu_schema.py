@@ -135,7 +135,7 @@ def test_the_card_points_its_editor_at_the_schema() -> None:
 @pytest.mark.parametrize(
     "path", [path for path in MENUS if path.stem != "kebab"], ids=lambda path: path.stem
 )
-def test_what_the_reader_takes_fits_the_schema(path: Path) -> None:
+def test_accepted_menus_fit_the_schema(path: Path) -> None:
     assert fits(as_an_editor_reads(path.read_text(encoding="utf-8")), SCHEMA) == []
 
 

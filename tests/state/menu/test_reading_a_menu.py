@@ -28,7 +28,7 @@ def test_every_menu_among_the_tests_is_sound(path: Path) -> None:
     assert load_menu(path).dishes
 
 
-def test_the_house_is_read(corner: Menu) -> None:
+def test_the_restaurant_is_read(corner: Menu) -> None:
     house = corner.restaurant
 
     assert (house.id, house.name, house.currency) == ("corner-table", "The Corner Table", "USD")
@@ -83,7 +83,7 @@ def test_a_dish_is_read_whole(corner: Menu) -> None:
     assert dish.size_needed
 
 
-def test_what_is_sold_out_old_enough_or_only_at_lunch_is_known(corner: Menu) -> None:
+def test_availability_minimum_age_and_serving_hours_are_read(corner: Menu) -> None:
     lemonade, red = corner.dish("Lemonade"), corner.dish("House red")
     lunch = corner.section("Lunch")
 
@@ -112,14 +112,14 @@ def test_combos_and_suggestions_are_read(corner: Menu) -> None:
     assert [(s.after, s.offer) for s in corner.suggestions] == [("Pizza", "Tiramisu")]
 
 
-def test_a_section_in_a_combo_stands_for_all_its_dishes() -> None:
+def test_a_section_in_a_combo_means_all_its_dishes() -> None:
     dishes = "{name: Soup, price: '4'}, {name: Stew, price: '6'}"
     combos = "combos: [{name: Two, price: '9', parts: [{choose: 2, from: food}]}]\n"
 
     assert menu(dishes, top=combos).combos[0].parts[0].dishes == ("Soup", "Stew")
 
 
-def test_a_house_that_names_no_service_lets_guests_fetch_their_food() -> None:
+def test_a_restaurant_without_a_service_key_offers_pickup() -> None:
     house = menu().restaurant
 
     assert house.pickup is not None

@@ -109,7 +109,7 @@ def beef() -> Menu:
         ("the  FAMILY feast menu", "Family feast"),
     ],
 )
-def test_what_may_stand_beside_a_name_does_not_make_it_another(
+def test_words_that_may_accompany_a_name_do_not_change_it(
     beef: Menu, words: str, meant: str
 ) -> None:
     assert beef.item(words).name == meant
@@ -137,7 +137,7 @@ def test_a_word_that_only_tells_the_kind_is_not_taken_for_the_dish(beef: Menu, w
         beef.item(words)
 
 
-def test_what_is_near_is_named_from_the_nearest(beef: Menu) -> None:
+def test_similar_names_are_listed_best_first(beef: Menu) -> None:
     with pytest.raises(NotOnMenu) as refused:
         beef.item("union wings")
     assert refused.value.facts["near"] == ["Onion rings"]
@@ -170,7 +170,7 @@ def card(dishes: str) -> Menu:
     )
 
 
-def test_what_is_near_comes_with_the_nearest_first() -> None:
+def test_search_results_are_listed_best_first() -> None:
     menu = card(
         "{name: Bean stew, price: '1'}, {name: Ample chicken wrap, price: '1'},"
         " {name: Crispy chicken wrap, price: '1'}, {name: Beef wrap, price: '1'}"
@@ -216,7 +216,7 @@ def test_of_several_only_those_that_are_to_be_had_are_asked_about(
     assert refused.value.facts["possible"] == possible
 
 
-def test_what_was_said_exactly_is_found_before_a_slip_in_a_better_place() -> None:
+def test_an_exact_word_ranks_before_a_misspelled_one_in_a_better_field() -> None:
     menu = card("{name: Gaspacho, price: '1'}, {name: Cold soup, aliases: [gazpacho], price: '1'}")
 
     assert found(menu, "gazpacho") == ["Cold soup", "Gaspacho"]

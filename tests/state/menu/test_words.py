@@ -51,7 +51,7 @@ NOTHING: frozenset[str] = frozenset()
         ("tira misu", "tiramisu", "", None, Fit(0.0, 0, True)),
     ],
 )
-def test_what_was_said_fits_a_name(
+def test_words_match_a_name(
     said: str, name: str, implied: str, head: str | None, fits: Fit | None
 ) -> None:
     assert fit(tuple(said.split()), tuple(name.split()), frozenset(implied.split()), head) == fits

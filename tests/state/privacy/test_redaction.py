@@ -52,7 +52,7 @@ def test_a_card_number_is_taken_out(secret: str, frame: str, region: str | None)
 
 
 @pytest.mark.parametrize("secret", [one for one in SECRETS if len(digits_said(one)) >= 13])
-def test_a_whole_card_number_is_no_telephone_number_whatever_is_said(secret: str) -> None:
+def test_a_whole_card_number_is_never_a_telephone_number(secret: str) -> None:
     assert not digits_said(redact(f"call me, {secret}", "US"))
 
 
@@ -125,7 +125,7 @@ def test_a_security_code_is_taken_out(text: str, cut: str) -> None:
         "",
     ],
 )
-def test_what_is_no_card_stays(text: str, region: str | None) -> None:
+def test_digits_that_are_not_a_card_number_stay(text: str, region: str | None) -> None:
     assert redact(text, region) == text
 
 

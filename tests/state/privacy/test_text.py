@@ -28,7 +28,7 @@ from state.privacy.text import clean
         ("", ""),
     ],
 )
-def test_what_cannot_be_seen_goes(text: str, kept: str) -> None:
+def test_invisible_characters_are_removed(text: str, kept: str) -> None:
     assert clean(text) == kept
 
 

@@ -216,9 +216,7 @@ def test_a_coupon_never_makes_an_order_dearer_and_its_removal_undoes_it(ordered:
 
 @tried(20)
 @given(drawn(), st.data())
-def test_the_house_takes_exactly_the_tips_it_says_it_takes(
-    ordered: Drawn, data: st.DataObject
-) -> None:
+def test_tips_are_accepted_exactly_up_to_the_limit(ordered: Drawn, data: st.DataObject) -> None:
     card, wanted = ordered
     house = House(menu_of(card))
     order = taken(house, wanted)

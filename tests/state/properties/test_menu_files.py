@@ -261,7 +261,7 @@ def test_a_needed_key_that_is_missing_is_refused(place: Place) -> None:
 
 @tried(20)
 @given(cards(), st.data())
-def test_two_dishes_of_one_name_are_refused_where_the_second_stands(
+def test_two_dishes_with_one_name_are_refused_at_the_line_of_the_second(
     card: Card, data: st.DataObject
 ) -> None:
     dishes = card["sections"][0]["dishes"]

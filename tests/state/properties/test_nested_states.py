@@ -470,7 +470,7 @@ def other_forms(draw: st.DrawFn, form: Any) -> Any:
 
 @tried(150)
 @given(data=st.data())
-def test_what_another_release_has_stored_is_read_as_it_is_or_refused(data: st.DataObject) -> None:
+def test_a_state_of_another_release_is_read_unchanged_or_refused(data: st.DataObject) -> None:
     kind = data.draw(models(True, 2))
     state = data.draw(kind.values)
     try:

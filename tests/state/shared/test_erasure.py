@@ -177,7 +177,7 @@ class TestWhatWasSaid:
             assert await everybodys.eraser.drop_said(at[2]) == 1 + 2
             assert await everybodys.eraser.drop_said(at[2]) == 0
 
-    async def test_what_is_said_next_comes_after_what_is_left(self, store: SqlStore) -> None:
+    async def test_new_transcript_rows_follow_the_remaining_ones(self, store: SqlStore) -> None:
         await store.create("a", lambda ordinal: EMPTY)
         await store.record("a", heard("old"))
         await store.eraser.drop_said(SEVEN + timedelta(days=1))
@@ -187,7 +187,7 @@ class TestWhatWasSaid:
 
 
 class TestForgetting:
-    async def test_what_is_rewritten_is_whole_and_has_nothing_of_it(
+    async def test_a_rewritten_state_is_complete_and_has_no_erased_data(
         self, store: SqlStore, address: str
     ) -> None:
         shared = await with_a_name(store)

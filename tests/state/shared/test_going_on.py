@@ -177,7 +177,7 @@ class Write(Command[Board, None]):
         return state.model_copy(update={"scores": {"ann": self.points}})
 
 
-async def test_what_a_command_made_counts_as_its_model_has_it() -> None:
+async def test_the_result_of_a_command_is_validated_by_its_model() -> None:
     shared = board()
 
     await shared.apply(Write(points="3"), actor="judge")
@@ -185,7 +185,7 @@ async def test_what_a_command_made_counts_as_its_model_has_it() -> None:
     assert shared.state.scores == {"ann": 3}
 
 
-async def test_what_a_command_made_well_is_the_state_itself() -> None:
+async def test_a_valid_result_of_a_command_is_used_unchanged() -> None:
     shared = board()
     made = board().state.model_copy(update={"title": "Final"})
 
@@ -198,7 +198,7 @@ async def test_what_a_command_made_well_is_the_state_itself() -> None:
     assert shared.state is made
 
 
-async def test_what_happened_before_the_known_past_conflicts_and_nothing_after_it() -> None:
+async def test_changes_before_the_known_past_conflict_and_none_after_it() -> None:
     paper = Paper()
     shared = board(journal=paper)
     for points in range(1, 4):

@@ -51,7 +51,7 @@ async def test_the_same_request_twice_at_once_acts_once() -> None:
     assert shared.state.scores == {"ann": 1}
 
 
-async def test_what_was_refused_may_be_asked_again_under_its_key() -> None:
+async def test_a_refused_request_can_be_repeated_with_its_key() -> None:
     shared = board()
 
     with pytest.raises(Refused):
@@ -88,7 +88,7 @@ async def test_a_key_used_concurrently_elsewhere_acts_once() -> None:
     assert (shared.version, shared.state.scores) == (1, {})
 
 
-async def test_what_was_answered_before_the_state_was_lost_is_answered_again() -> None:
+async def test_a_change_before_the_state_was_taken_over_is_answered_again() -> None:
     paper = Paper()
     shared = board(journal=paper)
     first = await shared.apply(Score(name="ann"), actor="page", key="k1")

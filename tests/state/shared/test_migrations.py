@@ -65,7 +65,7 @@ def old(address: str) -> str:
 
 
 @pytest.mark.parametrize("create", [True, False])
-async def test_what_the_first_release_wrote_is_all_there(old: str, create: bool) -> None:
+async def test_all_data_of_the_first_release_is_there(old: str, create: bool) -> None:
     with by_hand(old) as hand:
         before = [hand(everything) for everything in KEPT]
 
@@ -233,7 +233,7 @@ async def test_one_that_fails_on_the_way_leaves_the_old_one_whole(
         assert (await now.read("a")).version == 2
 
 
-async def test_what_was_said_under_the_second_layout_is_there_and_places_can_be_taken(
+async def test_transcripts_of_the_second_layout_are_there_and_leases_can_be_taken(
     address: str,
 ) -> None:
     with by_hand(address) as hand:
@@ -303,7 +303,7 @@ class TestLeasesOfTheFourthLayout:
             assert (hand(MARK), hand(LAYOUT)) == ([(HEAD,)], [(int(HEAD),)])
 
     @pytest.mark.parametrize("first", ["take", "renew", "settle", "leave"])
-    async def test_they_are_there_whatever_is_asked_first(
+    async def test_they_are_there_after_any_first_request(
         self, with_leases: str, first: str
     ) -> None:
         async with while_it_ran(with_leases) as now:

@@ -71,7 +71,7 @@ async def test_an_uncancelled_caller_waits_for_the_answer() -> None:
 @pytest.mark.parametrize(
     "comes", [lambda answer: answer.set_exception(OSError("late")), asyncio.Future.cancel]
 )
-async def test_an_answer_that_comes_too_late_disturbs_nobody(
+async def test_an_answer_that_comes_too_late_does_no_harm(
     comes: Callable[["asyncio.Future[int]"], object], caplog: pytest.LogCaptureFixture
 ) -> None:
     waiting = Waiting()

@@ -268,7 +268,7 @@ class TestTheServerLetsGo:
         assert Board.model_validate_json(stored.state) == shared.state == Board(scores={"ann": 3})
         assert (await store.create("b", lambda ordinal: EMPTY)).ordinal == 2
 
-    async def test_a_server_that_stands_still(
+    async def test_a_suspended_server(
         self, store: SqlStore, postgresql: Server, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         from state.shared.sql import thread

@@ -87,7 +87,7 @@ def places(kind: type[BaseModel], text: str) -> str:
         ({"sizes": {"ann's": {"name": 5}}}, "sizes.*.name: not valid"),
     ],
 )
-def test_what_is_not_read_as_it_was_written_is_named(changed: dict[str, Any], named: str) -> None:
+def test_a_field_that_reads_back_differently_is_named(changed: dict[str, Any], named: str) -> None:
     assert places(Order, stored(**changed)) == named
 
 
@@ -102,7 +102,7 @@ def test_every_field_is_named_once_and_not_too_many_are() -> None:
     assert places(Order, stored(**names)).endswith("old4: unknown and 4 more")
 
 
-def test_what_is_no_json_object_is_refused() -> None:
+def test_a_text_that_is_not_a_json_object_is_refused() -> None:
     assert places(Order, "") == "the whole: not valid"
     assert places(Order, "[1]") == "the whole: not valid"
 
@@ -175,7 +175,7 @@ TIMES = {
         (RootModel[tuple[Line, ...]], [{"name": "tea", "quantity": 1, "note": None}]),
     ],
 )
-def test_what_only_looks_different_is_read(kind: type[BaseModel], form: Any) -> None:
+def test_other_notations_of_the_same_value_are_read(kind: type[BaseModel], form: Any) -> None:
     value = read_state(kind, json.dumps(form), "It")
 
     assert value == kind.model_validate(form, by_alias=True, by_name=True)
@@ -196,7 +196,7 @@ def test_what_only_looks_different_is_read(kind: type[BaseModel], form: Any) -> 
         (RootModel[tuple[Line, ...]], [{"name": "tea", "note": None}], "*.quantity: missing"),
     ],
 )
-def test_what_is_different_is_refused_in_other_models_too(
+def test_a_difference_is_refused_in_other_models_too(
     kind: type[BaseModel], form: Any, named: str
 ) -> None:
     assert places(kind, json.dumps(form)) == named
@@ -214,7 +214,7 @@ class Tidy(Frozen):
         return {**given, "total": len(given["names"])} if isinstance(given, dict) else given
 
 
-def test_what_a_validator_makes_of_a_stored_state_is_not_taken_for_it() -> None:
+def test_a_value_changed_by_a_validator_is_refused() -> None:
     assert places(Tidy, '{"names": ["b", "a"], "total": 2}') == "names.*: changed"
     assert places(Tidy, '{"names": ["a"], "total": 5}') == "total: changed"
     assert places(Tidy, '{"names": ["a"]}') == "total: missing"
@@ -247,7 +247,7 @@ async def test_a_renamed_field_is_no_loss_when_a_state_is_opened(tmp_path: Path)
     assert board.version == 2
 
 
-async def test_what_another_release_wrote_meanwhile_is_not_read_with_defaults() -> None:
+async def test_an_entry_of_another_release_is_not_read_with_defaults() -> None:
     class Wider(Board):
         umpire: str = "nobody"
 

@@ -168,7 +168,7 @@ async def test_a_state_the_newer_release_only_read_goes_on_with_the_older(
     assert schemas(address) == [(0, 1), (1, 1), (2, 1), (3, 1)]
 
 
-async def test_what_is_erased_is_stored_in_the_new_form(
+async def test_an_erased_state_is_stored_in_the_new_form(
     first: SqlStore, third: Opens, address: str
 ) -> None:
     def erased(state: str, commands: Any) -> tuple[str, Any]:

@@ -184,7 +184,7 @@ class Scribble(Command[Loose, Any]):
         (Holder(), "base", More(b=2)),
     ],
 )
-async def test_what_would_not_come_back_is_not_acknowledged(
+async def test_a_state_that_would_not_read_back_is_not_acknowledged(
     tmp_path: Path, state: BaseModel, field: str, value: object
 ) -> None:
     async with SqlStore(f"sqlite:///{tmp_path}/a.db", owner="club", schema=1) as store:
@@ -214,7 +214,7 @@ async def test_a_beginning_that_would_not_come_back_is_not_stored(tmp_path: Path
         (Anything(), "value", [1, {"a": None}]),
     ],
 )
-async def test_what_comes_back_is_stored_though_its_types_promise_nothing(
+async def test_a_state_that_reads_back_is_stored_whatever_its_types(
     tmp_path: Path, state: BaseModel, field: str, value: object
 ) -> None:
     async with SqlStore(f"sqlite:///{tmp_path}/a.db", owner="club", schema=1) as store:
@@ -254,7 +254,7 @@ class Cached(Frozen):
         return self.one * 2
 
 
-async def test_what_a_property_has_kept_is_no_field_and_does_not_outlive_a_change() -> None:
+async def test_a_cached_property_is_no_field_and_is_dropped_with_a_change() -> None:
     shared = SharedState(Cached(), None)
     assert shared.state.doubled == 2
 
@@ -295,7 +295,9 @@ def _in_itself() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("value", [_in_itself(), Decimal("sNaN"), "\ud800", [_in_itself()]])
-async def test_what_cannot_be_written_is_refused_without_a_journal_too(value: object) -> None:
+async def test_a_state_that_json_cannot_represent_is_refused_without_a_journal_too(
+    value: object,
+) -> None:
     shared = SharedState(Anything(), None)
 
     with pytest.raises(NotStored):
@@ -318,7 +320,7 @@ class Basket(Frozen):
 @pytest.mark.parametrize("quantity", ["many", -3, None, 1.5])
 @pytest.mark.parametrize("where", ["first", "items", "named", "inner"])
 @pytest.mark.parametrize("journal", [True, False])
-async def test_a_part_that_is_not_valid_is_refused_wherever_it_stands(
+async def test_an_invalid_part_is_refused_at_any_depth(
     where: str, quantity: object, journal: bool
 ) -> None:
     paper = Paper()
@@ -355,7 +357,7 @@ class PutInside(Put):
 @pytest.mark.parametrize("nested", [False, True], ids=["whole", "part"])
 @pytest.mark.parametrize("field", ["few", "named", "pairs"])
 @pytest.mark.parametrize("journal", [True, False])
-async def test_what_only_equals_a_number_becomes_the_number(
+async def test_a_value_that_only_equals_a_number_becomes_the_number(
     field: str, nested: bool, equal: object, journal: bool
 ) -> None:
     paper = Paper()
@@ -626,7 +628,7 @@ class PutOpen(Command[Any, Any]):
         return made
 
 
-async def test_what_a_validator_changes_keeps_the_fields_that_have_no_name() -> None:
+async def test_a_value_changed_by_a_validator_keeps_its_extra_fields() -> None:
     shared = SharedState(Open(), None)
 
     await shared.apply(PutOpen(), actor="judge")
@@ -634,7 +636,7 @@ async def test_what_a_validator_changes_keeps_the_fields_that_have_no_name() -> 
     assert shared.state == Open.model_validate({"text": "b", "more": 1})
 
 
-async def test_what_is_private_is_not_lost_without_a_word() -> None:
+async def test_private_attributes_are_not_lost_silently() -> None:
     shared = SharedState(Owning(), None)
 
     with pytest.raises(NotStored):  # it would not come back

@@ -69,7 +69,7 @@ async def test_of_several_commands_all_happen_or_none() -> None:
     assert (shared.state, shared.version, paper.entries) == (Board(), 0, [])
 
 
-async def test_a_command_that_fails_by_mistake_changes_nothing_and_blocks_nobody() -> None:
+async def test_a_command_that_raises_changes_nothing_and_blocks_no_other_writer() -> None:
     shared = board()
 
     with pytest.raises(ZeroDivisionError):
@@ -89,7 +89,7 @@ async def test_the_state_cannot_be_edited() -> None:
         board().state.title = "Mine"  # type: ignore[misc]  # that is the point
 
 
-async def test_a_handover_changes_who_speaks_and_nothing_else() -> None:
+async def test_a_handoff_changes_the_active_agent_and_nothing_else() -> None:
     paper = Paper()
     shared = board(journal=paper, speaker="ann")
 
@@ -107,7 +107,7 @@ async def test_writers_take_turns_and_none_is_lost() -> None:
     assert (shared.version, points(shared)) == (20, 20)
 
 
-async def test_what_cannot_be_stored_did_not_happen() -> None:
+async def test_a_change_that_cannot_be_stored_did_not_happen() -> None:
     paper = Paper(trouble=lambda entry: NotStored("the disk is full"))
     shared = board(journal=paper)
 
@@ -184,7 +184,7 @@ class TestSubscribers:
 
         assert told == [(Board(), Board(scores={"ann": 1}), 1, ("score",))]
 
-    async def test_hear_nothing_of_what_was_refused(self) -> None:
+    async def test_are_not_notified_of_refused_changes(self) -> None:
         shared = board()
         told: list[Applied[Board]] = []
         shared.subscribe(told.append)
@@ -229,7 +229,7 @@ class TestSubscribers:
 
 
 class TestOthersWriteToo:
-    async def test_what_they_wrote_is_taken_in_and_the_change_made_on_top(self) -> None:
+    async def test_entries_of_others_are_loaded_and_the_change_is_made_on_top(self) -> None:
         paper = Paper(trouble=lambda entry: VersionTaken() if entry.version == 1 else None)
         paper.somebody_wrote(Board(title="Final"), touched=("title",))
         shared = board(journal=paper)
@@ -333,7 +333,7 @@ class TestOthersWriteToo:
     async def test_without_a_journal_there_is_nothing_to_take_in(self) -> None:
         assert await board().refresh() == 0
 
-    async def test_what_is_no_state_of_this_kind_is_a_fault_without_its_values(self) -> None:
+    async def test_a_state_of_another_kind_is_a_fault_without_its_values(self) -> None:
         paper = Paper()
         shared = board(journal=paper)
         paper.somebody_wrote(Board(), touched=())
@@ -363,7 +363,7 @@ class TestTakenOver:
 
 
 class TestGoingOn:
-    async def test_a_stored_state_goes_on_where_it_stood(self) -> None:
+    async def test_a_stored_state_continues_at_its_version(self) -> None:
         paper = Paper()
         shared = board(journal=paper, speaker="ann")
         await shared.apply(Score(name="ann"), actor="judge")
@@ -379,7 +379,7 @@ class TestGoingOn:
 
         assert (again.state, again.version, again.speaker) == (Board(), 0, "ann")
 
-    async def test_what_each_entry_touched_is_known_again(self) -> None:
+    async def test_the_parts_of_each_entry_are_known_again(self) -> None:
         paper = Paper()
         shared = board(journal=paper)
         await shared.apply(Rename(title="Final"), actor="judge")
@@ -392,7 +392,7 @@ class TestGoingOn:
 
         assert again.state.title == "Last"
 
-    async def test_what_is_not_known_of_the_past_conflicts_with_everything(self) -> None:
+    async def test_an_unknown_past_conflicts_with_everything(self) -> None:
         shared = board(version=4)
 
         with pytest.raises(Stale):

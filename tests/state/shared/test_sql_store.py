@@ -144,9 +144,7 @@ class TestReading:
         )
         assert stored.entries[1].touched == ()
 
-    async def test_what_was_said_last_of_what_a_change_acts_on_comes_back_with_it(
-        self, store: SqlStore
-    ) -> None:
+    async def test_the_turn_that_a_change_acts_on_is_loaded_with_it(self, store: SqlStore) -> None:
         shared = going_on(await store.create("a", lambda ordinal: EMPTY))
         await shared.apply(Score(name="ann"), actor="page")
         await shared.apply(Score(name="ann"), actor="ann", turn=3)
@@ -170,7 +168,7 @@ class TestReading:
 
         assert mine.version == 1
 
-    async def test_the_list_shows_the_newest_first_as_they_stand(
+    async def test_the_list_shows_the_newest_first_in_their_present_version(
         self, store: SqlStore, address: str
     ) -> None:
         for name in ("a", "b", "c"):

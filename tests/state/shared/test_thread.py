@@ -269,7 +269,7 @@ class TestWorking:
         assert await told(waits) is None
         assert database.broken_off == []
 
-    async def test_another_loop_breaks_off_what_one_that_stands_still_has_asked_for(
+    async def test_another_loop_interrupts_the_request_of_a_blocked_loop(
         self, asks: DatabaseThread[Slow], database: Slow, clock: Clock
     ) -> None:
         stands_still = threading.Event()
@@ -340,7 +340,7 @@ class TestACrowd:
 
         assert await asyncio.gather(*waiting, *outcomes) == [None] * 1001
 
-    async def test_one_hiccup_refuses_nobody(
+    async def test_one_slow_request_refuses_no_other(
         self, asks: DatabaseThread[Slow], database: Slow, clock: Clock
     ) -> None:
         one = asks.write(row("a"))
@@ -356,7 +356,7 @@ class TestACrowd:
 
         assert await asyncio.gather(before, *outcomes) == [None] * (9 * thread.GROUP + 1)
 
-    async def test_some_that_waited_for_a_lock_refuse_nobody(
+    async def test_requests_that_waited_for_a_lock_refuse_no_other(
         self, asks: DatabaseThread[Slow], database: Slow, clock: Clock
     ) -> None:
         for takes_s in (0.01, 2.0, 2.0, 2.0):

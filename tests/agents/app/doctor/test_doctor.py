@@ -53,7 +53,7 @@ def marks(lines: list[str]) -> dict[str, str]:
     return {rest.split(":")[0]: mark for mark, rest in found}
 
 
-def test_a_house_that_is_in_order(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_complete_setup_has_no_faults(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, lines = run(capsys)
 
     assert code == 0
@@ -129,7 +129,7 @@ def test_without_a_livekit_server_it_is_said_that_the_console_works(
     ]
 
 
-def test_instead_of_what_is_not_known_nothing_else_is_looked_at(
+def test_nothing_that_depends_on_an_invalid_setting_is_checked(
     here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("BELLA_VISTA_CALLS", "0")

@@ -42,7 +42,7 @@ async def guest(livekit: LiveKit, *arguments: str, said: str = "", **settings: s
     return Done(running.returncode or 0, out.decode(), err.decode())
 
 
-async def test_what_is_piped_in_is_said_and_what_is_answered_is_printed(
+async def test_piped_input_is_said_and_the_answers_are_printed(
     livekit: LiveKit, room_name: str
 ) -> None:
     async with house(livekit, room_name) as played:

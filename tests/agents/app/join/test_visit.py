@@ -156,7 +156,7 @@ async def test_hello_is_repeated_while_a_call_takes_its_time_to_begin(
     ],
     ids=lambda error: str(error.code),
 )
-async def test_what_did_not_get_through_is_said_again_and_heard_once(
+async def test_an_undelivered_message_is_sent_again_and_heard_once(
     livekit: LiveKit, room_name: str, failure: rtc.RpcError, deaf: bool
 ) -> None:
     guest = Played(livekit, room_name, ["only once, please"])

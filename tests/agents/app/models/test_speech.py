@@ -98,7 +98,7 @@ async def test_every_voice_may_have_its_own(monkeypatch: pytest.MonkeyPatch) -> 
     assert chosen == {"": "katie", "payment": "calm", "feedback": "warm"}
 
 
-async def test_another_provider_stands_by(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_another_provider_is_the_fallback(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = setting(
         monkeypatch,
         DEEPGRAM_API_KEY=KEY,
@@ -162,7 +162,7 @@ def test_everything_that_is_wrong_is_listed_at_once(monkeypatch: pytest.MonkeyPa
     assert "secret" not in str(caught.value)
 
 
-def test_what_is_wrong_with_rooms_and_with_speech_is_listed_together(
+def test_faults_of_rooms_and_of_speech_are_listed_together(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("BELLA_VISTA_STT", "deepgram")

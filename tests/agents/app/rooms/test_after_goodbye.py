@@ -279,7 +279,7 @@ async def test_staff_are_told_of_the_end_and_of_a_guest_who_is_gone(
             assert maid.ends == [{"reason": "user_left"}]
 
 
-async def test_what_staff_do_with_the_order_after_the_goodbye_is_shown(
+async def test_changes_by_staff_after_the_goodbye_are_shown(
     calls: Calls, house: ProcessContext[OrderState, OrderContext], livekit: LiveKit, room_name: str
 ) -> None:
     async with served(calls, livekit, room_name) as (ada, _):
@@ -550,7 +550,7 @@ async def say_hello_in_vain(ada: Checked) -> None:
     assert told["retry_after_ms"] > 0
 
 
-async def test_what_was_asked_in_the_call_before_does_nothing_to_the_new_order(
+async def test_requests_of_the_previous_call_do_not_change_the_new_order(
     calls: Calls, livekit: LiveKit, room_name: str
 ) -> None:
     async with served(calls, livekit, room_name) as (ada, _):

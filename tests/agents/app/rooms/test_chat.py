@@ -60,7 +60,7 @@ class Text:
 
 
 @pytest.mark.parametrize("nothing", ["", "  \n", "\u200b", " \u202e\u200b\x00 "])
-async def test_what_holds_no_words_is_nothing_that_was_said(nothing: str) -> None:
+async def test_a_message_without_words_is_ignored(nothing: str) -> None:
     heard: list[str] = []
 
     async def refuse(words: str, segment: str) -> None:

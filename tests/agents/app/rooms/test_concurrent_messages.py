@@ -32,7 +32,7 @@ async def lines(client: Client) -> dict[str, int]:
 @pytest.mark.parametrize("greeted", [True, False])
 @pytest.mark.parametrize("by", ["say", "lk.chat"])
 @pytest.mark.parametrize("sent", [THREE, FIVE])
-async def test_what_is_sent_at_once_is_acted_on(
+async def test_concurrent_messages_are_acted_on(
     calls: Calls, livekit: LiveKit, room_name: str, sent: list[str], by: str, *, greeted: bool
 ) -> None:
     async with calls.agent(room_name), livekit.joined(room_name) as ada:
@@ -92,7 +92,7 @@ async def test_more_than_a_person_writes_at_once_is_acted_on_or_named(
 
 
 @pytest.mark.parametrize("first", [0, 1, 4])
-async def test_what_is_written_while_the_next_agent_explains_itself_is_acted_on_or_named(
+async def test_a_message_during_the_next_agents_opening_is_acted_on_or_named(
     calls: Calls,
     house: ProcessContext[OrderState, OrderContext],
     livekit: LiveKit,
@@ -170,7 +170,7 @@ async def refusal(client: Client, payload: dict[str, Any]) -> rtc.RpcError:
 
 
 @pytest.mark.parametrize("step", [-7200.0, -20.0, 7200.0])
-async def test_what_is_said_after_the_clock_has_stepped_is_acted_on(
+async def test_a_message_after_a_clock_step_is_acted_on(
     calls: Calls, livekit: LiveKit, room_name: str, step: float
 ) -> None:
     async with calls.agent(room_name) as agent, livekit.joined(room_name) as ada:

@@ -88,7 +88,7 @@ async def test_of_two_agents_that_are_sent_at_once_the_guest_hears_one(
     assert order["order_summary"].startswith("2x Margherita (")
 
 
-async def test_an_agent_that_stood_still_and_was_followed_by_another_leaves_without_a_word(
+async def test_a_suspended_agent_leaves_silently_after_another_has_taken_over(
     restaurant: Restaurant, worker: Worker, room_name: str
 ) -> None:
     async with restaurant.called(room_name) as guest:

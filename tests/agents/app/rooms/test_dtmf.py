@@ -35,7 +35,7 @@ async def pressed(keys: str) -> list[str]:
         ("", []),
     ],
 )
-async def test_what_is_pressed_is_one_thing_the_guest_says(keys: str, said: list[str]) -> None:
+async def test_pressed_keys_are_one_message_of_the_guest(keys: str, said: list[str]) -> None:
     assert await pressed(keys) == said
 
 

@@ -70,7 +70,7 @@ async def test_a_key_is_said_once(calls: Calls, livekit: LiveKit, room_name: str
         assert (await ada.call("hello"))["turn"] == 1
 
 
-async def test_what_is_said_while_the_voices_change_is_not_lost(
+async def test_a_message_during_a_handoff_is_not_lost(
     calls: Calls, livekit: LiveKit, room_name: str
 ) -> None:
     words = ("two large Margheritas", "and a tiramisu", "and one cola", "and two garlic breads")
@@ -84,7 +84,7 @@ async def test_what_is_said_while_the_voices_change_is_not_lost(
         assert order["active_agent"] == "order_taker"
 
 
-async def test_what_is_said_before_the_greeting_is_answered_after_it(
+async def test_a_message_before_the_greeting_is_answered_after_it(
     calls: Calls, livekit: LiveKit, room_name: str
 ) -> None:
     async with livekit.joined(room_name) as client, calls.agent(room_name):

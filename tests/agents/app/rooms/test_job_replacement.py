@@ -104,7 +104,7 @@ async def test_an_agent_that_dies_before_it_has_said_a_word_is_not_missed(
     assert await restaurant.lease(room_name) is not None
 
 
-async def test_what_was_acknowledged_is_there_and_a_known_key_gets_the_same_answer(
+async def test_acknowledged_changes_are_there_and_a_known_key_gets_the_same_answer(
     restaurant: Restaurant, worker: Worker, room_name: str
 ) -> None:
     async with restaurant.called(room_name) as guest:

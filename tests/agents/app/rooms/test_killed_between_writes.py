@@ -65,7 +65,7 @@ def restaurant(tmp_path: Path) -> Restaurant:
 
 
 @pytest.mark.parametrize("note", [False, True])
-async def test_what_was_acknowledged_while_something_else_was_written_is_acted_on_once(
+async def test_a_message_acknowledged_during_another_write_is_acted_on_once(
     restaurant: Restaurant, note: bool
 ) -> None:
     plan = Plan("One Cola, please.", meanwhile="One Tiramisu, please.", note=note, dies="Tiramisu")
@@ -79,7 +79,7 @@ async def test_what_was_acknowledged_while_something_else_was_written_is_acted_o
     assert "cut off" not in " ".join(said)
 
 
-async def test_of_what_was_done_in_part_nothing_is_done_twice_and_the_guest_is_asked(
+async def test_a_partly_done_message_is_not_done_twice_and_the_guest_is_asked(
     restaurant: Restaurant,
 ) -> None:
     words = "One Cola, one Tiramisu and one Lasagna."
@@ -93,7 +93,9 @@ async def test_of_what_was_done_in_part_nothing_is_done_twice_and_the_guest_is_a
     assert "Tiramisu" in said[0]
 
 
-async def test_what_was_done_and_not_answered_is_not_done_twice(restaurant: Restaurant) -> None:
+async def test_a_message_that_was_done_and_not_answered_is_not_done_twice(
+    restaurant: Restaurant,
+) -> None:
     await restaurant.killed(Plan("One Cola, please.", after="Cola"))
 
     lines, said = await restaurant.next_one()

@@ -150,7 +150,7 @@ async def test_it_is_not_waited_for_for_ever(
     assert DATABASE_WAIT_S - 1 < sum(slept) < DATABASE_WAIT_S + 1
 
 
-async def test_what_will_not_pass_is_told_at_once(
+async def test_a_permanent_fault_is_reported_at_once(
     store: SqlStore, context: OrderContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slept = lets_go_after(10_000, sqlite3.connect(":memory:"), monkeypatch)

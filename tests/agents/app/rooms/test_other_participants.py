@@ -65,7 +65,7 @@ async def nothing_for(stranger: Client, ada: Checked) -> None:
     assert len(ada.client.said) == heard + 1
 
 
-async def test_another_guest_is_nobody(
+async def test_another_guest_has_no_role(
     calls: Calls, livekit: LiveKit, room_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("agents.app.rooms.page.QUIET_S", LONG_S)  # no agent remarks in between
@@ -98,7 +98,7 @@ async def test_a_staff_token_that_can_be_rewritten_is_worth_nothing(
         await nothing_for(eve, ada)
 
 
-async def test_another_agent_is_nobody(calls: Calls, livekit: LiveKit, room_name: str) -> None:
+async def test_another_agent_has_no_role(calls: Calls, livekit: LiveKit, room_name: str) -> None:
     grants = {"can_update_own_metadata": False}
     async with (
         served(calls, livekit, room_name) as (ada, agent),
@@ -158,7 +158,7 @@ async def perform_rpc(server: api.LiveKitAPI, asked: api.PerformRpcRequest) -> N
     await room._client.request("RoomService", "PerformRpc", asked, headers, api.PerformRpcResponse)
 
 
-async def test_the_servers_own_interface_is_nobody(
+async def test_a_call_through_the_server_api_has_no_role(
     calls: Calls, livekit: LiveKit, room_name: str
 ) -> None:
     async with served(calls, livekit, room_name) as (ada, agent), livekit.api() as server:
@@ -194,7 +194,7 @@ async def test_no_participant_is_served_before_the_guest_is_known(
         assert (await second.call("get_order_state"))["version"] == 0
 
 
-async def test_staff_may_do_what_the_house_does_and_do_not_speak_for_the_guest(
+async def test_staff_may_send_staff_commands_and_do_not_speak_for_the_guest(
     calls: Calls, livekit: LiveKit, room_name: str
 ) -> None:
     async with (

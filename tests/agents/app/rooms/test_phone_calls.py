@@ -108,7 +108,7 @@ async def test_a_phone_is_never_called_though_it_would_answer(
         assert await phone.call("order.unsubscribe") == {"ok": True}
 
 
-async def test_a_phone_that_acknowledges_nothing_delays_nobody(
+async def test_a_phone_that_acknowledges_nothing_causes_no_delay(
     calls: Calls, livekit: LiveKit, room_name: str
 ) -> None:
     grants = {"can_publish_data": False}

@@ -94,7 +94,7 @@ async def test_words_that_came_while_something_was_being_done_are_still_to_be_an
     )
 
 
-async def test_what_one_reply_took_up_together_is_acted_on_together(
+async def test_messages_shown_to_one_reply_are_acted_on_together(
     store: SqlStore, order: Order
 ) -> None:
     await heard(store, order, 1, "a cola")
@@ -116,7 +116,7 @@ async def test_an_answer_that_was_cut_short_is_no_answer_to_what_has_come_since(
     assert talk.unanswered == ("what do you have", "a cola", "a tiramisu")
 
 
-async def test_what_was_said_by_one_reply_beside_words_that_wait_does_not_answer_them(
+async def test_a_reply_does_not_answer_messages_that_still_wait(
     store: SqlStore, order: Order
 ) -> None:
     await heard(store, order, 1, "a cola")
@@ -127,7 +127,7 @@ async def test_what_was_said_by_one_reply_beside_words_that_wait_does_not_answer
     assert (await before(store, order)).unanswered == ("a tiramisu",)
 
 
-async def test_what_was_answered_is_over(store: SqlStore, order: Order) -> None:
+async def test_answered_messages_are_done(store: SqlStore, order: Order) -> None:
     await heard(store, order, 1, "a cola")
     await order.apply(COLA, actor="order_taker", turn=1)
     await heard(store, order, 2, "when do you close")

@@ -260,7 +260,7 @@ async def test_moving_to_another_room_is_announced_in_the_old_one(
             await until(lambda: any("goes on in another place" in one for one in tablet.said))
 
 
-async def test_an_order_that_is_not_this_guests_is_not_there_for_him(
+async def test_an_order_of_another_guest_is_not_found(
     calls: Calls, livekit: LiveKit, room_name: str
 ) -> None:
     async with livekit.joined(room_name) as guest, calls.agent(room_name):

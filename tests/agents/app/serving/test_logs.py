@@ -38,7 +38,7 @@ def foreign() -> Log:
     return Log("livekit.agents", JsonLines([SECRET]))
 
 
-def test_what_we_log_is_kept_with_its_data(ours: Log) -> None:
+def test_our_own_log_records_keep_their_data(ours: Log) -> None:
     ours.logger.info("moved: %s", "on", extra={"room": "r", "tries": 2, "order": object()})
 
     (line,) = ours.read()

@@ -80,7 +80,7 @@ async def test_a_call_that_kills_every_agent_is_given_up(
     assert [line["tries"] for line in sent if line["room"] == room_name] == [1, 2, 3]
 
 
-async def test_what_a_dead_worker_left_is_taken_up_by_the_next(house: House) -> None:
+async def test_calls_of_a_dead_worker_are_recovered_by_the_next(house: House) -> None:
     rooms = [f"{house.agent}-{name}" for name in ("waiting", "served", "gone", "left", "staff")]
     lost = [
         {"room": room, "job_id": f"AJ_{room}", "state_id": "abcd", "tries": 1} for room in rooms

@@ -59,7 +59,7 @@ async def test_blank_lines_are_no_turns() -> None:
     assert await lines.following() is None
 
 
-async def test_what_a_guest_says_at_once_has_an_end() -> None:
+async def test_the_length_of_a_line_is_limited() -> None:
     lines = Lines(lambda: "a" * (LONGEST + 5))
 
     assert len(await lines.following() or "") == LONGEST

@@ -65,7 +65,7 @@ async def test_a_guest_sees_their_redacted_words() -> None:
     assert "(understood as: my card is [card])" in await shown(100)
 
 
-def test_a_transcript_says_who_said_what_and_ends_with_the_order() -> None:
+def test_a_transcript_names_the_speaker_of_each_line_and_ends_with_the_order() -> None:
     out = io.StringIO()
     transcript = Transcript(APP, restaurant(AddItem(name="Tiramisu")), out, to_go_on="again")
 

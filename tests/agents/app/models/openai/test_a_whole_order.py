@@ -55,7 +55,7 @@ async def test_a_server_that_reports_no_cost_costs_nothing() -> None:
     assert talk.call.spending.total.model_calls == 0
 
 
-async def test_what_was_spent_is_told_before_the_call_ends() -> None:
+async def test_the_cost_is_reported_before_the_call_ends() -> None:
     goodbye = calls("end_call", say="Goodbye.")
     async with talking([GREETING, goodbye]) as (talk, _):
         turn = await talk.user_says("bye")

@@ -153,7 +153,7 @@ async def test_a_reply_that_breaks_off_is_followed_by_an_apology(trouble: Answer
     assert turn.commands == []
 
 
-async def test_what_was_called_before_it_broke_is_done_and_told() -> None:
+async def test_a_tool_called_before_the_stream_broke_is_done_and_told() -> None:
     broken = Answer(
         calls=(("set_customer", {"name": "Ada"}), ("add_note", {"title": "x", "content": "y"})),
         whole_calls=1,
