@@ -54,7 +54,7 @@ class AppFaults(InputError):
 
 @dataclass(frozen=True)
 class Environment:
-    """What an application makes its context from.
+    """The arguments for making an application's context.
 
     Args:
         settings: The settings, an instance of the application's class.
@@ -77,7 +77,7 @@ class Environment:
 
 @dataclass(frozen=True)
 class NewState:
-    """What a new state starts from.
+    """The arguments for making a new state.
 
     Args:
         id: Its unique id.
@@ -92,7 +92,7 @@ class NewState:
 
 @dataclass(frozen=True, kw_only=True)
 class App(Generic[S, C]):
-    """An application: its state, its agents and what is particular about it.
+    """An application: its state, its agents, and its options.
 
     The command line, the worker, the rooms, the console and replay come from it.
 
@@ -127,8 +127,8 @@ class App(Generic[S, C]):
             database.
         stored: What happens to stored states.
         forgetting: What is kept of a stored state when its user is erased.
-        rooms: What is particular about calls in rooms.
-        phone: What is particular about calls by telephone.
+        rooms: Options for calls in rooms.
+        phone: Options for calls by telephone.
         terminal: How states look in a terminal.
         command_line: What the command line has besides the framework's commands.
         replay: What conversation files say about a state.
@@ -215,7 +215,7 @@ class App(Generic[S, C]):
             known = ", ".join(graph.agents)
             yield f"models: there is no agent {', '.join(unknown)}: there are {known}"
 
-    # -- what the parts of the framework ask it ----------------------------------------------------
+    # -- used by the framework -----------------------------------------------------------------------
 
     @cached_property
     def page_spec(self) -> "PageSpec[S, C]":
@@ -252,7 +252,7 @@ class App(Generic[S, C]):
         """The graph.
 
         Raises:
-            AppFaults: It has no agent of a name in ``models``.
+            AppFaults: ``models`` names an agent that does not exist.
         """
         from agents.handoff import Graph
 

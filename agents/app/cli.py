@@ -338,7 +338,7 @@ def _conversation_schema(app: AnyApp) -> Callable[[], Any]:
 
 
 def read_settings(app: AnyApp, **options: object) -> AppSettings:
-    """Read the settings, and warn of variables that are none.
+    """Read the settings, and warn of unknown variables.
 
     Raises:
         SettingsFaults: Everything that is wrong.
@@ -348,7 +348,7 @@ def read_settings(app: AnyApp, **options: object) -> AppSettings:
 
 
 def with_store(app: AnyApp, database: str | None, ask: "Callable[[SqlStore], Awaitable[T]]") -> T:
-    """Ask the store that an option or the settings name.
+    """Run a query on the store that an option or the settings name.
 
     The default database may not exist yet; a database that is named has to exist.
     """

@@ -220,7 +220,7 @@ class Erasure(Generic[S, C]):
         """Return the line that says that a state holds erased texts again."""
         return f"{self.report.noun.capitalize()} {state_id}: it was written again meanwhile"
 
-    # -- what goes and what stays ------------------------------------------------------------------
+    # -- erasing and keeping -----------------------------------------------------------------------
 
     def _without_user(self, stored: Stored, state: str) -> str:
         keep = self._app.forgetting.keep
@@ -295,7 +295,7 @@ def _versions(stored: Stored) -> Iterator[str]:
 
 
 def _bare(command: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """Return what stays of a command: its name, and between which agents a handoff was.
+    """Return the kept part of a command: its name, and the agents of a handoff.
 
     >>> _bare({"op": "identify", "name": "Ada"})
     {'op': 'identify'}

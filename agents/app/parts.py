@@ -33,8 +33,8 @@ class Stored(Generic[S, C]):
     """What happens to stored states.
 
     Args:
-        refuse_resume: Returns why a state cannot be continued in a context, to follow its name in a
-            sentence; ``None`` if it can.
+        refuse_resume: Returns the reason why a state cannot be continued in a context, as the end of a
+            sentence that begins with its name; ``None`` if it can be continued.
         resumed: Called with a state that was just resumed.
         given_up: Called with the state of a call that broke off and could not be continued, and the
             reason for staff.
@@ -107,13 +107,13 @@ class CommandLine(Generic[S, C]):
 
 @dataclass(frozen=True, kw_only=True)
 class Rooms(Generic[S, C]):
-    """What is particular about calls in rooms.
+    """Options for calls in rooms.
 
     Args:
         attributes: LiveKit attributes of the agent besides agent and version, without the prefix.
-        choices: The choices that a user has at their turn, if they are to choose.
-        comment: Words what an agent says to changes that the user made in a client; without it they
-            are not commented on.
+        choices: The choices of a user at their turn, if a choice is expected.
+        comment: Words the agents' comment on changes that the user made in a client; without it
+            they are not commented on.
         terms: Words that speech-to-text should know, for a context.
         words: The sentences that are said about the call itself.
     """
@@ -127,11 +127,11 @@ class Rooms(Generic[S, C]):
 
 @dataclass(frozen=True, kw_only=True)
 class Phone(Generic[S, C]):
-    """What is particular about calls by telephone.
+    """Options for calls by telephone.
 
     Args:
         caller_number: Called with the telephone number of a caller whose state is new.
-        transfer_to: The number to which a caller is transferred who cannot be served.
+        transfer_to: The number to which callers are transferred if they cannot be served.
     """
 
     caller_number: "Callable[[SharedState[S, C], str], Awaitable[object]] | None" = None

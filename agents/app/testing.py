@@ -5,7 +5,7 @@
     hotel = fixture_of(APP, at="2026-11-22T10:00")
 
 
-    async def test_the_name_is_kept(hotel: AppUnderTest[Stay, House]) -> None:
+    async def test_the_name_is_kept(hotel: AppUnderTest[Stay, Hotel]) -> None:
         async with hotel.conversation(says("Your name?"), calls(("set_guest", ADA)), says("Yes?")) as talk:
             await talk.user_says("Ada")
         assert talk.state.guest == "Ada"
@@ -54,7 +54,7 @@ LIMIT_S = 60.0
 
 
 class AppUnderTest(Generic[S, C]):
-    """An application under test. Everything it keeps is in one folder, and its clock stands still.
+    """An application under test. Its files are in one folder, and its clock advances only when told to.
 
     Args:
         app: The application.
@@ -88,7 +88,7 @@ class AppUnderTest(Generic[S, C]):
 
     @property
     def clock(self) -> Clock:
-        """The clock; it moves when the test says so."""
+        """The clock; it advances when the test says so."""
         return self._clock_of(None)
 
     def another_context(self) -> C:

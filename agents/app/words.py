@@ -1,11 +1,11 @@
-"""The sentences that are said in rooms and are no agent's, in English; applications replace them."""
+"""The sentences about the call itself that are said in rooms, in English; applications replace them."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Words:
-    """What a user is told about the call itself.
+    """Sentences about the call itself.
 
     Args:
         not_found: The state that was asked for does not exist, or is not theirs.

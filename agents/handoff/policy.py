@@ -34,8 +34,8 @@ class CallPolicy(Generic[S, C]):
             are redacted, also those told in several turns, by a ``state.privacy.Redactor`` of each
             call; ``str`` turns it off.
         redact_partial: Redacts interim transcripts for display. It is called repeatedly with more
-            of the same words and must not keep them. By default as ``redact_input`` has it by
-            default; nothing of them is shown if that is another one.
+            of the same words and must not keep them. By default card and telephone numbers are
+            redacted; with another ``redact_input``, nothing of interim transcripts is shown.
         redact_output: Redacts model text and tool arguments before they are stored, shown or
             spoken; by default as the user's words. ``str`` turns it off.
         safe_prefix: Returns how much of an unfinished text ``redact_output`` can judge; the rest

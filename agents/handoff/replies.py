@@ -73,7 +73,7 @@ class Spending:
 
 @dataclass(frozen=True, slots=True)
 class _Basis:
-    """What words are made from: a version of the state, and a topic if they were given one."""
+    """The source of an agent's words: a version of the state, and a topic if they have one."""
 
     version: int | None = None
     about: str | None = None

@@ -4,7 +4,7 @@ Each is a pydantic model whose docstring and fields are what the language model 
 tool has a raw schema that is built once per process: livekit-agents 1.8.9 rebuilds the schema of a
 typed function tool for every model request. The rules of strict schemas are OpenAI's for structured
 outputs: every property is required and no others are allowed, optional ones are nullable instead,
-there are no defaults and no ``oneOf``, and nothing stands beside a ``$ref``.
+there are no defaults and no ``oneOf``, and a ``$ref`` has no siblings.
 """
 
 import inspect

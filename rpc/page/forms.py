@@ -1,7 +1,7 @@
 """The forms of requests, replies and pushes that every application has.
 
-In texts for the contract ``{noun}`` stands for the application's noun, ``{Noun}`` for the same as part of a name,
-``{user}`` for the role of the bound user and ``{keyed}`` for the object types with an id.
+In texts for the contract ``{noun}`` is replaced by the application's noun, ``{Noun}`` by the same as part of a
+name, ``{user}`` by the role of the bound user and ``{keyed}`` by the object types with an id.
 """
 
 from collections.abc import Mapping

@@ -107,7 +107,7 @@ Store = Callable[[str, str | None, str], Saying]
 
 
 class Session(Generic[S, C]):
-    """What the RPC methods work on: one state and the conversation about it.
+    """One state and the conversation about it, as used by the RPC methods.
 
     Args:
         spec: The application's page.
@@ -194,7 +194,7 @@ class Session(Generic[S, C]):
 
         Args:
             command: The command.
-            caller: Who sent it.
+            caller: The sender.
             version: The version the caller has seen.
             key: The idempotency key.
 

@@ -22,7 +22,7 @@ from pydantic import JsonValue
 
 
 class StateError(Exception):
-    """Why a command was not carried out; the state is unchanged.
+    """A command was not carried out; the state is unchanged.
 
     Args:
         message: An English reason that a model or a developer can act on.

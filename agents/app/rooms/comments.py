@@ -105,7 +105,7 @@ class Comments(Generic[S, C]):
         self._unspoken = [one for one in self._unspoken if one.version > version]
 
     def discard(self) -> None:
-        """Drop the changes: the user has been told or shown how the state stands."""
+        """Drop the changes: the user has been told or shown the present state."""
         self._unspoken.clear()
 
     def next(self, state: S) -> Comment | None:

@@ -1,4 +1,4 @@
-"""One call in a room: the agents, what clients are shown, and what is stored of it."""
+"""One call in a room: its agents, the updates of its clients, and its transcript."""
 
 import asyncio
 import logging
