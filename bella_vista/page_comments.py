@@ -182,7 +182,7 @@ def _next_question(order: OrderState, context: OrderContext) -> str:
 
 
 def _still_to_say(before: OrderState, order: OrderState) -> str:
-    """Ask for what is missing before the read-back, after the page has supplied some of it."""
+    """Ask for the data missing before the read-back, after the page has supplied a part of it."""
     if not order.order_items or order.fulfilment is None:
         return ""
     if (before.fulfilment, before.customer_name) == (order.fulfilment, order.customer_name):

@@ -99,7 +99,7 @@ class App(Generic[S, C]):
     Args:
         name: The application's name: clients see it, and the environment variables begin with it
             in capitals.
-        noun: What one state is called: it gives ``--order``, ``order_id`` and ``order.apply``.
+        noun: The application's name for a state: it gives ``--order``, ``order_id`` and ``order.apply``.
         plural: The noun's plural: it gives ``orders list``.
         prefix: The prefix of the LiveKit attributes, as in ``bella.version``.
         state: The model of the state, frozen; or a function that imports it, for commands that do
@@ -122,17 +122,17 @@ class App(Generic[S, C]):
             all agents.
         settings: The settings' class; by default those of every application.
         commands: Further commands of the command line.
-        title: What the application calls itself, for a context.
+        title: The application's own title, for a context.
         owner: The owner of stored states, for a context; states of several owners may share a
             database.
-        stored: What happens to stored states.
-        forgetting: What is kept of a stored state when its user is erased.
+        stored: Hooks of stored states.
+        forgetting: The data of a stored state that is kept when its user is erased.
         rooms: Options for calls in rooms.
         phone: Options for calls by telephone.
         terminal: How states look in a terminal.
-        command_line: What the command line has besides the framework's commands.
-        replay: What conversation files say about a state.
-        worker: What a worker does before and while it serves rooms.
+        command_line: Additions to the command line.
+        replay: The fields of a state in conversation files.
+        worker: Hooks of a worker that serves rooms.
 
     Raises:
         AppFaults: Everything wrong with the declaration.
@@ -219,7 +219,7 @@ class App(Generic[S, C]):
 
     @cached_property
     def page_spec(self) -> "PageSpec[S, C]":
-        """What clients in a room can read and change."""
+        """The declaration of the data that clients in a room can read and change."""
         from rpc.page import PageSpec
 
         if self.page is not None:

@@ -364,7 +364,7 @@ def with_store(app: AnyApp, database: str | None, ask: "Callable[[SqlStore], Awa
 
 
 def _zone(app: AnyApp, state: Any, database: str | None) -> tzinfo | None:
-    """Return the time zone of what is shown of a state; the context is made only if it is asked."""
+    """Return the time zone in which a state is shown; the context is made only if it is needed."""
     if app.terminal.zone is None:
         return None
     settings = app.settings.read(database=database)

@@ -30,7 +30,7 @@ C = TypeVar("C")
 
 @dataclass(frozen=True, kw_only=True)
 class Stored(Generic[S, C]):
-    """What happens to stored states.
+    """Hooks of stored states.
 
     Args:
         refuse_resume: Returns the reason why a state cannot be continued in a context, as the end of a
@@ -47,7 +47,7 @@ class Stored(Generic[S, C]):
 
 @dataclass(frozen=True, kw_only=True)
 class Forgetting(Generic[S, C]):
-    """What is kept of a stored state when its user is erased.
+    """The data of a stored state that is kept when its user is erased.
 
     Its id, the times and the names of its commands are kept in any case; its transcript never.
 
@@ -85,7 +85,7 @@ class Terminal(Generic[S, C]):
 
 @dataclass(frozen=True, kw_only=True)
 class CommandLine(Generic[S, C]):
-    """What the command line has besides the framework's commands, and how it names things.
+    """Additions to the command line, and its texts.
 
     Args:
         help: The first line of its help.
@@ -93,7 +93,7 @@ class CommandLine(Generic[S, C]):
         schemas: Further schemas that ``schema`` writes, by name.
         state_commands: Further commands beside ``list``, ``show`` and ``forget``; one with the same
             name replaces it.
-        context_name: What ``doctor`` calls the context, as ``menu``.
+        context_name: The name of the context in ``doctor``, as ``menu``.
         describe_context: Describes the context for ``doctor``.
     """
 
@@ -140,7 +140,7 @@ class Phone(Generic[S, C]):
 
 @dataclass(frozen=True, kw_only=True)
 class Replay(Generic[S, C]):
-    """What conversation files say about a state.
+    """The fields of a state in conversation files.
 
     Args:
         fields: Returns the form of the fields of the view; by default those of its JSON.
@@ -154,7 +154,7 @@ class Replay(Generic[S, C]):
 
 @dataclass(frozen=True, kw_only=True)
 class WorkerProcesses:
-    """What a worker does before and while it serves rooms.
+    """Hooks of a worker that serves rooms.
 
     Args:
         serving: Entered while it serves, with its settings.

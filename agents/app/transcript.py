@@ -69,7 +69,7 @@ class MomentKind(StrEnum):
     INTERRUPTED = "cut_short"
     """Words of an agent up to the user's interruption."""
     COST = "spent"
-    """What the models of a turn cost, as JSON."""
+    """The cost of a turn's models, as JSON."""
     CALL_ENDED = "ended"
 
 

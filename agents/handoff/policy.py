@@ -27,8 +27,8 @@ class CallPolicy(Generic[S, C]):
         digest: What every model request shows of the state: the names of fields, or a function that
             takes state and version and renders it as short text, as data, in one line; several lines
             are joined by ``/``. By default only the version is shown.
-        describe_result: What a model is told about a change it made.
-        expects: What kind of answer an agent waits for; takes the state, the active agent and the
+        describe_result: Describes a change to the model that made it.
+        expects: Returns the kind of answer an agent waits for; takes the state, the active agent and the
             last refusal.
         redact_input: Redacts what the user says or writes. By default card and telephone numbers
             are redacted, also those told in several turns, by a ``state.privacy.Redactor`` of each

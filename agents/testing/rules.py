@@ -55,7 +55,7 @@ class Rule(BaseModel):
         refused: The code of a refused tool call. A rule with neither is what the agent opens with.
         calls: The tools it calls; it applies only while all of them are offered. An opening is
             said without its calls while they are not.
-        say: What it says, after its calls. ``{output}`` is their result; in a rule for a refusal,
+        say: The words it says, after its calls. ``{output}`` is their result; in a rule for a refusal,
             ``{message}`` and the facts' names are what it holds.
     """
 

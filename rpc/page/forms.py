@@ -46,7 +46,7 @@ class Filled:
     """Marks a value whose schema the contract fills in.
 
     Args:
-        name: What it is: ``view``, ``command``, ``patch``, ``operation`` or ``object_type``.
+        name: The kind of value: ``view``, ``command``, ``patch``, ``operation`` or ``object_type``.
         made_here: Whether our own code created the value, so that it is not validated.
     """
 

@@ -116,7 +116,7 @@ class Session(Generic[S, C]):
         state_id: The state's id as reported to clients.
         agent: The application's name as reported to clients.
         resume_code: Continues with this state in another room; only the user receives it.
-        spoken: What was said with keys in an earlier process.
+        spoken: Messages with keys from an earlier process.
         store: Stores what is said before it is heard; without it, nothing said outlives this process.
     """
 

@@ -28,7 +28,7 @@ class FakeConversation:
         self.turn = 0
         self.speaker = speaker
         self.heard: list[str] = []
-        """What the user has said, oldest first."""
+        """The user's messages, oldest first."""
         self.over = False
         """Whether the call has ended, so that nothing is heard any more."""
 

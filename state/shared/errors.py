@@ -66,7 +66,7 @@ class Refused(StateError):
 
 
 class Stale(StateError):
-    """What the command touches has changed since the version its writer has seen."""
+    """A part that the command touches has changed since the version its writer has seen."""
 
     code = "version_conflict"
     retryable = True
@@ -186,7 +186,7 @@ class JournalFault(StateError):
 
     Args:
         what: The database or the row.
-        why: What is wrong, in a few words that can be spoken.
+        why: The reason, in a few words that can be spoken.
         passing: Whether it may pass within seconds without intervention.
         remedy: A sentence for the application's developer, if they can mend it.
     """

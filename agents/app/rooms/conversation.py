@@ -33,7 +33,7 @@ class RoomConversation(Generic[S, C]):
     """One call with a user about one state, once both are known.
 
     Args:
-        process: What all calls of this process share.
+        process: The data shared by all calls of this process.
         room: The room, connected.
         opened: The state.
         user: The user's identity.

@@ -46,7 +46,7 @@ class Prepared(Generic[C]):
 
     Args:
         settings: The settings.
-        context: What the rules may use.
+        context: The context of the rules.
         local: The local model, if it is the configured one: it may take a moment to build.
     """
 
