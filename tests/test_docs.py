@@ -37,15 +37,15 @@ async def test_the_example_of_a_test_passes() -> None:
 
 
 async def test_the_example_of_a_conversation_file_holds(tmp_path: Path) -> None:
-    example, _ = blocks("docs/testing.md", "yaml")
+    example, *_ = blocks("docs/conversations.md", "yaml")
     file = tmp_path / "example.yaml"
     file.write_text(example, encoding="utf-8")
 
-    assert await run_conversation(APP, load_conversation(APP, file)) == []
+    assert (await run_conversation(APP, load_conversation(APP, file))).text == ""
 
 
 def test_the_example_of_rules_is_a_file_of_rules(tmp_path: Path) -> None:
-    _, example = blocks("docs/testing.md", "yaml")
+    (example,) = blocks("docs/testing.md", "yaml")
     file = tmp_path / "rules.yaml"
     file.write_text(example, encoding="utf-8")
 

@@ -81,7 +81,7 @@ def named_commands() -> list[str]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A reader's folder: the environment, a menu, a stored order with the number 101."""
+    """A reader's folder: the environment, a menu, a conversation, a stored order with the number 101."""
     made = tmp_path_factory.mktemp("reader")
     (made / "bella-vista").symlink_to(ROOT)
     python = made / ".venv" / "bin" / "python"
@@ -91,6 +91,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     menus = (ROOT / "docs" / "menus.md").read_text(encoding="utf-8")
     smallest = menus.partition("```yaml\n")[2].partition("```")[0]
     (made / "my-menu.yaml").write_text(smallest, encoding="utf-8")
+    page = (ROOT / "docs" / "conversations.md").read_text(encoding="utf-8")
+    evening = page.partition("```yaml\n")[2].partition("```")[0]
+    (made / "conversations").mkdir()
+    (made / "conversations" / "evening.yaml").write_text(evening, encoding="utf-8")
     done = run(made, "printf 'Hi, I am Ada\\n' | .venv/bin/python -m bella_vista console")
     assert done.returncode == 0, done.stderr
     return made

@@ -108,6 +108,12 @@ def _add_conversation_commands(app: AnyApp, commands: typer.Typer) -> None:
         events: Annotated[
             bool, typer.Option("--events", help="Write one JSON object per line, and nothing else.")
         ] = False,
+        record: Annotated[
+            Path | None,
+            typer.Option(
+                "--record", metavar="FILE", help="Write the conversation as a file for replay, too."
+            ),
+        ] = None,
         **options: str | None,
     ) -> None:
         """Have a conversation in the terminal: type, or pipe one user turn per line."""
@@ -117,22 +123,39 @@ def _add_conversation_commands(app: AnyApp, commands: typer.Typer) -> None:
 
         kept = {name: value for name, value in options.items() if name not in ("model", "at")}
         again = _command(app, "console", **kept)
-        raise typer.Exit(run_console(app, settings, state_id=state, events=events, again=again))
+        raise typer.Exit(
+            run_console(app, settings, state_id=state, events=events, again=again, record=record)
+        )
 
     @commands.command()
     @_with_options(app, "model", "at")
     def replay(
         files: Annotated[
-            list[str], typer.Argument(metavar="FILE...", help="Conversations in YAML.")
+            list[str],
+            typer.Argument(
+                metavar="FILE...",
+                help="Conversations in YAML: files, patterns, or folders of them.",
+            ),
         ],
+        repeat: Annotated[
+            int,
+            typer.Option(
+                "--repeat", metavar="K", min=1, help="Run each K times; it passes if all runs do."
+            ),
+        ] = 1,
+        report: Annotated[
+            Path | None,
+            typer.Option("--junit", metavar="FILE", help="Write the results as JUnit XML, too."),
+        ] = None,
         **options: str | None,
     ) -> None:
-        """Replay conversations from files and report every expectation that does not hold."""
+        """Run conversations from files and show what passed, and what did not hold where."""
         settings = read_settings(app, **options)
-        paths = [Path(file) for file in files]
-        from agents.app.replay.running import replay as run_replay
+        with gc_paused():
+            from agents.app.replay.command import Replay
 
-        raise typer.Exit(run_replay(app, paths, settings, model=options["model"]))
+        replayed = Replay(app, settings, options["model"] is not None, repeat, report)
+        raise typer.Exit(replayed.run(files))
 
 
 def _add_description_commands(app: AnyApp, commands: typer.Typer) -> None:

@@ -5,7 +5,8 @@ import logging
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from livekit.agents.llm import LLM
 from pydantic import BaseModel
@@ -25,6 +26,9 @@ from agents.app.terminal.words import closing_lines
 from agents.app.transcript import CallRecord
 from agents.handoff import Call, Ended, EndReason, Event, start_text, stop
 from agents.testing import ScriptedLLM
+
+if TYPE_CHECKING:
+    from agents.app.replay.recording import Recording
 
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
@@ -129,7 +133,13 @@ class ConsoleConversation:
 
 
 def run_console(
-    app: App[S, C], settings: AppSettings, *, state_id: str | None, events: bool, again: str
+    app: App[S, C],
+    settings: AppSettings,
+    *,
+    state_id: str | None,
+    events: bool,
+    again: str,
+    record: Path | None = None,
 ) -> int:
     """Run a conversation in this terminal; returns the exit code.
 
@@ -139,17 +149,27 @@ def run_console(
         state_id: The stored state to resume; a new one without it.
         events: Whether to write JSON lines.
         again: This command as it was called, for the hint how to resume.
+        record: The file to record the conversation in; it must not exist.
 
     Raises:
         InputError: An input cannot be used.
     """
-    context = app.context(Environment.of(settings))
+    environment, recording = Environment.of(settings), None
+    if record is not None:
+        # It loads the form of conversation files, so only a recording imports it.
+        from agents.app.replay.recording import Recording
+
+        recording = Recording(app, record, settings)
+        environment = recording.environment(environment)
+    context = app.context(environment)
     on_screen = not events and sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
     if on_screen:
         log_to_file(app.name, settings.secrets)
     else:
         log_to_stderr(settings.secrets)
-    return asyncio.run(_converse(app, settings, context, state_id, events, on_screen, again))
+    return asyncio.run(
+        _converse(app, settings, context, state_id, events, on_screen, again, recording)
+    )
 
 
 async def _converse(
@@ -160,6 +180,7 @@ async def _converse(
     events: bool,
     on_screen: bool,
     again: str,
+    recording: "Recording[S, C] | None",
 ) -> int:
     model = language_model(app, context, settings)
     own = models_of_agents(app, context, settings)
@@ -170,6 +191,8 @@ async def _converse(
             shared = await resume_state(app, store, context, state_id)
         call = app.call(shared, think_limit_s=reply_limit_of(model, *own.values()))
         to_go_on = f"{again} --{app.noun} {shared.state_id}"
+        if recording is not None:
+            recording.start(call)
         front, lines = _front(app, call, events, on_screen, to_go_on)
         record = CallRecord(call, store, channel="terminal", words=settings.transcript)
         record.drop_older_than(settings.transcript_days)
@@ -178,13 +201,19 @@ async def _converse(
         try:
             reason = await talk.run()
         finally:
+            if recording is not None:
+                await recording.aclose()
             await record.aclose()
             for one in (model, *own.values()):
                 await one.aclose()
     if reason == "failed" and events:
         view = app.view_of(shared.state, shared.version, shared.speaker, shared.state_id)
         print_error(*closing_lines(call, app.summary_of(view), reason, to_go_on))
-    return _exit_code(talk, reason)
+    code = _exit_code(talk, reason)
+    if recording is not None:
+        print_error(recording.outcome())
+        return FAILED if recording.fault is not None else code
+    return code
 
 
 def _exit_code(talk: ConsoleConversation, reason: EndReason) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import tzinfo
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pydantic import BaseModel
@@ -146,10 +147,13 @@ class Replay(Generic[S, C]):
         fields: Returns the form of the fields of the view; by default those of its JSON.
         start_from: Returns the commands that lead from a new state to a file's fields; by default
             the fields are set.
+        settings: Returns settings under which a run leaves nothing behind, for an empty folder of
+            its own.
     """
 
     fields: "Callable[[], type[Fields]] | None" = None
     start_from: "Callable[[Any], Iterable[Command[S, C]]] | None" = None
+    settings: Callable[[Path], Mapping[str, Any]] = lambda folder: {}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,6 +32,16 @@ class Clock:
         """Advance the clock."""
         self._now += timedelta(seconds=seconds, minutes=minutes, hours=hours)
 
+    def set(self, now: datetime) -> None:
+        """Set the clock to another time.
+
+        Raises:
+            ValueError: The time is naive.
+        """
+        if now.tzinfo is None:
+            raise ValueError("now must be timezone-aware")
+        self._now = now
+
 
 class Ids:
     """UUIDs in a fixed order; call it for the next one.

@@ -10,7 +10,7 @@ from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
 from agents.app.app import App, Environment
-from agents.app.parts import CommandLine, Forgetting, Rooms, Stored, Terminal
+from agents.app.parts import CommandLine, Forgetting, Replay, Rooms, Stored, Terminal
 from agents.app.settings import AppSettings
 from examples.clinic.clinic import Clinic, load_clinic
 from examples.clinic.desk import DESK, policy
@@ -69,5 +69,6 @@ APP: App[ClinicState, Clinic] = App(
     forgetting=Forgetting(keep=without_patient, identifying=("name", "phone", "member_id")),
     rooms=Rooms(attributes=lambda visit: {"stage": visit.stage}, comment=comment),
     terminal=Terminal(zone=lambda visit, clinic: ZoneInfo(clinic.facts.timezone)),
+    replay=Replay(settings=lambda folder: {"calendar": folder / "calendar.db"}),
     command_line=CommandLine(help="Maple Street Dental: a front desk of four agents."),
 )

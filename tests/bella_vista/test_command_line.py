@@ -128,38 +128,6 @@ def test_schemas_are_json(capsys: pytest.CaptureFixture[str]) -> None:
         assert "$schema" in json.loads(out(capsys))
 
 
-def test_replay_tells_what_holds_and_what_does_not(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    holds, fails = tmp_path / "holds.yaml", tmp_path / "fails.yaml"
-    script = "script: [{say: Good evening}, {say: Hello}]\n"
-    holds.write_text(script + "turns: [{user: hello, said: hello}]\n")
-    fails.write_text(script + "turns: [{user: hello, said: goodbye}]\n")
-
-    assert run("replay", "holds.yaml") == 0
-    assert out(capsys) == "ok holds.yaml\n"
-
-    assert run("replay", "holds.yaml", "fails.yaml") == 1
-    assert out(capsys).splitlines() == [
-        "ok holds.yaml",
-        "failed fails.yaml",
-        '  fails.yaml:2: turn 1 ("hello"): no agent said "goodbye"; said was "Hello"',
-    ]
-
-
-def test_a_faulty_conversation_outweighs_one_that_does_not_hold(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "faulty.yaml").write_text("turn: []\n")
-    (tmp_path / "fails.yaml").write_text("turns: [{user: hello}]\nscript: [{say: hi}]\n")
-
-    assert run("replay", "faulty.yaml", "fails.yaml") == 2
-
-    told = capsys.readouterr()
-    assert told.out.startswith("failed fails.yaml")
-    assert "faulty.yaml:1: a conversation has no key" in told.err
-
-
 @pytest.mark.parametrize(
     "arguments", [["--help"], ["menu", "check", str(MENU)], ["schema", "menu"]]
 )

@@ -165,11 +165,15 @@ async def _at_once(table: Table, name: str, url: str, times: int) -> None:
 async def _burst(
     orders: Sequence[Journal], versions: Sequence["count[int]"], states: int, each: int
 ) -> float:
-    """Write so many changes of each of so many orders; returns how long that took, in seconds."""
+    """Write so many changes of each of so many orders; returns how long that took, in seconds.
+
+    The changes are made before: only writing them is measured.
+    """
+    entries = [[_entry(next(versions[at])) for _ in range(each)] for at in range(states)]
 
     async def write(at: int) -> None:
-        for _ in range(each):
-            await orders[at].append(_entry(next(versions[at])))
+        for entry in entries[at]:
+            await orders[at].append(entry)
 
     start = time.perf_counter()
     await asyncio.gather(*map(write, range(states)))

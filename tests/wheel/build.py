@@ -38,6 +38,9 @@ dependencies = {dependencies}
 [project.optional-dependencies]
 {extras}
 
+[project.entry-points.pytest11]
+{plugins}
+
 [build-system]
 requires = {backend}
 build-backend = "uv_build"
@@ -62,6 +65,7 @@ class Plan:
         packages: The wheel's name of each package, by its name in this repository.
         dependencies: What it needs, with versions.
         extras: What each extra needs in addition, with versions.
+        plugins: The modules of its pytest plugins.
         version: The version.
         python: The Python versions it runs on.
         backend: What builds it.
@@ -72,6 +76,7 @@ class Plan:
     packages: Mapping[str, str]
     dependencies: tuple[str, ...]
     extras: Mapping[str, tuple[str, ...]]
+    plugins: tuple[str, ...]
     version: str
     python: str
     backend: tuple[str, ...]
@@ -102,6 +107,7 @@ class Plan:
             packages={ours: f"{package}.{theirs}" for ours, theirs in wheel["packages"].items()},
             dependencies=pinned(wheel["dependencies"]),
             extras={extra: pinned(names) for extra, names in wheel["extras"].items()},
+            plugins=tuple(project["entry-points"]["pytest11"].values()),
             version=project["version"],
             python=project["requires-python"],
             backend=tuple(text["build-system"]["requires"]),
@@ -115,7 +121,7 @@ class Plan:
     def rewritten(self, text: str) -> str:
         """Replace every package's name in a text: in imports, strings and prose.
 
-        >>> plan = Plan("my-kit", "", {"state.shared": "my_kit.state"}, (), {}, "1", ">=3", ())
+        >>> plan = Plan("my-kit", "", {"state.shared": "my_kit.state"}, (), {}, (), "1", ">=3", ())
         >>> plan.rewritten("from state.shared.errors import E; import livekit.state.shared")
         'from my_kit.state.errors import E; import livekit.state.shared'
         """
@@ -182,6 +188,10 @@ class Plan:
             **{name: json.dumps(value) for name, value in given.items()},
             extras="\n".join(
                 f"{name} = {json.dumps([*names])}" for name, names in self.extras.items()
+            ),
+            plugins="\n".join(
+                f"{json.dumps(name)} = {json.dumps(name)}"
+                for name in map(self.rewritten, self.plugins)
             ),
         )
 

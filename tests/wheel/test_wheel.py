@@ -186,6 +186,7 @@ class Fresh:
             "markers = processes: needs a server or starts a process\n"
             "asyncio_mode = auto\nasyncio_default_fixture_loop_scope = function\n"
             "pythonpath = .\nfilterwarnings = error\ntimeout = 60\n"
+            "app = examples.clinic.app:APP\n"
         )
 
     def uv(self, *arguments: str) -> None:
@@ -258,9 +259,13 @@ def test_both_are_imported_in_one_process(fresh: Fresh) -> None:
 
 
 def test_the_clinics_tests_pass_on_the_wheel(fresh: Fresh) -> None:
-    done = fresh.run("-m", "pytest", "-q", "examples/clinic")
+    done = fresh.run("-m", "pytest", "-q", "-rA", "examples/clinic")
 
     assert done.returncode == 0, done.stdout + done.stderr
+    assert (
+        "PASSED examples/clinic/tests/conversations/a-whole-visit.yaml::a-whole-visit"
+        in done.stdout
+    )
     skipped = "" if find_program() else r"(, \d skipped)?"
     assert re.search(rf"^\d{{2,}} passed{skipped} in ", done.stdout, re.MULTILINE), done.stdout
 

@@ -1,32 +1,62 @@
 """Compares the expected fields of a state with the actual ones."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from agents.app.replay.writing import flow
+
 _TIMES = frozenset({"when", "ready_at", "created_at", "updated_at"})
 
+_LONGEST = 300
 
-def differences(expected: Mapping[str, Any], actual: Mapping[str, Any]) -> Iterator[str]:
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A field that is not as expected. The values are as a file has them.
+
+    Args:
+        field: Its place, as ``order_items[Margherita].size``.
+        expected: What was expected; ``None`` if nothing was.
+        actual: What is there; ``None`` if there is nothing.
+    """
+
+    field: str
+    expected: str | None
+    actual: str | None
+
+    def __str__(self) -> str:
+        if self.actual is None:
+            return f"{self.field}: expected {self.expected}, there is none"
+        if self.expected is None:
+            return f"{self.field}: not expected: {self.actual}"
+        return f"{self.field}: expected {self.expected}, got {self.actual}"
+
+
+def differences(expected: Mapping[str, Any], actual: Mapping[str, Any]) -> Iterator[Difference]:
     """Yield every difference between the expected fields and the actual ones.
 
-    Only expected fields are compared. Lists have to be complete, in any order.
+    Only expected fields are compared. Lists have to be complete, in any order. Of a list's members
+    those are compared field by field that have the first expected field in common, as a name.
 
-    >>> list(differences({"total": 900, "tip": 0}, {"total": 1350, "tip": 0, "stage": "open"}))
-    ['total is 1350, not 900']
+    >>> [str(one) for one in differences({"total": 900, "tip": 0}, {"total": 1350, "tip": 0})]
+    ['total: expected 900, got 1350']
+    >>> lines = [{"name": "Cola", "size": "can"}], [{"name": "Cola", "size": "bottle"}]
+    >>> [str(one) for one in differences({"lines": lines[0]}, {"lines": lines[1]})]
+    ['lines[Cola].size: expected can, got bottle']
     """
     yield from _differences(expected, actual, "")
 
 
 def _differences(
     expected: Mapping[str, Any], actual: Mapping[str, Any], where: str
-) -> Iterator[str]:
+) -> Iterator[Difference]:
     for name, wanted in expected.items():
         place = f"{where}{name}"
         if name not in actual:
-            yield f"{place} does not exist"
+            yield Difference(place, _shown(wanted), None)
             continue
         found = actual[name]
         if isinstance(wanted, Mapping) and isinstance(found, Mapping):
@@ -34,18 +64,37 @@ def _differences(
         elif isinstance(wanted, list | tuple) and isinstance(found, list):
             yield from _unmatched(wanted, found, place)
         elif not _same(wanted, found, name):
-            yield f"{place} is {_shown(found)}, not {_shown(wanted)}"
+            yield Difference(place, _shown(wanted), _shown(found))
 
 
-def _unmatched(wanted: Sequence[Any], found: Sequence[Any], place: str) -> Iterator[str]:
-    """Yield expected list members without a match, and members left over."""
+def _unmatched(wanted: Sequence[Any], found: Sequence[Any], place: str) -> Iterator[Difference]:
+    """Yield what is different in expected list members without a match, and in members left over."""
     partner: dict[int, int] = {}
     alone = [one for one in range(len(wanted)) if not _pair(one, wanted, found, partner, set())]
+    left = [there for there in range(len(found)) if there not in partner]
     for one in alone:
-        yield f"{place} has no {_shown(wanted[one])}"
-    for place_there, member in enumerate(found):
-        if place_there not in partner:
-            yield f"{place} has {_shown(member)}, which was not expected"
+        alike = {there: list(_alike(wanted[one], found[there], place)) for there in left}
+        near = min(
+            (there for there in left if alike[there]),
+            key=lambda there: len(alike[there]),
+            default=None,
+        )
+        if near is None:
+            yield Difference(place, _shown(wanted[one]), None)
+        else:
+            left.remove(near)
+            yield from alike[near]
+    for there in left:
+        yield Difference(place, None, _shown(found[there]))
+
+
+def _alike(wanted: Any, found: Any, place: str) -> Iterator[Difference]:
+    """Yield the differences of two list members that have their first field in common."""
+    if not (isinstance(wanted, Mapping) and isinstance(found, Mapping)) or not wanted:
+        return
+    first, name = next(iter(wanted.items()))
+    if first in found and _same(name, found[first], first):
+        yield from _differences(wanted, found, f"{place}[{_shown(name)}].")
 
 
 def _pair(
@@ -88,9 +137,9 @@ def _shown(value: Any) -> str:
     """Format a value as in a file, shortened.
 
     >>> _shown({"name": "Margherita", "note": None, "modifications": []})
-    '{"name": "Margherita"}'
+    '{name: Margherita}'
     """
     if isinstance(value, Mapping):
         value = {key: inner for key, inner in value.items() if inner not in (None, [], (), {})}
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= 300 else f"{text[:300]} …"
+    text = flow(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"

@@ -106,9 +106,15 @@ class Facts(Part):
 
 
 class UserTurn(Facts):
-    """One turn of the user, and what must be true after the reply."""
+    """One turn of the user, and what must be true after the reply.
+
+    Args:
+        user: What the user says.
+        at: When they say it; by default at the time of the turn before.
+    """
 
     user: Annotated[str, Field(min_length=1)]
+    at: Time | None = None
 
 
 def _at_least_one(turns: tuple[UserTurn, ...]) -> tuple[UserTurn, ...]:
@@ -126,7 +132,7 @@ class Conversation(Part):
 
     Args:
         model: ``local``, or ``script:FILE``; with a ``script`` the script is played.
-        at: When it takes place; a Friday evening by default. The clock does not advance.
+        at: When it takes place; a Friday evening by default. The clock advances only to the time of a turn.
         channel: The channel the state starts with; ``terminal`` by default.
         script: The replies of the scripted model, one step each.
         greeting: What must be true before the user's first turn.

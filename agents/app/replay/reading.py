@@ -1,5 +1,6 @@
 """Reads conversation files from YAML; faults are reported with their lines."""
 
+import glob
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -52,6 +53,43 @@ class ConversationFile:
         return Fault(str(self.path), self.lines.get(key, 1), message)
 
 
+def conversation_paths(arguments: Iterable[str]) -> list[Path]:
+    """Return the files that arguments name: files, patterns such as ``*.yaml``, and folders.
+
+    A folder stands for the YAML files in it, not for those in folders below.
+
+    Args:
+        arguments: The arguments, in the order in which their files are returned.
+
+    Raises:
+        InputError: Nothing matches an argument.
+    """
+    paths: list[Path] = []
+    faults: list[str] = []
+    for argument in arguments:
+        path = Path(argument)
+        if path.is_dir():
+            found = sorted(one for one in path.iterdir() if is_conversation_name(one))
+            fault = "there is no *.yaml file in this folder"
+        elif glob.has_magic(argument) and not path.exists():
+            found = sorted(map(Path, glob.glob(argument, recursive=True)))
+            found = [one for one in found if one.is_file()]
+            fault = "no file matches this pattern"
+        else:
+            found, fault = [path], ""
+        paths += found
+        if not found:
+            faults.append(f"{argument}: {fault}")
+    if faults:
+        raise InputError(faults)
+    return list(dict.fromkeys(paths))
+
+
+def is_conversation_name(path: Path) -> bool:
+    """Whether a file in a folder of conversations is one of them, by its name."""
+    return path.suffix in (".yaml", ".yml") and not path.name.startswith(".") and path.is_file()
+
+
 def load_conversation(app: AnyApp, path: Path) -> ConversationFile:
     """Read a conversation from a file.
 
@@ -62,7 +100,24 @@ def load_conversation(app: AnyApp, path: Path) -> ConversationFile:
     Raises:
         ConversationFaults: Everything that is wrong with it.
     """
-    document = _document(path)
+    return _conversation(app, _document(path), path)
+
+
+def parse_conversation(app: AnyApp, text: str, path: Path) -> ConversationFile:
+    """Read a conversation from a text.
+
+    Args:
+        app: The application.
+        text: The text.
+        path: The file it is for.
+
+    Raises:
+        ConversationFaults: Everything that is wrong with it.
+    """
+    return _conversation(app, _parsed(text, path), path)
+
+
+def _conversation(app: AnyApp, document: Value, path: Path) -> ConversationFile:
     if not isinstance(document, Entries):
         message = "a conversation has to be a mapping of keys to values"
         raise ConversationFaults([Fault(str(path), line_at(document, ()), message)])
@@ -93,7 +148,15 @@ def load_script(path: Path) -> tuple[ScriptStep, ...]:
 
 def _document(path: Path) -> Value:
     try:
-        document, faults = read_document(read_text(path), str(path))
+        text = read_text(path)
+    except DocumentFaults as error:
+        raise ConversationFaults(error.faults) from None
+    return _parsed(text, path)
+
+
+def _parsed(text: str, path: Path) -> Value:
+    try:
+        document, faults = read_document(text, str(path))
     except DocumentFaults as error:
         raise ConversationFaults(error.faults) from None
     if faults:

@@ -1,33 +1,35 @@
-"""The ``replay`` command: runs conversations from files and reports what does not hold."""
+"""Runs a conversation from its file and finds what does not hold."""
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from datetime import datetime
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import Any, TypeVar
+from tempfile import TemporaryDirectory
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from livekit.agents.llm import LLM
 from pydantic import BaseModel, ValidationError
 
 from agents.app.app import App, Environment, NewState
 from agents.app.clock import in_zone
-from agents.app.faults import InputError
 from agents.app.models.choice import language_model, models_of_agents, reply_limit_of, scripted
 from agents.app.replay.comparing import differences
 from agents.app.replay.form import Facts, Fields
-from agents.app.replay.reading import ConversationFaults, ConversationFile, load_conversation
-from agents.app.setting_values import SCRIPT, check_model
+from agents.app.replay.reading import ConversationFaults, ConversationFile, load_script
+from agents.app.replay.writing import flow
+from agents.app.setting_values import LOCAL, OPENAI, SCRIPT, check_model
 from agents.app.settings import AppSettings
-from agents.app.terminal.logs import log_to_stderr
-from agents.app.terminal.streams import print_error, say
-from agents.handoff import Call
+from agents.handoff import Call, HandedOver, HandoffRefused, Said, ToolUsed
 from agents.testing import Clock, Conversation, ConversationError, Ids, ScriptError, Turn
-from state.documents.faults import Fault
 from state.shared import SharedState, StateError
 
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
+
+_Models: TypeAlias = tuple[LLM[Any], dict[str, LLM[Any]]]
 
 EVENING = datetime.fromisoformat("2026-11-20T19:00:00")
 """The time of a conversation whose file names none: a Friday."""
@@ -41,33 +43,50 @@ REQUESTS_PER_TURN = 12
 _TIMES = frozenset({"ready_at", "created_at", "updated_at"})
 
 
-def replay(
-    app: App[S, C], files: Sequence[Path], settings: AppSettings, *, model: str | None
-) -> int:
-    """Run every conversation; returns 0 when all hold, 1 when one does not, 2 when a file is faulty.
+@dataclass(frozen=True)
+class Failure:
+    """What does not hold at one place of a conversation.
 
     Args:
-        app: The application.
-        files: The conversations.
-        settings: What they run with where they do not say.
-        model: The model given by option, which overrides the files'.
+        source: The file.
+        line: The line of that place.
+        place: The place: the greeting, a turn, the end.
+        faults: What is different from what was expected, one line each.
+        happened: What happened in the turn, one line each.
     """
-    log_to_stderr(settings.secrets)
-    codes = [_hold(app, path, settings, model is not None) for path in files]
-    return max(codes, default=0)
+
+    source: str
+    line: int
+    place: str
+    faults: tuple[str, ...]
+    happened: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """Return it in lines, for a terminal and for reports."""
+        lines = [f"{self.source}:{self.line}: {self.place}", *(f"  {one}" for one in self.faults)]
+        if self.happened:
+            lines += ["  what happened:", *(f"    {one}" for one in self.happened)]
+        return "\n".join(lines)
 
 
-def _hold(app: App[S, C], path: Path, settings: AppSettings, model_wins: bool) -> int:
-    try:
-        file = load_conversation(app, path)
-        wrong = asyncio.run(run_conversation(app, file, settings, model_wins=model_wins))
-    except InputError as error:
-        print_error(*error.faults)
-        return 2
-    say(f"{'failed' if wrong else 'ok'} {path}")
-    for line in wrong:
-        say(f"  {line}")
-    return 1 if wrong else 0
+@dataclass(frozen=True)
+class Run:
+    """One run of a conversation.
+
+    Args:
+        failures: What does not hold.
+        seconds: How long it took, in seconds.
+        model_calls: How many requests to models were reported; the local model reports none.
+    """
+
+    failures: tuple[Failure, ...]
+    seconds: float
+    model_calls: int = 0
+
+    @property
+    def text(self) -> str:
+        """Everything that does not hold; empty if all does."""
+        return "\n".join(map(str, self.failures))
 
 
 async def run_conversation(
@@ -76,8 +95,8 @@ async def run_conversation(
     settings: AppSettings | None = None,
     *,
     model_wins: bool = False,
-) -> list[str]:
-    """Run a conversation; returns everything that does not hold, each with file and line.
+) -> Run:
+    """Run a conversation.
 
     Args:
         app: The application.
@@ -91,59 +110,107 @@ async def run_conversation(
             that is not possible.
         InputError: What the file or the settings name is faulty.
     """
+    began = time.monotonic()
+    with _started(app, file, settings, model_wins) as start:
+        model, own = start.models()
+        reply_limit_s = reply_limit_of(model, *own.values())
+        call = app.call(start.shared, think_limit_s=reply_limit_s)
+        # A turn may take several requests, each up to the models' reply limit.
+        patience_s = TURN_LIMIT_S + REQUESTS_PER_TURN * (reply_limit_s or 0.0)
+        talk = Conversation(call, model, llm_by_agent=own, patience_s=patience_s)
+        try:
+            failures = await _failures(app, file, talk, start.set)
+        finally:
+            for one in (model, *own.values()):
+                await one.aclose()
+    calls = call.spending.total.model_calls
+    return Run(tuple(failures), time.monotonic() - began, calls)
+
+
+def check_conversation(
+    app: App[S, C],
+    file: ConversationFile,
+    settings: AppSettings,
+    *,
+    model_wins: bool = False,
+) -> None:
+    """Check what a conversation starts from, without running it. Takes what ``run_conversation`` takes.
+
+    Raises:
+        ConversationFaults: As for ``run_conversation``.
+        InputError: What the file or the settings name is faulty.
+    """
+    with _started(app, file, settings, model_wins):
+        pass
+
+
+def model_name(file: ConversationFile, settings: AppSettings, *, model_wins: bool) -> str | None:
+    """Return the name of the model that answers; ``None`` for the script in the file itself.
+
+    Raises:
+        ConversationFaults: There is no such model.
+    """
     said = file.conversation
-    settings = settings or app.settings.read()
-    named = {option: getattr(said, option) for option in app.command_line.options}
-    settings = settings.model_copy(
-        update={name: file.path.parent / one for name, one in named.items() if one is not None}
-    )
-    at = said.at or settings.at or EVENING
-    ids = Ids()
-    context = app.context(Environment(settings, lambda zone: Clock(in_zone(at, zone)), ids))
-    shared = _shared(app, file, context)
-    model, own = _models(app, file, context, settings, model_wins)
-    reply_limit_s = reply_limit_of(model, *own.values())
-    call = app.call(shared, think_limit_s=reply_limit_s)
-    # A turn may take several requests, each up to the models' reply limit.
-    patience_s = TURN_LIMIT_S + REQUESTS_PER_TURN * (reply_limit_s or 0.0)
-    talk = Conversation(call, model, llm_by_agent=own, patience_s=patience_s)
+    if model_wins:
+        return settings.model
+    if said.model is None:
+        return None if said.script else settings.model
     try:
-        return [str(fault) async for fault in _faults(app, file, talk)]
-    finally:
-        for one in (model, *own.values()):
-            await one.aclose()
+        name = check_model(said.model)
+    except ValueError as error:
+        raise ConversationFaults([file.fault("model", str(error))]) from None
+    if name.startswith(SCRIPT):
+        return f"{SCRIPT}{file.path.parent / name.removeprefix(SCRIPT)}"
+    return name
 
 
-async def _faults(
-    app: App[S, C], file: ConversationFile, conversation: Conversation[S, C]
-) -> AsyncIterator[Fault]:
+# -- one run ---------------------------------------------------------------------------------------
+
+
+async def _failures(
+    app: App[S, C],
+    file: ConversationFile,
+    conversation: Conversation[S, C],
+    set_clock: Callable[[datetime], None],
+) -> list[Failure]:
     said, call = file.conversation, conversation.call
-    reached = "the greeting"
+    failures: list[Failure] = []
+    place, line = "the greeting", file.lines.get("greeting", 1)
+
+    def check(faults: Iterator[str], turn: Turn | None = None) -> None:
+        if found := tuple(faults):
+            happened = tuple(_happened(turn)) if turn is not None else ()
+            failures.append(Failure(str(file.path), line, place, found, happened))
+
     try:
         async with conversation as talk:
-            for fault in _untrue(app, said.greeting, talk.greeting, call):
-                yield file.fault("greeting", f"the greeting: {fault}")
-            for number, (turn, line) in enumerate(zip(said.turns, file.turn_lines, strict=True), 1):
-                reached = f'turn {number} ("{_short(turn.user)}")'
+            check(_untrue(app, said.greeting, talk.greeting, call), talk.greeting)
+            for number, turn in enumerate(said.turns, 1):
+                line = file.turn_lines[number - 1]
+                place = f'turn {number} of {len(said.turns)} ("{_short(turn.user, 40)}")'
                 if call.ended is not None:
-                    ended = f"{reached}: the call had ended before ({call.ended})"
-                    yield Fault(str(file.path), line, ended)
+                    check(iter((f"the call had ended before ({call.ended})",)))
                     break
+                if turn.at is not None:
+                    set_clock(turn.at)
                 answer = await talk.user_says(turn.user)
-                for fault in _untrue(app, turn, answer, call):
-                    yield Fault(str(file.path), line, f"{reached}: {fault}")
-            for fault in _differences(app, said.end, call):
-                yield file.fault("end", f"the end: {fault}")
+                check(_untrue(app, turn, answer, call), answer)
+            place, line = "the end", file.lines.get("end", 1)
+            check(_differences(app, said.end, call))
     except ConversationError as error:
-        yield file.fault("turns", f"{reached}: {error}")
+        why, *happened = str(error).splitlines()
+        failures.append(Failure(str(file.path), line, place, (why,), tuple(happened)))
     except ScriptError as error:
-        yield file.fault("script", f"the script does not fit: {error}")
+        line = file.lines.get("script", 1)
+        failures.append(
+            Failure(str(file.path), line, place, (f"the script does not fit: {error}",))
+        )
+    return failures
 
 
 def _untrue(app: App[S, C], facts: Facts, turn: Turn, call: Call[S, C]) -> Iterator[str]:
-    yield from _differences(app, facts.state, call)
     if facts.agent is not None and call.speaker != facts.agent:
-        yield f"the agent is {call.speaker}, not {facts.agent}"
+        yield f"agent: expected {facts.agent}, got {call.speaker}"
     if facts.tools is not None:
         yield from _sequence("tools", facts.tools, [tool.name for tool in turn.tools])
     if facts.handoff is not None:
@@ -151,32 +218,112 @@ def _untrue(app: App[S, C], facts: Facts, turn: Turn, call: Call[S, C]) -> Itera
     words = " ".join(" ".join(turn.said).split())
     for text in facts.said:
         if text.casefold() not in words.casefold():
-            yield f'no agent said "{text}"; said was "{_short(words, 300)}"'
+            yield f'said: expected "{text}", no agent said it'
     for text in facts.not_said:
         if text.casefold() in words.casefold():
-            yield f'an agent said "{text}"; said was "{_short(words, 300)}"'
+            yield f'not_said: an agent said "{text}"'
+    yield from _differences(app, facts.state, call)
 
 
 def _differences(app: App[S, C], fields: Fields | None, call: Call[S, C]) -> Iterator[str]:
     if fields is not None:
         speaker = call.shared.speaker or call.speaker
         shown = app.view_of(call.state, call.shared.version, speaker)
-        yield from differences(fields.given, shown)
+        yield from map(str, differences(fields.given, shown))
 
 
 def _sequence(what: str, expected: Sequence[str], actual: Sequence[str]) -> Iterator[str]:
     if list(expected) != list(actual):
-        yield f"{what} is [{', '.join(actual)}], not [{', '.join(expected)}]"
+        yield f"{what}: expected {flow(list(expected))}, got {flow(list(actual))}"
 
 
-def _short(text: str, most: int = 40) -> str:
-    return text if len(text) <= most else f"{text[:most]}…"
+def _happened(turn: Turn) -> Iterator[str]:
+    for event in turn.events:
+        match event:
+            case Said():
+                cut = " (interrupted)" if event.interrupted else ""
+                yield f"{event.agent}: {_short(event.text)}{cut}"
+            case ToolUsed():
+                outcome = "failed" if event.is_error else "returned"
+                called = f"{event.name} {flow(event.arguments)}"
+                yield f"tool {_short(called)} {outcome}: {_short(event.output)}"
+            case HandedOver():
+                yield f"handoff: {event.source} -> {event.target}"
+            case HandoffRefused():
+                yield f"handoff refused: {event.source} -> {event.target} ({event.reason})"
+            case _:
+                pass
+
+
+def _short(text: str, most: int = 300) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= most else f"{text[:most]} …"
 
 
 # -- setup -----------------------------------------------------------------------------------------
 
 
-def _shared(app: App[S, C], file: ConversationFile, context: C) -> SharedState[S, C]:
+@dataclass
+class _Start(Generic[S, C]):
+    """What a run starts from.
+
+    Args:
+        shared: The state.
+        models: Builds the call's model, and those of single agents.
+        clocks: The clocks that the application has asked for, with their zones.
+    """
+
+    shared: SharedState[S, C]
+    models: Callable[[], "_Models"]
+    clocks: list[tuple[Clock, tzinfo]]
+
+    def set(self, moment: datetime) -> None:
+        """Set the clocks."""
+        for clock, zone in self.clocks:
+            clock.set(in_zone(moment, zone))
+
+
+@contextmanager
+def _started(
+    app: App[S, C], file: ConversationFile, settings: AppSettings | None, model_wins: bool
+) -> Iterator[_Start[S, C]]:
+    said = file.conversation
+    settings = settings or app.settings.read()
+    with TemporaryDirectory(prefix=f"{app.name}-") as folder:
+        named = {option: getattr(said, option) for option in app.command_line.options}
+        settings = settings.model_copy(
+            update={
+                **app.replay.settings(Path(folder)),
+                **{
+                    name: file.path.parent / value if _is_path(settings, name) else value
+                    for name, value in named.items()
+                    if value is not None
+                },
+            }
+        )
+        at = said.at or settings.at or EVENING
+        clocks: list[tuple[Clock, tzinfo]] = []
+
+        def clock(zone: tzinfo) -> Clock:
+            clocks.append((Clock(in_zone(at, zone)), zone))
+            return clocks[-1][0]
+
+        context = app.context(Environment(settings, clock, Ids()))
+        models = _models(app, file, context, settings, model_wins)
+        yield _Start(shared_from(app, file, context), models, clocks)
+
+
+def _is_path(settings: AppSettings, name: str) -> bool:
+    annotation: Any = type(settings).model_fields[name].annotation
+    return Path in (annotation, *getattr(annotation, "__args__", ()))
+
+
+def shared_from(app: App[S, C], file: ConversationFile, context: C) -> SharedState[S, C]:
+    """Return the state that a conversation starts from.
+
+    Raises:
+        ConversationFaults: No state can have these fields.
+    """
     said = file.conversation
     given = said.start.given if said.start is not None else {}
     channel = said.channel or given.get("channel") or "terminal"
@@ -202,7 +349,7 @@ def _shared(app: App[S, C], file: ConversationFile, context: C) -> SharedState[S
     speaker: str | None = given.get("active_agent")
     wrong = list(differences(comparable(given, app.noun), app.view_of(state, version, speaker)))
     if wrong:
-        raise _no_such_state(app, file, "; ".join(wrong))
+        raise _no_such_state(app, file, "; ".join(map(str, wrong)))
     return SharedState(state, context, version=version, speaker=speaker, state_id="replayed")
 
 
@@ -226,18 +373,19 @@ def _no_such_state(app: App[S, C], file: ConversationFile, why: str) -> Conversa
 
 def _models(
     app: App[S, C], file: ConversationFile, context: C, settings: AppSettings, model_wins: bool
-) -> tuple[LLM[Any], dict[str, LLM[Any]]]:
-    """Build the call's model, and those of single agents."""
-    said = file.conversation
-    name: str | None = None
-    if not model_wins and said.model is not None:
-        try:
-            name = check_model(said.model)
-        except ValueError as error:
-            raise ConversationFaults([file.fault("model", str(error))]) from None
-        if name.startswith(SCRIPT):
-            name = f"{SCRIPT}{file.path.parent / name.removeprefix(SCRIPT)}"
-    elif not model_wins and said.script:
-        return scripted(said.script), {}
-    model = language_model(app, context, settings, name=name)
-    return model, models_of_agents(app, context, settings, name=name)
+) -> "Callable[[], _Models]":
+    """Return what builds the models; what they need is checked at once."""
+    name = model_name(file, settings, model_wins=model_wins)
+    if name is None:
+        return lambda: (scripted(file.conversation.script), {})
+    if name.startswith(SCRIPT):
+        steps = load_script(Path(name.removeprefix(SCRIPT)).expanduser())
+        return lambda: (scripted(steps), {})
+    if name == OPENAI and settings.model != OPENAI:
+        type(settings).read(model=OPENAI)  # it needs a key or an address
+    if name == LOCAL and app.model is None:
+        language_model(app, context, settings, name=name)
+    return lambda: (
+        language_model(app, context, settings, name=name),
+        models_of_agents(app, context, settings, name=name),
+    )

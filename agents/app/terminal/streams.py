@@ -38,8 +38,17 @@ def say(text: str) -> None:
     Raises:
         SystemExit: The pipe is closed.
     """
+    write_line(printable(text))
+
+
+def write_line(text: str) -> None:
+    """Write a line with a terminal's control characters to stdout, as ``say`` does.
+
+    Raises:
+        SystemExit: The pipe is closed.
+    """
     try:
-        sys.stdout.write(f"{printable(text)}\n")
+        sys.stdout.write(f"{text}\n")
         sys.stdout.flush()
     except BrokenPipeError:
         discard_stdout()

@@ -136,7 +136,7 @@ async def test_a_conversation_file_is_answered_by_each_agents_model(
         f"{'' if own else script}turns:\n  - user: A poem\n    said: Roses are red\n{more if own else ''}"
     )
 
-    assert await run_conversation(APP, load_conversation(APP, file)) == []
+    assert (await run_conversation(APP, load_conversation(APP, file))).text == ""
     assert bool(closed) is own
 
 

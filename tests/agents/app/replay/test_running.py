@@ -19,8 +19,8 @@ script:
 async def held(tmp_path: Path, text: str) -> list[str]:
     path = tmp_path / "c.yaml"
     path.write_text(text)
-    lines = await run_conversation(APP, load_conversation(APP, path), Settings(menu=MENU))
-    return [line.removeprefix(f"{tmp_path}/") for line in lines]
+    run = await run_conversation(APP, load_conversation(APP, path), Settings(menu=MENU))
+    return [str(failure).removeprefix(f"{tmp_path}/") for failure in run.failures]
 
 
 async def test_what_holds_leaves_nothing_to_tell(tmp_path: Path) -> None:
@@ -32,29 +32,57 @@ async def test_what_holds_leaves_nothing_to_tell(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("facts", "told"),
     [
-        ("agent: payment", "the agent is greeter, not payment"),
-        ("tools: []", "tools is [set_customer], not []"),
-        ("handoff: payment", "handoff is [], not [payment]"),
-        ("said: goodbye", 'no agent said "goodbye"; said was "Hello Ada."'),
-        ("not_said: ada", 'an agent said "ada"; said was "Hello Ada."'),
-        ("state: {customer_name: Bo}", 'customer_name is "Ada", not "Bo"'),
+        ("agent: payment", ["agent: expected payment, got greeter"]),
+        ("tools: []", ["tools: expected [], got [set_customer]"]),
+        ("handoff: payment", ["handoff: expected [payment], got []"]),
+        ("said: goodbye", ['said: expected "goodbye", no agent said it']),
+        ("not_said: ada", ['not_said: an agent said "ada"']),
+        (
+            "state: {customer_name: Bo}, agent: payment",
+            ["agent: expected payment, got greeter", "customer_name: expected Bo, got Ada"],
+        ),
     ],
 )
-async def test_what_does_not_hold_is_told_with_its_turn(
-    tmp_path: Path, facts: str, told: str
+async def test_what_does_not_hold_is_told_with_its_turn_and_what_happened(
+    tmp_path: Path, facts: str, told: list[str]
 ) -> None:
-    text = f"{SCRIPT}turns:\n- user: I am Ada\n  {facts}\n"
+    text = f"{SCRIPT}turns:\n- {{user: I am Ada, {facts}}}\n"
 
-    assert await held(tmp_path, text) == [f'c.yaml:7: turn 1 ("I am Ada"): {told}']
+    (failure,) = await held(tmp_path, text)
+
+    assert failure.splitlines() == [
+        'c.yaml:7: turn 1 of 1 ("I am Ada")',
+        *(f"  {line}" for line in told),
+        "  what happened:",
+        "    tool set_customer {name: Ada} returned: Done.",
+        "    greeter: Hello Ada.",
+    ]
 
 
 async def test_greeting_and_end_have_facts_of_their_own(tmp_path: Path) -> None:
     text = SCRIPT + "greeting: {said: bonsoir}\nturns: [{user: I am Ada}]\nend: {stage: placed}\n"
 
     assert await held(tmp_path, text) == [
-        'c.yaml:6: the greeting: no agent said "bonsoir"; said was "Good evening."',
-        'c.yaml:8: the end: stage is "open", not "placed"',
+        'c.yaml:6: the greeting\n  said: expected "bonsoir", no agent said it\n'
+        "  what happened:\n    greeter: Good evening.",
+        "c.yaml:8: the end\n  stage: expected placed, got open",
     ]
+
+
+async def test_the_clock_advances_to_the_time_of_a_turn(tmp_path: Path) -> None:
+    note = "{calls: [{name: add_note, arguments: {title: bell, content: ring twice}}]}"
+    text = f"""
+script: [{{say: hi}}, {note}, {{say: a}}, {note}, {{say: b}}]
+order: {{active_agent: order_taker}}
+turns:
+- user: ring twice
+  state: {{notes: [{{created_at: "2026-11-20T19:00"}}]}}
+- user: ring again
+  at: "2026-11-20T19:40"
+end: {{notes: [{{created_at: "2026-11-20T19:00"}}, {{created_at: "2026-11-20T19:40"}}]}}
+"""
+
+    assert await held(tmp_path, text) == []
 
 
 @pytest.mark.parametrize(
@@ -66,7 +94,8 @@ async def test_a_script_that_does_not_fit_fails(tmp_path: Path, turns: str) -> N
     lines = await held(tmp_path, f"{script}turns: {turns}\n")
 
     assert len(lines) == 1
-    assert lines[0].startswith("c.yaml:1: the script does not fit: ")
+    assert lines[0].startswith("c.yaml:1: ")
+    assert "the script does not fit: " in lines[0]
 
 
 async def test_a_call_that_has_ended_takes_no_further_turn(tmp_path: Path) -> None:
@@ -74,17 +103,17 @@ async def test_a_call_that_has_ended_takes_no_further_turn(tmp_path: Path) -> No
 
     lines = await held(tmp_path, script + "turns:\n- user: bye\n- user: wait\n")
 
-    assert lines == ['c.yaml:4: turn 2 ("wait"): the call had ended before (agent_ended)']
+    assert lines == ['c.yaml:4: turn 2 of 2 ("wait")\n  the call had ended before (agent_ended)']
 
 
 @pytest.mark.parametrize(
     ("order", "why"),
     [
         ("{order_items: [{name: Unicorn}]}", "not_on_menu"),
-        ("{order_items: [{name: Tiramisu}], total: 1}", "total is 708, not 1"),
+        ("{order_items: [{name: Tiramisu}], total: 1}", "total: expected 1, got 708"),
         ("{stage: placed}", "missing"),
         ("{order_items: [{quantity: 2}]}", "field required"),
-        ("{item_count: 3}", "item_count is 0, not 3"),
+        ("{item_count: 3}", "item_count: expected 3, got 0"),
     ],
 )
 async def test_an_order_that_cannot_be_is_a_fault(tmp_path: Path, order: str, why: str) -> None:

@@ -128,7 +128,9 @@ async def test_replay_holds_a_conversation_on_a_providers_model(tmp_path: Path) 
         code, out, log = await command(tmp_path, "replay", "order.yaml", OPENAI_BASE_URL=server.url)
 
     assert (code, log) == (0, "")
-    assert out == "ok order.yaml\n"
+    head, row, *_ = out.splitlines()
+    assert head.split() == ["conversation", "turns", "calls", "seconds", "result"]
+    assert (row.split()[2], row.split()[-1]) == ("4", "passed")
 
 
 async def test_replay_needs_a_key_too(tmp_path: Path) -> None:
