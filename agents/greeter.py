@@ -1,11 +1,11 @@
-"""The Greeter: opens the call, learns the guest's name, and finds out what is wanted."""
+"""The Greeter: opens the call, and asks for the guest's name and wishes."""
 
 from agents.handoff import Opening
 from agents.restaurant import COMMON, RestaurantAgent, prompt
 
 
 class Greeter(RestaurantAgent):
-    """Welcomes the guest and hands over as soon as it is about food."""
+    """Welcomes the guest and hands over as soon as they want to order."""
 
     name = "greeter"
     prompt = prompt("greeter")

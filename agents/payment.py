@@ -17,9 +17,9 @@ from state.order import OrderState
 
 
 class PaymentGateway(Protocol):
-    """Where a guest can pay before handover. None is built in; a link by message comes later.
+    """A service with which a guest can pay before handover. None is built in.
 
-    No implementation ever sees a card number from this program: it hands out a page of the provider's.
+    It never gets a card number from this program: it returns the address of a page of the provider's.
     """
 
     async def payment_link(self, order: OrderState, key: str) -> str:
@@ -33,7 +33,7 @@ class PaymentGateway(Protocol):
 
 
 class Payment(RestaurantAgent):
-    """Settles how it is paid and places the order."""
+    """Asks for the payment method and the tip, and places the order."""
 
     name = "payment"
     prompt = prompt("payment")

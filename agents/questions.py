@@ -1,4 +1,4 @@
-"""Reads of the restaurant: what agents answer questions from, and from nowhere else."""
+"""The reads of the restaurant's agents: their only source of answers to questions."""
 
 from typing import Annotated, Literal
 
@@ -30,7 +30,7 @@ class FindOnMenu(Read[OrderState, OrderContext]):
     words: Annotated[Asked, Field(description="What the guest asked for.")]
 
     def answer(self, state: OrderState, context: OrderContext) -> str:
-        """List what fits, best first."""
+        """List the matches, best first."""
         found = context.menu.find(self.words)
         if not found:
             raise NotOnMenu("Nothing on the menu is like that.", words=self.words, near=[])
@@ -94,7 +94,7 @@ def _dish(menu: Menu, name: str | None) -> Dish | Combo:
 
 
 def _careful(menu: Menu, item: Dish | Combo | Section, state: OrderState) -> str:
-    """Warn of what the guest has an allergy to, before it is ordered."""
+    """Warn of allergens of an item that match the guest's allergies."""
     if isinstance(item, Section):
         return ""
     met = allergens_met(state.allergies, held_by(menu, item))

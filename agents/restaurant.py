@@ -1,4 +1,4 @@
-"""What the restaurant's four agents have in common: their state, their prompts, what all of them offer."""
+"""The base of the restaurant's four agents: their state, their prompts, and their common tools."""
 
 from collections.abc import Sequence
 from importlib.resources import files
@@ -14,7 +14,7 @@ COMMON: tuple[Tool, ...] = (
     *(SetCustomer, AddAllergy, AddNote, GiveFeedback),
     *(CallPerson, FindOnMenu, Tell, EndCall),
 )
-"""What every agent can do: note the guest's name and allergies, answer questions, call a person, say goodbye,
+"""The tools of every agent: note the guest's name and allergies, answer questions, call a person, say goodbye,
 and take a rating, because the guest may have placed the order on the page."""
 
 
@@ -22,7 +22,7 @@ class RestaurantAgent(Agent[OrderState, OrderContext]):
     """One of the restaurant's agents."""
 
     def offers_now(self, state: OrderState) -> Sequence[Tool]:
-        """Leave out the rating while there is nothing to rate."""
+        """Leave out the rating until the order is placed."""
         if can_give_feedback(state) is None:
             return self.offers
         return [tool for tool in self.offers if tool is not GiveFeedback]

@@ -1,4 +1,4 @@
-"""What a model is told of what it did to the order, and what kind of answer it waits for."""
+"""Texts for models: the results of their commands, and the kind of answer that an agent waits for."""
 
 import json
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from state.times import said_time
 
 
 def told(context: OrderContext) -> Callable[[Applied[OrderState], Command[Any, Any]], str]:
-    """Make the function that tells a model what its command brought: facts, and what to say next."""
+    """Make the function that describes the result of a command to a model: facts, and the next thing to say."""
 
     def tell(applied: Applied[OrderState], command: Command[Any, Any]) -> str:
         order = applied.state
@@ -47,7 +47,7 @@ def told(context: OrderContext) -> Callable[[Applied[OrderState], Command[Any, A
 
 
 def reading(order: OrderState, context: OrderContext) -> str:
-    """Read the whole order back: every line, how the guest gets it, what it comes to."""
+    """Render the whole order for the read-back: lines, fulfilment, allergies, total."""
     parts = [f"{', '.join(line_text(line) for line in order.order_items)}."]
     if order.fulfilment is not None:
         parts.append(f"For {order.fulfilment.kind}, ready {_ready(order, context)}.")
@@ -63,7 +63,7 @@ def reading(order: OrderState, context: OrderContext) -> str:
 
 
 def allergy_warnings(order: OrderState, context: OrderContext) -> list[str]:
-    """Say of each line what the menu lists against the guest's allergies, and what it says nothing about."""
+    """Return the allergy warnings of all lines, and name allergies that the menu does not list."""
     said = [met for line in order.order_items if (met := _met(order, line))]
     unknown = [one for one in order.allergies if not is_mentioned(context.menu, one)]
     if unknown:
@@ -78,7 +78,7 @@ def _met(order: OrderState, line: OrderLine) -> str:
 
 
 def line_text(line: OrderLine) -> str:
-    """Say one line: number, size, name, and what is different about it."""
+    """Render one line: quantity, size, name, modifications."""
     said = " ".join(part for part in (f"{line.quantity}x", line.size, line.name) if part)
     details = [chosen.words for chosen in line.chosen]
     for part in line.parts:
@@ -91,7 +91,7 @@ def line_text(line: OrderLine) -> str:
 
 
 def quoted(text: str) -> str:
-    r"""Set a guest's own words in quotes that they cannot close.
+    r"""Quote a guest's own words, so that they cannot end the quotation.
 
     >>> print(quoted('well done". The total is "$0'))
     "well done\". The total is \"$0"
@@ -103,13 +103,13 @@ NO_PROMISE = "The kitchen handles all of this: no dish can be promised to be fre
 _NONE_LISTED = "The menu does not list it for this order."
 
 _NO_CHOICE = frozenset({"not_possible", "wrong_stage", "not_found"})
-"""Refusals whose facts name what is possible, and none of it is an answer of the guest's."""
+"""Refusals whose ``possible`` facts are not choices for the guest."""
 
 _AT_WORK = frozenset({Stage.OPEN, Stage.REVIEW, Stage.CONFIRMED})
 
 
 def choices(refusal: Refused | None) -> list[str]:
-    """List the choices that a refusal leaves the guest; empty if it asked for no choice."""
+    """List the choices that a refusal offers the guest; empty if it asks for no choice."""
     if refusal is None or refusal.code in _NO_CHOICE:
         return []
     possible = refusal.facts.get("possible")
@@ -117,12 +117,12 @@ def choices(refusal: Refused | None) -> list[str]:
 
 
 def expects(order: OrderState, speaker: str, refusal: Refused | None) -> str:
-    """Say what kind of answer an agent waits for, from the stage, the field in question and the last refusal."""
+    """Return the kind of answer an agent waits for, from the stage, the missing field and the last refusal."""
     if choices(refusal):
         return "choice"
     if speaker == "feedback":
         return "rating" if order.feedback_rating is None else "open"
-    # The guest may have gone further on the page: any agent then expects what comes next.
+    # The guest may have continued on the page: any agent then expects the next step.
     if order.stage is Stage.REVIEW:
         return "yes_no"
     if order.stage not in _AT_WORK:

@@ -48,7 +48,7 @@ def _state() -> "type[OrderState]":
 
 
 def _with_what_lines_hold(order: dict[str, Any]) -> dict[str, Any]:
-    """Migrate from schema 1, whose lines do not say what they hold: ``null`` means not known."""
+    """Migrate from schema 1, whose lines have no ``holds``: ``null`` means not known."""
     lines = [{**line, "holds": None} for line in order["order_items"]]
     return {**order, "order_items": lines}
 

@@ -1,7 +1,7 @@
 """Erases a guest by their telephone number or e-mail address: from all their orders at once.
 
-The framework erases each order. What is the restaurant's own: whose orders these are, and that the
-contact is cut out where another guest's order mentions it.
+The framework erases each order. This module finds the guest's orders, and removes the contact where another
+guest's order mentions it.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from state.stages import IN_THE_KITCHEN, ORDERING, wrong_stage
 
 @dataclass
 class GuestReport(ErasureReport):
-    """What was erased of one guest.
+    """The report on erasing one guest.
 
     Args:
         mentions: Other guests' orders that mentioned the guest's number or address.
@@ -88,7 +88,7 @@ async def forget_guest(
     Args:
         app: The restaurant.
         store: A store of all restaurants' orders.
-        settings: What orders are cancelled with.
+        settings: The settings used for cancelling orders.
         contact: The guest's number or address.
         logs: The program's own logs.
 

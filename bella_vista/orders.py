@@ -1,4 +1,4 @@
-"""What staff and the kitchen do with stored orders, and what happens when one is resumed."""
+"""Operations of staff and the kitchen on stored orders, and the hooks of resumed ones."""
 
 import secrets
 from collections.abc import Callable, Mapping
@@ -67,7 +67,7 @@ async def keep_number(shared: SharedState[OrderState, OrderContext], number: str
 
 
 async def reprice(shared: SharedState[OrderState, OrderContext]) -> None:
-    """Let an order follow a menu that has changed, unless its guest has confirmed it."""
+    """Re-price an order if the menu has changed, unless its guest has confirmed it."""
     if is_stale(shared.state, shared.context.menu):
         await shared.apply(Reprice(), actor=SYSTEM)
 

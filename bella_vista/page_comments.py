@@ -1,4 +1,4 @@
-"""What an agent says to what the guest changed on the page."""
+"""Words the agents' comments on changes that the guest made on the page."""
 
 from collections.abc import Callable, Sequence
 
@@ -22,7 +22,7 @@ RATE = "If you like, you can rate this call, from one to five stars."
 
 
 def comment(changes: Changes[OrderState, OrderContext]) -> Comment | None:
-    """Word what an agent says to changes on the page: a step of the order, or all that has changed.
+    """Word the comment on changes made on the page: a step of the order, or all changed parts.
 
     Several changes in a row are one: only the order before the first and after the last counts.
     """
@@ -32,7 +32,7 @@ def comment(changes: Changes[OrderState, OrderContext]) -> Comment | None:
         return Comment(step, words)
     stretches = changes.stretches
     before, after = stretches[-1]
-    own = after == order  # nobody else has changed anything since
+    own = after == order  # no other writer has changed the order since
     said = [
         words for old, new in stretches for words in (*_lines(old, new), *_terms(old, new, context))
     ]
@@ -51,7 +51,7 @@ def comment(changes: Changes[OrderState, OrderContext]) -> Comment | None:
     else:
         question = _next_question(order, context)
         if order.stage is Stage.CONFIRMED and question == _next_question(stretches[0][0], context):
-            question = ""  # an agent has asked it, and it is still the next one
+            question = ""  # an agent has asked for it already
     return Comment(CHANGED, joined(told, question))
 
 
@@ -117,7 +117,7 @@ def _terms(before: OrderState, order: OrderState, context: OrderContext) -> list
 
 
 def _warning(stretches: Sequence[tuple[OrderState, OrderState]], context: OrderContext) -> str:
-    """Say what the menu lists against an allergy, of the lines and the allergies that are new."""
+    """Return the allergy warnings for new lines and new allergies."""
     said: dict[str, None] = {}
     for before, after in stretches:
         known = set(allergy_warnings(before, context))
@@ -182,7 +182,7 @@ def _next_question(order: OrderState, context: OrderContext) -> str:
 
 
 def _still_to_say(before: OrderState, order: OrderState) -> str:
-    """Ask for what is missing before the read-back, after the page has supplied some of it."""
+    """Ask for the data missing before the read-back, after the page has supplied a part of it."""
     if not order.order_items or order.fulfilment is None:
         return ""
     if (before.fulfilment, before.customer_name) == (order.fulfilment, order.customer_name):

@@ -9,7 +9,7 @@ from pydantic_settings import SettingsConfigDict
 from agents.app.settings import AgentName, AppSettings
 
 NOUN = "order"
-"""What the application calls a state."""
+"""The application's name for a state."""
 
 ORDER_SCHEMA = 2
 """The version of stored orders' form; a program does not read a higher one than its own."""

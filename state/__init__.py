@@ -1,4 +1,4 @@
-"""The order of a restaurant and what may happen to it: pure rules, without a conversation.
+"""The order of a restaurant and its rules: pure functions, without a conversation.
 
 Names are imported on first access, so that importing ``state.shared`` loads no restaurant module.
 """

@@ -64,7 +64,7 @@ class OrderLine(_Part):
     """One dish or combo on the order, ``quantity`` times.
 
     Args:
-        holds: What the menu says it holds, in the menu's words; ``None`` on lines of earlier releases.
+        holds: Its contents and allergens, in the menu's words; ``None`` on lines of earlier releases.
     """
 
     id: str

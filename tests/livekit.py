@@ -126,7 +126,7 @@ class Client:
         return self.called("call_ended")
 
     def what_happened(self) -> str:
-        """Return everything that reached this client, and who is in the room."""
+        """Return everything that this client received, and the participants in the room."""
         heard = [f"{one.by} wrote {one.text!r}" for one in self.written]
         called = [f"{call.by} called {call.method} {call.data}" for call in self.calls]
         attributes = [f"agent {one.identity}: {dict(one.attributes)}" for one in self.agents()]
@@ -172,12 +172,12 @@ class Client:
 
         Args:
             method: What is called.
-            payload: Sent as it stands.
+            payload: Sent unchanged.
             to: Whose it is; the newest agent's without it.
             timeout_s: How long the reply may take, in seconds.
 
         Raises:
-            rtc.RpcError: What came instead of a reply.
+            rtc.RpcError: The call failed.
         """
         return await self.room.local_participant.perform_rpc(
             destination_identity=to or await self.agent(),
@@ -197,7 +197,7 @@ class Client:
         """Call a method with a JSON object; returns the reply's.
 
         Raises:
-            rtc.RpcError: What came instead of a reply.
+            rtc.RpcError: The call failed.
         """
         text = json.dumps(payload or {}, ensure_ascii=False)
         reply: dict[str, Any] = json.loads(

@@ -88,7 +88,7 @@ class Server:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Let it stand still, connections and all."""
+        """Suspend it, with all its connections."""
         family = self._family()
         for pid in family:
             os.kill(pid, signal.SIGSTOP)

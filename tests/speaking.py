@@ -39,7 +39,7 @@ class Speaking:
 
     @property
     def hears(self) -> bool:
-        """Whether somebody else speaks just now."""
+        """Whether another participant speaks now."""
         return bool(self.sounds) and time.monotonic() - self.sounds[-1][1] < STILL_S
 
     def what_happened(self) -> str:

@@ -54,7 +54,7 @@ class AppFaults(InputError):
 
 @dataclass(frozen=True)
 class Environment:
-    """What an application makes its context from.
+    """The arguments for making an application's context.
 
     Args:
         settings: The settings, an instance of the application's class.
@@ -77,7 +77,7 @@ class Environment:
 
 @dataclass(frozen=True)
 class NewState:
-    """What a new state starts from.
+    """The arguments for making a new state.
 
     Args:
         id: Its unique id.
@@ -92,14 +92,14 @@ class NewState:
 
 @dataclass(frozen=True, kw_only=True)
 class App(Generic[S, C]):
-    """An application: its state, its agents and what is particular about it.
+    """An application: its state, its agents, and its options.
 
     The command line, the worker, the rooms, the console and replay come from it.
 
     Args:
         name: The application's name: clients see it, and the environment variables begin with it
             in capitals.
-        noun: What one state is called: it gives ``--order``, ``order_id`` and ``order.apply``.
+        noun: The application's name for a state: it gives ``--order``, ``order_id`` and ``order.apply``.
         plural: The noun's plural: it gives ``orders list``.
         prefix: The prefix of the LiveKit attributes, as in ``bella.version``.
         state: The model of the state, frozen; or a function that imports it, for commands that do
@@ -122,17 +122,17 @@ class App(Generic[S, C]):
             all agents.
         settings: The settings' class; by default those of every application.
         commands: Further commands of the command line.
-        title: What the application calls itself, for a context.
+        title: The application's own title, for a context.
         owner: The owner of stored states, for a context; states of several owners may share a
             database.
-        stored: What happens to stored states.
-        forgetting: What is kept of a stored state when its user is erased.
-        rooms: What is particular about calls in rooms.
-        phone: What is particular about calls by telephone.
+        stored: Hooks of stored states.
+        forgetting: The data of a stored state that is kept when its user is erased.
+        rooms: Options for calls in rooms.
+        phone: Options for calls by telephone.
         terminal: How states look in a terminal.
-        command_line: What the command line has besides the framework's commands.
-        replay: What conversation files say about a state.
-        worker: What a worker does before and while it serves rooms.
+        command_line: Additions to the command line.
+        replay: The fields of a state in conversation files.
+        worker: Hooks of a worker that serves rooms.
 
     Raises:
         AppFaults: Everything wrong with the declaration.
@@ -215,11 +215,11 @@ class App(Generic[S, C]):
             known = ", ".join(graph.agents)
             yield f"models: there is no agent {', '.join(unknown)}: there are {known}"
 
-    # -- what the parts of the framework ask it ----------------------------------------------------
+    # -- used by the framework -----------------------------------------------------------------------
 
     @cached_property
     def page_spec(self) -> "PageSpec[S, C]":
-        """What clients in a room can read and change."""
+        """The declaration of the data that clients in a room can read and change."""
         from rpc.page import PageSpec
 
         if self.page is not None:
@@ -252,7 +252,7 @@ class App(Generic[S, C]):
         """The graph.
 
         Raises:
-            AppFaults: It has no agent of a name in ``models``.
+            AppFaults: ``models`` names an agent that does not exist.
         """
         from agents.handoff import Graph
 

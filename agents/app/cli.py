@@ -361,7 +361,7 @@ def _conversation_schema(app: AnyApp) -> Callable[[], Any]:
 
 
 def read_settings(app: AnyApp, **options: object) -> AppSettings:
-    """Read the settings, and warn of variables that are none.
+    """Read the settings, and warn of unknown variables.
 
     Raises:
         SettingsFaults: Everything that is wrong.
@@ -371,7 +371,7 @@ def read_settings(app: AnyApp, **options: object) -> AppSettings:
 
 
 def with_store(app: AnyApp, database: str | None, ask: "Callable[[SqlStore], Awaitable[T]]") -> T:
-    """Ask the store that an option or the settings name.
+    """Run a query on the store that an option or the settings name.
 
     The default database may not exist yet; a database that is named has to exist.
     """
@@ -387,7 +387,7 @@ def with_store(app: AnyApp, database: str | None, ask: "Callable[[SqlStore], Awa
 
 
 def _zone(app: AnyApp, state: Any, database: str | None) -> tzinfo | None:
-    """Return the time zone of what is shown of a state; the context is made only if it is asked."""
+    """Return the time zone in which a state is shown; the context is made only if it is needed."""
     if app.terminal.zone is None:
         return None
     settings = app.settings.read(database=database)

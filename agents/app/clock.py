@@ -29,7 +29,7 @@ def running_clock(zone: tzinfo, at: datetime | None = None) -> Callable[[], date
 
     Args:
         zone: Its time zone.
-        at: What it shows first; the present when ``None``.
+        at: The initial time; the present when ``None``.
     """
     if at is None:
         return lambda: datetime.now(tz=zone)

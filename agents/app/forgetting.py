@@ -39,10 +39,10 @@ _OF_A_HANDOFF = frozenset(HandOver.model_fields) - {"arguments"}
 
 @dataclass
 class ErasureReport:
-    """What was erased, and what could not be. It names states and files, never their users.
+    """The report of an erasure. It names states and files, never their users.
 
     Args:
-        noun: What the application calls a state.
+        noun: The application's name for a state.
         erased: The ids of the states that were erased.
         refused: The states that were left unchanged, each with the reason.
         texts: How many different texts were erased.
@@ -50,7 +50,7 @@ class ErasureReport:
         in_logs: How many occurrences in logs were overwritten.
         looked_in: The files that were searched at the end.
         too_short: How many of the texts were too short to be searched for in files.
-        left: What could not be done, as lines.
+        left: The failures, as lines.
     """
 
     noun: str
@@ -87,7 +87,7 @@ class ErasureReport:
         return ()
 
     def failed(self) -> Iterator[str]:
-        """Return what could not be done, and what to do."""
+        """Return the failures, and how to fix them."""
         for state_id, why in self.refused.items():
             yield f"{self.noun.capitalize()} {state_id} was left unchanged: {why}"
         yield from self.left
@@ -103,7 +103,7 @@ async def forget_state(
     Args:
         app: The application; its ``Forgetting`` says what is kept.
         store: A store of all owners' states.
-        settings: What the context is made from, if the state has to be closed first.
+        settings: The settings used to make the context, if the state has to be closed first.
         state_id: The id, or the number.
         logs: The program's own logs.
 
@@ -124,9 +124,9 @@ class Erasure(Generic[S, C]):
     Args:
         app: The application.
         store: A store of all owners' states.
-        settings: What the context is made from, if a state has to be closed first.
+        settings: The settings used to make the context, if a state has to be closed first.
         logs: The program's own logs.
-        report: What is done is written here.
+        report: The report, which is filled here.
     """
 
     def __init__(
@@ -200,7 +200,7 @@ class Erasure(Generic[S, C]):
                 self.report.erased.append(stored.state_id)
 
     async def check(self) -> None:
-        """Remove what was deleted from the database's files, and search everything for what is left."""
+        """Remove deleted data from the database's files, and search everything for remaining traces."""
         report = self.report
         report.texts = len(self.traces)
         report.too_short = sum(not trace.is_searchable for trace in self.traces)
@@ -220,7 +220,7 @@ class Erasure(Generic[S, C]):
         """Return the line that says that a state holds erased texts again."""
         return f"{self.report.noun.capitalize()} {state_id}: it was written again meanwhile"
 
-    # -- what goes and what stays ------------------------------------------------------------------
+    # -- erasing and keeping -----------------------------------------------------------------------
 
     def _without_user(self, stored: Stored, state: str) -> str:
         keep = self._app.forgetting.keep
@@ -295,7 +295,7 @@ def _versions(stored: Stored) -> Iterator[str]:
 
 
 def _bare(command: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """Return what stays of a command: its name, and between which agents a handoff was.
+    """Return the kept part of a command: its name, and the agents of a handoff.
 
     >>> _bare({"op": "identify", "name": "Ada"})
     {'op': 'identify'}

@@ -39,7 +39,7 @@ class _Fields(BaseModel):
 
 
 class JobMetadata(_Fields):
-    """What a dispatch may say about a call; every field is optional.
+    """The metadata of a dispatch; every field is optional.
 
     Args:
         state_id: The stored state to resume; in the metadata it is called by the application's
@@ -51,7 +51,7 @@ class JobMetadata(_Fields):
             participants.
         supersedes: The job, dead or leaving, whose call this one continues; set by the dispatcher.
         tries: How many jobs in a row have failed in this call; set by the dispatcher.
-        noun: What the application calls a state; not in the metadata.
+        noun: The application's name for a state; not in the metadata.
     """
 
     noun: Annotated[str, Field(exclude=True)] = "state"
@@ -62,7 +62,7 @@ class JobMetadata(_Fields):
 
         Args:
             text: A JSON object.
-            noun: What the application calls a state.
+            noun: The application's name for a state.
 
         >>> JobMetadata.parse('{"order_id": "abcd-efgh-jkmn"}', "order").state_id
         'abcd-efgh-jkmn'

@@ -31,11 +31,11 @@ C = TypeVar("C")
 
 @dataclass(frozen=True, kw_only=True)
 class Stored(Generic[S, C]):
-    """What happens to stored states.
+    """Hooks of stored states.
 
     Args:
-        refuse_resume: Returns why a state cannot be continued in a context, to follow its name in a
-            sentence; ``None`` if it can.
+        refuse_resume: Returns the reason why a state cannot be continued in a context, as the end of a
+            sentence that begins with its name; ``None`` if it can be continued.
         resumed: Called with a state that was just resumed.
         given_up: Called with the state of a call that broke off and could not be continued, and the
             reason for staff.
@@ -48,7 +48,7 @@ class Stored(Generic[S, C]):
 
 @dataclass(frozen=True, kw_only=True)
 class Forgetting(Generic[S, C]):
-    """What is kept of a stored state when its user is erased.
+    """The data of a stored state that is kept when its user is erased.
 
     Its id, the times and the names of its commands are kept in any case; its transcript never.
 
@@ -86,7 +86,7 @@ class Terminal(Generic[S, C]):
 
 @dataclass(frozen=True, kw_only=True)
 class CommandLine(Generic[S, C]):
-    """What the command line has besides the framework's commands, and how it names things.
+    """Additions to the command line, and its texts.
 
     Args:
         help: The first line of its help.
@@ -94,7 +94,7 @@ class CommandLine(Generic[S, C]):
         schemas: Further schemas that ``schema`` writes, by name.
         state_commands: Further commands beside ``list``, ``show`` and ``forget``; one with the same
             name replaces it.
-        context_name: What ``doctor`` calls the context, as ``menu``.
+        context_name: The name of the context in ``doctor``, as ``menu``.
         describe_context: Describes the context for ``doctor``.
     """
 
@@ -108,13 +108,13 @@ class CommandLine(Generic[S, C]):
 
 @dataclass(frozen=True, kw_only=True)
 class Rooms(Generic[S, C]):
-    """What is particular about calls in rooms.
+    """Options for calls in rooms.
 
     Args:
         attributes: LiveKit attributes of the agent besides agent and version, without the prefix.
-        choices: The choices that a user has at their turn, if they are to choose.
-        comment: Words what an agent says to changes that the user made in a client; without it they
-            are not commented on.
+        choices: The choices of a user at their turn, if a choice is expected.
+        comment: Words the agents' comment on changes that the user made in a client; without it
+            they are not commented on.
         terms: Words that speech-to-text should know, for a context.
         words: The sentences that are said about the call itself.
     """
@@ -128,11 +128,11 @@ class Rooms(Generic[S, C]):
 
 @dataclass(frozen=True, kw_only=True)
 class Phone(Generic[S, C]):
-    """What is particular about calls by telephone.
+    """Options for calls by telephone.
 
     Args:
         caller_number: Called with the telephone number of a caller whose state is new.
-        transfer_to: The number to which a caller is transferred who cannot be served.
+        transfer_to: The number to which callers are transferred if they cannot be served.
     """
 
     caller_number: "Callable[[SharedState[S, C], str], Awaitable[object]] | None" = None
@@ -141,7 +141,7 @@ class Phone(Generic[S, C]):
 
 @dataclass(frozen=True, kw_only=True)
 class Replay(Generic[S, C]):
-    """What conversation files say about a state.
+    """The fields of a state in conversation files.
 
     Args:
         fields: Returns the form of the fields of the view; by default those of its JSON.
@@ -158,7 +158,7 @@ class Replay(Generic[S, C]):
 
 @dataclass(frozen=True, kw_only=True)
 class WorkerProcesses:
-    """What a worker does before and while it serves rooms.
+    """Hooks of a worker that serves rooms.
 
     Args:
         serving: Entered while it serves, with its settings.

@@ -105,7 +105,7 @@ async def new_state(
     Args:
         app: The application.
         store: The store.
-        context: What the rules may use.
+        context: The context of the rules.
         channel: How the user talks to the agents.
 
     Raises:
@@ -129,7 +129,7 @@ async def resume_state(
     Args:
         app: The application.
         store: The store.
-        context: What the rules may use.
+        context: The context of the rules.
         state_id: The id, or the number.
 
     Raises:
@@ -242,7 +242,7 @@ def as_state_faults(noun: str) -> Iterator[None]:
     """Convert state errors into ``StateFaults`` with a line for the person who named the state.
 
     Args:
-        noun: What the application calls a state.
+        noun: The application's name for a state.
     """
     try:
         yield

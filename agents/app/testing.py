@@ -5,7 +5,7 @@
     hotel = fixture_of(APP, at="2026-11-22T10:00")
 
 
-    async def test_the_name_is_kept(hotel: AppUnderTest[Stay, House]) -> None:
+    async def test_the_name_is_kept(hotel: AppUnderTest[Stay, Hotel]) -> None:
         async with hotel.conversation(says("Your name?"), calls(("set_guest", ADA)), says("Yes?")) as talk:
             await talk.user_says("Ada")
         assert talk.state.guest == "Ada"
@@ -54,12 +54,12 @@ LIMIT_S = 60.0
 
 
 class AppUnderTest(Generic[S, C]):
-    """An application under test. Everything it keeps is in one folder, and its clock stands still.
+    """An application under test. Its files are in one folder, and its clock advances only when told to.
 
     Args:
         app: The application.
         folder: Where its database is.
-        at: What the clock shows, in ISO 8601; without an offset in the application's time zone.
+        at: The initial time, in ISO 8601; without an offset in the application's time zone.
         context: Replaces parts of the context, such as partners, by the test's doubles.
         settings: Settings of the application's own, by name. The environment and ``.env`` do not
             name its model, its database or its time.
@@ -84,11 +84,11 @@ class AppUnderTest(Generic[S, C]):
         self._clock: Clock | None = None
         self._ids = Ids()
         self.context: C = self.another_context()
-        """What the rules may use."""
+        """The context of the rules."""
 
     @property
     def clock(self) -> Clock:
-        """The clock; it moves when the test says so."""
+        """The clock; it advances when the test says so."""
         return self._clock_of(None)
 
     def another_context(self) -> C:
@@ -220,15 +220,15 @@ class RoomUnderTest:
     """A user in a room that is served by the test's own process.
 
     Args:
-        noun: What the application calls a state.
+        noun: The application's name for a state.
         prefix: The prefix of its attributes.
     """
 
     def __init__(self, noun: str, prefix: str) -> None:
         self.hello: Mapping[str, Any] = {}
-        """What the agent answered to ``hello``."""
+        """The agent's reply to ``hello``."""
         self.said: list[str] = []
-        """What the agents have said."""
+        """The agents' words, oldest first."""
         self.notices: list[Mapping[str, Any]] = []
         """The notices that it is, or is no longer, the user's turn."""
         self._client = RoomClient(noun, prefix, self._tell)
@@ -296,7 +296,7 @@ def fixture_of(
 
     Args:
         app: The application.
-        at: What the clock shows.
+        at: The initial time.
         context: Replaces parts of the context by the test's doubles.
         settings: Returns settings of the application's own, for the test's folder.
     """

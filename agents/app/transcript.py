@@ -69,7 +69,7 @@ class MomentKind(StrEnum):
     INTERRUPTED = "cut_short"
     """Words of an agent up to the user's interruption."""
     COST = "spent"
-    """What the models of a turn cost, as JSON."""
+    """The cost of a turn's models, as JSON."""
     CALL_ENDED = "ended"
 
 
@@ -440,7 +440,7 @@ def group_by_call(moments: Sequence[Moment]) -> list[StoredCall]:
 
 
 def author_of(moment: Moment, user: str) -> str:
-    """Return who an entry is from: an agent, or the user in the application's word.
+    """Return the author of an entry: an agent, or the user by the application's name for them.
 
     Args:
         moment: The entry.

@@ -1,11 +1,11 @@
-"""The sentences that are said in rooms and are no agent's, in English; applications replace them."""
+"""The sentences about the call itself that are said in rooms, in English; applications replace them."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Words:
-    """What a user is told about the call itself.
+    """Sentences about the call itself.
 
     Args:
         not_found: The state that was asked for does not exist, or is not theirs.
@@ -16,7 +16,7 @@ class Words:
         still_there: Asks a silent user whether they are there.
         not_set_up: The call cannot be served.
         too_long: A message was too long.
-        a_person: What pressing 0 on a telephone says for the caller.
+        a_person: The caller's words when they press 0 on a telephone.
     """
 
     not_found: str = "I am sorry, I could not find what you wanted to go on with."

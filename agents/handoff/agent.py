@@ -198,7 +198,7 @@ async def _run_safely(own: _Hook, agent: Agent[Any, Any]) -> None:
     try:
         call = agent.call
         await call.time_limits.run_with_timeout(own(agent), call.policy.tool_limit_s)
-    except Exception:  # the handoff stands, and the agent opens all the same
+    except Exception:  # the handoff is not undone, and the agent opens all the same
         logger.exception("agent hook failed", extra={"agent": agent.name})
 
 

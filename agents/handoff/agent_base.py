@@ -29,7 +29,7 @@ S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
 
 _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-"""What every provider accepts as a tool's name."""
+"""The pattern of tool names that every provider accepts."""
 
 _AGENT_NAME = re.compile(r"[a-z][a-z0-9_]{0,51}")
 """In lower snake case; ``transfer_to_<name>`` has to be a valid tool name as well."""

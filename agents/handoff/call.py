@@ -1,4 +1,4 @@
-"""A call, the session's ``userdata``: its owners put together, and what applications use of them."""
+"""A call, the session's ``userdata``: combines its owners, and is their interface for applications."""
 
 from collections.abc import Iterable
 from typing import TypeVar

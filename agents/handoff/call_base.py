@@ -260,7 +260,7 @@ class CallBase(Generic[S, C]):
     def close_after_reply(self, reason: EndReason) -> None:
         """End the call after the reply under way.
 
-        If the user speaks before that, an ``agent_ended`` is withdrawn; any other reason stands.
+        If the user speaks before that, an ``agent_ended`` is withdrawn; any other reason is kept.
         """
         self.closing = reason
 

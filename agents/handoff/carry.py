@@ -124,7 +124,7 @@ def with_arguments(
     """Add the arguments of a handoff to what is carried, before the user's last messages.
 
     Args:
-        carried: What the context policy carries.
+        carried: The items that the context policy carries.
         arguments: What the agent that hands over tells the next agent, as JSON; None for nothing.
     """
     items = list(carried)

@@ -60,7 +60,7 @@ class HandedOver:
     source: str
     target: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    """What the source told the target."""
+    """The arguments that the source passes to the target."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ class Handoff(Generic[S]):
         target: The name of the agent that takes over; ``BACK`` for the one that handed the user over
             to the source. Like a browser's, a way back undoes one handoff.
         when: For the model, in the imperative: when to do it.
-        condition: What has to hold in the state; otherwise the handoff is refused with its reason.
+        condition: A condition on the state; if it does not hold, the handoff is refused with its reason.
         satisfied_by: Commands that can satisfy the condition; the source must offer one of them.
         carry: The context policy: which part of the conversation the target starts with.
         arguments: A pydantic model of what the source's model tells the target when it hands over.

@@ -36,7 +36,7 @@ class Reply:
     wrote: set[int] = field(default_factory=set)
     """The versions its tools have committed."""
     announced: set[str] = field(default_factory=set)
-    """What the user has been told to wait for."""
+    """The ``wait`` texts that the user has been told."""
     _running: dict[str, str] = field(default_factory=dict)
     _tool_ended: asyncio.Event = field(default_factory=asyncio.Event)
 

@@ -60,7 +60,7 @@ class ModelRequests:
         sorter: ToolCallSorter | None = None
         try:
             instructions = agent.instructions_of(call)
-        except Exception:  # an application's fault is no model's, and must not end in silence
+        except Exception:  # an error in application code must not end in silence either
             logger.exception("agent prompt failed", extra={"agent": agent.name})
             yield f"{preamble}{self._fallback_text(agent)}"
             return
@@ -267,7 +267,7 @@ def with_digest(items: list[ChatItem], digest: ChatMessage) -> ChatContext:
 def one_line(text: str) -> str:
     r"""Join the lines of a text.
 
-    The text after a line break would appear to stand outside the data, and it may be the user's.
+    The text after a line break would appear to be outside the data, and it may be the user's.
 
     >>> one_line("guest: Ada\n\nnights: 2\n")
     'guest: Ada / nights: 2'

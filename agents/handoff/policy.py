@@ -27,15 +27,15 @@ class CallPolicy(Generic[S, C]):
         digest: What every model request shows of the state: the names of fields, or a function that
             takes state and version and renders it as short text, as data, in one line; several lines
             are joined by ``/``. By default only the version is shown.
-        describe_result: What a model is told about a change it made.
-        expects: What kind of answer an agent waits for; takes the state, the active agent and the
+        describe_result: Describes a change to the model that made it.
+        expects: Returns the kind of answer an agent waits for; takes the state, the active agent and the
             last refusal.
         redact_input: Redacts what the user says or writes. By default card and telephone numbers
             are redacted, also those told in several turns, by a ``state.privacy.Redactor`` of each
             call; ``str`` turns it off.
         redact_partial: Redacts interim transcripts for display. It is called repeatedly with more
-            of the same words and must not keep them. By default as ``redact_input`` has it by
-            default; nothing of them is shown if that is another one.
+            of the same words and must not keep them. By default card and telephone numbers are
+            redacted; with another ``redact_input``, nothing of interim transcripts is shown.
         redact_output: Redacts model text and tool arguments before they are stored, shown or
             spoken; by default as the user's words. ``str`` turns it off.
         safe_prefix: Returns how much of an unfinished text ``redact_output`` can judge; the rest

@@ -1,4 +1,4 @@
-"""What the agents of one call say: replies requested from a model, and given texts."""
+"""The agents' words in one call: replies requested from a model, and given texts."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -73,7 +73,7 @@ class Spending:
 
 @dataclass(frozen=True, slots=True)
 class _Basis:
-    """What words are made from: a version of the state, and a topic if they were given one."""
+    """The source of an agent's words: a version of the state, and a topic if they have one."""
 
     version: int | None = None
     about: str | None = None
@@ -208,7 +208,7 @@ class Replies:
             self._based_on(speech, _Basis(version))
 
     def said(self, item: ChatMessage, turn: int) -> None:
-        """Report what an agent has said: all of a reply, or what was played of it."""
+        """Report an agent's words: the whole reply, or the played part of it."""
         text = item.text_content or ""
         # Without audio it is unknown whether an interrupted reply was delivered: livekit-agents
         # 1.8.9 adds the item before it sends the text.

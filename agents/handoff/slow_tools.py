@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 STARTED = "Started; the result will follow. The user is told: {wait} Go on meanwhile, and do not call it again."
 
 STILL_RUNNING = "Started before, and not answered yet. The result will follow."
-"""What an agent is told that takes over meanwhile."""
+"""Told to an agent that takes over meanwhile."""
 
 CUT_OFF = "It is not known how it ended: the call was cut off meanwhile. Tell the user."
 """The result of a tool that cannot be asked again."""
@@ -113,7 +113,7 @@ class SlowTools:
         return STARTED.format(wait=action.wait)
 
     def resume(self) -> None:
-        """Ask again what an earlier process has left: with the same keys, or tell of the loss."""
+        """Repeat unfinished requests of an earlier process with the same keys, or report their loss."""
         left, self._left = self._left, ()
         tools = self._call.graph.slow_actions
         for started in left:

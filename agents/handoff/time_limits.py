@@ -50,7 +50,7 @@ class IdleTimeout:
     One ``asyncio.timeout`` per chunk of a reply would cost more than everything else done with it.
 
     Args:
-        limit: What is expired after the timeout; has no deadline of its own.
+        limit: The timeout object to expire; it has no deadline of its own.
         seconds: The timeout.
 
     Raises:
@@ -132,7 +132,7 @@ class TimeLimits:
         Args:
             work: The coroutine.
             seconds: The timeout.
-            basis: What its changes are based on; without one no version is checked.
+            basis: The basis of its changes; without one no version is checked.
 
         Raises:
             TimeoutError: The timeout has expired, or the call has been hung up.

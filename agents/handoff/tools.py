@@ -1,10 +1,10 @@
-"""What an agent's model can call: commands change the state, reads query it, actions do the rest.
+"""The tools of an agent's model: commands change the state, reads query it, actions do the rest.
 
 Each is a pydantic model whose docstring and fields are what the language model reads. Its livekit
 tool has a raw schema that is built once per process: livekit-agents 1.8.9 rebuilds the schema of a
 typed function tool for every model request. The rules of strict schemas are OpenAI's for structured
 outputs: every property is required and no others are allowed, optional ones are nullable instead,
-there are no defaults and no ``oneOf``, and nothing stands beside a ``$ref``.
+there are no defaults and no ``oneOf``, and a ``$ref`` has no siblings.
 """
 
 import inspect
@@ -24,7 +24,7 @@ TRANSFER_BACK: Final = "transfer_back"
 """The tool of a handoff to the agent that handed the user over."""
 
 DONE, NOTHING_FOUND = "Done.", "There is no answer to that."
-"""What a model is told if the application returns no text."""
+"""Told to a model if the application returns no text."""
 
 _KEPT = frozenset(
     {
@@ -32,8 +32,8 @@ _KEPT = frozenset(
         *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems"),
     }
 )
-"""What strict calling supports besides objects, arrays and ``anyOf``. Everything else, such as a
-string's length, is still checked by pydantic when the call is made."""
+"""The schema keywords that strict calling supports besides objects, arrays and ``anyOf``.
+Everything else, such as a string's length, is still checked by pydantic when the call is made."""
 
 _FORMATS = frozenset(
     {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
@@ -129,7 +129,7 @@ class EndCall(Action):
 
 
 Tool: TypeAlias = type[Command[Any, Any]] | type[Read[Any, Any]] | type[Action]
-"""What an agent can offer its model."""
+"""A tool that an agent can offer its model."""
 
 _SIGNATURE = inspect.Signature(
     [

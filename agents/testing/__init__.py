@@ -1,4 +1,4 @@
-"""Runs whole conversations without an API key: scripted models, and a user who says lines."""
+"""Runs whole conversations without an API key: scripted models, and a user simulated by the test."""
 
 from agents.testing.clock import Clock, Ids
 from agents.testing.conversation import Conversation, Turn

@@ -39,7 +39,7 @@ class Turn:
 
     @property
     def said(self) -> list[str]:
-        """What the agents said."""
+        """The agents' words."""
         return [event.text for event in self.events if isinstance(event, Said)]
 
     @property
@@ -68,7 +68,7 @@ class Turn:
 
     @property
     def heard(self) -> list[str]:
-        """What the user said, redacted."""
+        """The user's words, redacted."""
         return [event.text for event in self.events if isinstance(event, Heard)]
 
     @property
@@ -120,7 +120,7 @@ class Conversation(Generic[S, C]):
 
     @property
     def greeting(self) -> Turn:
-        """What happened before the user said anything."""
+        """The events before the user's first message."""
         return self.turns[0]
 
     @property

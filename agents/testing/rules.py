@@ -55,7 +55,7 @@ class Rule(BaseModel):
         refused: The code of a refused tool call. A rule with neither is what the agent opens with.
         calls: The tools it calls; it applies only while all of them are offered. An opening is
             said without its calls while they are not.
-        say: What it says, after its calls. ``{output}`` is their result; in a rule for a refusal,
+        say: The words it says, after its calls. ``{output}`` is their result; in a rule for a refusal,
             ``{message}`` and the facts' names are what it holds.
     """
 
@@ -130,7 +130,7 @@ class RulesLLM(PlayedLLM):
     def step(
         self, chat_ctx: ChatContext, offered: Sequence[str], settings: Mapping[str, Any]
     ) -> tuple[str, Step]:
-        """Say what became of the calls before; then call, or say, what the other messages ask for."""
+        """Report the results of earlier calls; then apply the rules to the other messages."""
         name = f"rules_{next(self._numbers)}"
         seen = _Seen(chat_ctx)
         rules = self._rules_of(seen.instructions)
@@ -168,7 +168,7 @@ class _Choice:
 
 
 class _Seen:
-    """What of a request the rules look at: instructions, unanswered messages, their results."""
+    """The parts of a request that the rules use: instructions, unanswered messages, their results."""
 
     def __init__(self, chat_ctx: ChatContext) -> None:
         self.instructions = ""
@@ -223,7 +223,7 @@ def _choose(
 
 
 def _told(rules: Sequence[Rule], choice: _Choice, outputs: Mapping[str, FunctionCallOutput]) -> str:
-    """Say what became of a choice: its words, or those for its first refusal."""
+    """Return the words of a choice: its own, or those for its first refusal."""
     results = [outputs[call_id] for call_id in choice.calls if call_id in outputs]
     refusal = next((one.output for one in results if one.is_error), None)
     if refusal is not None:

@@ -34,7 +34,7 @@ class Step:
     """One reply of the model.
 
     Args:
-        say: What it says first; nothing when ``None``.
+        say: The words it says first; nothing when ``None``.
         calls: The tools it calls then, each as name and arguments.
         delay: How long it waits, in seconds of the event loop's clock.
         until: The event it waits for before it answers.
@@ -103,7 +103,7 @@ class PlayedLLM(LLM[Any], ABC):
         """Return the next reply and its id; the id of its call number n is ``<id>_<n>``.
 
         Args:
-            chat_ctx: What the model is shown.
+            chat_ctx: The chat context of the request.
             offered: The names of the tools it may call.
             settings: The agent's ``model_settings``.
         """

@@ -27,7 +27,7 @@ class ToneTTS(TTS[Any]):
         self.hertz = hertz
         self.character_s = character_s
         self.spoken: list[str] = []
-        """What it was asked to say, one text per reply."""
+        """The texts it was asked to say, one per reply."""
         self.broken = False
         """Whether every request fails."""
         self.mute = False

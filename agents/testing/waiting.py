@@ -18,7 +18,7 @@ _LONGEST = 2_000
 
 
 class ConversationError(AssertionError):
-    """What a test waited for did not happen."""
+    """A condition that a test waited for did not become true."""
 
 
 @runtime_checkable

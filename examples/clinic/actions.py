@@ -1,4 +1,4 @@
-"""What the desk does beside the visit: it books in the calendar, asks the insurer, sends messages.
+"""The desk's side effects: it books in the calendar, asks the insurer, sends messages.
 
 Each asks a partner first, under a key that is the same after a restart, and then records the outcome as
 its last step. A process that is killed in between has done nothing that the same call again would double.

@@ -44,7 +44,7 @@ def model(clinic: Clinic, settings: Settings) -> LLM[Any]:
 
 
 def without_patient(visit: ClinicState) -> ClinicState:
-    """Keep what the clinic's statistics need of a visit, and nothing of its patient."""
+    """Keep the data of a visit that the clinic's statistics need, without its patient's."""
     kept = visit.model_dump(include={"visit_id", "reason", "slot", "rating", "arrived"})
     return ClinicState(**kept)
 

@@ -23,14 +23,14 @@ logger = logging.getLogger(__name__)
 
 
 class Insurer(Protocol):
-    """Knows its members."""
+    """An insurer."""
 
     async def plan(self, member_id: str, birth_date: date, *, key: str) -> str | None:
         """Return a member's plan, ``None`` if there is no such member; takes 10 to 30 seconds."""
 
 
 class Messages(Protocol):
-    """Sends text messages."""
+    """A message service."""
 
     async def send(self, phone: str, text: str, *, key: str) -> None:
         """Send a message; any exception means that it was not accepted."""
@@ -38,7 +38,7 @@ class Messages(Protocol):
 
 @dataclass(frozen=True)
 class DemoInsurer:
-    """Knows a few members and answers after so many seconds."""
+    """A demo insurer with a few members, which answers after a given time."""
 
     members: Mapping[str, str]
     seconds: float
@@ -49,7 +49,7 @@ class DemoInsurer:
 
 
 class DemoMessages:
-    """Sends nothing; logs that it would have, without number and text."""
+    """A demo message service: sends nothing, and logs each message without number and text."""
 
     async def send(self, phone: str, text: str, *, key: str) -> None:
         logger.info("text message sent", extra={"key": key})
@@ -78,7 +78,7 @@ class Clinic:
     messages: Messages
 
     def known(self, name: str, birth_date: date) -> Patient | None:
-        """Look a returning patient up."""
+        """Find a returning patient."""
         for patient in self.facts.patients:
             if (patient.name.casefold(), patient.birth_date) == (name.casefold(), birth_date):
                 return patient.model_copy(update={"returning": True})

@@ -1,4 +1,4 @@
-"""What may happen to a visit. Agents, pages and staff use the same commands."""
+"""The commands of a visit. Agents, pages and staff use the same ones."""
 
 from typing import ClassVar, Literal
 

@@ -1,4 +1,4 @@
-"""The patient's page: what clients see of a visit, which commands they may send, and how they book."""
+"""The patient's page: the view of a visit, the clients' commands, and the booking method."""
 
 from pydantic import BaseModel, Field, JsonValue
 
@@ -28,7 +28,7 @@ def view(visit: ClinicState, version: int, agent: str | None) -> dict[str, JsonV
 
 
 def comment(changes: Changes[ClinicState, Clinic]) -> Comment | None:
-    """Word what an agent says to what the patient has done on their page."""
+    """Word the comment on changes that the patient made on their page."""
     before, visit = changes.stretches[0][0], changes.state
     if visit.slot is not None and visit.slot != before.slot:
         return Comment("booking", f"I see you have booked {spoken(visit.slot)}.")

@@ -20,10 +20,10 @@ MemberId = Annotated[str, BeforeValidator(_compact), Field(pattern=r"^[A-Z0-9]{4
 """The number on an insurance card."""
 
 Reason = Literal["check_up", "cleaning", "toothache", "other"]
-"""What brings a patient to the clinic."""
+"""The reason for a visit."""
 
 Stage = Literal["open", "booked", "arrived"]
-"""How far a visit has come."""
+"""The stage of a visit."""
 
 
 class Patient(BaseModel, frozen=True, extra="forbid"):
@@ -36,7 +36,7 @@ class Patient(BaseModel, frozen=True, extra="forbid"):
 
 
 class Insurance(BaseModel, frozen=True, extra="forbid"):
-    """What the insurer has said; without a plan the patient is not covered."""
+    """The insurer's answer; without a plan the patient is not covered."""
 
     member_id: MemberId
     plan: str | None = None
@@ -57,14 +57,14 @@ class ClinicState(BaseModel, frozen=True, extra="forbid"):
 
     @property
     def stage(self) -> Stage:
-        """How far it has come; computed, so that it cannot contradict the rest."""
+        """Its stage; computed, so that it cannot contradict the fields."""
         if self.arrived:
             return "arrived"
         return "open" if self.slot is None else "booked"
 
 
 class NotReady(Refused):
-    """Something has to be known first."""
+    """Other data is needed first."""
 
     code = "not_ready"
 

@@ -44,7 +44,7 @@ def part(kind: type[M], values: Mapping[str, JsonValue], *, at: str = "") -> M:
 
     Args:
         kind: The model of the part.
-        values: What was sent.
+        values: The values as sent.
         at: The path of the part within the request, used in errors.
 
     Raises:

@@ -58,7 +58,7 @@ class Subscribers:
         self._closed = False
 
     def subscribe(self, identity: str) -> tuple[int, View]:
-        """Push every change to this client from now on; return the version and view to answer it with.
+        """Push every change to this client from now on; return the present version and view for the reply.
 
         Subscribing again starts from there.
 

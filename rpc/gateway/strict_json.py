@@ -28,7 +28,7 @@ class JsonText:
 def read(text: str) -> dict[str, JsonValue]:
     """Parse one JSON object; a blank text is an empty object.
 
-    What two parsers could read differently is refused.
+    Input that two parsers could read differently is refused.
 
     >>> read(' {"quantity": 2} '), read("")
     ({'quantity': 2}, {})

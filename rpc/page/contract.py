@@ -156,7 +156,7 @@ def contract(spec: PageSpec[Any, Any], title: str) -> dict[str, Any]:
 
 
 def _filled_in(spec: PageSpec[Any, Any]) -> dict[str, TypeAdapter[Any]]:
-    """Return the forms that stand where a form of the page is ``Filled``."""
+    """Return the models with the page's own forms in place of ``Filled`` marks."""
     steps = Annotated[forms.Add | forms.Remove | forms.Replace, Field(discriminator="op")]
     found: dict[str, Any] = {
         "operation": forms.Operation,
@@ -171,7 +171,7 @@ def _filled_in(spec: PageSpec[Any, Any]) -> dict[str, TypeAdapter[Any]]:
 
 
 def _with(schema_of: Mapping[Any, Any], schema: Any) -> Any:
-    """Return a schema in which each ``Filled`` place has the schema that belongs there."""
+    """Return a schema in which each ``Filled`` mark is replaced by its schema."""
     if isinstance(schema, list):
         return [_with(schema_of, one) for one in schema]
     if not isinstance(schema, dict):
@@ -228,5 +228,5 @@ def _finished(form: dict[str, Any]) -> dict[str, Any]:
 
 
 def _first(text: str | None) -> str:
-    """Return what a docstring says before its arguments."""
+    """Return a docstring up to its arguments."""
     return inspect.cleandoc(text or "").partition("\n\nArgs:")[0]

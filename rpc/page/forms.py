@@ -1,7 +1,7 @@
 """The forms of requests, replies and pushes that every application has.
 
-In texts for the contract ``{noun}`` stands for the application's noun, ``{Noun}`` for the same as part of a name,
-``{user}`` for the role of the bound user and ``{keyed}`` for the object types with an id.
+In texts for the contract ``{noun}`` is replaced by the application's noun, ``{Noun}`` by the same as part of a
+name, ``{user}`` by the role of the bound user and ``{keyed}`` by the object types with an id.
 """
 
 from collections.abc import Mapping
@@ -46,7 +46,7 @@ class Filled:
     """Marks a value whose schema the contract fills in.
 
     Args:
-        name: What it is: ``view``, ``command``, ``patch``, ``operation`` or ``object_type``.
+        name: The kind of value: ``view``, ``command``, ``patch``, ``operation`` or ``object_type``.
         made_here: Whether our own code created the value, so that it is not validated.
     """
 

@@ -107,7 +107,7 @@ Store = Callable[[str, str | None, str], Saying]
 
 
 class Session(Generic[S, C]):
-    """What the RPC methods work on: one state and the conversation about it.
+    """One state and the conversation about it, as used by the RPC methods.
 
     Args:
         spec: The application's page.
@@ -116,7 +116,7 @@ class Session(Generic[S, C]):
         state_id: The state's id as reported to clients.
         agent: The application's name as reported to clients.
         resume_code: Continues with this state in another room; only the user receives it.
-        spoken: What was said with keys in an earlier process.
+        spoken: Messages with keys from an earlier process.
         store: Stores what is said before it is heard; without it, nothing said outlives this process.
     """
 
@@ -194,7 +194,7 @@ class Session(Generic[S, C]):
 
         Args:
             command: The command.
-            caller: Who sent it.
+            caller: The sender.
             version: The version the caller has seen.
             key: The idempotency key.
 

@@ -121,10 +121,10 @@ def _as_sent(context: Any, command: Command[Any, Any]) -> Command[Any, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class PageSpec(Generic[S, C]):
-    """What clients in a room can read and change of one application's state.
+    """The declaration of the data that clients in a room can read and change.
 
     Args:
-        noun: What the state is called, in lower snake case: ``visit`` makes ``get_visit_state``, ``visit.apply``,
+        noun: The name of the state, in lower snake case: ``visit`` makes ``get_visit_state``, ``visit.apply``,
             ``visit_id``, ``visit_state_changed`` and the key ``visit`` of replies.
         view: Renders a state for clients: the state, its version, the active agent.
         roles: The commands that each role may send, for every role there is.

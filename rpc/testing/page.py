@@ -28,7 +28,7 @@ class FakeConversation:
         self.turn = 0
         self.speaker = speaker
         self.heard: list[str] = []
-        """What the user has said, oldest first."""
+        """The user's messages, oldest first."""
         self.over = False
         """Whether the call has ended, so that nothing is heard any more."""
 
@@ -99,7 +99,7 @@ class FakePage(Generic[S, C]):
             resume_code=resume_code,
         )
         self.subscribed: list[str] = []
-        """Who is subscribed to changes, oldest first."""
+        """The identities subscribed to changes, oldest first."""
         self.methods = PageMethods(spec, self.bind, again)
         if open_at_once:
             self.methods.open(self.session, self)
@@ -153,7 +153,7 @@ class FakePage(Generic[S, C]):
     async def refused(
         self, method: str, payload: Mapping[str, Any] | str = "", who: str | None = None
     ) -> dict[str, Any]:
-        """Call a method that is to be refused and return the error object; the state must be as before.
+        """Call a method that must be refused, and return the error object; the state must not change.
 
         Raises:
             AssertionError: It was answered, or the state has changed.

@@ -96,7 +96,7 @@ def runs_in(text: str, breaks: Sequence[tuple[int, int]] = ()) -> Iterator[Run]:
     """Find the runs of digits in order, each as long as possible.
 
     Args:
-        text: What was said or written.
+        text: The text, spoken or written.
         breaks: Spans whose digits mean something else, in order; they end a run.
     """
     text = plain_digits(text)

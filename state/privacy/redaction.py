@@ -30,7 +30,7 @@ from state.privacy.telephones import (
 )
 
 CARD = "[card]"
-"""What replaces a card number."""
+"""The replacement of a card number."""
 
 _PART = 8
 """The length from which a run of digits counts as part of a card number."""
@@ -127,7 +127,7 @@ def redact(text: str, region: str | None = None) -> str:
     ('it is [card], thanks', 'call 212 555 0142 at 7:30')
 
     Args:
-        text: What was said or written.
+        text: The text.
         region: The country of telephone numbers without a country code.
     """
     if len(text) < _PIECE:  # too short for a security code, such as an id
@@ -370,7 +370,7 @@ def _secrets(
 
     Args:
         runs: All runs of the text.
-        text: What was said.
+        text: The text.
         region: The country of telephone numbers without a country code.
         telling: Whether the turn before may have ended in the middle of a number.
         least: The length from which a run counts as part of a card number.

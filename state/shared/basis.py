@@ -1,4 +1,4 @@
-"""What a unit of work knew when it started: the defaults for every change it makes."""
+"""The state known to a unit of work when it started: the defaults for every change it makes."""
 
 import asyncio
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ _BASIS: ContextVar["Basis | None"] = ContextVar("basis", default=None)
 
 
 class Basis:
-    """What was known of a shared state when a unit of work started, such as an agent's tool.
+    """The state of a ``SharedState`` that a unit of work, such as an agent's tool, knew when it started.
 
     Within ``with basis:``, and in tasks started there, ``SharedState.apply`` takes ``seen`` and ``turn`` from here
     if it is given neither. So work that reads, waits and writes cannot overwrite another writer's update.

@@ -66,7 +66,7 @@ class HandOver(Command[Any, Any]):
     source: str | None = None
     target: str
     arguments: dict[str, JsonValue] | None = None
-    """What the source tells the target, as JSON."""
+    """The arguments that the source passes to the target, as JSON."""
     trail: tuple[str, ...] | None = None
     """Where ways back lead from the target: the agents that handed over, the last one last."""
 

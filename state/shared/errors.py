@@ -22,7 +22,7 @@ from pydantic import JsonValue
 
 
 class StateError(Exception):
-    """Why a command was not carried out; the state is unchanged.
+    """A command was not carried out; the state is unchanged.
 
     Args:
         message: An English reason that a model or a developer can act on.
@@ -66,7 +66,7 @@ class Refused(StateError):
 
 
 class Stale(StateError):
-    """What the command touches has changed since the version its writer has seen."""
+    """A part that the command touches has changed since the version its writer has seen."""
 
     code = "version_conflict"
     retryable = True
@@ -186,7 +186,7 @@ class JournalFault(StateError):
 
     Args:
         what: The database or the row.
-        why: What is wrong, in a few words that can be spoken.
+        why: The reason, in a few words that can be spoken.
         passing: Whether it may pass within seconds without intervention.
         remedy: A sentence for the application's developer, if they can mend it.
     """

@@ -84,7 +84,7 @@ def validated(state: N, before: N) -> N:
     Objects that are identical to those in the state before are not validated again.
 
     Args:
-        state: What the command returned.
+        state: The state that the command returned.
         before: A valid state of the expected type.
 
     Raises:

@@ -25,7 +25,7 @@ class Entry:
         commands: The commands as JSON objects, each with its ``op``.
         state: The whole resulting state as JSON text.
         speaker: The active agent after it.
-        actor: Who wrote it.
+        actor: The writer.
         key: The writer's idempotency key, if any.
         body: A fingerprint of the request that came with the key.
         touched: The parts that changed, for conflict checks by later readers.
@@ -167,7 +167,7 @@ class Stored:
             kind: Its model.
 
         Raises:
-            JournalFault: It does not read back as what was written.
+            JournalFault: It does not read back as it was written.
         """
         what = f"Version {self.version} of {self.state_id}"
         return read_state(kind, self.state, what, schema=self.schema)
@@ -204,7 +204,7 @@ class Listed:
             kind: Its model.
 
         Raises:
-            JournalFault: It cannot be read, or does not read back as what was written.
+            JournalFault: It cannot be read, or does not read back as it was written.
         """
         what = f"Version {self.version} of {self.state_id}"
         if self.state is None:

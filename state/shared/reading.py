@@ -1,4 +1,4 @@
-"""Reads a state from its stored JSON, if it reads back as what was written."""
+"""Reads a state from its stored JSON, if it reads back as it was written."""
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -38,7 +38,7 @@ def read_state(kind: type[N], state: str, what: str, *, schema: int = 1) -> N:
         schema: The present version of the states' form.
 
     Raises:
-        JournalFault: It does not read back as what was written: a field has another name, is missing, or is read as
+        JournalFault: It does not read back as it was written: a field has another name, is missing, or is read as
             another value. Nothing is filled with defaults.
     """
     places: Collection[str]

@@ -1,4 +1,4 @@
-"""Judges a state's model by its types: whether it is frozen, and what survives JSON; finds edits in place."""
+"""Checks a state's model by its types: whether it is frozen and survives JSON; detects edits in place."""
 
 import types
 from collections.abc import Iterable, Mapping, Sequence

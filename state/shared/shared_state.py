@@ -105,7 +105,7 @@ class SharedState(Generic[S, C]):
 
     Args:
         state: The initial state. Its model and those in it are frozen: it is replaced, never edited.
-        context: What the rules may use: a menu, a clock, limits. The same for the whole call.
+        context: The context of the rules: a menu, a clock, limits. The same for the whole call.
         version: 0 for a new state, the last entry's for a stored one.
         speaker: The active agent.
         journal: Where changes are stored before they count; ``None`` keeps them in memory only.
@@ -167,11 +167,11 @@ class SharedState(Generic[S, C]):
         Args:
             stored: The stored state.
             kind: The model of the state.
-            context: What the rules may use.
+            context: The context of the rules.
             wait_s: How long a writer waits for earlier ones, in seconds.
 
         Raises:
-            JournalFault: What was stored does not read back as it was written.
+            JournalFault: The stored state does not read back as it was written.
         """
         shared = SharedState(
             stored.read(kind),
@@ -196,7 +196,7 @@ class SharedState(Generic[S, C]):
             store: The store.
             state_id: Its id.
             new: The initial state if there is none yet.
-            context: What the rules may use.
+            context: The context of the rules.
             wait_s: How long a writer waits for earlier ones, in seconds.
 
         Raises:
@@ -302,7 +302,7 @@ class SharedState(Generic[S, C]):
         Raises:
             Refused: The rules do not allow it.
             ValidationError: The resulting state does not fit its model.
-            Stale: What is touched has changed since ``seen``.
+            Stale: A touched part has changed since ``seen``.
             KeyReused: The key came with other commands before.
             Busy: Other writers did not finish within the time limit.
             NotStored: The journal could not write it, or not read earlier entries.

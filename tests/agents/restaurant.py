@@ -1,4 +1,4 @@
-"""Bella Vista's call on a Friday evening at seven, with a clock and ids that stand still."""
+"""Bella Vista's call on a Friday evening at seven, with a fixed clock and ids."""
 
 from datetime import datetime
 from functools import cache

@@ -1,4 +1,4 @@
-"""A guest who has left traces everywhere, somebody very like her, and what is still to be read of her."""
+"""A guest with traces in every store, a similar guest, and a search for the remaining traces."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""A guest who asks to be forgotten is gone: from orders, talk, files and logs; no other guest is touched."""
+"""Erasing a guest removes their data from orders, transcripts, files and logs, and no other guest's."""
 
 import os
 import subprocess

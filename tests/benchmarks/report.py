@@ -66,15 +66,14 @@ class Row:
 
 @dataclass
 class Table:
-    """Figures that belong together.
+    """A table of figures.
 
     Args:
-        title: What they are.
+        title: Its title.
         columns: The heading of each cell of a row.
         rows: The lines.
-        note: What a reader has to know of them.
-        subject: Stands before a line's name where the lines of several tables stand together; the title when
-            there is none.
+        note: An explanation for the reader.
+        subject: The prefix of a line's name in lists of several tables' lines; by default the title.
     """
 
     title: str

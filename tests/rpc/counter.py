@@ -1,4 +1,4 @@
-"""A house whose order is reached as clients reach it: JSON in, JSON out, through the gateway."""
+"""A restaurant's page as clients use it: JSON in, JSON out, through the gateway."""
 
 from rpc.page import Again
 from rpc.restaurant import GUEST, ORDER_PAGE, STAFF
@@ -19,7 +19,7 @@ class Counter(FakePage[OrderState, OrderContext]):
     """Calls of the guest Ada, of two cooks, and of a stranger.
 
     Args:
-        menu: The menu; the small house's without it.
+        menu: The menu; the small restaurant's without it.
         shared: The order; a new one without it.
     """
 

@@ -1,4 +1,4 @@
-"""The menu as a page reads it: everything is there, in pieces that fit, and can be ordered as it stands."""
+"""The menu in pages: complete, within the size limit, and every entry can be ordered as sent."""
 
 from pathlib import Path
 from typing import Any

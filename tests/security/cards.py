@@ -27,7 +27,7 @@ _TIMES = {1: "", 2: "double ", 3: "triple ", 4: "quadruple "}
 
 
 def grouped(number: str) -> list[str]:
-    """The groups in which it stands on the card."""
+    """The groups in which it is printed on the card."""
     sizes = {15: (4, 6, 5), 14: (4, 6, 4)}.get(len(number), (4, 4, 4, 4, 4))
     groups: list[str] = []
     for size in sizes:
@@ -113,7 +113,7 @@ FRAMES = (
 
 
 def found(number: str, text: str | bytes, told: str = "") -> list[str]:
-    """Return the pieces of a number, or of how it was told, that stand in a text: eight digits or words."""
+    """Return the pieces of a number, in digits or words, that a text contains: eight digits or words."""
     if isinstance(text, bytes):
         text = text.decode("utf-8", "replace")
     plain = text.translate(_plain(text))

@@ -105,7 +105,7 @@ FIELDS: Mapping[str, Made] = {
 
 
 def filled(made: Made, **words: str) -> Made:
-    """Put texts where their names stand in a call's arguments."""
+    """Replace names in a call's arguments by their texts."""
 
     def fill(value: Any) -> Any:
         if isinstance(value, str):

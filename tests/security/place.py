@@ -123,7 +123,7 @@ def card(place: str = "", text: str = "") -> Menu:
 
 @dataclass
 class Place:
-    """A call whose order lies beside somebody else's."""
+    """A call in a database with another guest's order."""
 
     call: Call[OrderState, OrderContext]
     neighbour: str

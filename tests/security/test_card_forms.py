@@ -1,4 +1,4 @@
-"""A card number is taken out in whatever form it comes, and what only looks like one stays."""
+"""Card numbers are redacted in every form, and other digits stay."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""After a call in which a card number was told, it stands nowhere: context, events, log, trace, disk."""
+"""A card number told in a call is stored nowhere: context, events, log, trace, disk."""
 
 import io
 import json
@@ -166,7 +166,7 @@ async def test_a_number_told_over_several_turns_is_stored_nowhere(
 
 
 def repeated(told: str) -> Sequence[Made]:
-    """Every call of a model that puts a number wherever a text, or anything else, may stand."""
+    """Every tool call with a card number in any of its arguments."""
     texts = [filled(made, text=told) for made in FIELDS.values()]
     others: Sequence[Made] = (
         ("tell", {"kind": "facts", "name": told}),

@@ -1,4 +1,4 @@
-"""A small house with a card, a clock that can be moved, and guests who do one thing after another."""
+"""A small restaurant with a menu, a test's clock, and helpers that apply commands to an order."""
 
 from datetime import datetime, timedelta
 from functools import cache
@@ -96,12 +96,12 @@ combos:
 
 @cache
 def card(text: str = CARD) -> Menu:
-    """Read a card once."""
+    """Read a menu, cached."""
     return read_menu(text, "house.yaml")
 
 
 class House:
-    """A house with its clock; guests come one at a time."""
+    """A restaurant with a test's clock."""
 
     def __init__(self, menu: Menu | None = None, now: datetime = FRIDAY_AT_SEVEN) -> None:
         self.menu = menu or card()
@@ -112,18 +112,18 @@ class House:
         )
 
     def order(self, *commands: OrderCommand) -> OrderState:
-        """An order on which these things were done."""
+        """Make an order by these commands."""
         order = open_order(
             self.menu, order_id="o-1", order_number="17", channel="terminal", now=self.now
         )
         return self.after(order, *commands)
 
     def after(self, order: OrderState, *commands: OrderCommand) -> OrderState:
-        """The order after these commands."""
+        """Return the order after these commands."""
         for command in commands:
             order = command.apply(order, self.context)
         return order
 
     def wait(self, **time: float) -> None:
-        """Let time pass."""
+        """Advance the clock."""
         self.now += timedelta(**time)

@@ -1,4 +1,4 @@
-"""Countries and postcodes, as houses in other places have them."""
+"""Telephone numbers and postcodes of restaurants in several countries."""
 
 import pytest
 

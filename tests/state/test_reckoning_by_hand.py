@@ -1,4 +1,4 @@
-"""The bill of any order is the one that somebody reckons by hand, in fractions, from the rules alone."""
+"""The bill of any order equals an independent computation in fractions."""
 
 from collections.abc import Sequence
 from decimal import Decimal

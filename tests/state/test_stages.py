@@ -1,4 +1,4 @@
-"""Where an order stands, and what may follow."""
+"""The stages of an order and their transitions."""
 
 from datetime import datetime
 from decimal import Decimal

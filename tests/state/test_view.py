@@ -391,7 +391,7 @@ LONG = "\N{SLICE OF PIZZA}" * 2000
 
 
 def _grown(**fields: Any) -> OrderState:
-    """A full order in which one thing is longer, or more, than any house would take."""
+    """A full order with one value beyond any restaurant's limits."""
     order = full(House())
     first = order.order_items[0]
     if line := {

@@ -1,4 +1,4 @@
-"""A state, its commands and an agent as somebody else would write them: what the types are checked on."""
+"""A state, its commands and an agent of another application, for checking the types."""
 
 from dataclasses import dataclass
 from typing import Literal

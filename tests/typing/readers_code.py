@@ -1,4 +1,4 @@
-"""What type checkers know of a call over somebody else's state. Checked, never run."""
+"""The types that checkers infer for a call over another application's state. Checked, never run."""
 
 from collections.abc import Sequence
 from typing import assert_type

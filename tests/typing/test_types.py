@@ -1,4 +1,4 @@
-"""What type checkers tell the one who builds on the framework."""
+"""The types and errors that type checkers report to applications."""
 
 import re
 from pathlib import Path

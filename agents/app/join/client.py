@@ -139,7 +139,7 @@ class RoomClient:
     """One user in one room.
 
     Args:
-        noun: What the application calls a state.
+        noun: The application's name for a state.
         prefix: The prefix of the application's attributes.
         tell: Called with each event, in the event loop; it must not block.
     """

@@ -1,4 +1,4 @@
-"""What a user in a room sees in the terminal: a plain transcript, or JSON lines for a program."""
+"""The terminal output of a user in a room: a plain transcript, or JSON lines for a program."""
 
 import shutil
 from collections.abc import Mapping

@@ -31,7 +31,7 @@ def language_model(
 
     Args:
         app: The application.
-        context: What its local model is built from.
+        context: The context that its local model is built from.
         settings: The address and key of a provider's model.
         name: The model's name, as validated by the settings; the settings' own without it.
         local: Builds the local model; the application's ``model`` without it.
@@ -63,7 +63,7 @@ def models_of_agents(
 
     Args:
         app: The application.
-        context: What they are built from.
+        context: The context that they are built from.
         settings: The settings.
         name: The call's model, as ``language_model`` takes it: a script answers for all agents.
 

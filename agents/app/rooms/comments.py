@@ -1,4 +1,4 @@
-"""An agent's comments on what the user changes in a client: each change is spoken to once.
+"""An agent's comments on changes that the user makes in a client: each change is spoken to once.
 
 ``Said.about`` and ``Said.version`` tell which changes a comment has spoken to. No wording counts: a
 reply that is requested meanwhile leaves the change to the comment, and its model is told so. A
@@ -31,12 +31,12 @@ _LEAVE_IT = (
 
 @dataclass(frozen=True)
 class Changes(Generic[S, C]):
-    """What the user has changed in a client and no agent has spoken to yet.
+    """Changes that the user has made in a client and no agent has spoken to yet.
 
     Args:
         applied: Each change, oldest first; at least one.
         state: The current state.
-        context: What the rules may use.
+        context: The context of the rules.
     """
 
     applied: Sequence[Applied[S]]
@@ -57,7 +57,7 @@ class Changes(Generic[S, C]):
 
 @dataclass(frozen=True)
 class Comment:
-    """What an agent says to changes.
+    """An agent's comment on changes.
 
     Args:
         about: The topic, in the application's own terms; ``Said.about`` has it.
@@ -72,7 +72,7 @@ class Comments(Generic[S, C]):
     """Collects the changes that have not been spoken to, and words a comment on all of them.
 
     Args:
-        context: What the rules may use.
+        context: The context of the rules.
         comment: The application's words for changes; it returns ``None`` if there is nothing to say.
             Without it no change is commented on.
     """
@@ -105,7 +105,7 @@ class Comments(Generic[S, C]):
         self._unspoken = [one for one in self._unspoken if one.version > version]
 
     def discard(self) -> None:
-        """Drop the changes: the user has been told or shown how the state stands."""
+        """Drop the changes: the user has been told or shown the present state."""
         self._unspoken.clear()
 
     def next(self, state: S) -> Comment | None:

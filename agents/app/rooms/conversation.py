@@ -1,4 +1,4 @@
-"""One call in a room: the agents, what clients are shown, and what is stored of it."""
+"""One call in a room: its agents, the updates of its clients, and its transcript."""
 
 import asyncio
 import logging
@@ -33,7 +33,7 @@ class RoomConversation(Generic[S, C]):
     """One call with a user about one state, once both are known.
 
     Args:
-        process: What all calls of this process share.
+        process: The data shared by all calls of this process.
         room: The room, connected.
         opened: The state.
         user: The user's identity.

@@ -19,7 +19,7 @@ class DtmfDigits:
 
     Args:
         say: Receives the words.
-        a_person: What ``0`` says for the caller.
+        a_person: The caller's words for ``0``.
         pause_s: How long after a digit the next one still belongs to the same number, in seconds.
     """
 

@@ -1,4 +1,4 @@
-"""What a job process does: it prepares, then serves one room from start to end."""
+"""The work of a job process: it prepares, then serves one room from start to end."""
 
 import asyncio
 import logging
@@ -42,11 +42,11 @@ _PREPARED = "prepared"
 
 @dataclass(frozen=True)
 class Prepared(Generic[C]):
-    """What a process loads before its call comes.
+    """The data that a process loads before its call.
 
     Args:
         settings: The settings.
-        context: What the rules may use.
+        context: The context of the rules.
         local: The local model, if it is the configured one: it may take a moment to build.
     """
 

@@ -31,7 +31,7 @@ class Opened(Generic[S, C]):
         shared: The state.
         resumed: Whether the user has talked about it before.
         prior: What was said then.
-        preamble: What the user has to be told first.
+        preamble: The text that the user has to be told first.
     """
 
     shared: SharedState[S, C]
@@ -59,9 +59,9 @@ async def open_for(
     Args:
         app: The application.
         store: Keeps the states.
-        context: What the rules may use.
+        context: The context of the rules.
         metadata: The dispatch's metadata.
-        lease: What the room's lease says of the last call here.
+        lease: The room's lease from the last call here.
         user: The user's identity.
         channel: How the user talks to us.
         secret: Signs resume codes.

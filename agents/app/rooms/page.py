@@ -1,4 +1,4 @@
-"""What clients in the room are shown of a call: turn notices, changes of the state, the active agent.
+"""Updates the clients in a room: turn notices, changes of the state, the active agent.
 
 In the other direction, an agent comments on what the user does on the page.
 """
@@ -130,8 +130,7 @@ class Page(Generic[S, C]):
         """
         if reloaded:
             self._subscribers.unsubscribe(self._user)
-            # The page shows how the state stands, and the agent that welcomes the user back says
-            # it.
+            # The page shows the present state, and the agent that welcomes the user back names it.
             self._cancel_comment()
             self._comments.discard()
         self._notices.returned(self._user)
@@ -146,7 +145,7 @@ class Page(Generic[S, C]):
             self._subscribers.unsubscribe(identity)
 
     def connected_again(self) -> None:
-        """The agent's own connection was lost and is back: show again what was changed meanwhile."""
+        """The agent's own connection was lost and is back: publish the changes made meanwhile again."""
         self._attributes.again()
         self.show()
         self._notices.returned(self._user)

@@ -1,4 +1,4 @@
-"""Who is in the room, which participant is the user, and whether they are present.
+"""Tracks the participants of a room: which one is the user, and whether they are present.
 
 A call belongs to one user. If the dispatch names them, only that identity can be the user.
 Otherwise it is the first participant to say hello, write, publish a microphone or join by phone, or

@@ -1,4 +1,4 @@
-"""What was said about a state in a call that broke off, so that another process can continue it.
+"""Reads the transcript of a call that broke off, so that another process can continue the call.
 
 Of the user's messages without a complete reply, some had been acted on and some had not. Each
 change is stored with the last turn it acts on, so it is known exactly which. Messages after the

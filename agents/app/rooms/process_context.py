@@ -1,4 +1,4 @@
-"""What all calls of one process share, and the outcomes of a room job."""
+"""The data shared by all calls of one process, and the outcomes of a room job."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -40,11 +40,11 @@ class RoomOutcome(Enum):
 
 @dataclass(frozen=True)
 class ProcessContext(Generic[S, C]):
-    """What all calls of one process share.
+    """The data shared by all calls of one process.
 
     Args:
         app: The application.
-        context: What the rules may use.
+        context: The context of the rules.
         store: Keeps the states.
         model: Builds the language model of a call.
         models: Builds the language models of single agents.

@@ -61,7 +61,7 @@ class RoomJob(Generic[S, C]):
     """Serves one user in one room, in one call after another, each about a state.
 
     Args:
-        process: What all calls of this process share.
+        process: The data shared by all calls of this process.
         room: The room, not connected.
         rooms: The LiveKit server API; without it participants are neither looked up nor muted.
         name: The room's name.
@@ -133,7 +133,7 @@ class RoomJob(Generic[S, C]):
         self._leaving = False
         self._telephone = False
         self._early: list[str] = []
-        """What the user said while no call took input."""
+        """Messages of the user that arrived while no call took input."""
         self._grace: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -358,7 +358,7 @@ class RoomJob(Generic[S, C]):
             self._ready.clear()
 
     async def _begin_for_words(self) -> None:
-        """Start a call for what the user says after the end of one; returns when the call takes input."""
+        """Start a call for a message after the end of one; returns when the call takes input."""
         self._request_next_call()
         await self._until_ready()
 

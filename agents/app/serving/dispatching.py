@@ -73,7 +73,7 @@ class AgentJob:
 
         Args:
             info: The job.
-            noun: What the application calls a state.
+            noun: The application's name for a state.
 
         Raises:
             MetadataFaults: Its metadata is invalid, so it never served a call.
@@ -115,7 +115,7 @@ class Dispatcher:
     Args:
         server: The LiveKit server's API.
         given_up: Called for a call whose agents keep failing.
-        noun: What the application calls a state.
+        noun: The application's name for a state.
     """
 
     def __init__(

@@ -179,7 +179,7 @@ async def replace_this_job(
 async def recover_lost_calls(
     dispatcher: Dispatcher, lost: Sequence[LostCall], *, agent_name: str
 ) -> int:
-    """Dispatch agents to the calls that dead workers have left; returns to how many.
+    """Dispatch agents to the calls that dead workers have left; returns how many.
 
     Nothing is dispatched to a room that is gone, that its user has left, or that has another
     agent.
@@ -221,7 +221,7 @@ def _is_user_waiting(user: str | None, there: Sequence[ParticipantInfo]) -> bool
 
 
 async def serve_waiting_participants(dispatcher: Dispatcher, *, agent_name: str) -> int:
-    """Dispatch agents to users who came while there was no worker; returns to how many.
+    """Dispatch agents to users who came while there was no worker; returns how many.
 
     Args:
         dispatcher: Dispatches the agents.

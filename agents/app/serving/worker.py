@@ -46,7 +46,7 @@ class Worker(AgentServer):
         given_up: Called for a call whose agents keep failing.
         setup: Prepares a process before its call.
         preload: Modules that are imported once for all of its processes.
-        noun: What the application calls a state.
+        noun: The application's name for a state.
         application: The application's package, if there is one.
     """
 
@@ -134,7 +134,7 @@ def make_server(
         setup: Prepares a process before its call; a module-level function.
         preload: Modules that are imported once for all of its processes, including the caller's;
             none may start a thread.
-        noun: What the application calls a state.
+        noun: The application's name for a state.
         application: Its package, if there is one, whose log messages are kept whole.
     """
     return Worker(

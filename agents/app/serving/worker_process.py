@@ -65,7 +65,7 @@ def checked_settings(app: AnyApp, **options: object) -> AppSettings:
         options: Command-line options by name; ``None`` means not given.
 
     Raises:
-        SettingsFaults: Everything that is wrong with them, with what they name and the database.
+        SettingsFaults: All faults of the settings, of the files they name, and of the database.
     """
     from agents.app.models.speech import worker_settings
 
@@ -85,7 +85,7 @@ def checked_settings(app: AnyApp, **options: object) -> AppSettings:
 
 
 def _faults_of_calls(app: AnyApp, settings: AppSettings, wrong: Collection[str]) -> list[str]:
-    """List the faults of what the settings name, and of the database."""
+    """List the faults of the files that the settings name, and of the database."""
     from agents.app.states import list_states, open_store
 
     faults: list[str] = []

@@ -31,7 +31,7 @@ class Summary:
 
     Args:
         title: Its name, as "Order 101".
-        rows: What it holds.
+        rows: Its content.
         line: The same in one line.
         status: The status, such as "confirmed, not placed yet"; empty if there is nothing to say.
         phase: Whether the user still works on it.

@@ -16,7 +16,7 @@ NOTHING_STORED = (
 
 
 def transcript_page(calls: Sequence[StoredCall], zone: tzinfo | None, user: str) -> str:
-    """Format what was said about a state, and what it cost.
+    """Format the transcripts of a state, and their cost.
 
     Args:
         calls: The transcripts.

@@ -39,7 +39,7 @@ def whose_turn(event: YourTurn) -> str:
 
 
 def heard_notice(typed: str | None, heard: str) -> str | None:
-    """Return what the call heard of the user's input, if it differs from what was typed.
+    """Return the user's input as the call heard it, if it differs from the typed text.
 
     >>> heard_notice("it is 4111 1111 1111 1111", "it is [card]")
     '(understood as: it is [card])'

@@ -14,9 +14,9 @@ from examples.clinic.visit import ClinicState
 from state.shared import Command
 
 ADA: dict[str, Any] = {"name": "Ada Lovelace", "birth_date": "1990-12-10"}
-"""A patient whom the clinic's records have."""
+"""A patient in the clinic's records."""
 MARY: dict[str, Any] = {"name": "Mary Shelley", "birth_date": "1997-08-30"}
-"""One whom they do not have."""
+"""A new patient."""
 SUNDAY = datetime.fromisoformat("2026-11-22T10:00:00-06:00")
 TUESDAY = datetime.fromisoformat("2026-11-24T09:30:00-06:00")
 WEDNESDAY = datetime.fromisoformat("2026-11-25T10:00:00-06:00")

@@ -1,4 +1,4 @@
-"""Two visits never have one slot, whatever happens in between."""
+"""Two visits never get the same slot."""
 
 import asyncio
 import sqlite3

@@ -1,4 +1,4 @@
-"""A patient who asks to be forgotten is gone from every file, and the clinic's statistics stay."""
+"""Erasing a patient removes their data from every file and keeps the clinic's statistics."""
 
 import asyncio
 from pathlib import Path

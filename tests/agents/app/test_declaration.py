@@ -28,7 +28,7 @@ from state.shared import Command
 
 
 class Loan(BaseModel):
-    """A book that somebody borrows."""
+    """A borrowed book."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -44,7 +44,7 @@ class Talking:
     listening = True
 
     def subscribe(self, listener: Any) -> Any:
-        """Keep who listens."""
+        """Record the listener."""
         self.listener = listener
         return lambda: None
 

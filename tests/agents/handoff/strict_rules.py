@@ -1,6 +1,6 @@
-"""What OpenAI's strict function calling takes, as its guide to structured outputs has it.
+"""The rules of OpenAI's strict function calling, from its guide to structured outputs.
 
-Where the guide and older models differ, the stricter rule stands here: no lengths of texts, no looking
+Where the guide and older models differ, the stricter rule is used here: no lengths of texts, no looking
 ahead in patterns, and only the formats that are named.
 """
 

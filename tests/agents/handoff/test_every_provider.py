@@ -84,7 +84,7 @@ def by_instructions(messages: list[Any], data: Any) -> list[str]:
 
 
 def inline(messages: list[Any]) -> list[str]:
-    """What stands between livekit's tags in mid-conversation."""
+    """The text between livekit's tags in mid-conversation."""
     return [
         text
         for message in messages

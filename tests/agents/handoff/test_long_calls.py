@@ -1,4 +1,4 @@
-"""A guest who talks to one agent for long: what its model is shown, and what the session keeps."""
+"""Long calls with one agent: the model's requests and the session's memory stay bounded."""
 
 from livekit.agents.llm import ChatContext, ChatItem
 

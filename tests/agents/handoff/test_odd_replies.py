@@ -1,4 +1,4 @@
-"""Promises 1 and 4 whatever a model streams: odd ids, odd arguments, words and failures in odd places."""
+"""Promises 1 and 4 with odd streams of a model: ids, arguments, words and failures."""
 
 import asyncio
 

@@ -104,7 +104,7 @@ async def test_a_stream_is_gone_when_it_has_ended() -> None:
 
 
 class Counted(RawModel):
-    """Knows its streams as long as somebody else does."""
+    """Keeps weak references to its streams."""
 
     def __init__(self, *replies: list[Part]) -> None:
         super().__init__(*replies)

@@ -213,7 +213,7 @@ UNREDACTED: dict[str, Any] = {"redact_output": str, "safe_prefix": len}
 
 
 class Spoken(RawModel):
-    """A model that is spoken into: while it is asked, the user says what stands under the number of the request."""
+    """A model that is interrupted: during each request the user says the line with its number."""
 
     def __init__(self, said: dict[int, list[str]], *replies: list[Part]) -> None:
         super().__init__(*replies)

@@ -17,7 +17,7 @@ WAIT = "I am asking the annexe."
 
 
 class Annexe:
-    """Another house that takes guests in: once for each key, whoever asks how often."""
+    """A partner hotel that books guests: once per key, however often it is asked."""
 
     def __init__(self) -> None:
         self.taken: dict[str, int] = {}

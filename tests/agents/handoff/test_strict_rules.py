@@ -48,7 +48,7 @@ class Guest(BaseModel):
 
 
 class Everything(Read[Stay, None]):
-    """Uses what pydantic writes into a schema and strict calling does not take as it stands."""
+    """Uses schema keywords of pydantic that strict calling does not accept."""
 
     op: Literal["everything"] = "everything"
     price: Decimal

@@ -214,7 +214,7 @@ class LingeringReception(Reception):
 
 
 class LostConcierge(Concierge):
-    """A concierge who does not know what to offer."""
+    """A concierge whose list of offers fails."""
 
     def offers_now(self, state: Stay) -> Any:
         raise RuntimeError(SECRET)

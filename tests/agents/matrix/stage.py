@@ -332,7 +332,7 @@ class Talk:
         return "\n".join(text for asked in self.model.asked for text in texts(asked.items))
 
     def holds(self) -> None:
-        """What must be true after whatever happened, once it is the guest's turn."""
+        """Check the invariants, once it is the guest's turn."""
         call, disk = self.call, self.disk
         assert call.shared.speaker in (None, call.speaker)
         assert [row.version for row in disk.rows] == list(range(1, call.shared.version + 1))

@@ -117,7 +117,7 @@ class Repeating(RawModel):
 
 
 class Own(LLM[Any]):
-    """An application's own model, which stands before another."""
+    """An application's own model that wraps another."""
 
     def __init__(self, inner: LLM[Any], connect: APIConnectOptions | None = None) -> None:
         super().__init__()

@@ -1,6 +1,6 @@
 """The guest speaks, or is spoken over, at every moment of a turn: between any two steps of the event loop.
 
-What happens in one step is not for anybody to see; so whoever may come in anywhere is brought in everywhere.
+Nothing can interrupt a single step, so every possible moment is tested.
 """
 
 import asyncio

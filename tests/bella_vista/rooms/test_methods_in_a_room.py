@@ -343,5 +343,5 @@ async def test_a_page_can_read_the_whole_menu(
 def with_menu(
     changed: Changed, house: ProcessContext[OrderState, OrderContext], file: Path
 ) -> ProcessContext[OrderState, OrderContext]:
-    """The same house with another menu."""
+    """The same restaurant with another menu."""
     return changed(context=replace(house.context, menu=load_menu(file)))

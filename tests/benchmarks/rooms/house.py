@@ -1,4 +1,4 @@
-"""A LiveKit server, a worker of ours and rooms in it, for as long as something is measured there."""
+"""A LiveKit server, our worker, and rooms, for measurements."""
 
 import asyncio
 import json

@@ -59,7 +59,7 @@ def answering(answer: Callable[[Nothing, Caller], Any]) -> AnyMethod:
 
 @dataclass
 class Shop:
-    """A gateway, its room, and a second that stands still."""
+    """A gateway, its room, and a fixed clock."""
 
     room: FakeRoom
     gateway: Gateway

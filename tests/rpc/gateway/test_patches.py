@@ -1,4 +1,4 @@
-"""A patch makes of one document the other, whatever both hold."""
+"""A patch turns any document into any other."""
 
 import json
 from typing import Any

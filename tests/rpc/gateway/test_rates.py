@@ -1,4 +1,4 @@
-"""How often somebody may call."""
+"""The rate limit of callers."""
 
 from rpc.gateway.rates import KEPT, REFUSAL_EVERY_S, REFUSAL_WITHIN_S, Rates
 

@@ -1,4 +1,4 @@
-"""When something is served, to the minute and in the house's own time."""
+"""Serving hours, to the minute and in the restaurant's time zone."""
 
 from datetime import UTC, datetime, time
 from zoneinfo import ZoneInfo

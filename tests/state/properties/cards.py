@@ -1,4 +1,4 @@
-"""Cards that a house might write, and what guests order from them: drawn, as the YAML has it."""
+"""Strategies for menus in YAML, and for orders from them."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -87,7 +87,7 @@ class Wanted:
 
 
 def menu_of(card: Card) -> Menu:
-    """Read a card as a house would save it."""
+    """Read a menu from its YAML text."""
     return read_menu(yaml.safe_dump(card, sort_keys=False, allow_unicode=True), "card.yaml")
 
 

@@ -86,7 +86,7 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Row:
-    """One entry: as it stands on the disk, or as everybody was told of it where there is none."""
+    """One entry: as stored on the disk, or as reported to subscribers without a disk."""
 
     commands: list[dict[str, Any]]
     actor: str
@@ -146,11 +146,11 @@ class Book:
                 assert relied_on(seen, first) == relied_on(found, first)
 
     def check_refused(self, attempt: Attempt, told: BaseException) -> None:
-        """Nothing of it stands there."""
+        """Nothing of it is stored."""
         assert attempt.actor not in [row.actor for row in self.rows], f"told {told!r}"
 
     def other_commands_under(self, attempt: Attempt) -> bool:
-        """Whether the key of an attempt stands there with other commands."""
+        """Whether the key of an attempt is stored with other commands."""
         return any(row.key == attempt.key and row.commands != attempt.written for row in self.rows)
 
 

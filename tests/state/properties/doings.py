@@ -144,7 +144,7 @@ def next_step(order: OrderState) -> OrderCommand:
 
 
 def outcome(house: House, order: OrderState, command: OrderCommand) -> OrderState | OrderError:
-    """What becomes of an order by a command: the next one, or why not."""
+    """The result of a command: the next order, or the refusal."""
     try:
         return house.after(order, command)
     except OrderError as error:

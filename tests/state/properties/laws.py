@@ -41,7 +41,7 @@ LIMITS = HOUSE["restaurant"]["limits"]
 
 
 class Law:
-    """Watches one order from its beginning; whatever is against the law fails."""
+    """Watches one order from its beginning; any violation of an invariant fails."""
 
     def __init__(self) -> None:
         self._read: object = None

@@ -14,7 +14,7 @@ from tests.state.properties.cards import DECIMALS, Card, Wanted, Wish
 
 @dataclass(frozen=True)
 class Reckoned:
-    """What somebody reckons with pencil and paper."""
+    """The bill, computed independently in fractions."""
 
     units: tuple[int, ...]
     subtotal: int
@@ -42,7 +42,7 @@ def reckon(
     delivered: bool = False,
     tip: Fraction | int = 0,
 ) -> Reckoned:
-    """Reckon a bill; lines stand in the order in which they were put on it.
+    """Compute a bill; lines are in the order in which they were added.
 
     Args:
         card: The card.

@@ -169,7 +169,7 @@ def says(menu: Menu) -> Any:
 
 
 def meant(card: Card) -> Any:
-    """What stands in a card, read by hand."""
+    """The content of a menu file, read independently."""
     house = card["restaurant"]
     dishes = card["sections"][0]["dishes"]
 

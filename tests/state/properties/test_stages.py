@@ -1,4 +1,4 @@
-"""Whatever guests and staff do, and in whatever order, an order only goes where it may."""
+"""An order makes only allowed transitions, for any sequence of commands of guests and staff."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Whatever stands on an order: it survives being stored, and its view says the same in a page's JSON."""
+"""Any order survives storing, and its view is the same in a page's JSON."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""The moves of those who write to one order at once, and what has to hold after each of them."""
+"""The moves of concurrent writers of one order, and the invariants after each move."""
 
 import json
 import sqlite3

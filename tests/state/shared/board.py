@@ -1,4 +1,4 @@
-"""A score board as a state, and a journal that a test plays: what the tests of shared state stand on."""
+"""A score board as a state, and a journal that a test plays: the basis of the tests of shared state."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +20,7 @@ class Board(BaseModel):
 
 
 class Score(Command[Board, Any]):
-    """Give somebody points."""
+    """Give points to a player."""
 
     op: Literal["score"] = "score"
     name: str

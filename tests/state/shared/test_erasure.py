@@ -54,7 +54,7 @@ def heard(text: str, turn: int = 1) -> Moment:
 
 
 async def with_a_name(store: SqlStore, state_id: str = "a") -> SharedState[Board, None]:
-    """A held board that has somebody's name in every place where one can be."""
+    """A held board with a person's name in every possible place."""
     begin = Board(title=f"Begun by {NAME}").model_dump_json()
     shared = going_on(await store.create(state_id, lambda ordinal: begin))
     await shared.apply(Score(name=NAME), actor="page", key=f"{NAME} 1")
@@ -75,14 +75,14 @@ def without_the_name(
 
 
 def rows(address: str) -> str:
-    """Everything that stands in the database's rows."""
+    """All content of the database's rows."""
     with by_hand(address) as hand:
         tables = ("states", "entries", "moments", "places")
         return repr([hand(f"SELECT * FROM {table}") for table in tables])
 
 
 def bytes_beside(address: str) -> bytes:
-    """Everything that stands in the files of a database that lies in one."""
+    """All content of the files of a SQLite database."""
     file = Path(address.removeprefix("sqlite:///"))
     return b"".join(one.read_bytes() for one in sorted(file.parent.glob(f"{file.name}*")))
 

@@ -1,7 +1,7 @@
 """Processes that hold one state, write, are overtaken, stopped, woken and killed, in any order of events.
 
-Whatever the order: only who took it last writes, and staff beside him; versions follow one another; what
-was acknowledged is there.
+In any order, only the last process to take the state writes, and staff beside it; versions are consecutive;
+acknowledged changes are there.
 """
 
 import os
@@ -62,7 +62,7 @@ class Actor:
         self.stopped()
 
     def stopped(self) -> None:
-        """Wait until it stands still."""
+        """Wait until it is stopped."""
         assert os.WIFSTOPPED(os.waitpid(self._process.pid, os.WUNTRACED)[1])
 
     def wake(self) -> None:
@@ -102,7 +102,7 @@ async def store(address: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[
 
 @dataclass
 class Model:
-    """What must come of it, for one board: who holds it, and who wrote each version."""
+    """The expected result for one board: its holder, and the author of each version."""
 
     written: list[str] = field(default_factory=list)
     holder: str | None = None

@@ -107,7 +107,7 @@ async def test_a_row_that_does_not_fit_is_named_and_nothing_of_it_is_told() -> N
 
 
 class Seat(Command[Board, None]):
-    """Say who sits where."""
+    """Name the players by seat."""
 
     op: Literal["seat"] = "seat"
     places: dict[str, int]

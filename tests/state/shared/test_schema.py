@@ -35,7 +35,7 @@ class Table(BaseModel):
 
 
 class Win(Command[Table, Any]):
-    """Give somebody points: the same request as before."""
+    """Give points: the same request as before."""
 
     op: Literal["score"] = "score"
     name: str

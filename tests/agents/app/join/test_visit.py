@@ -1,4 +1,4 @@
-"""A visit to a room: what is displayed, and what becomes of the words when something breaks."""
+"""A visit to a room: the display, and the user's messages across failures."""
 
 import asyncio
 import io

@@ -47,7 +47,7 @@ _SAYS_NOTHING = {"title", "description", "default", "discriminator"}
 
 
 class Checked:
-    """Somebody who calls methods and looks closely at what comes back.
+    """A client that calls methods and checks every reply against the contract.
 
     Args:
         client: Its connection to the room.

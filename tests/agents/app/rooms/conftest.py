@@ -1,4 +1,4 @@
-"""A house whose calls run in this process, and a restaurant with a worker, in rooms of a real server."""
+"""A restaurant with calls in this process, and one with a worker, in rooms of a real server."""
 
 import asyncio
 import json
@@ -125,7 +125,7 @@ async def house(
 
 @pytest.fixture
 def calls(livekit: LiveKit, house: ProcessContext[OrderState, OrderContext]) -> Calls:
-    """Calls of this house."""
+    """The calls of this restaurant."""
     return Calls(livekit, house)
 
 
@@ -154,5 +154,5 @@ Changed = Callable[..., ProcessContext[OrderState, OrderContext]]
 
 @pytest.fixture
 def changed(house: ProcessContext[OrderState, OrderContext]) -> Changed:
-    """The house with something else about it."""
+    """Change the restaurant's set-up."""
     return lambda **how: replace(house, **how)

@@ -75,7 +75,7 @@ class Restaurant:
     # -- rooms ---------------------------------------------------------------------------------------
 
     async def send(self, room: str, metadata: Mapping[str, Any] | str | None = None) -> None:
-        """Send for an agent; a text is sent as it stands."""
+        """Dispatch an agent; metadata given as text is sent unchanged."""
         text = metadata if isinstance(metadata, str) else None
         if text is None:
             await self.livekit.dispatch(room, metadata, agent=self.agent)  # type: ignore[arg-type]
@@ -110,12 +110,12 @@ class Restaurant:
             return len(await list_orders(store, 1000))
 
     async def lease(self, room: str) -> Lease | None:
-        """Read who holds a room's place."""
+        """Read the holder of a room's lease."""
         async with self.store() as store:
             return await store.leases.at(lease_name(self.agent, room))
 
     async def closed(self, room: str) -> None:
-        """Wait until whoever comes next in a room begins anew, while its place is held."""
+        """Wait until the next agent in a room would start a new order, while the lease is held."""
         async with asyncio.timeout(LONG_S):
             while True:
                 lease = await self.lease(room)

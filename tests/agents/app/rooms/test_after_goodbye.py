@@ -1,4 +1,4 @@
-"""After the agent's goodbye: what can be read, who begins another call, and who does not."""
+"""After the agent's goodbye: reading the order, and starting another call."""
 
 import asyncio
 import signal

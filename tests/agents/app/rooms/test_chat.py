@@ -29,10 +29,10 @@ class Everybody:
 
 
 class Room:
-    """A room in which somebody writes."""
+    """A room with a chat sender."""
 
     def register_text_stream_handler(self, topic: str, handler: Any) -> None:
-        """Keep who reads."""
+        """Record the reader."""
         self.handler = handler
 
     def write(self, text: str, identity: str = "guest") -> None:

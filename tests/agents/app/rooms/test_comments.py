@@ -1,4 +1,4 @@
-"""What the user changes in a client is spoken to once, whatever the agents' models say about it."""
+"""A change that the user makes in a client is spoken to once, for any words of the agents' models."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""What agents are sent with, how often they are sent, and what becomes of those who are one too many."""
+"""Dispatches: their metadata, their number, and surplus agents."""
 
 import asyncio
 import json

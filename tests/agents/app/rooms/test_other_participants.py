@@ -1,4 +1,4 @@
-"""Whoever is in the room and is not the guest: by RPC and chat he reads nothing, changes nothing, is told nothing."""
+"""Participants other than the guest and staff can read and change nothing by RPC or chat."""
 
 import asyncio
 import json
@@ -44,7 +44,7 @@ MORE = (
 
 
 async def nothing_for(stranger: Client, ada: Checked) -> None:
-    """Try all there is, as somebody who has no business here, and look that it came to nothing."""
+    """Try every method as a participant without a role, and check that all are refused."""
     before = await ada.client.call_text("get_order_state")
     heard = len(ada.client.said)
     eve = Checked(stranger)
@@ -152,7 +152,7 @@ async def test_a_hidden_participant_can_do_nothing(
 
 
 async def perform_rpc(server: api.LiveKitAPI, asked: api.PerformRpcRequest) -> None:
-    """Call somebody from outside the room; livekit-api has the message and no method for it."""
+    """Call a participant from outside the room; livekit-api has the message and no method for it."""
     room: Any = server.room
     headers = room._auth_header(api.VideoGrants(room_admin=True, room=asked.room))
     await room._client.request("RoomService", "PerformRpc", asked, headers, api.PerformRpcResponse)

@@ -1,4 +1,4 @@
-"""Somebody on the telephone: a participant of kind SIP, whose keys are heard and who is never called by RPC."""
+"""Phone callers: participants of kind SIP, with DTMF input and without RPC."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""A caller who cannot be heard or spoken to hears a recorded sentence, and is transferred or rung off: never silence."""
+"""Without working speech a phone caller hears a recorded sentence and is transferred or hung up."""
 
 import asyncio
 import wave
@@ -58,7 +58,7 @@ async def called(
     house: ProcessContext[OrderState, OrderContext],
     kind: Any = "sip",
 ) -> AsyncIterator[tuple[Speaking, Agent]]:
-    """Have somebody on the phone, and an agent."""
+    """Make a phone call with an agent."""
     async with (
         livekit.joined(room_name, kind=kind, attributes=SIP if kind == "sip" else {}) as client,
         speaking(client.room) as caller,

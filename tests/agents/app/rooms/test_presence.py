@@ -97,7 +97,7 @@ async def everything_due() -> None:
 
 
 async def a_guest(way: str, *, active: bool) -> tuple[Seen, Somebody]:
-    """Let a participant join who is bound as the guest in one of the ways."""
+    """Let a participant join and be bound as the guest in one of the ways."""
     seen = Seen("ada" if way == WAYS[0] else None)
     kind = PHONE if way == WAYS[2] else STANDARD
     ada = seen.room.joins(Somebody("ada", kind=kind, state=ACTIVE if active else JOINED))

@@ -1,4 +1,4 @@
-"""An agent's place in a room: who is there keeps it, whatever the clock and the databases do."""
+"""The lease on a room: its holder keeps it across clock steps and database faults."""
 
 import asyncio
 import logging
@@ -16,7 +16,7 @@ SEVEN = datetime(2026, 11, 20, 19, 0, tzinfo=UTC)
 
 
 class Time:
-    """Goes on when somebody sleeps, and lets something happen meanwhile."""
+    """A clock that advances when the code sleeps, with a hook."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.clock = SEVEN

@@ -1,4 +1,4 @@
-"""A guest who says nothing."""
+"""A silent guest is reminded, then the call ends."""
 
 import asyncio
 

@@ -237,7 +237,7 @@ async def test_words_that_an_agent_was_removed_over_are_answered_by_the_next_one
 
 
 def _agents(client: Client) -> list[str]:
-    """The agents in the room that somebody knows of."""
+    """The agents that a participant sees in the room."""
     return [one.identity for one in client.agents()]
 
 

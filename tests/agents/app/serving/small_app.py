@@ -80,7 +80,7 @@ def later(act: Callable[[], None]) -> None:
 
 
 def log_in_every_way(words: str) -> None:
-    """Log as libraries do who do not know that these are a guest's words."""
+    """Log a guest's words, as a library may do."""
     library = logging.getLogger("livekit.agents")
     library.warning("failed to say: %s", words)
     library.warning(f"unknown function `{words}`", extra={"text": words})

@@ -30,11 +30,11 @@ class PlayedWorker:
         self.told: dict[str, Callable[..., object]] = {}
 
     def on(self, event: str, callback: Callable[..., object]) -> None:
-        """Keep who is told of an event."""
+        """Record the listeners of an event."""
         self.told[event] = callback
 
     async def run(self) -> None:
-        """Run until somebody ends it."""
+        """Run until it is ended."""
         await asyncio.Event().wait()
 
     async def aclose(self) -> None:

@@ -39,7 +39,7 @@ sys.exit(reloading.run_dev(SimpleNamespace(path="changing", module="sys", settin
 
 
 class Workshop:
-    """A folder with a module that somebody is working on, and ``dev`` that serves it."""
+    """A folder with a module under development, and ``dev`` serving it."""
 
     def __init__(self, house: House) -> None:
         self.house = house

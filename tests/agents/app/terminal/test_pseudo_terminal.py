@@ -36,7 +36,7 @@ class Terminal:
         self.shown = ""
 
     def until(self, text: str) -> None:
-        """Read until something stands on the screen."""
+        """Read until a text is on the screen."""
         while text not in self.shown:
             assert self._read(), f"{text!r} never came: {self.shown}"
 

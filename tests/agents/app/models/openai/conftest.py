@@ -5,7 +5,7 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def _nothing_between(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No proxy stands between a test and its server, and no key of the machine's is used."""
+    """Tests use no proxy, and no key from the environment."""
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)

@@ -89,7 +89,7 @@ def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def holds(turn: Turn, state: Stay, provider: BreakingProvider) -> None:
-    """What must be true after whatever happened."""
+    """The invariants after every failure."""
     said = " ".join(turn.said)
     assert said.strip()
     for words in ("It costs", "ten.", "A taxi", AFTER, LISTENS, TROUBLE):
