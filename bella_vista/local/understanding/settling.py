@@ -391,6 +391,8 @@ class Settling:
             fields["modifications"] = list(item.changes)
         if item.parts:
             fields["parts"] = [_part_fields(part) for part in item.parts]
+        if item.notes:
+            fields["note"] = "; ".join(item.notes)
         fields.update(more)
         op = "add_item" if item.line is None else "change_item"
         return Draft(op, {name: value for name, value in fields.items() if value is not None})
@@ -439,6 +441,7 @@ def _split(item: Item) -> list[Item]:
                 quantity=count,
                 size=split.size or item.size,
                 changes=[*item.changes, *split.changes],
+                notes=[*item.notes, *split.notes],
                 unknown=list(item.unknown),
                 splits=[],
                 line=None,

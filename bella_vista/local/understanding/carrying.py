@@ -1,0 +1,1050 @@
+"""Carries a reading out on what is on the order, and says how well it fits there."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from bella_vista.local.understanding.index import Index
+from bella_vista.local.understanding.items import Item, Split
+from bella_vista.local.understanding.kitchen import Kitchen
+from bella_vista.local.understanding.meaning import Question
+from bella_vista.local.understanding.reading import Option, Said
+from state.menu.words import stems
+
+NOT_THERE, NO_EFFECT, NEW_THOUGH_THERE, LOOSE, WHICH = 2.0, 2.0, 0.7, 2.5, 0.6
+"""What it costs a reading that it does not fit what is on the order."""
+_FEW = 8
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a reading comes to.
+
+    Args:
+        items: What is new.
+        touched: The lines that are not as they were.
+        questions: What has to be asked.
+        settled: The things that waited for an answer and got one.
+        penalty: What it costs the reading that it does not fit.
+        loose: What was said and belongs to nothing.
+    """
+
+    items: list[Item] = field(default_factory=list)
+    touched: list[Item] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
+    settled: list[Item] = field(default_factory=list)
+    penalty: float = 0.0
+    loose: list[Said] = field(default_factory=list)
+
+
+class Carrying:
+    """Carries one reading out.
+
+    Args:
+        index: The menu's names.
+        kitchen: What the menu makes of things.
+        known: The lines of the order as things; they are changed.
+        waiting: The things that wait for an answer; they are changed.
+        topic: A dish that was spoken of before.
+    """
+
+    def __init__(
+        self,
+        index: Index,
+        kitchen: Kitchen,
+        known: Sequence[Item],
+        waiting: Sequence[Item],
+        topic: str | None,
+    ) -> None:
+        self._index = index
+        self._kitchen = kitchen
+        self._known = known
+        self._waiting = list(waiting)
+        self._topic = topic
+        self._old: list[Item] = []
+        self._removed: Item | None = None
+        self._spoken: Item | None = None
+        self._announced: list[Item] = []
+        self.outcome = Outcome()
+
+    # -- the whole -------------------------------------------------------------------------------------------
+
+    def carry(self, said: Sequence[Said]) -> Outcome:
+        """Carry out all items of a reading, one after the other."""
+        for at, one in enumerate(said):
+            if one.empty and one.become is None:
+                if one.verb in ("remove", "swap"):
+                    self.outcome.penalty += NO_EFFECT
+                continue
+            self._one(one, said[at + 1 :])
+        return self.outcome
+
+    def _one(self, said: Said, following: Sequence[Said]) -> None:
+        if said.off and said.verb in ("", "add", "change"):
+            said.verb = "remove"
+        if said.verb == "instead-of":
+            self._instead_of(said)
+        elif said.verb == "remove" or said.denied:
+            self._remove(said)
+        elif said.verb in ("change", "swap") or said.become is not None:
+            self._change(said)
+        elif said.partial and (said.head or said.ref) and self._part_of(said):
+            pass
+        elif said.head is not None:
+            self._head(said, following)
+        elif said.ref:
+            self._pointed(said)
+        else:
+            self._fragment(said)
+
+    # -- things ------------------------------------------------------------------------------------------------
+
+    @property
+    def _things(self) -> list[Item]:
+        gone = [item for item in self._known if item.gone < (item.quantity or 1)]
+        return [*gone, *self.outcome.items]
+
+    def _matching(self, mask: int, things: Iterable[Item]) -> list[Item]:
+        return [item for item in things if any(self._index.bit(name) & mask for name in item.names)]
+
+    def _last(self) -> Item | None:
+        things = self._things
+        if self._spoken is not None and self._spoken in things:
+            return self._spoken
+        return things[-1] if things else None
+
+    def _made_with(self, items: Sequence[Item], options: Sequence[Option]) -> list[Item]:
+        def has(item: Item, option: Option) -> bool:
+            wanted = set(stems(option.words if option.no else option.entity.words))
+            return any(
+                wanted <= set(stems(change)) and option.no == change.startswith("no ")
+                for change in (*item.changes, *(c for part in item.parts for c in part.changes))
+            )
+
+        return [item for item in items if all(has(item, option) for option in options)]
+
+    def _sized(self, items: Sequence[Item], size: str) -> list[Item]:
+        return [
+            item for item in items if item.size and self._kitchen.size(item.name, size) == item.size
+        ]
+
+    def _touch(self, item: Item) -> None:
+        self._spoken = item
+        if item.line is not None and item not in self.outcome.touched:
+            self.outcome.touched.append(item)
+
+    def _portion(self, item: Item, count: int | None) -> Item:
+        """Return the thing itself, or so many pieces of it as a thing of their own."""
+        total = item.quantity or 1
+        if count is None or count >= total:
+            return item
+        item.quantity = total - count
+        self._touch(item)
+        part = item.copy(count)
+        part.source = item
+        if item.line is None:
+            part.spoken = item.spoken
+            self.outcome.items.insert(self.outcome.items.index(item) + 1, part)
+        else:
+            self.outcome.items.append(part)
+        return part
+
+    # -- new things --------------------------------------------------------------------------------------------
+
+    def _head(self, said: Said, following: Sequence[Said]) -> None:
+        if self._answers(said):
+            return
+        things = self._things
+        there = self._matching(said.mask, self._known_there())
+        if there and not said.more and said.verb != "add":
+            telling = said.described and said.count is None and (said.definite or said.on)
+            if telling and (said.on or not said.article):
+                self._change(said)
+                return
+            if said.correct and (said.meant or said.definite) and self._set_right(said, there):
+                return
+            if said.definite and said.count is None and not said.described and not said.correct:
+                self.outcome.penalty += NEW_THOUGH_THERE
+        if said.on:
+            inside = self._matching(said.mask, self.outcome.items)
+            if inside and said.described and said.count is None and not said.article:
+                self._become(said, inside[-1:], None)
+                return
+        if said.instead or self._old:
+            self._replace(said, things)
+            return
+        if said.correct and self.outcome.items:
+            self._in_place_of(said)
+            return
+        if said.correct and said.meant and self._known_there() and not there:
+            self._take_over(said, self._known_there()[-1:])
+            return
+        if self._announces(said):
+            return
+        item = self._new(said)
+        if said.count is not None and said.count > 1:
+            self._announce(item, said, following)
+        self.outcome.items.append(item)
+        self._spoken = item
+
+    def _known_there(self) -> list[Item]:
+        return [item for item in self._known if item.gone < (item.quantity or 1)]
+
+    def _new(self, said: Said) -> Item:
+        """Make a thing of what was said."""
+        names, rest = self._names(said)
+        quantity = None if said.few else said.count if said.count is not None else 1
+        item = Item(words=said.words, names=names, quantity=quantity)
+        item.counted = said.count is not None or said.article
+        item.spoken = said.place
+        self._give(item, said, options=rest)
+        for part in said.parts:
+            count = part.count or 1
+            for _ in range(min(count, 12)):
+                chosen = Item(words=part.words, names=self._index.names(part.mask))
+                self._narrow_part(item, chosen)
+                self._give(chosen, part)
+                item.parts.append(chosen)
+        return item
+
+    def _narrow_part(self, item: Item, part: Item) -> None:
+        combo = self._kitchen.combo(item.name)
+        if combo is None:
+            return
+        allowed = {name for one in combo.parts for name in one.dishes}
+        names = tuple(name for name in part.names if name in allowed)
+        if names:
+            part.names = names
+
+    def _names(self, said: Said) -> tuple[tuple[str, ...], list[Option]]:
+        """Find which dishes may be meant, narrowed by how they are to be."""
+        mask, options = said.mask, said.options
+        if mask & (mask - 1):
+            for option in options:
+                if option.no:
+                    narrowed = mask & option.entity.own or mask
+                else:
+                    narrowed = mask & option.entity.mask or mask
+                mask = narrowed
+            if said.size is not None:
+                mask = mask & said.size.mask or mask
+        return self._index.names(mask), options
+
+    def _give(self, item: Item, said: Said, *, options: Sequence[Option] | None = None) -> None:
+        """Give a thing a size, changes and notes."""
+        if said.size is not None:
+            item.size = said.size.words
+        if said.only and said.options:
+            kept = {option.entity for option in said.options}
+            for name in self._kitchen.contents(item.name):
+                if not any(set(stems(entity.words)) & set(stems(name)) for entity in kept):
+                    item.changes.append(f"no {name}")
+        for option in said.options if options is None else options:
+            item.changes.append(option.words)
+        if said.bare:
+            item.changes.extend(f"no {name}" for name in self._kitchen.contents(item.name))
+        item.notes.extend(note for note in said.notes if note not in item.notes)
+
+    def _announce(self, item: Item, said: Said, following: Sequence[Said]) -> None:
+        """Remember "three large pizzas" when what follows says which."""
+        total = 0
+        for one in following:
+            if one.verb not in ("", "add") or one.correct:
+                break
+            if one.head is not None and one.mask & said.mask and not one.mask & ~said.mask:
+                total += one.number or 1
+            elif one.head is None and one.described and len(item.names) > 1:
+                total += one.number or 1
+            else:
+                break
+            if total == said.count:
+                self._announced = [item]
+                self.outcome.penalty -= 0.6
+                return
+
+    def _announces(self, said: Said) -> bool:
+        """Put what is named in the place of what was only announced."""
+        base = self._announced[0] if self._announced else None
+        if base is None or not self._index_mask(base) & said.mask:
+            self._announced = []
+            return False
+        item = self._new(said)
+        item.size = item.size or base.size
+        item.changes[:0] = [one for one in base.changes if one not in item.changes]
+        self._announced.append(item)
+        self._put_announced(base, item)
+        return True
+
+    def _put_announced(self, base: Item, item: Item) -> None:
+        if base in self.outcome.items:
+            self.outcome.items.remove(base)
+        self.outcome.items.append(item)
+        self._spoken = item
+        if sum(one.quantity or 1 for one in self._announced[1:]) >= (base.quantity or 1):
+            self._announced = []
+
+    def _index_mask(self, item: Item) -> int:
+        mask = 0
+        for name in item.names:
+            mask |= self._index.bit(name)
+        return mask
+
+    def _in_place_of(self, said: Said) -> None:
+        """Take back what was said last in this line: "a cola, sorry, a cappuccino"."""
+        last = self.outcome.items[-1]
+        item = self._new(said)
+        if said.count is None and not said.article:
+            item.quantity = last.quantity
+            if item.size is None and last.size and self._kitchen.size(item.name, last.size):
+                item.size = last.size
+        if item.names == last.names and not said.described:
+            last.quantity = item.quantity
+            self._spoken = last
+            return
+        self.outcome.items[-1] = item
+        self._spoken = item
+
+    def _set_right(self, said: Said, there: Sequence[Item]) -> bool:
+        """Make a line what the guest meant: "no, I wanted two tiramisus", "I said the large one"."""
+        if len(there) != 1:
+            return False
+        item = there[0]
+        if said.count is not None:
+            item.quantity = said.count
+        self._give(item, said)
+        self._touch(item)
+        return True
+
+    def _take_over(self, said: Said, items: Sequence[Item]) -> None:
+        for item in items:
+            self._turn(item, said)
+
+    # -- one instead of another ----------------------------------------------------------------------------------
+
+    def _instead_of(self, said: Said) -> None:
+        """Note what is to go: "a caprese instead of the margherita"."""
+        targets = self._targets(said)
+        if not targets and said.options and self._last_new(said.options):
+            return
+        if not targets:
+            if said.head is not None and not self._known_there():
+                return  # it was never ordered: nothing is to go
+            self.outcome.penalty += NOT_THERE
+            if said.head is not None:
+                self._not_found(said)
+            return
+        targets = targets[-1:]
+        new = [item for item in self.outcome.items if item not in targets]
+        if new and said.place > 0 and new[-1].spoken < said.place:
+            self._swap_in(new[-1], targets[0])
+        else:
+            self._old = list(targets)
+
+    def _last_new(self, options: Sequence[Option]) -> bool:
+        """Leave off "instead of" something a thing has: "ranch instead of blue cheese"."""
+        item = self.outcome.items[-1] if self.outcome.items else self._last()
+        if item is None:
+            return False
+        for option in options:
+            if self._has(item, option.entity.words):
+                if not self._chosen_instead(item, option):
+                    item.changes.append(f"no {option.entity.words}")
+                self._touch(item)
+        return True
+
+    def _chosen_instead(self, item: Item, option: Option) -> bool:
+        """Whether another choice takes the place of this one by itself."""
+        return any(
+            self._kitchen.excludes(item.name, option.entity.words, change)
+            for change in item.changes
+            if not change.startswith("no ")
+        )
+
+    def _swap_in(self, new: Item, old: Item) -> None:
+        """Make a line another dish, and drop the new thing that said which."""
+        self.outcome.items.remove(new)
+        if old.line is None:
+            if old in self.outcome.items:
+                self.outcome.items[self.outcome.items.index(old)] = new
+            return
+        old.words, old.names, old.near = new.words, new.names, new.near
+        old.size = new.size
+        old.changes, old.parts, old.yielding = list(new.changes), new.parts, 0
+        if new.counted and (new.quantity or 1) > 1:
+            old.quantity = new.quantity
+        self._touch(old)
+
+    def _replace(self, said: Said, things: Sequence[Item]) -> None:
+        item = self._new(said)
+        old = self._old[:1] or ([self._removed] if self._removed is not None else [])
+        self._old, self._removed = [], None
+        if not old and said.instead:
+            same = [
+                one for one in self._known_there()
+                if one.name and item.name and self._section(one.name) == self._section(item.name)
+            ]
+            old = same[-1:] or self._known_there()[-1:]
+            if not old and self.outcome.items:
+                old = self.outcome.items[-1:]
+        if not old:
+            self.outcome.items.append(item)
+            self._spoken = item
+            return
+        old[0].gone = 0
+        self.outcome.items.append(item)
+        self._swap_in(item, old[0])
+        if old[0].line is None and old[0] not in self.outcome.items and item not in self.outcome.items:
+            self.outcome.items.append(item)
+
+    def _section(self, name: str) -> str:
+        dish = self._kitchen.dish(name)
+        return dish.section if dish is not None else ""
+
+    # -- taking off ----------------------------------------------------------------------------------------------
+
+    def _remove(self, said: Said) -> None:
+        if said.head is None and not said.ref and said.options:
+            self._leave_off(said)
+            return
+        if said.on and said.options:
+            for option in said.options:
+                option.no = True
+            self._change(said)
+            return
+        if said.ref in ("whole", "all") and said.head is None and not said.options and self._things:
+            for item in list(self._things):
+                self._take_off(item, None)
+            return
+        targets = self._targets(said)
+        if not targets:
+            self.outcome.penalty += NOT_THERE
+            if said.head is not None or said.ref:
+                self._not_found(said)
+            return
+        count = said.count if said.count is not None else 1 if said.article else None
+        if said.partial and count is None:
+            count = 1
+        if count is None and self._several(said, targets):
+            self._ask_which(said, targets, drop=True)
+            return
+        if count is not None and len(targets) > 1 and not said.partial and not said.ordinal:
+            sized = sum(item.quantity or 1 for item in targets)
+            if count < sized and len({item.name for item in targets}) >= 1:
+                self._ask_which(said, targets, drop=True, count=count)
+                return
+        if count is not None and len(targets) > 1:
+            if count < sum(item.quantity or 1 for item in targets):
+                self._ask_which(said, targets, drop=True, count=count)
+                return
+        for item in targets:
+            self._take_off(item, count)
+
+    def _take_off(self, item: Item, count: int | None) -> None:
+        total = item.quantity or 1
+        gone = total if count is None else min(total - item.gone, count)
+        if item.line is None:
+            item.quantity = total - gone
+            if not item.quantity and item in self.outcome.items:
+                self.outcome.items.remove(item)
+        else:
+            item.gone = min(total, item.gone + gone)
+            self._touch(item)
+        self._removed = item
+
+    def _leave_off(self, said: Said) -> None:
+        """Take something off the dishes that have it: "remove the onions"."""
+        done = False
+        candidates = [*reversed(self.outcome.items), *reversed(self._known_there())]
+        for option in said.options:
+            option.no = True
+            having = [item for item in candidates if self._has(item, option.entity.words)]
+            if not having:
+                continue
+            item = having[0]
+            item.changes.append(option.words)
+            self._touch(item)
+            done = True
+        if not done:
+            self.outcome.penalty += NOT_THERE
+            self._not_found(said)
+
+    def _has(self, item: Item, words: str) -> bool:
+        """Whether something is in a thing, or was chosen for it."""
+        if self._kitchen.has(item.name, words):
+            return True
+        if item.parts and any(self._has(part, words) for part in item.parts):
+            return True
+        said = set(stems(words))
+        return any(said <= set(stems(change)) and not change.startswith("no ") for change in item.changes)
+
+    # -- changing ------------------------------------------------------------------------------------------------
+
+    def _change(self, said: Said) -> None:
+        become = said.become if said.become is not None else said
+        if said.verb == "swap" and said.head is None and said.options and said.become is not None:
+            if said.become.options or said.become.head:
+                self._swap_option(said, said.become)
+                return
+        targets = self._targets(said)
+        if not targets:
+            self._changed_nothing(said, become)
+            return
+        if become is said and not said.described and said.count is None:
+            self.outcome.penalty += NO_EFFECT
+            return
+        count = said.count if become is not said or said.partial else None
+        if become is not said and said.article and not said.definite:
+            count = 1
+        if self._several(said, targets) and count is None:
+            if self._ask_which(said, targets):
+                return
+        if count is not None and len(targets) > 1:
+            fitting = [item for item in targets if (item.quantity or 1) >= count]
+            targets = fitting[-1:] or targets[-1:]
+        self._become(become, targets, count)
+
+    def _changed_nothing(self, said: Said, become: Said) -> None:
+        """Take a change of what is not there for an order, or say that it is not there."""
+        if become.head is not None and (said.ref or said.head is None) and not self._things:
+            self.outcome.penalty += NEW_THOUGH_THERE
+            self.outcome.items.append(self._new(become))
+            return
+        if said.head is not None and not said.definite and said.verb == "change":
+            # "Make one latte decaf", where there is none: it is ordered.
+            self.outcome.penalty += 1.0
+            item = self._new(replace(said, become=None))
+            if become is not said:
+                self._give(item, become)
+            self.outcome.items.append(item)
+            return
+        self.outcome.penalty += NOT_THERE
+        if become.head is None and self._waiting and self._fill(become):
+            self.outcome.penalty -= NOT_THERE
+            return
+        self._not_found(said)
+
+    def _become(self, become: Said, targets: Sequence[Item], count: int | None) -> None:
+        for item in targets:
+            target = self._portion(item, count)
+            if become.head is not None and not become.on and not self._matching(become.mask, [target]):
+                self._turn(target, become)
+            else:
+                self._reshape(target, become)
+
+    def _reshape(self, item: Item, become: Said) -> None:
+        if become.plain and not become.options and not become.size:
+            if item.changes:
+                item.changes = []
+            elif self._kitchen.size(item.name, "regular"):
+                item.size = "regular"
+        number = become.count if become.head is None else None
+        if number is not None and number != item.quantity:
+            if number == 0:
+                self._take_off(item, None)
+                return
+            item.quantity = number
+        self._give(item, become)
+        self._touch(item)
+
+    def _turn(self, item: Item, become: Said) -> None:
+        """Make a thing another dish."""
+        if self._matching(become.mask, [item]) and item.name and become.described:
+            self._reshape(item, replace(become, head=None))
+            return
+        combo = become.mask & self._index.combos
+        if combo and not become.mask & ~self._index.combos and item.name:
+            fitting = [
+                bit for bit, parts in self._index.parts.items()
+                if bit & combo and parts & self._index.bit(item.name)
+            ]
+            if fitting:
+                part = item.copy(1)
+                part.quantity = 1
+                become = replace(become, mask=sum(fitting))
+                fresh = self._new(become)
+                item.words, item.names = fresh.words, fresh.names
+                item.parts = [part, *fresh.parts]
+                item.changes, item.size, item.yielding = list(fresh.changes), None, 0
+                self._touch(item)
+                return
+        fresh = self._new(become)
+        name = fresh.name
+        item.words, item.names, item.near = fresh.words, fresh.names, ()
+        if fresh.size is not None:
+            item.size = fresh.size
+        elif item.size and (name is None or self._kitchen.size(name, item.size) is None):
+            item.size = None
+        item.changes = [one for one in item.changes if self._kitchen.fits(name, one)] + fresh.changes
+        item.parts = fresh.parts
+        if become.count is not None:
+            item.quantity = become.count
+        self._touch(item)
+
+    def _swap_option(self, said: Said, become: Said) -> None:
+        """Put one thing on a dish in the place of another: "swap the ham for mushrooms"."""
+        old = said.options[0].entity.words
+        candidates = [*reversed(self.outcome.items), *reversed(self._known_there())]
+        having = [item for item in candidates if self._has(item, old)]
+        if not having and become.options:
+            new = become.options[0].entity.words
+            having = [item for item in candidates if self._kitchen.answers(item.name, new)]
+        if not having or not become.options:
+            self.outcome.penalty += NOT_THERE
+            self._not_found(said)
+            return
+        item = having[0]
+        chosen = set(stems(old))
+        before = len(item.changes)
+        item.changes = [
+            one for one in item.changes if one.startswith("no ") or not chosen <= set(stems(one))
+        ]
+        if len(item.changes) == before and self._kitchen.has(item.name, old):
+            if not any(
+                self._kitchen.excludes(item.name, old, option.words) for option in become.options
+            ):
+                item.changes.append(f"no {old}")
+        self._give(item, become)
+        self._touch(item)
+
+    # -- pointing ------------------------------------------------------------------------------------------------
+
+    def _targets(self, said: Said) -> list[Item]:
+        """Find the things that are meant."""
+        things = self._things
+        if said.head is not None:
+            items = self._matching(said.mask, things)
+            if not items:
+                return []
+            if said.verb in ("remove", "change", "swap", "instead-of") and said.become is not None or said.verb in ("remove", "instead-of"):
+                items = self._described(said, items)
+        elif said.ref:
+            items = self._referred(said, things)
+        elif said.options:
+            items = self._made_with(things, said.options)
+            if not items and said.verb == "change":
+                last = self._last()
+                items = [last] if last is not None else []
+        else:
+            last = self._last()
+            items = [last] if last is not None else []
+        if said.ordinal is not None and items:
+            at = said.ordinal - 1 if said.ordinal > 0 else len(items) + said.ordinal
+            if len(items) == 1 and (items[0].quantity or 1) >= said.ordinal > 1:
+                said.partial, said.count = True, 1
+                return items
+            return items[at : at + 1] if 0 <= at < len(items) else []
+        return items
+
+    def _described(self, said: Said, items: list[Item]) -> list[Item]:
+        if said.options:
+            made = self._made_with(items, said.options)
+            items = made or items
+            if made:
+                said.options = [] if said.become is not None else said.options
+        if said.size is not None:
+            items = self._sized(items, said.size.words) or items
+        if said.plain:
+            items = [item for item in items if not item.changes] or items
+        return items
+
+    def _referred(self, said: Said, things: list[Item]) -> list[Item]:
+        described = things
+        telling = said.become is not None or said.verb in ("remove", "instead-of")
+        if telling and said.options:
+            described = self._made_with(things, said.options)
+            if described:
+                said.options = []
+            elif said.ref == "one":
+                return []
+            else:
+                described = things
+        if telling and said.size is not None:
+            described = self._sized(described, said.size.words) or described
+        if telling and said.plain:
+            plain = [item for item in described if not item.changes]
+            beside = [i for i in plain if any(o.changes and o.name == i.name for o in described)]
+            described = beside or plain or described
+        if said.ref in ("all", "whole", "neither"):
+            new = [item for item in self.outcome.items]
+            return new or described
+        if said.ref == "rest":
+            return [item for item in described if item is not self._spoken]
+        if said.ref == "other":
+            others = [item for item in described if item is not self._spoken]
+            return others if len(described) <= 2 else others
+        several = [item for item in described if (item.quantity or 1) > 1]
+        if said.ref in ("of-them", "them"):
+            if said.partial or said.count is not None:
+                return several[-1:] or described[-1:]
+            return several[-1:] if several and several[-1] is described[-1] else described
+        if said.ordinal is not None:
+            return described
+        if said.ref == "it" and self._removed is not None and said.verb == "change":
+            self._removed.gone = 0
+            return [self._removed]
+        if described is not things and described:
+            return described
+        if said.ref == "one" and said.count is not None:
+            return several[-1:] or described[-1:]
+        last = self._last()
+        return [last] if last is not None and last in described else described[-1:]
+
+    def _several(self, said: Said, targets: Sequence[Item]) -> bool:
+        """Whether only one of several lines is meant, and nobody said which."""
+        if len(targets) < 2 or said.ref in ("all", "whole", "them", "rest"):
+            return False
+        return not said.plural or said.count is not None
+
+    def _pointed(self, said: Said) -> None:
+        """Carry out what points at something and has no verb: "one of them without basil"."""
+        if said.ref in ("same", "again"):
+            self._again(said)
+            return
+        if said.ref in ("one", "ones"):
+            if self._made_one(said):
+                return
+            self._fragment(said)
+            return
+        if said.ref == "rest":
+            self._rest(said)
+            return
+        if said.ref == "other" and self.outcome.items and said.described:
+            self._split(self.outcome.items[-1], said, None)
+            return
+        if said.ref == "all" and self.outcome.items and said.described:
+            for item in self.outcome.items:
+                self._reshape(item, said)
+            return
+        if self._waiting and said.ref == "all" and said.described:
+            for item in self._waiting:
+                self._give(item, said)
+                self.outcome.settled.append(item)
+            return
+        if not said.described and said.count is None:
+            if said.ref in ("it", "them") and (said.more or not self._things):
+                self.outcome.penalty += LOOSE
+            elif said.ref in ("other", "one"):
+                self.outcome.loose.append(said)
+                self.outcome.penalty += 1.0
+            else:
+                self.outcome.penalty += 0.8
+            return
+        if self._waiting and self._fill(said):
+            return
+        targets = self._targets(said)
+        if said.correct and said.ref == "it" and said.count is not None and targets:
+            self._become(said, targets, None)
+            return
+        if not targets:
+            self.outcome.penalty += LOOSE
+            return
+        if said.ref in ("it", "them") and said.count is None:
+            able = [item for item in targets if self._able(item, said)]
+            targets = able or targets
+        self._become(replace(said, head=None), targets, said.count if said.partial else None)
+
+    def _made_one(self, said: Said) -> bool:
+        """Take "the tofu one with egg" as one that is there; a new one is a fragment."""
+        return False
+
+    def _part_of(self, said: Said) -> bool:
+        """Carry out "one of them without basil" on what is there."""
+        if said.ref == "of-them" or said.ref in ("them", "it"):
+            new = [item for item in self.outcome.items if (item.quantity or 1) > 1 or item.splits]
+            if new and said.described:
+                self._split(new[-1], said, said.count)
+                return True
+        targets = self._targets(said)
+        if said.head is not None:
+            new = [item for item in targets if item in self.outcome.items]
+            if new and said.described:
+                self._split(new[-1], said, said.count)
+                return True
+        if not targets or not said.described:
+            return False
+        fitting = [i for i in targets if (i.quantity or 1) >= (said.count or 1)]
+        if len(targets) > 1 and said.head is not None and not fitting:
+            return False
+        target = (fitting or targets)[-1]
+        self._become(replace(said, head=None, count=None), [target], said.count or 1)
+        return True
+
+    def _again(self, said: Said) -> None:
+        last = self._last()
+        if last is None:
+            if self._topic is not None:
+                self.outcome.items.append(
+                    Item(words=self._topic, names=(self._topic,), quantity=said.count or 1)
+                )
+                return
+            self.outcome.penalty += LOOSE
+            return
+        item = last.copy(said.count or 1)
+        item.spoken, item.copied, item.yielding = said.place, True, len(item.changes)
+        self._give(item, said)
+        self.outcome.items.append(item)
+        self._spoken = item
+
+    def _rest(self, said: Said) -> None:
+        item = self.outcome.items[-1] if self.outcome.items else None
+        if item is not None and item.splits:
+            if said.described and not said.plain:
+                self._split(item, said, None)
+            return
+        others = [one for one in self._things if one is not self._spoken]
+        if not others:
+            self.outcome.penalty += LOOSE
+            return
+        self._become(said, others, None)
+
+    # -- what belongs to something -------------------------------------------------------------------------------
+
+    def _fragment(self, said: Said) -> None:
+        """Give a size, a number or changes to what they belong to."""
+        if said.instead and self._old and said.options:
+            said.instead = False
+        if said.more and not said.described:
+            self._again(said)
+            return
+        if said.more:
+            self._again(said)
+            return
+        item = self.outcome.items[-1] if self.outcome.items else None
+        if self._announced and said.options:
+            base = self._announced[0]
+            fresh = base.copy(said.count or 1)
+            fresh.names, fresh.words, fresh.source = base.names, base.words, None
+            fresh.spoken = said.place
+            self._give(fresh, said)
+            names, _ = self._names(replace(said, mask=self._index_mask(base), head=None))
+            fresh.names = names
+            self._announced.append(fresh)
+            self._put_announced(base, fresh)
+            return
+        if item is not None and self._belongs(item, said):
+            return
+        if self._waiting and self._fill(said):
+            return
+        if item is None and self._on_order(said):
+            return
+        if item is None or said.options:
+            if self._headless(said):
+                return
+        if said.count is not None and not said.described and self._topic and not self._known_there():
+            self.outcome.items.append(
+                Item(words=self._topic, names=(self._topic,), quantity=said.count)
+            )
+            return
+        self.outcome.penalty += LOOSE
+        self.outcome.loose.append(said)
+
+    def _belongs(self, item: Item, said: Said) -> bool:
+        """Give something to the thing that was ordered just before in the same line."""
+        if not said.described:
+            if said.count is None:
+                return True
+            if said.count == item.quantity or not item.counted or said.correct or said.ref != "one":
+                item.quantity = said.count
+                return True
+            return False
+        number = said.count if said.count is not None else 1 if said.ref == "one" or said.article else None
+        several = (item.quantity or 1) > 1 or bool(item.splits)
+        left = (item.quantity or 1) - sum(split.count or 0 for split in item.splits)
+        if number is not None and several and number <= left:
+            if not self._able(item, said):
+                return False
+            self._split(item, said, number)
+            return True
+        if not self._able(item, said):
+            for earlier in reversed(self.outcome.items[:-1]):
+                if said.ref != "one" and number is None and self._able(earlier, said):
+                    self._reshape(earlier, said)
+                    return True
+            return False
+        clash = said.size is not None and item.size is not None
+        if number is not None or clash:
+            if said.count is not None or said.ref == "one" or clash or item.size or item.changes:
+                fresh = Item(words=item.words, names=item.names, quantity=number or 1)
+                fresh.counted, fresh.spoken = True, said.place
+                self._give(fresh, said)
+                self.outcome.items.append(fresh)
+                self._spoken = fresh
+                return True
+        self._reshape(item, said)
+        return True
+
+    def _split(self, item: Item, said: Said, count: int | None) -> None:
+        split = Split(count)
+        if said.size is not None:
+            split.size = said.size.words
+        probe = Item(words=item.words, names=item.names)
+        self._give(probe, said)
+        split.changes.extend(probe.changes)
+        split.notes.extend(said.notes)
+        item.splits.append(split)
+
+    def _able(self, item: Item, said: Said) -> bool:
+        """Whether all that is said can be said of a thing."""
+        mask = self._index_mask(item)
+        for part in item.parts:
+            mask |= self._index_mask(part)
+        if said.size is not None and not mask & said.size.mask:
+            return False
+        for option in said.options:
+            if option.no:
+                if not self._has(item, option.entity.words) and not mask & option.entity.own:
+                    return False
+            elif not mask & option.entity.mask:
+                return False
+        return True
+
+    def _on_order(self, said: Said) -> bool:
+        """Give something to a line of the order."""
+        things = self._known_there()
+        if not things:
+            return False
+        if not said.described:
+            if said.count is None:
+                return False
+            last = self._last()
+            assert last is not None
+            last.quantity = said.count
+            self._touch(last)
+            return True
+        able = [item for item in things if self._able(item, said)]
+        if not able:
+            return False
+        item = self._spoken if self._spoken in able else able[-1]
+        assert item is not None
+        number = said.count if said.count is not None else 1 if said.ref == "one" else None
+        if number is not None and (item.quantity or 1) <= number and said.ref == "one":
+            fresh = Item(words=item.words, names=item.names, quantity=number, spoken=said.place)
+            self._give(fresh, said)
+            self.outcome.items.append(fresh)
+            return True
+        if said.size is not None and said.article and not said.options and item.size:
+            fresh = Item(words=item.words, names=item.names, quantity=1, spoken=said.place)
+            self._give(fresh, said)
+            self.outcome.items.append(fresh)
+            return True
+        self._become(replace(said, head=None, count=None), [item], number)
+        return True
+
+    def _headless(self, said: Said) -> bool:
+        """Find the dish that only one can be: "a gluten free one with ham"."""
+        wanted = [option for option in said.options if not option.no]
+        if not wanted and said.size is None:
+            return False
+        mask = self._index.all & ~self._index.combos
+        for option in wanted:
+            mask &= option.entity.mask
+        if said.size is not None:
+            mask &= said.size.mask
+        names = self._index.names(mask)
+        if not names or len(names) > _FEW or not wanted:
+            return False
+        item = Item(
+            words=" ".join(option.entity.words for option in wanted),
+            names=names,
+            quantity=said.count or 1,
+            spoken=said.place,
+        )
+        item.counted = said.count is not None
+        self._give(item, said)
+        self.outcome.items.append(item)
+        self._spoken = item
+        self.outcome.penalty += 0.5 if len(names) == 1 else 1.0
+        return True
+
+    # -- what waited for an answer -----------------------------------------------------------------------------
+
+    def _answers(self, said: Said) -> bool:
+        """Take a dish as the answer to which one was meant."""
+        for item in self._waiting:
+            if item in self.outcome.settled:
+                continue
+            combo = self._kitchen.combo(item.name)
+            if combo is not None:
+                taken = [part.name or "" for part in item.parts]
+                room = [n for n in self._index.names(said.mask) if self._kitchen.room_for(combo, taken, n)]
+                if room and len(room) == len(self._index.names(said.mask)) or len(room) == 1:
+                    for _ in range(said.number or 1):
+                        part = Item(words=said.words, names=tuple(room))
+                        self._give(part, said)
+                        item.parts.append(part)
+                    self._settle(item, said.place)
+                    self._waiting.insert(0, self._waiting.pop(self._waiting.index(item)))
+                    return True
+            if len(item.names) < 2:
+                continue
+            named = [name for name in item.names if self._index.bit(name) & said.mask]
+            if len(named) == 1:
+                item.names, item.words, item.near = (named[0],), said.words, ()
+                if said.count is not None:
+                    item.quantity = said.count
+                self._give(item, said)
+                self._settle(item, said.place)
+                return True
+        return False
+
+    def _fill(self, said: Said) -> bool:
+        """Give what was said to a thing that waits for it."""
+        for item in self._waiting:
+            if item.quantity is None and said.count is not None:
+                item.quantity = said.count
+                self._give(item, said)
+                self._settle(item, said.place)
+                return True
+        open_ones = [item for item in self._waiting if item not in self.outcome.settled]
+        for item in [*open_ones, *(one for one in self._waiting if one not in open_ones)]:
+            if not said.described or not self._able(item, said):
+                continue
+            number = said.count if said.count is not None else 1 if said.ref == "one" else None
+            left = (item.quantity or 1) - sum(split.count or 0 for split in item.splits)
+            if number is not None and (item.quantity or 1) > 1 and number <= left:
+                self._split(item, said, number)
+            else:
+                self._give(item, said)
+                if said.count is not None:
+                    item.quantity = said.count
+            if len(item.names) > 1:
+                names, _ = self._names(replace(said, mask=self._index_mask(item)))
+                item.names = names
+            self._settle(item, said.place)
+            return True
+        return False
+
+    def _settle(self, item: Item, place: int) -> None:
+        if item not in self.outcome.settled:
+            self.outcome.settled.append(item)
+            self.outcome.penalty -= 0.5
+        self._spoken = item
+
+    # -- questions ---------------------------------------------------------------------------------------------
+
+    def _not_found(self, said: Said) -> None:
+        words = said.words or " ".join(option.entity.words for option in said.options)
+        self.outcome.questions.append(Question("not_found", {"words": words or "that"}))
+
+    def _ask_which(
+        self, said: Said, targets: Sequence[Item], *, drop: bool = False, count: int | None = None
+    ) -> bool:
+        lines = [item for item in targets if item.line is not None]
+        if not lines:
+            return False
+        self.outcome.penalty += WHICH
+        facts = {
+            "words": said.words,
+            "possible": [_shown(item) for item in lines],
+            "line_ids": [item.line.id for item in lines if item.line],
+            "said": said,
+            "drop": drop,
+            "count": count,
+        }
+        self.outcome.questions.append(Question("which_line", facts))
+        return True
+
+
+def _shown(item: Item) -> str:
+    parts = [str(item.quantity or 1), item.size or "", item.name or item.words]
+    said = " ".join(part for part in parts if part)
+    return f"{said} ({', '.join(item.changes)})" if item.changes else said

@@ -1,0 +1,246 @@
+"""Decides what a line orders: the readings of it, carried out on the order, and the best of them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from bella_vista.local.english import vocabulary
+from bella_vista.local.understanding.carrying import Carrying, Outcome
+from bella_vista.local.understanding.index import Index
+from bella_vista.local.understanding.items import Item
+from bella_vista.local.understanding.kitchen import Kitchen
+from bella_vista.local.understanding.lattice import Lattice, lattice
+from bella_vista.local.understanding.meaning import Draft, Question
+from bella_vista.local.understanding.reading import Passed, Said, items
+from bella_vista.local.understanding.search import Reading, Search
+from bella_vista.local.understanding.settling import Settling
+from bella_vista.local.understanding.parts import on_order
+from bella_vista.local.understanding.tokens import Token
+from state.menu import Menu
+
+READINGS, NEAR = 8, 3.0
+"""So many readings are carried out, as long as they are not much dearer than the best."""
+_ASKING = {
+    "choice_not_possible": 1.2,
+    "not_on_menu": 1.0,
+    "ambiguous": 0.4,
+    "not_found": 0.5,
+    "over_limit": 0.5,
+    "sold_out": 0.2,
+    "choice_missing": 0.15,
+    "which_line": 0.3,
+}
+
+
+@dataclass(slots=True)
+class Decided:
+    """What a line orders and changes.
+
+    Args:
+        drafts: The commands, each with the place it was said at.
+        questions: What has to be asked.
+        not_understood: The guest's words that are in no command and no question.
+        settled: Whether what waited for an answer got one.
+        items: The things that are new.
+        cost: What the reading cost, with how it fits the order.
+        said: The reading, item by item.
+        reading: The reading as the search found it.
+    """
+
+    drafts: list[tuple[int, Draft]] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
+    not_understood: list[str] = field(default_factory=list)
+    settled: bool = False
+    items: list[Item] = field(default_factory=list)
+    cost: float = 0.0
+    said: list[Said] = field(default_factory=list)
+    reading: Reading | None = None
+
+    @property
+    def order(self) -> Any:
+        """What tells this outcome from others."""
+        drafts = sorted(repr((draft.op, sorted(draft.fields.items(), key=str))) for _, draft in self.drafts)
+        return tuple(drafts), tuple((q.code, str(q.facts.get("words"))) for q in self.questions)
+
+
+class Deciding:
+    """Understands what guests of one house order.
+
+    Args:
+        menu: The menu.
+        kitchen: What it makes of things.
+    """
+
+    def __init__(self, menu: Menu, kitchen: Kitchen) -> None:
+        self.index = Index(menu)
+        self._kitchen = kitchen
+        self._search = Search(self.index)
+        self._settling = Settling(menu, kitchen)
+
+    def decide(
+        self,
+        tokens: Sequence[Token],
+        known: Sequence[Item] = (),
+        waiting: Sequence[Item] = (),
+        *,
+        topic: str | None = None,
+        beam: int | None = None,
+    ) -> tuple[Decided, list[Decided]]:
+        """Return what a line means, and all readings that were weighed, the best first."""
+        words = lattice(tokens, self.index)
+        there = bool(known or waiting)
+        more = {} if beam is None else {"beam": beam}
+        found = self._search.readings(words, known=there, most=READINGS, **more)
+        weighed: list[Decided] = []
+        seen: set[Any] = set()
+        for reading in found:
+            if weighed and reading.cost > found[0].cost + NEAR:
+                break
+            decided = self._weigh(reading, words, known, waiting, topic)
+            if decided.order in seen:
+                continue
+            seen.add(decided.order)
+            weighed.append(decided)
+        weighed.sort(key=lambda one: one.cost)
+        if not weighed:
+            return Decided(), []
+        return weighed[0], weighed
+
+    def _weigh(
+        self,
+        reading: Reading,
+        words: Lattice,
+        known: Sequence[Item],
+        waiting: Sequence[Item],
+        topic: str | None,
+    ) -> Decided:
+        said, passed = items(reading)
+        lines = [_copied(item) for item in known]
+        open_ones = [_copied(item) for item in waiting]
+        outcome = Carrying(self.index, self._kitchen, lines, open_ones, topic).carry(said)
+        decided = self._settled(outcome, open_ones)
+        decided.said, decided.reading = said, reading
+        decided.cost = reading.cost + outcome.penalty
+        for question in decided.questions:
+            decided.cost += _ASKING.get(question.code, 0.0)
+        self._account(decided, reading, words, passed)
+        return decided
+
+    def _settled(self, outcome: Outcome, waiting: Sequence[Item]) -> Decided:
+        decided = Decided(settled=bool(outcome.settled))
+        new = list(outcome.items)
+        if outcome.settled:
+            new[:0] = [item for item in waiting if item.line is None]
+            outcome.touched.extend(
+                item for item in waiting if item.line is not None and item not in outcome.touched
+            )
+        for item in new:
+            made, asked = self._settling.settle(item)
+            if asked and item.source is not None and item.source is not item:
+                asked = [self._undone(item, item.source, one) for one in asked]
+            decided.drafts.extend((item.spoken, draft) for draft in made)
+            decided.questions.extend(asked)
+        for item in outcome.touched:
+            made, asked = self._changed(item)
+            decided.drafts[:0] = [(item.spoken, draft) for draft in made]
+            decided.questions.extend(asked)
+        decided.questions.extend(outcome.questions)
+        decided.items = new
+        return decided
+
+    def _undone(self, item: Item, source: Item, question: Question) -> Question:
+        """Leave a line as it is while some pieces of it cannot be made different yet."""
+        pieces = item.quantity or 1
+        source.quantity = (source.quantity or 0) + pieces
+        line = {"source": source.line.id, "pieces": pieces} if source.line else {}
+        return replace(question, facts={**question.facts, **line})
+
+    def _changed(self, item: Item) -> tuple[list[Draft], list[Question]]:
+        """Return the commands that make a line of the order what it is to be."""
+        line = item.line
+        if line is None:
+            return [], []
+        total = line.quantity
+        if item.gone:
+            fields: dict[str, Any] = {"line_id": line.id}
+            if item.gone < total:
+                fields["quantity"] = item.gone
+            return [Draft("remove_item", fields)], []
+        drafts, questions = self._settling.settle(item)
+        if questions:
+            return [], questions
+        given = dict(drafts[0].fields) if drafts else {}
+        changed: dict[str, Any] = {"line_id": line.id}
+        if given.get("name") != line.name:
+            changed["name"] = given.get("name")
+        if item.size is not None and given.get("size") != line.size:
+            changed["size"] = given.get("size")
+        if given.get("quantity") != line.quantity:
+            changed["quantity"] = given.get("quantity")
+        kept = [one for one in line.modifications if self._kitchen.fits(item.name, one)]
+        had = self._kitchen.canonical(item.name or "", item.size, kept)
+        if tuple(given.get("modifications", ())) != tuple(had):
+            changed["modifications"] = list(given.get("modifications", ()))
+        parts = given.get("parts")
+        before = self._settling.settle(on_order(line, self._kitchen))[0]
+        if parts and not (before and before[0].fields.get("parts") == parts):
+            changed["parts"] = parts
+        if given.get("note"):
+            changed["note"] = given["note"]
+        return ([Draft("change_item", changed)] if len(changed) > 1 else []), []
+
+    # -- accounting for every word ---------------------------------------------------------------------------
+
+    def _account(
+        self, decided: Decided, reading: Reading, words: Lattice, passed: Sequence[Passed]
+    ) -> None:
+        """Ask about words that were passed over, or say that they were not understood."""
+        named = _named(reading)
+        for run in _runs(passed):
+            first, last = run[0].place, run[-1].place
+            told = " ".join(words.tokens[at].word for at in range(first, last + 1))
+            kinds = {one.kind for one in run}
+            if not kinds & {"name", "part", "number", "no", "word", "food"}:
+                continue
+            beside = first - 1 in named or last + 1 in named
+            variant = any(words.tokens[at].word in vocabulary.VARIANTS for at in range(first, last + 1))
+            if kinds <= {"word", "common"} and beside and not variant:
+                decided.not_understood.append(told)
+            elif kinds & {"food", "name", "part"} or variant:
+                decided.questions.append(Question("not_on_menu", {"words": told, "near": []}))
+            else:
+                decided.not_understood.append(told)
+
+
+def _named(reading: Reading) -> set[int]:
+    """Return the places whose words are in the reading as names."""
+    places: set[int] = set()
+    for act in reading.acts:
+        if act.edge is not None and act.edge.entity is not None:
+            places.update(range(act.first, act.edge.end))
+    return places
+
+
+def _runs(passed: Sequence[Passed]) -> Iterator[list[Passed]]:
+    run: list[Passed] = []
+    for one in passed:
+        if one.kind == "small":
+            continue
+        if run and one.place != run[-1].place + 1:
+            yield run
+            run = []
+        run.append(one)
+    if run:
+        yield run
+
+
+def _copied(item: Item) -> Item:
+    fresh = replace(
+        item,
+        changes=list(item.changes),
+        unknown=list(item.unknown),
+        parts=[replace(part, changes=list(part.changes)) for part in item.parts],
+        splits=list(item.splits),
+        notes=list(item.notes),
+    )
+    return fresh

@@ -1,0 +1,227 @@
+"""What each word of a line can mean: names of the menu, numbers, and phrases that do something."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bella_vista.local.english import vocabulary
+from bella_vista.local.understanding.grammar import FILLER_ON_NAME, PASSED
+from bella_vista.local.understanding.index import Entity, Index
+from bella_vista.local.understanding.phrases import phrases, small_words
+from bella_vista.local.understanding.tokens import Token, number_at
+from state.menu.words import stem
+
+_SMALL = {"it": 0.05, "filler": 0.02, "add": 0.0, "the": 0.0, "a": 0.0}
+_NAMED = ("dish", "option", "size", "group")
+_LONGEST_GAP = 3
+
+
+@dataclass(slots=True, eq=False)
+class Edge:
+    """One thing that the words from a place on may mean.
+
+    Args:
+        does: The class of word that the grammar knows.
+        end: The place after its last word.
+        cost: What it costs to think so.
+        entity: What it names on the menu.
+        value: The number, amount or half it is.
+        words: The words.
+        whole: Whether a whole name was said.
+        plural: Whether the last word is of several.
+        code: What tells it from edges that do something else.
+    """
+
+    does: str
+    end: int
+    cost: float
+    entity: Entity | None = None
+    value: str | int = ""
+    words: str = ""
+    whole: bool = True
+    plural: bool = False
+    code: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """What it costs to pass over a word, and why."""
+
+    cost: float
+    kind: str
+
+
+@dataclass(slots=True)
+class Lattice:
+    """All edges by the place they begin at."""
+
+    tokens: tuple[Token, ...]
+    edges: list[list[Edge]]
+    passed: list[Passed]
+
+
+def lattice(tokens: Sequence[Token], index: Index) -> Lattice:
+    """Build the lattice of a line."""
+    tokens = tuple(tokens)
+    stems = [_stem(token) for token in tokens]
+    edges: list[list[Edge]] = [[] for _ in tokens]
+    for first, token in enumerate(tokens):
+        if token.stop:
+            edges[first].append(
+                Edge("stop" if token.breaks else "comma", first + 1, 0.0, words=token.word)
+            )
+            continue
+        _names(edges[first], tokens, stems, first, index, 0.0, first)
+    _slips(edges, tokens, stems, index)
+    _joined(edges, tokens, stems, index)
+    passed: list[Passed] = []
+    for first, token in enumerate(tokens):
+        here = edges[first]
+        if not token.stop:
+            _numbers(here, tokens, first)
+            _phrases(here, tokens, first)
+        passed.append(_passing(token, here))
+    for here in edges:
+        for edge in here:
+            edge.code = hash((edge.does, edge.value, edge.entity.number if edge.entity else 0))
+    return Lattice(tokens, edges, passed)
+
+
+def _stem(token: Token) -> str:
+    return "" if token.stop else token.stem if not token.word.isdigit() else token.word
+
+
+def _names(
+    here: list[Edge],
+    tokens: Sequence[Token],
+    stems: Sequence[str],
+    first: int,
+    index: Index,
+    more: float,
+    covering: int,
+) -> None:
+    for length, meant in index.at(stems, first):
+        if first + length <= covering:
+            continue
+        kind = meant.entity.kind
+        here.append(
+            Edge(
+                "dish" if kind == "head" else kind,
+                first + length,
+                meant.cost + more,
+                meant.entity,
+                words=" ".join(token.word for token in tokens[first : first + length]),
+                whole=meant.whole and not more,
+                plural=_plural(tokens[first + length - 1].word, meant.entity.words),
+            )
+        )
+
+
+def _slips(
+    edges: list[list[Edge]], tokens: Sequence[Token], stems: list[str], index: Index
+) -> None:
+    small = small_words()
+    unknown: dict[int, tuple[tuple[str, float], ...]] = {}
+    for at, token in enumerate(tokens):
+        word = token.raw or token.word
+        own = stem(word)
+        if token.stop or index.knows(own) or word in small or vocabulary.is_common(word):
+            continue
+        unknown[at] = index.spellings(word)
+    if not unknown:
+        return
+    best = list(stems)
+    for at, near in unknown.items():
+        if near:
+            best[at] = near[0][0]
+    for at, near in unknown.items():
+        for other, cost in near:
+            spelt = list(best)
+            spelt[at] = other
+            for first in range(max(0, at - _LONGEST_GAP), at + 1):
+                if tokens[first].stop:
+                    continue
+                _names(edges[first], tokens, spelt, first, index, cost, at)
+            for phrase_words, phrase in phrases().get(_spelling(other), ()):
+                if len(phrase_words) == 1:
+                    edges[at].append(
+                        Edge(phrase.does, at + 1, 0.3 + cost, value=_value(phrase.does, phrase.value), words=phrase.words)
+                    )
+
+
+def _joined(
+    edges: list[list[Edge]], tokens: Sequence[Token], stems: Sequence[str], index: Index
+) -> None:
+    """Find names that were typed in two words: "cheese burger"."""
+    for at in range(len(tokens) - 1):
+        if tokens[at].stop or tokens[at + 1].stop or any(e.end == at + 2 and e.entity for e in edges[at]):
+            continue
+        whole = stem(tokens[at].word + tokens[at + 1].word)
+        if len(whole) >= 5 and index.knows(whole):
+            for _, meant in index.at([whole], 0):
+                kind = meant.entity.kind
+                edges[at].append(
+                    Edge("dish" if kind == "head" else kind, at + 2, meant.cost + 0.1, meant.entity, words=whole)
+                )
+
+
+def _spelling(word: str) -> str:
+    return _WHOLE.get(word, word)
+
+
+def _numbers(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
+    number = number_at(tokens, first)
+    if number is not None and not (number[1] == 1 and tokens[first].word == "zero"):
+        words = " ".join(token.word for token in tokens[first : first + number[1]])
+        here.append(Edge("number", first + number[1], 0.05, value=number[0], words=words))
+
+
+def _phrases(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
+    named = any(edge.does in _NAMED and edge.whole for edge in here)
+    for words, phrase in phrases().get(tokens[first].word, ()):
+        end = first + len(words)
+        if end > len(tokens) or any(
+            tokens[first + at].word != word for at, word in enumerate(words)
+        ):
+            continue
+        cost = _SMALL.get(phrase.does, 0.05) - 0.03 * (len(words) - 1)
+        if phrase.does == "filler" and named and len(words) == 1:
+            cost += FILLER_ON_NAME
+        here.append(
+            Edge(phrase.does, end, cost, value=_value(phrase.does, phrase.value), words=phrase.words)
+        )
+
+
+def _value(does: str, value: str) -> str | int:
+    return int(value) if does == "ordinal" else value
+
+
+def _passing(token: Token, here: Sequence[Edge]) -> Passed:
+    if token.stop:
+        return Passed(0.0, "stop")
+    kinds = {edge.does for edge in here}
+    if any(edge.does in _NAMED and edge.whole for edge in here):
+        kind = "name"
+    elif "number" in kinds and token.word not in ("one", "ones"):
+        kind = "number"
+    elif kinds & {"no", "remove", "amount"} and "filler" not in kinds:
+        kind = "no"
+    elif any(edge.does in _NAMED for edge in here):
+        kind = "part"
+    elif "filler" in kinds:
+        kind = "filler"
+    elif kinds:
+        kind = "small"
+    elif vocabulary.is_food(token.word):
+        kind = "food"
+    elif vocabulary.is_common(token.word) and token.word not in vocabulary.VARIANTS:
+        kind = "common"
+    else:
+        kind = "word"
+    return Passed(PASSED[kind], kind)
+
+
+def _plural(word: str, name: str) -> bool:
+    return word.endswith("s") and stem(word) != word and not name.casefold().endswith("s")
+
+
+_WHOLE = {stem(word): word for word in ("please", "change", "large", "instead", "without")}

@@ -1,0 +1,274 @@
+"""What a reading says, item by item: the acts of a search put together."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from bella_vista.local.understanding.index import Entity
+from bella_vista.local.understanding.search import Act, Reading
+
+
+@dataclass(slots=True)
+class Option:
+    """Something said of how a thing is to be.
+
+    Args:
+        entity: What it is.
+        no: Whether it is to be left off.
+        amount: ``extra``, ``light`` or a group's own word.
+        half: ``half`` or ``other half``.
+        count: How many of it.
+        side: Whether it is to lie beside.
+    """
+
+    entity: Entity
+    no: bool = False
+    amount: str = ""
+    half: str = ""
+    count: int = 1
+    side: bool = False
+
+    @property
+    def words(self) -> str:
+        """It in words that the menu understands."""
+        words = self.entity.words
+        if self.no:
+            words = f"no {words}"
+        else:
+            if self.count > 1:
+                words = f"{self.count} {words}"
+            if self.amount:
+                words = f"{self.amount} {words}"
+            if self.side:
+                words = f"{words} on the side"
+        return f"{self.half} {words}" if self.half else words
+
+
+@dataclass(slots=True)
+class Said:
+    """One item of a reading: what is wanted, or what a thing is called and what becomes of it.
+
+    Args:
+        verb: ``add``, ``remove``, ``change``, ``swap``, ``instead-of``, or nothing.
+        place: The place it begins at.
+        correct: Whether it takes something back that was said before.
+        meant: Whether the words say so without doubt: "I meant".
+        joint: The joint it begins after.
+        count: How many.
+        article: Whether "a" is all that was said of how many.
+        few: Whether a number that is none was said.
+        size: The size.
+        head: What it is, in the menu's names.
+        words: The guest's words for what it is.
+        mask: The dishes it may be.
+        ref: The word it points with: ``it``, ``them``, ``one``, ``all``, ``other``, ``rest``, ``same`` ...
+        ordinal: Which of several; negative from the end.
+        definite: Whether "the" was said.
+        partial: Whether so many OF something are meant.
+        more: Whether one more is wanted.
+        options: How it is to be.
+        parts: What was chosen of a combo.
+        become: What it is to become.
+        instead: Whether it comes in the place of something.
+        on: Whether what is said before the head is to be put on it.
+        off: Whether what is named is to go off.
+        denied: Whether the head itself is not wanted.
+        plural: Whether the head was said of several.
+    """
+
+    verb: str = ""
+    place: int = 0
+    correct: bool = False
+    meant: bool = False
+    joint: int = 0
+    count: int | None = None
+    article: bool = False
+    few: bool = False
+    size: Entity | None = None
+    head: Entity | None = None
+    words: str = ""
+    mask: int = 0
+    ref: str = ""
+    ordinal: int | None = None
+    definite: bool = False
+    partial: bool = False
+    more: bool = False
+    plain: bool = False
+    bare: bool = False
+    only: bool = False
+    each: bool = False
+    instead: bool = False
+    on: bool = False
+    off: bool = False
+    denied: bool = False
+    plural: bool = False
+    combo: Entity | None = None
+    options: list[Option] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    parts: list["Said"] = field(default_factory=list)
+    become: "Said | None" = None
+
+    @property
+    def described(self) -> bool:
+        """Whether anything is said of how it is to be."""
+        return bool(self.options or self.size or self.notes or self.plain or self.bare)
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing at all is said."""
+        return not (self.head or self.ref or self.described or self.count or self.more or self.ordinal)
+
+    @property
+    def number(self) -> int | None:
+        """How many, where "a" counts as one."""
+        return 1 if self.count is None and self.article else self.count
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """A word that a reading passes over."""
+
+    place: int
+    kind: str
+
+
+def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
+    """Put a reading's acts together: its items in order, and the words it passes over."""
+    said: list[Said] = []
+    passed: list[Passed] = []
+    now = to = Said()
+    meant = False
+    for act in reading.acts:
+        edge = act.edge
+        match act.does:
+            case "pass":
+                passed.append(Passed(act.first, str(act.value)))
+            case "begin":
+                verb, correct, joint = act.value
+                now = to = Said(verb, act.first, correct, correct and meant, joint)
+                said.append(now)
+            case "correct":
+                assert edge is not None
+                meant = bool(set(edge.words.split()) & _MEANT)
+            case "become" | "should":
+                if act.does == "should":
+                    now.verb = "change"
+                if now.become is None:
+                    now.become = to = Said(place=act.first)
+            case "instead":
+                if said:
+                    now.instead = True
+                else:
+                    now = to = Said(instead=True)
+            case _:
+                _apply(act, now, to)
+                if act.does == "part":
+                    to = now.parts[-1]
+                elif act.does == "combo":
+                    to = now
+    return [one for one in said], passed
+
+
+_MEANT = frozenset("mean meant said ordered asked wanted should".split())
+
+
+def _apply(act: Act, now: Said, to: Said) -> None:
+    edge = act.edge
+    match act.does:
+        case "count":
+            assert edge is not None
+            to.count, to.article = int(edge.value), False
+        case "one":
+            to.article = True
+        case "few":
+            to.few = True
+        case "the":
+            to.definite = True
+        case "of":
+            now.partial = True
+        case "ordinal":
+            assert edge is not None
+            to.ordinal = int(edge.value)
+        case "more":
+            to.more = True
+        case "head" | "narrow":
+            assert edge is not None and edge.entity is not None
+            if act.does == "narrow" and to.head is not None:
+                to.mask &= edge.entity.mask
+                to.words = f"{to.words} {edge.words}"
+            else:
+                to.head, to.mask, to.words = edge.entity, edge.entity.mask, edge.words
+            to.plural = edge.plural
+        case "combo":
+            assert edge is not None and edge.entity is not None
+            part = Said(head=now.head, mask=now.mask, words=now.words, size=None)
+            now.parts.append(part)
+            now.head, now.mask, now.words = edge.entity, edge.entity.mask, f"{now.words} {edge.words}"
+            now.combo = edge.entity
+        case "parts":
+            now.parts.append(Said(count=int(act.value)))
+        case "part":
+            assert edge is not None and edge.entity is not None
+            last = now.parts[-1] if now.parts else None
+            if last is not None and last.head is None:
+                last.head, last.mask, last.words = edge.entity, edge.entity.mask, edge.words
+            else:
+                now.parts.append(Said(head=edge.entity, mask=edge.entity.mask, words=edge.words))
+        case "ref":
+            to.ref = str(act.value)
+            if to.ref == "of-them":
+                now.partial = True
+        case "size":
+            assert edge is not None
+            to.size = edge.entity
+        case "option":
+            assert edge is not None and edge.entity is not None
+            to.options.append(_option(edge.entity, act.value))
+        case "half":
+            if to.options:
+                to.options[-1].half = str(act.value)
+        case "side":
+            if to.options:
+                to.options[-1].side = True
+        case "plain":
+            to.plain = True
+        case "bare":
+            to.bare = True
+        case "only":
+            to.only = True
+        case "each":
+            to.each = True
+        case "note":
+            assert edge is not None
+            to.notes.append(edge.words)
+        case "on":
+            now.on = now.head is None and not now.ref
+        case "off":
+            to.off = True
+        case "deny":
+            now.denied = True
+
+
+def _option(entity: Entity, pend: Sequence[tuple[str, str | int]]) -> Option:
+    option = Option(entity)
+    for kind, value in pend:
+        if kind == "no":
+            option.no = True
+        elif kind == "amount":
+            option.amount = str(value)
+        elif kind == "half":
+            option.half = str(value)
+        elif kind == "count":
+            option.count = int(value)
+    return option
+
+
+def shown(said: Sequence[Said]) -> Iterator[str]:
+    """Say what each item of a reading is, for whoever tunes a menu."""
+    for one in said:
+        words = [one.verb or "order", *([str(one.count)] if one.count else [])]
+        words += [one.size.words] if one.size else []
+        words += [one.head.words if one.head else one.ref]
+        words += [option.words for option in one.options]
+        if one.become is not None:
+            words += ["->", *shown([one.become])]
+        yield " ".join(word for word in words if word)

@@ -1,0 +1,562 @@
+"""The search for what a line means: a beam of readings, all kept alive to the end of the line."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import inf
+from operator import itemgetter
+from typing import Any
+
+from bella_vista.local.understanding.grammar import (
+    ALREADY,
+    BEAM,
+    FRAGMENT,
+    HEADLESS,
+    JOINTS,
+    KEPT_REMOVING,
+    MEANINGS,
+    MISFIT,
+    NOT_IN_IT,
+    STOPPED_REMOVING,
+    UNFOUND,
+    UNSIZED,
+    WINDOW,
+    rules,
+)
+from bella_vista.local.understanding.index import Index
+from bella_vista.local.understanding.lattice import Edge, Lattice
+
+(COST, PLACE, OP, VERB, HEAD, MASK, NUM, SIZE, PEND, JOINT, NEG, SAID, FLAGS, SIG, ACTS) = range(15)
+State = list[Any]
+
+_by_cost = itemgetter(COST)
+_JOINT = {name: at for at, name in enumerate(JOINTS)}
+_NOTHING, _AND, _WITH, _THE, _VERB, _COMMA, _STOP = (
+    _JOINT[name] for name in ("nothing", "and", "with", "the", "verb", "comma", "stop")
+)
+_CORRECT, _TIMES, _OR, _BUT = (_JOINT[name] for name in ("correct", "times", "or", "but"))
+DEFINITE, BECOMING, EARLIER, OPTIONED, WEAK, POINTED, PARTED, TURNED = (1 << at for at in range(8))
+"""Flags of a state; ``TURNED``: what a thing becomes has begun."""
+_CHANGING = ("change", "swap")
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """One step of a reading.
+
+    Args:
+        does: What is done.
+        edge: The words it rests on.
+        first: The place they begin at.
+        cost: What the step cost.
+        state: What was known after it: mask, verb and pending amounts.
+    """
+
+    does: str
+    edge: Edge | None
+    first: int
+    cost: float
+    value: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One reading of a whole line."""
+
+    cost: float
+    acts: tuple[Act, ...]
+
+
+class Search:
+    """Searches for the readings of a line on one menu.
+
+    Args:
+        index: The menu's names.
+    """
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._rules: dict[str, dict[str, tuple[Any, ...]]] = {}
+        for (place, sees), several in rules().items():
+            self._rules.setdefault(place, {})[sees] = tuple(
+                (
+                    _CONDITIONS[rule.condition] if rule.condition else None,
+                    tuple(getattr(self, f"_{name}") for name in rule.does),
+                    rule.then,
+                    rule.price,
+                )
+                for rule in several
+            )
+
+    def readings(self, words: Lattice, *, known: bool, beam: int = BEAM, most: int = 8) -> list[Reading]:
+        """Return the best readings, the cheapest first.
+
+        Args:
+            words: The lattice of the line.
+            known: Whether there is something on the order, or a question open, that may be meant.
+        """
+        size = len(words.tokens)
+        self._known = known
+        start: State = [0.0, "out", "", "", 0, self._index.all, 0, 0, (), _NOTHING, False, 0, 0, 0, None]
+        columns = [_Column() for _ in range(size + 1)]
+        columns[0].keep(start)
+        for place in range(size):
+            states = columns[place].best(beam)
+            columns[place] = columns[size]  # it is not looked at again
+            for state in states:
+                self._go_on(state, words, place, columns)
+        return self._finished(columns[size].best(beam), most)
+
+    def _go_on(self, state: State, words: Lattice, place: int, columns: "list[_Column]") -> None:
+        """Take a state over every edge that begins at a place, by every rule."""
+        cost, joint, found = state[COST], state[JOINT], self._rules[state[PLACE]]
+        for edge in words.edges[place]:
+            column = columns[edge.end]
+            price = cost + edge.cost
+            if edge.does == "filler":
+                if price < column.most:
+                    made = state.copy()
+                    made[COST] = price
+                    column.keep(made)
+                continue
+            for condition, does, then, prices in found.get(edge.does, ()):
+                whole = price + (prices if prices.__class__ is float else prices[joint])
+                if whole > column.most or (condition is not None and not condition(self, state, edge)):
+                    continue
+                made = state.copy()
+                made[PLACE] = then
+                for one in does:
+                    more = one(made, edge, place)
+                    if more is None:
+                        break
+                    whole += more
+                else:
+                    if whole > column.most:
+                        continue
+                    made[COST] = whole
+                    if edge.does not in _JOINING and edge.does not in _VERBS:
+                        made[JOINT] = _NOTHING
+                    column.keep(made)
+        passed = words.passed[place]
+        if passed.kind in ("stop", "filler") or cost + passed.cost > columns[place + 1].most:
+            return
+        made = state.copy()
+        made[COST] = cost + passed.cost
+        made[ACTS] = (Act("pass", None, place, passed.cost, passed.kind), state[ACTS])
+        made[SIG] = hash((state[SIG], "pass", place))
+        columns[place + 1].keep(made)
+
+    def _finished(self, states: Sequence[State], most: int) -> list[Reading]:
+        done: dict[int, State] = {}
+        for state in states:
+            made = list(state)
+            made[COST] += self._closing(made)
+            known = done.get(made[SIG])
+            if known is None or made[COST] < known[COST]:
+                done[made[SIG]] = made
+        best = sorted(done.values(), key=_by_cost)[:most]
+        return [Reading(state[COST], _acts(state[ACTS])) for state in best]
+
+    def _act(self, state: State, does: str, edge: Edge | None, place: int, value: Any = None) -> None:
+        code = edge.code if edge is not None else 0
+        state[SIG] = hash((state[SIG], does, code, value))
+        state[ACTS] = (Act(does, edge, place, 0.0, value), state[ACTS])
+
+    # -- what rules do -----------------------------------------------------------------------------------------
+
+    def _closing(self, state: State) -> float:
+        """Return what it costs to end the item that is open."""
+        cost = UNFOUND if state[PEND] else 0.0
+        if state[PLACE] == "before":
+            alone = not (self._known or state[FLAGS] & EARLIER)
+            cost += HEADLESS if alone else FRAGMENT
+            if state[SAID] == 0 and not state[NUM] and not state[SIZE]:
+                cost += 2.0
+        return cost
+
+    def _begin(self, state: State, edge: Edge, place: int) -> float | None:
+        began = state[FLAGS] & EARLIER or state[PLACE] != "out"
+        cost = 0.0
+        if self._open(state):
+            cost = self._closing_of(state)
+        verb = state[VERB]
+        if not verb and state[OP] == "remove" and self._open(state):
+            if state[JOINT] in (_AND, _COMMA, _OR, _NOTHING) and edge.does not in ("a", "number"):
+                verb, cost = "remove", cost + KEPT_REMOVING
+            elif state[JOINT] in (_AND, _COMMA):
+                cost += 0.2 if edge.does in ("a", "number") else STOPPED_REMOVING
+        correct = state[JOINT] == _CORRECT
+        self._act(state, "begin", edge, place, (verb, correct, state[JOINT]))
+        state[OP], state[VERB], state[HEAD], state[MASK] = verb, "", 0, self._index.all
+        state[NUM] = state[SIZE] = state[SAID] = 0
+        state[PEND], state[NEG] = (), False
+        state[FLAGS] = EARLIER if began or self._was_open else 0
+        return cost
+
+    def _open(self, state: State) -> bool:
+        self._was_open = bool(state[HEAD] or state[NUM] or state[SIZE] or state[SAID] or state[PEND])
+        return self._was_open
+
+    def _closing_of(self, state: State) -> float:
+        cost = UNFOUND if state[PEND] else 0.0
+        if not state[HEAD]:
+            alone = not (self._known or state[FLAGS] & EARLIER)
+            cost += HEADLESS if alone else FRAGMENT
+        return cost
+
+    def _count(self, state: State, edge: Edge, place: int) -> float:
+        state[NUM] = edge.value
+        self._act(state, "count", edge, place)
+        return 0.0
+
+    def _few(self, state: State, edge: Edge, place: int) -> float:
+        state[NUM] = -2
+        self._act(state, "few", edge, place)
+        return 0.0
+
+    def _one_of(self, state: State, edge: Edge, place: int) -> float:
+        state[NUM] = -1
+        self._act(state, "one", edge, place)
+        return 0.0
+
+    def _tally(self, state: State, edge: Edge, place: int) -> float | None:
+        if state[PEND] or (isinstance(edge.value, int) and edge.value > 20):
+            return None
+        state[PEND] = (("count", edge.value),)
+        return 0.0
+
+    def _definite(self, state: State, edge: Edge, place: int) -> float:
+        if not state[FLAGS] & DEFINITE:
+            state[FLAGS] |= DEFINITE
+            self._act(state, "the", None, place)
+        return 0.0
+
+    def _ordinal(self, state: State, edge: Edge, place: int) -> float:
+        state[FLAGS] |= POINTED | DEFINITE
+        self._act(state, "ordinal", edge, place)
+        state[SAID] += 1
+        return 0.0
+
+    def _more(self, state: State, edge: Edge, place: int) -> float:
+        state[NUM] = state[NUM] or -1
+        state[FLAGS] |= POINTED
+        self._act(state, "more", None, place)
+        return 0.0
+
+    def _of(self, state: State, edge: Edge, place: int) -> float:
+        state[FLAGS] |= DEFINITE
+        self._act(state, "of", None, place)
+        return 0.0
+
+    def _ref(self, state: State, edge: Edge, place: int) -> float:
+        state[HEAD] = -1
+        self._act(state, "ref", edge, place, edge.does)
+        if edge.does == "of-them":
+            state[FLAGS] |= POINTED
+        return 0.0 if not state[PEND] else UNFOUND
+
+    def _head(self, state: State, edge: Edge, place: int) -> float:
+        entity = edge.entity
+        assert entity is not None
+        state[HEAD] = entity.number
+        mask = state[MASK] & entity.mask
+        cost = 0.0
+        if not mask:
+            mask, cost = entity.mask, MISFIT
+        state[MASK] = mask
+        if state[PEND]:
+            cost += self._amount_of_head(state, place)
+        self._act(state, "head", edge, place)
+        return cost
+
+    def _amount_of_head(self, state: State, place: int) -> float:
+        """Take "extra" before a dish as one more of it, and half of it as it stands."""
+        pend, state[PEND] = state[PEND], ()
+        if pend == (("no", ""),):
+            state[OP] = "remove"
+            self._act(state, "deny", None, place)
+            return 0.8 if self._known else 3.0
+        if pend and pend[0][0] == "amount" and pend[0][1] == "extra":
+            self._act(state, "more", None, place)
+            return 1.0
+        return UNFOUND
+
+    def _narrow(self, state: State, edge: Edge, place: int) -> float:
+        assert edge.entity is not None
+        state[MASK] &= edge.entity.mask
+        state[HEAD] = edge.entity.number if state[HEAD] == -1 else state[HEAD]
+        self._act(state, "narrow", edge, place)
+        return 0.0
+
+    def _part(self, state: State, edge: Edge, place: int) -> float:
+        state[FLAGS] |= PARTED
+        state[SIZE] = 0
+        if state[PEND] and state[PEND][0][0] == "count":
+            self._act(state, "parts", None, place, state[PEND][0][1])
+            state[PEND] = ()
+        self._act(state, "part", edge, place)
+        return UNFOUND if state[PEND] else 0.0
+
+    def _combo(self, state: State, edge: Edge, place: int) -> float:
+        assert edge.entity is not None
+        state[MASK] = edge.entity.mask & self._index.combos
+        state[HEAD] = edge.entity.number
+        self._act(state, "combo", edge, place)
+        return 0.0
+
+    def _size(self, state: State, edge: Edge, place: int) -> float:
+        assert edge.entity is not None
+        entity = edge.entity
+        cost = 0.0
+        state[SIZE] = entity.number
+        if state[HEAD] > 0:
+            if state[MASK] & entity.mask:
+                state[MASK] &= entity.mask
+            else:
+                cost = UNSIZED if not state[FLAGS] & PARTED else 0.3
+        elif state[MASK] & entity.mask:
+            state[MASK] &= entity.mask
+        else:
+            cost = UNSIZED
+        self._act(state, "size", edge, place)
+        return cost
+
+    def _option(self, state: State, edge: Edge, place: int) -> float:
+        entity = edge.entity
+        assert entity is not None
+        pend = state[PEND]
+        denied = state[NEG] or pend[:1] == (("no", ""),)
+        cost = 0.0
+        if denied and not pend and state[JOINT] not in (_OR, _AND, _COMMA, _NOTHING, _THE):
+            return 9.0
+        fits = state[MASK] & entity.mask
+        if denied:
+            if state[HEAD] > 0 and not state[MASK] & entity.own:
+                cost = NOT_IN_IT if fits else MISFIT
+                if not pend:
+                    cost += 0.6
+            elif not pend:
+                cost = 0.05 if state[JOINT] == _OR else 0.15
+        elif not fits:
+            cost = MISFIT if state[HEAD] != -1 or not self._known else 0.6
+        else:
+            if state[HEAD] > 0 and not pend and not fits & ~entity.own:
+                cost = ALREADY
+            if not denied and (state[HEAD] == 0 or fits != state[MASK]):
+                state[MASK] = fits
+        tally = [value for kind, value in pend if kind == "count"]
+        if tally and tally[0] != 1 and not fits & entity.counted:
+            cost += 3.0
+        state[SAID] += 1
+        state[FLAGS] |= OPTIONED
+        self._act(state, "option", edge, place, (*pend, ("no", "")) if state[NEG] and not pend else pend)
+        state[NEG] = denied
+        state[PEND] = ()
+        return cost
+
+    def _drop(self, state: State, edge: Edge, place: int) -> float | None:
+        state[PEND] = (("no", ""),)
+        state[VERB] = ""
+        return self._option(state, edge, place)
+
+    def _pend(self, state: State, edge: Edge, place: int) -> float | None:
+        kind = {"halves": "half", "other-halves": "other half", "other-half": "other half"}.get(
+            edge.does, edge.does
+        )
+        if any(one[0] in ("amount", "no") for one in state[PEND]) and kind == "amount":
+            return None
+        state[PEND] = (*state[PEND], ("amount", edge.value) if kind == "amount" else ("half", kind))
+        state[NEG] = False
+        return 0.0
+
+    def _deny(self, state: State, edge: Edge, place: int) -> float | None:
+        if state[PEND]:
+            return None
+        state[PEND] = (("no", ""),)
+        return 0.0
+
+    def _halved(self, state: State, edge: Edge, place: int) -> float:
+        self._act(state, "half", None, place, "other half" if edge.does == "other-halves" else "half")
+        return 0.0
+
+    def _beside(self, state: State, edge: Edge, place: int) -> float:
+        self._act(state, "side", None, place)
+        return 0.0
+
+    def _only(self, state: State, edge: Edge, place: int) -> float:
+        self._act(state, "only", None, place)
+        return 0.0
+
+    def _plain(self, state: State, edge: Edge, place: int) -> float:
+        state[SAID] += 1
+        self._act(state, "plain", edge, place)
+        return 0.0
+
+    def _bare(self, state: State, edge: Edge, place: int) -> float:
+        self._act(state, "bare", edge, place)
+        return 0.0
+
+    def _note(self, state: State, edge: Edge, place: int) -> float:
+        state[SAID] += 1
+        self._act(state, "note", edge, place)
+        return 0.0
+
+    def _each(self, state: State, edge: Edge, place: int) -> float:
+        self._act(state, "each", None, place)
+        return 0.0
+
+    def _off(self, state: State, edge: Edge, place: int) -> float:
+        self._act(state, "off", None, place)
+        return 0.0
+
+    def _verb(self, state: State, edge: Edge, place: int) -> float:
+        state[VERB] = "" if edge.does == "add" else edge.does
+        if state[JOINT] != _CORRECT or edge.does != "add":
+            state[JOINT] = _VERB
+        state[NEG] = False
+        if edge.does == "add" and edge.words == "add":
+            state[VERB] = "add"
+        return 0.0
+
+    def _instead(self, state: State, edge: Edge, place: int) -> float:
+        self._act(state, "instead", None, place)
+        return 0.0
+
+    def _correct(self, state: State, edge: Edge, place: int) -> float:
+        state[JOINT] = _CORRECT
+        state[NEG] = False
+        self._act(state, "correct", edge, place)
+        return 0.0
+
+    def _should(self, state: State, edge: Edge, place: int) -> float:
+        state[OP] = "change"
+        if state[PLACE] == "after" and not state[HEAD]:
+            state[HEAD] = -1
+        self._act(state, "should", None, place)
+        return self._become(state, edge, place)
+
+    def _become(self, state: State, edge: Edge, place: int) -> float:
+        if not state[FLAGS] & TURNED:
+            self._act(state, "become", None, place)
+            state[FLAGS] |= TURNED
+            state[NUM] = state[SIZE] = 0
+            if state[HEAD] == -1:
+                state[MASK] = self._index.all
+        if edge.does == "dish":
+            state[MASK] = self._index.all
+        return 0.0
+
+    def _joint(self, state: State, edge: Edge, place: int) -> float:
+        joint = _JOINT[edge.does] if edge.does in _JOINT else _WITH
+        old = state[JOINT]
+        if old == _COMMA and joint in (_WITH, _BUT, _AND, _OR):
+            pass
+        elif old in (_WITH, _VERB, _CORRECT) and joint in (_THE, _COMMA):
+            joint = old
+        elif old in (_AND, _COMMA, _STOP, _BUT) and joint == _THE:
+            joint = old
+        elif old == _AND and joint == _COMMA:
+            joint = old
+        if edge.does == "the":
+            joint = old if old != _NOTHING else _THE
+        state[JOINT] = joint
+        if edge.does in ("with", "but", "stop"):
+            state[NEG] = False
+        if edge.does == "on":
+            self._act(state, "on", None, place)
+        return 0.0
+
+
+# -- conditions ------------------------------------------------------------------------------------------------
+
+
+def _becoming(search: Search, state: State, edge: Edge) -> bool:
+    """Whether a thing was named that is to change, so that what follows is what it becomes."""
+    return state[OP] in _CHANGING and state[HEAD] != 0
+
+
+def _refines(search: Search, state: State, edge: Edge) -> bool:
+    assert edge.entity is not None
+    return state[HEAD] != 0 and bool(state[MASK] & edge.entity.mask)
+
+
+def _part_of(search: Search, state: State, edge: Edge) -> bool:
+    assert edge.entity is not None
+    mask = state[MASK]
+    if not mask & search._index.combos or mask & edge.entity.mask:
+        return False
+    return any(mask & bit and parts & edge.entity.mask for bit, parts in search._index.parts.items())
+
+
+def _combo_of(search: Search, state: State, edge: Edge) -> bool:
+    assert edge.entity is not None
+    combos = edge.entity.mask & search._index.combos
+    if not combos or edge.entity.mask != combos or state[MASK] & combos:
+        return False
+    return any(combos & bit and parts & state[MASK] for bit, parts in search._index.parts.items())
+
+
+_CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
+    "uncounted": lambda _, s, e: s[NUM] <= 0,
+    "counted": lambda _, s, e: s[NUM] > 0,
+    "corrected": lambda _, s, e: s[JOINT] == _CORRECT,
+    "times": lambda _, s, e: s[JOINT] == _TIMES,
+    "optioned": lambda _, s, e: bool(s[FLAGS] & OPTIONED),
+    "joined": lambda _, s, e: s[JOINT] in (_WITH, _VERB, _JOINT["on"], _AND, _COMMA),
+    "unsized": lambda _, s, e: s[SIZE] == 0,
+    "pending": lambda _, s, e: bool(s[PEND]),
+    "told": lambda _, s, e: bool(s[NUM] or s[SIZE] or s[SAID] or s[FLAGS] & (DEFINITE | POINTED)),
+    "dropping": lambda _, s, e: s[VERB] == "remove",
+    "changing": lambda _, s, e: s[OP] in _CHANGING,
+    "becoming": _becoming,
+    "refines": _refines,
+    "part": _part_of,
+    "combo_of": _combo_of,
+}
+_JOINING = frozenset(("and", "or", "but", "with", "on", "for", "times", "comma", "stop", "the", "a"))
+_VERBS = frozenset(("add", "remove", "change", "swap", "instead-of", "correct", "to", "should", "instead", "of"))
+
+
+class _Column:
+    """The states that have come to one place of a line."""
+
+    __slots__ = ("cheapest", "most", "states")
+
+    def __init__(self) -> None:
+        self.states: dict[tuple[Any, ...], list[State]] = {}
+        self.cheapest = self.most = inf
+
+    def keep(self, made: State) -> None:
+        """Keep a state, unless others that mean the same are cheaper."""
+        cost = made[COST]
+        if cost < self.cheapest:
+            self.cheapest, self.most = cost, cost + WINDOW
+        key = tuple(made[PLACE:SIG])
+        known = self.states.get(key)
+        if known is None:
+            self.states[key] = [made]
+            return
+        for at, other in enumerate(known):
+            if other[SIG] == made[SIG]:
+                if cost < other[COST]:
+                    known[at] = made
+                return
+        if len(known) < MEANINGS:
+            known.append(made)
+            return
+        worst = max(range(len(known)), key=lambda at: known[at][COST])
+        if cost < known[worst][COST]:
+            known[worst] = made
+
+    def best(self, beam: int) -> list[State]:
+        """Return the cheapest states."""
+        states = [state for several in self.states.values() for state in several]
+        states.sort(key=_by_cost)
+        return [state for state in states[:beam] if state[COST] <= self.most]
+
+
+def _acts(chain: Any) -> tuple[Act, ...]:
+    acts: list[Act] = []
+    while chain is not None:
+        act, chain = chain
+        acts.append(act)
+    return tuple(reversed(acts))

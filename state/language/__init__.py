@@ -1,0 +1,1 @@
+"""The words of a language, as data: one folder a language."""

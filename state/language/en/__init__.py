@@ -1,0 +1,1 @@
+"""English: what guests say around the names on a menu."""
