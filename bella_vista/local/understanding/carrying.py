@@ -36,6 +36,23 @@ class Outcome:
     loose: list[Said] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class Which:
+    """What waits to be done until it is known with which line.
+
+    Args:
+        lines: The lines it may be.
+        said: What was said.
+        drop: Whether the line is to go.
+        count: How many pieces of it.
+    """
+
+    lines: list[Item]
+    said: Said
+    drop: bool
+    count: int | None
+
+
 class Carrying:
     """Carries one reading out.
 
@@ -45,6 +62,7 @@ class Carrying:
         known: The lines of the order as things; they are changed.
         waiting: The things that wait for an answer; they are changed.
         topic: A dish that was spoken of before.
+        which: What waits until it is known with which line.
     """
 
     def __init__(
@@ -54,7 +72,9 @@ class Carrying:
         known: Sequence[Item],
         waiting: Sequence[Item],
         topic: str | None,
+        which: Which | None = None,
     ) -> None:
+        self._which = which
         self._index = index
         self._kitchen = kitchen
         self._known = known
@@ -81,6 +101,8 @@ class Carrying:
     def _one(self, said: Said, following: Sequence[Said]) -> None:
         if said.off and said.verb in ("", "add", "change"):
             said.verb = "remove"
+        if self._which is not None and not said.verb and self._this_one(self._which, said):
+            return
         if said.verb == "instead-of":
             self._instead_of(said)
         elif said.verb == "remove" or said.denied:
@@ -1018,6 +1040,35 @@ class Carrying:
             self.outcome.settled.append(item)
             self.outcome.penalty -= 0.5
         self._spoken = item
+
+    def _this_one(self, which: Which, said: Said) -> bool:
+        """Take what was said for the answer to which line is meant."""
+        ids = [item.line.id for item in which.lines if item.line]
+        lines = [item for item in self._known if item.line is not None and item.line.id in ids]
+        found = lines
+        if said.ref not in ("all", "whole", "them"):
+            if said.head is not None:
+                found = self._matching(said.mask, found)
+            if said.options:
+                found = self._made_with(found, said.options)
+            if said.size is not None:
+                found = self._sized(found, said.size.words)
+            if said.plain:
+                found = [item for item in found if not item.changes]
+            if said.ordinal is not None:
+                at = said.ordinal - 1 if said.ordinal > 0 else len(found) + said.ordinal
+                found = found[at : at + 1] if 0 <= at < len(found) else []
+            if len(found) != 1:
+                return False
+        self._which = None
+        for item in found:
+            if which.drop:
+                self._take_off(item, which.count)
+            else:
+                become = which.said.become or which.said
+                self._become(replace(become, head=None) if become is which.said else become, [item], which.count)
+            self.outcome.settled.append(item)
+        return True
 
     # -- questions ---------------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bella_vista.local.english import vocabulary
-from bella_vista.local.understanding.carrying import Carrying, Outcome
+from bella_vista.local.understanding.carrying import Carrying, Outcome, Which
 from bella_vista.local.understanding.index import Index
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
@@ -84,11 +84,23 @@ class Deciding:
         waiting: Sequence[Item] = (),
         *,
         topic: str | None = None,
+        which: Which | None = None,
+        taken: bool = False,
         beam: int | None = None,
     ) -> tuple[Decided, list[Decided]]:
-        """Return what a line means, and all readings that were weighed, the best first."""
+        """Return what a line means, and all readings that were weighed, the best first.
+
+        Args:
+            tokens: The line, without what was taken out of it.
+            known: The lines of the order.
+            waiting: What waits for an answer.
+            topic: A dish that was spoken of before.
+            which: What waits until it is known with which line.
+            taken: Whether what waits has got its answer already.
+            beam: How many readings are kept at each word.
+        """
         words = lattice(tokens, self.index)
-        there = bool(known or waiting)
+        there = bool(known or waiting or topic)
         more = {} if beam is None else {"beam": beam}
         found = self._search.readings(words, known=there, most=READINGS, **more)
         weighed: list[Decided] = []
@@ -96,7 +108,7 @@ class Deciding:
         for reading in found:
             if weighed and reading.cost > found[0].cost + NEAR:
                 break
-            decided = self._weigh(reading, words, known, waiting, topic)
+            decided = self._weigh(reading, words, known, waiting, topic, which, taken)
             if decided.order in seen:
                 continue
             seen.add(decided.order)
@@ -113,12 +125,15 @@ class Deciding:
         known: Sequence[Item],
         waiting: Sequence[Item],
         topic: str | None,
+        which: Which | None,
+        taken: bool,
     ) -> Decided:
         said, passed = items(reading)
         lines = [_copied(item) for item in known]
         open_ones = [_copied(item) for item in waiting]
-        outcome = Carrying(self.index, self._kitchen, lines, open_ones, topic).carry(said)
-        decided = self._settled(outcome, open_ones)
+        carrying = Carrying(self.index, self._kitchen, lines, open_ones, topic, which)
+        outcome = carrying.carry(said)
+        decided = self._settled(outcome, open_ones, taken)
         decided.said, decided.reading = said, reading
         decided.cost = reading.cost + outcome.penalty
         for question in decided.questions:
@@ -126,10 +141,10 @@ class Deciding:
         self._account(decided, reading, words, passed)
         return decided
 
-    def _settled(self, outcome: Outcome, waiting: Sequence[Item]) -> Decided:
-        decided = Decided(settled=bool(outcome.settled))
+    def _settled(self, outcome: Outcome, waiting: Sequence[Item], taken: bool) -> Decided:
+        decided = Decided(settled=taken or bool(outcome.settled))
         new = list(outcome.items)
-        if outcome.settled:
+        if taken or any(item in waiting for item in outcome.settled):
             new[:0] = [item for item in waiting if item.line is None]
             outcome.touched.extend(
                 item for item in waiting if item.line is not None and item not in outcome.touched
