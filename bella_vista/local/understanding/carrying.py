@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from bella_vista.local.understanding.grammar import JOINTS
 from bella_vista.local.understanding.index import Index
 from bella_vista.local.understanding.items import Item, Split
 from bella_vista.local.understanding.kitchen import Kitchen
@@ -13,6 +14,8 @@ from state.menu.words import stems
 NOT_THERE, NO_EFFECT, NEW_THOUGH_THERE, LOOSE, WHICH = 2.0, 2.0, 0.7, 2.5, 0.6
 """What it costs a reading that it does not fit what is on the order."""
 _FEW = 8
+AND = JOINTS.index("and")
+_USUAL = ("regular", "normal", "standard")
 
 
 @dataclass(slots=True)
@@ -83,6 +86,8 @@ class Carrying:
         self._old: list[Item] = []
         self._removed: Item | None = None
         self._spoken: Item | None = None
+        self._base: Item | None = None
+        self._place = 0
         self._announced: list[Item] = []
         self.outcome = Outcome()
 
@@ -99,6 +104,9 @@ class Carrying:
         return self.outcome
 
     def _one(self, said: Said, following: Sequence[Said]) -> None:
+        self._place = said.place
+        entities = [option.entity for option in said.options]
+        self.outcome.penalty += 1.0 * (len(entities) - len(set(map(id, entities))))
         if said.off and said.verb in ("", "add", "change"):
             said.verb = "remove"
         if self._which is not None and not said.verb and self._this_one(self._which, said):
@@ -152,6 +160,7 @@ class Carrying:
     def _touch(self, item: Item) -> None:
         self._spoken = item
         if item.line is not None and item not in self.outcome.touched:
+            item.spoken = self._place
             self.outcome.touched.append(item)
 
     def _portion(self, item: Item, count: int | None) -> Item:
@@ -162,7 +171,9 @@ class Carrying:
         item.quantity = total - count
         self._touch(item)
         part = item.copy(count)
-        part.source = item
+        part.source, part.yielding = item, len(item.changes)
+        part.spoken = self._place
+        self._base = item
         if item.line is None:
             part.spoken = item.spoken
             self.outcome.items.insert(self.outcome.items.index(item) + 1, part)
@@ -177,20 +188,21 @@ class Carrying:
             return
         things = self._things
         there = self._matching(said.mask, self._known_there())
+        if there and said.more and not said.described:
+            item = there[-1].copy(said.count or 1)
+            item.spoken, item.copied, item.yielding = said.place, True, len(item.changes)
+            self.outcome.items.append(item)
+            self._spoken = item
+            return
         if there and not said.more and said.verb != "add":
-            telling = said.described and said.count is None and (said.definite or said.on)
-            if telling and (said.on or not said.article):
+            if said.described and said.count is None and said.definite and not said.article:
                 self._change(said)
                 return
-            if said.correct and (said.meant or said.definite) and self._set_right(said, there):
+            right = said.meant or said.definite or said.count is not None
+            if said.correct and right and self._set_right(said, there):
                 return
             if said.definite and said.count is None and not said.described and not said.correct:
                 self.outcome.penalty += NEW_THOUGH_THERE
-        if said.on:
-            inside = self._matching(said.mask, self.outcome.items)
-            if inside and said.described and said.count is None and not said.article:
-                self._become(said, inside[-1:], None)
-                return
         if said.instead or self._old:
             self._replace(said, things)
             return
@@ -344,8 +356,8 @@ class Carrying:
 
     def _instead_of(self, said: Said) -> None:
         """Note what is to go: "a caprese instead of the margherita"."""
-        targets = self._targets(said)
-        if not targets and said.options and self._last_new(said.options):
+        targets = self._targets(said) if said.head is not None or said.ref else []
+        if said.head is None and not said.ref and said.options and self._last_new(said.options):
             return
         if not targets:
             if said.head is not None and not self._known_there():
@@ -363,14 +375,19 @@ class Carrying:
 
     def _last_new(self, options: Sequence[Option]) -> bool:
         """Leave off "instead of" something a thing has: "ranch instead of blue cheese"."""
-        item = self.outcome.items[-1] if self.outcome.items else self._last()
+        item = self._spoken or (self.outcome.items[-1] if self.outcome.items else self._last())
         if item is None:
             return False
         for option in options:
-            if self._has(item, option.entity.words):
+            said = set(stems(option.entity.words))
+            old = [one for one in item.changes if one.startswith("no ") or not said <= set(stems(one))]
+            if len(old) < len(item.changes):
+                item.yielding = min(item.yielding, len(old))
+                item.changes = old
+            elif self._kitchen.has(item.name, option.entity.words):
                 if not self._chosen_instead(item, option):
                     item.changes.append(f"no {option.entity.words}")
-                self._touch(item)
+            self._touch(item)
         return True
 
     def _chosen_instead(self, item: Item, option: Option) -> bool:
@@ -426,11 +443,6 @@ class Carrying:
     def _remove(self, said: Said) -> None:
         if said.head is None and not said.ref and said.options:
             self._leave_off(said)
-            return
-        if said.on and said.options:
-            for option in said.options:
-                option.no = True
-            self._change(said)
             return
         if said.ref in ("whole", "all") and said.head is None and not said.options and self._things:
             for item in list(self._things):
@@ -506,16 +518,29 @@ class Carrying:
             if said.become.options or said.become.head:
                 self._swap_option(said, said.become)
                 return
+        if said.on and said.head is None and not said.ref:
+            if all(option.no for option in become.options):
+                self._leave_off(become)
+            else:
+                self._fragment(become)
+            return
         targets = self._targets(said)
+        if become.head is not None and said.ref == "it" and become is not said:
+            there = self._matching(become.mask, self._things)
+            if there and not any(item in there for item in targets):
+                targets = there[-1:]
         if not targets:
             self._changed_nothing(said, become)
             return
+        if said.on and said.count is None and said.article:
+            self.outcome.penalty += 0.3
         if become is said and not said.described and said.count is None:
             self.outcome.penalty += NO_EFFECT
             return
         count = said.count if become is not said or said.partial else None
-        if become is not said and said.article and not said.definite:
-            count = 1
+        if become is not said and not said.definite and said.ordinal is None:
+            if said.article or (said.ref == "one" and said.count is None):
+                count = 1
         if self._several(said, targets) and count is None:
             if self._ask_which(said, targets):
                 return
@@ -526,6 +551,12 @@ class Carrying:
 
     def _changed_nothing(self, said: Said, become: Said) -> None:
         """Take a change of what is not there for an order, or say that it is not there."""
+        if said.on and said.head is not None:
+            item = self._new(replace(said, become=None, on=False))
+            self._give(item, become)
+            self.outcome.items.append(item)
+            self._spoken = item
+            return
         if become.head is not None and (said.ref or said.head is None) and not self._things:
             self.outcome.penalty += NEW_THOUGH_THERE
             self.outcome.items.append(self._new(become))
@@ -558,7 +589,7 @@ class Carrying:
                 item.changes = []
             elif self._kitchen.size(item.name, "regular"):
                 item.size = "regular"
-        number = become.count if become.head is None else None
+        number = become.count
         if number is not None and number != item.quantity:
             if number == 0:
                 self._take_off(item, None)
@@ -605,7 +636,10 @@ class Carrying:
         """Put one thing on a dish in the place of another: "swap the ham for mushrooms"."""
         old = said.options[0].entity.words
         candidates = [*reversed(self.outcome.items), *reversed(self._known_there())]
-        having = [item for item in candidates if self._has(item, old)]
+        if said.options[0].entity.kind == "group":
+            having = [item for item in candidates if self._able(item, become)]
+        else:
+            having = [item for item in candidates if self._has(item, old)]
         if not having and become.options:
             new = become.options[0].entity.words
             having = [item for item in candidates if self._kitchen.answers(item.name, new)]
@@ -680,7 +714,9 @@ class Carrying:
             else:
                 described = things
         if telling and said.size is not None:
-            described = self._sized(described, said.size.words) or described
+            sized = self._sized(described, said.size.words)
+            said.plain = said.plain or (not sized and said.size.words in _USUAL)
+            described = sized or described
         if telling and said.plain:
             plain = [item for item in described if not item.changes]
             beside = [i for i in plain if any(o.changes and o.name == i.name for o in described)]
@@ -721,9 +757,10 @@ class Carrying:
         if said.ref in ("same", "again"):
             self._again(said)
             return
-        if said.ref in ("one", "ones"):
-            if self._made_one(said):
-                return
+        if said.ref == "one":
+            if (said.ordinal is not None or said.definite) and said.described and not self._waiting:
+                if self._this(said):
+                    return
             self._fragment(said)
             return
         if said.ref == "rest":
@@ -764,8 +801,17 @@ class Carrying:
             targets = able or targets
         self._become(replace(said, head=None), targets, said.count if said.partial else None)
 
-    def _made_one(self, said: Said) -> bool:
-        """Take "the tofu one with egg" as one that is there; a new one is a fragment."""
+    def _this(self, said: Said) -> bool:
+        """Carry out "the second one with ham"."""
+        if said.ordinal is not None:
+            targets = self._targets(said)
+            if targets and all(self._able(item, said) for item in targets):
+                self._become(replace(said, ref="", count=None), targets, said.count if said.partial else None)
+                return True
+            if targets:
+                self.outcome.penalty += 1.0
+                self._ask_which(said, self._known_there())
+                return True
         return False
 
     def _part_of(self, said: Said) -> bool:
@@ -774,6 +820,14 @@ class Carrying:
             new = [item for item in self.outcome.items if (item.quantity or 1) > 1 or item.splits]
             if new and said.described:
                 self._split(new[-1], said, said.count)
+                return True
+        if said.half:
+            several = [item for item in self._things if (item.quantity or 1) > 1]
+            if not several:
+                return False
+            said.count = (several[-1].quantity or 2) // 2
+            if several[-1] in self.outcome.items and said.described:
+                self._split(several[-1], said, said.count)
                 return True
         targets = self._targets(said)
         if said.head is not None:
@@ -809,8 +863,7 @@ class Carrying:
     def _rest(self, said: Said) -> None:
         item = self.outcome.items[-1] if self.outcome.items else None
         if item is not None and item.splits:
-            if said.described and not said.plain:
-                self._split(item, said, None)
+            self._split(item, said, None)
             return
         others = [one for one in self._things if one is not self._spoken]
         if not others:
@@ -869,6 +922,13 @@ class Carrying:
                 return True
             return False
         number = said.count if said.count is not None else 1 if said.ref == "one" or said.article else None
+        clash = said.size is not None and item.size is not None
+        if clash and number is None and (item.quantity or 1) > 1 and not item.splits:
+            item.splits = [Split(1, size=item.size), Split(None, size=said.size.words)]
+            item.size = None
+            return True
+        if clash and number is not None and said.joint == AND and not item.splits:
+            number = number + 1000  # "and one small" is one more
         several = (item.quantity or 1) > 1 or bool(item.splits)
         left = (item.quantity or 1) - sum(split.count or 0 for split in item.splits)
         if number is not None and several and number <= left:
@@ -882,7 +942,7 @@ class Carrying:
                     self._reshape(earlier, said)
                     return True
             return False
-        clash = said.size is not None and item.size is not None
+        number = number % 1000 if number is not None else None
         if number is not None or clash:
             if said.count is not None or said.ref == "one" or clash or item.size or item.changes:
                 fresh = Item(words=item.words, names=item.names, quantity=number or 1)
@@ -933,7 +993,13 @@ class Carrying:
             self._touch(last)
             return True
         able = [item for item in things if self._able(item, said)]
+        if said.count is not None and self._base in able:
+            able = [self._base]
         if not able:
+            spoken = self._spoken
+            if spoken is not None and spoken.source is not None and self._able(spoken, said):
+                self._reshape(spoken, said)
+                return True
             return False
         item = self._spoken if self._spoken in able else able[-1]
         assert item is not None
@@ -996,6 +1062,17 @@ class Carrying:
                     self._settle(item, said.place)
                     self._waiting.insert(0, self._waiting.pop(self._waiting.index(item)))
                     return True
+            if len(item.names) == 1 and self._kitchen.fills(item, said.words):
+                item.changes.append(said.words)
+                item.changes.extend(option.words for option in said.options)
+                self._settle(item, said.place)
+                return True
+            if len(item.names) == 1 and self._named_after_all(item, said):
+                names = self._index.names(said.mask)
+                item.names, item.words = names, said.words
+                self._give(item, said)
+                self._settle(item, said.place)
+                return True
             if len(item.names) < 2:
                 continue
             named = [name for name in item.names if self._index.bit(name) & said.mask]
@@ -1007,6 +1084,17 @@ class Carrying:
                 self._settle(item, said.place)
                 return True
         return False
+
+    def _named_after_all(self, item: Item, said: Said) -> bool:
+        """Whether a dish is named where only its kind was before: "a pizza", "a large Diavola"."""
+        dish = self._kitchen.dish(item.name)
+        names = self._index.names(said.mask)
+        if dish is None or len(names) != 1 or names[0] == item.name or said.joint == AND:
+            return False
+        kind = stems(dish.section)
+        if not any(stems(name) == kind for name in (dish.name, *dish.aliases)):
+            return False
+        return self._section(names[0]) == dish.section
 
     def _fill(self, said: Said) -> bool:
         """Give what was said to a thing that waits for it."""
@@ -1020,11 +1108,15 @@ class Carrying:
         for item in [*open_ones, *(one for one in self._waiting if one not in open_ones)]:
             if not said.described or not self._able(item, said):
                 continue
-            number = said.count if said.count is not None else 1 if said.ref == "one" else None
+            number = said.count
+            if number is None and said.ref == "one" and not said.definite:
+                number = 1
             left = (item.quantity or 1) - sum(split.count or 0 for split in item.splits)
             if number is not None and (item.quantity or 1) > 1 and number <= left:
                 self._split(item, said, number)
             else:
+                if said.correct and item in self.outcome.settled and item.changes:
+                    item.changes.pop()
                 self._give(item, said)
                 if said.count is not None:
                     item.quantity = said.count

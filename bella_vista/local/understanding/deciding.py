@@ -6,7 +6,7 @@ from typing import Any
 
 from bella_vista.local.english import vocabulary
 from bella_vista.local.understanding.carrying import Carrying, Outcome, Which
-from bella_vista.local.understanding.index import Index
+from bella_vista.local.understanding.index import Entity, Index
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.lattice import Lattice, lattice
@@ -17,6 +17,8 @@ from bella_vista.local.understanding.settling import Settling
 from bella_vista.local.understanding.parts import on_order
 from bella_vista.local.understanding.tokens import Token
 from state.menu import Menu
+from state.menu.english import EMPTY
+from state.menu.words import stems
 
 READINGS, NEAR = 8, 3.0
 """So many readings are carried out, as long as they are not much dearer than the best."""
@@ -27,7 +29,7 @@ _ASKING = {
     "not_found": 0.5,
     "over_limit": 0.5,
     "sold_out": 0.2,
-    "choice_missing": 0.15,
+    "choice_missing": 0.3,
     "which_line": 0.3,
 }
 
@@ -99,7 +101,7 @@ class Deciding:
             taken: Whether what waits has got its answer already.
             beam: How many readings are kept at each word.
         """
-        words = lattice(tokens, self.index)
+        words = lattice(tokens, self.index, self._offered(waiting))
         there = bool(known or waiting or topic)
         more = {} if beam is None else {"beam": beam}
         found = self._search.readings(words, known=there, most=READINGS, **more)
@@ -117,6 +119,21 @@ class Deciding:
         if not weighed:
             return Decided(), []
         return weighed[0], weighed
+
+    def _offered(self, waiting: Sequence[Item]) -> dict[str, Entity]:
+        """Return the words of dishes that were offered: each means one of them now."""
+        offered: dict[str, Entity] = {}
+        for item in waiting:
+            if len(item.names) < 2:
+                continue
+            for name in item.names:
+                thing = self._kitchen.dish(name) or self._kitchen.combo(name)
+                for said in (name, *(thing.aliases if thing else ())):
+                    for word in stems(said):
+                        if word not in EMPTY:
+                            entity = offered.setdefault(word, Entity("head", word, number=-2))
+                            entity.mask |= self.index.bit(name)
+        return offered
 
     def _weigh(
         self,
@@ -155,10 +172,13 @@ class Deciding:
                 asked = [self._undone(item, item.source, one) for one in asked]
             decided.drafts.extend((item.spoken, draft) for draft in made)
             decided.questions.extend(asked)
+        changed: list[tuple[int, Draft]] = []
         for item in outcome.touched:
             made, asked = self._changed(item)
-            decided.drafts[:0] = [(item.spoken, draft) for draft in made]
+            changed.extend((item.spoken, draft) for draft in made)
             decided.questions.extend(asked)
+        decided.drafts[:0] = changed
+        decided.drafts.sort(key=lambda pair: pair[0])
         decided.questions.extend(outcome.questions)
         decided.items = new
         return decided
@@ -219,7 +239,9 @@ class Deciding:
                 continue
             beside = first - 1 in named or last + 1 in named
             variant = any(words.tokens[at].word in vocabulary.VARIANTS for at in range(first, last + 1))
-            if kinds <= {"word", "common"} and beside and not variant:
+            if "number" in kinds:
+                decided.questions.append(Question("unclear", {"words": told}))
+            elif kinds <= {"word", "common"} and beside and not variant:
                 decided.not_understood.append(told)
             elif kinds & {"food", "name", "part"} or variant:
                 decided.questions.append(Question("not_on_menu", {"words": told, "near": []}))

@@ -27,11 +27,14 @@ RULES = """
   after        number     becoming           become count            after   0.1
   after        number     -                  tally                   after   0.4
   before       number     optioned           tally                   before  0.6
+  any          half-of    -                  begin half_of           after   begin.ref
+  any          fewer      -                  begin fewer             before  begin.number
   any          few        -                  begin few               before  begin.number
   any          a          -                  begin one_of            before  begin.a
   before       a          -                  -                       before  0.1
   after        a          becoming           become                  after   0.0
   after        a          joined             -                       after   0.0
+  after        a          listed             -                       after   0.3
   after        a          -                  -                       after   0.5
   any          the        -                  begin definite          before  begin.the
   before       the        -                  definite                before  0.05
@@ -51,7 +54,7 @@ RULES = """
   after        dish       part               part                    after   open.part
   after        dish       combo_of           combo                   after   0.1
   any          one        -                  begin ref               after   begin.one
-  before       one        told               ref                     after   0.1
+  before       one        single             ref                     after   0.1
   out,after    it         -                  begin ref               after   begin.ref
   before       it         told               ref                     after   0.6
   out,after    them       -                  begin ref               after   begin.ref
@@ -76,6 +79,11 @@ RULES = """
   any          option     -                  begin option            before  begin.option
   before       option     -                  option                  before  open.before
   after        option     becoming           become option           after   open.option
+  any          option     swapping           begin named             after   begin.ref
+  any          group      swapping           begin named             after   begin.ref
+  after        group      becoming           become option           after   0.3
+  after        option     denying            affirm option           after   open.affirm
+  before       option     denying            affirm option           before  open.affirm
   after        option     dropping           drop                    after   open.drop
   after        option     -                  option                  after   open.option
   before       group      pending            option                  before  0.1
@@ -99,7 +107,7 @@ RULES = """
   before       halves     optioned           halved                  before  0.15
   before,after side       optioned           beside                  same    0.0
   out          side       -                  begin beside            before  0.9
-  after        only       -                  only                    after   0.25
+  after        only       -                  only                    after   0.0
   any          plain      -                  begin plain             before  begin.plain
   before       plain      -                  plain                   before  0.2
   after        plain      -                  plain                   after   0.3
@@ -134,7 +142,7 @@ JOINTS = ("nothing", "and", "with", "the", "verb", "comma", "stop", "but", "on",
 
 PRICES = """
 # begins an item with      nothing and   with  the   verb  comma stop  but   on    or    times correct
-  begin.number             0.3     0.0   0.35  0.8   0.0   0.0   0.0   0.0   0.5   0.3   0.5   0.0
+  begin.number             0.3     0.0   0.9   0.8   0.0   0.0   0.0   0.0   0.5   0.3   0.5   0.0
   begin.a                  0.45    0.1   0.9   0.8   0.0   0.1   0.0   0.1   1.0   0.4   1.0   0.0
   begin.the                0.5     0.25  0.6   0.8   0.0   0.2   0.0   0.2   0.05  0.5   1.0   0.0
   begin.size               0.6     0.3   0.5   0.1   0.1   0.2   0.1   0.4   0.8   0.6   1.0   0.1
@@ -150,6 +158,7 @@ PRICES = """
 # goes on with             nothing and   with  the   verb  comma stop  but   on    or    times correct
   open.option              0.3     0.1   0.0   0.2   0.2   0.1   0.4   0.1   0.1   0.3   1.0   0.4
   open.before              0.2     0.1   0.3   0.1   0.2   0.1   0.6   0.3   0.5   0.3   1.0   0.2
+  open.affirm              0.5     0.3   9.0   1.0   9.0   0.15  9.0   9.0   0.5   9.0   9.0   0.3
   open.drop                0.6     0.3   0.6   0.1   0.1   0.3   0.4   0.2   0.4   0.1   1.0   0.3
   open.size                0.5     0.8   0.4   0.6   0.3   0.3   0.6   0.6   0.4   1.0   1.0   0.2
   open.head                0.1     1.6   1.6   1.0   1.5   0.9   1.2   1.5   1.2   2.0   2.0   1.5
@@ -157,6 +166,8 @@ PRICES = """
   open.off                 0.2     1.0   1.0   0.6   0.2   0.6   1.0   1.0   0.6   1.0   1.0   0.6
 """
 
+FIRST = 0.2
+"""Beginning the first item of a line, whatever it begins with."""
 FRAGMENT, HEADLESS = 0.7, 2.5
 """An item without a head: where something is there that it may belong to, and where nothing is."""
 MISFIT, NOT_IN_IT = 5.0, 1.6

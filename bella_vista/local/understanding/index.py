@@ -116,14 +116,21 @@ class Index:
         if word not in self._first:
             return
         most = min(_LONGEST, len(said) - first)
-        run: list[str] = []
+        run: tuple[str, ...] = ()
+        bare: tuple[str, ...] = ()  # without small words: "half a pint"
         for length in range(1, most + 1):
             nextword = said[first + length - 1]
             if not nextword:
                 return
-            run.append(nextword)
-            for meant in self._meant.get(tuple(run), ()):
+            run = (*run, nextword)
+            for meant in self._meant.get(run, ()):
                 yield length, meant
+            if nextword in _PASSED_OVER:
+                continue
+            bare = (*bare, nextword)
+            if len(bare) < len(run) and len(bare) > 1:
+                for meant in self._meant.get(bare, ()):
+                    yield length, meant
 
     def knows(self, word: str) -> bool:
         """Whether a stem is in any name."""
@@ -169,7 +176,7 @@ class Index:
                 return
         several.append(Meant(entity, cost, whole))
 
-    def _ways(self, name: Stems) -> Iterator[Stems]:
+    def _ways(self, name: Stems, *, others: bool = True) -> Iterator[Stems]:
         """Return the ways a name is said: as it stands, without its small words, in one word."""
         yield name
         if len(name) > 1:
@@ -181,12 +188,8 @@ class Index:
             joined = "".join(name)
             if len(joined) >= 6:
                 yield (joined,)
-        spoken = tuple(SAME_WORD.get(word, word) for word in name)
-        if spoken != name:
-            yield spoken
-        for at, word in enumerate(name):
-            for other in OTHER_WORDS.get(word, ()):
-                yield (*name[:at], *other, *name[at + 1 :])
+        if others:
+            yield from _others(name)
 
     def _dishes(self) -> None:
         aliases: list[tuple[Stems, Entity]] = []
@@ -194,13 +197,15 @@ class Index:
         for item in self.items:
             entity = self._entity("dish", item.name)
             entity.mask = self._bits[item.name]
-            for way in self._ways(stems(item.name)):
+            for way in self._ways(stems(item.name), others=False):
                 self._name(way, entity, _exact(way))
                 self._own_names.add(way)
             for alias in item.aliases:
-                aliases.extend((way, entity) for way in self._ways(stems(alias)))
+                aliases.extend((way, entity) for way in self._ways(stems(alias), others=False))
             for name in (item.name, *item.aliases):
-                for run, missing, _ in _runs(name):
+                for run, missing, words in _runs(name):
+                    if name is not item.name and len(run) == 1 and vocabulary.is_food(words):
+                        continue  # a Turkish pizza is not any pizza
                     known = parts.setdefault(run, {}).get(entity.number)
                     if known is None or missing < known[1]:
                         parts[run][entity.number] = (entity.mask, missing)
@@ -216,6 +221,12 @@ class Index:
                 head = self._entity("head", " ".join(way))
                 head.mask = sum({one.mask for one in several})
                 self._name(way, head, _exact(way) + more)
+        for item in self.items:
+            for name in (item.name, *item.aliases):
+                for way in _others(stems(name)):
+                    if way not in self._meant and len(parts.get(way, ())) < 2:
+                        entity = self._entities[self._bits[item.name].bit_length() - 1]
+                        self._name(way, entity, _exact(way) + 0.1)
         for run, found in parts.items():
             mask = 0
             for one, _ in found.values():
@@ -407,21 +418,37 @@ class Index:
         return frozenset(words)
 
 
+def _others(name: Stems) -> Iterator[Stems]:
+    """Return a name with other words for the same foods."""
+    spoken = tuple(SAME_WORD.get(word, word) for word in name)
+    if spoken != name:
+        yield spoken
+    for at, word in enumerate(name):
+        for other in OTHER_WORDS.get(word, ()):
+            yield (*name[:at], *other, *name[at + 1 :])
+
+
 def _exact(name: Stems) -> float:
     return max(_LEAST, _EXACT - _EACH_WORD * (len(name) - 1))
 
 
 def _runs(name: str, *, options: bool = False) -> Iterator[tuple[Stems, int, str]]:
     """Return parts of a name that may stand for it, with how many of its words are missing, and as words."""
-    typed = [word for word in fold(name).split() if stem(word) not in EMPTY]
+    whole = fold(name).split()
+    typed = [word for word in whole if stem(word) not in EMPTY]
     words = tuple(stem(word) for word in typed)
+    joint = next((at for at, word in enumerate(whole) if at and word in _BESIDE), len(whole))
+    first_part = {stem(word) for word in whole[:joint]}
     for length in range(1, len(words)):
         for first in range(len(words) - length + 1):
             run = words[first : first + length]
             if all(word in _NO_PART for word in run):
                 continue
-            if not options and all(word in vocabulary.ADJECTIVES for word in run):
-                continue
+            if not options:
+                if all(word in vocabulary.ADJECTIVES for word in run):
+                    continue
+                if not first_part.intersection(run):
+                    continue  # the cheese of mac and cheese
             yield run, len(words) - length, " ".join(typed[first : first + length])
 
 
@@ -451,6 +478,8 @@ _JOINTS = frozenset(stem(word) for word in "a an the of and n with de la di al i
 _NO_PART = frozenset(stem(word) for word in "no not free style with and of the size on in n".split()) | {
     str(number) for number in range(21)
 }
+_BESIDE = frozenset(("and", "with", "in", "on"))
+_PASSED_OVER = frozenset(("a", "of", "the", "an", "de", "and"))
 _COMBO_WORDS = tuple(stem(word) for word in ("combo", "meal", "deal", "set", "menu"))
 _KIND_WORDS = {stem("cheese"): "cheese"}
 _COUNTS = frozenset(str(number) for number in range(1, 25))

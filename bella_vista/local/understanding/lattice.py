@@ -1,6 +1,6 @@
 """What each word of a line can mean: names of the menu, numbers, and phrases that do something."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bella_vista.local.english import vocabulary
@@ -13,6 +13,7 @@ from state.menu.words import stem
 _SMALL = {"it": 0.05, "filler": 0.02, "add": 0.0, "the": 0.0, "a": 0.0}
 _NAMED = ("dish", "option", "size", "group")
 _LONGEST_GAP = 3
+_NONE: Mapping[str, Entity] = {}
 
 
 @dataclass(slots=True, eq=False)
@@ -59,10 +60,18 @@ class Lattice:
     passed: list[Passed]
 
 
-def lattice(tokens: Sequence[Token], index: Index) -> Lattice:
-    """Build the lattice of a line."""
+def lattice(
+    tokens: Sequence[Token], index: Index, offered: Mapping[str, Entity] = _NONE
+) -> Lattice:
+    """Build the lattice of a line.
+
+    Args:
+        tokens: The line.
+        index: The menu's names.
+        offered: Words of what was offered, which mean it now though they name nothing by themselves.
+    """
     tokens = tuple(tokens)
-    stems = [_stem(token) for token in tokens]
+    stems = [_stem(token, index) for token in tokens]
     edges: list[list[Edge]] = [[] for _ in tokens]
     for first, token in enumerate(tokens):
         if token.stop:
@@ -71,14 +80,16 @@ def lattice(tokens: Sequence[Token], index: Index) -> Lattice:
             )
             continue
         _names(edges[first], tokens, stems, first, index, 0.0, first)
+        entity = offered.get(stems[first])
+        if entity is not None:
+            edges[first].append(Edge("dish", first + 1, 0.6, entity, words=token.word))
     _slips(edges, tokens, stems, index)
     _joined(edges, tokens, stems, index)
     passed: list[Passed] = []
+    _all_phrases(edges, tokens)
+    _asides(edges, tokens)
     for first, token in enumerate(tokens):
         here = edges[first]
-        if not token.stop:
-            _numbers(here, tokens, first)
-            _phrases(here, tokens, first)
         passed.append(_passing(token, here))
     for here in edges:
         for edge in here:
@@ -86,8 +97,95 @@ def lattice(tokens: Sequence[Token], index: Index) -> Lattice:
     return Lattice(tokens, edges, passed)
 
 
-def _stem(token: Token) -> str:
-    return "" if token.stop else token.stem if not token.word.isdigit() else token.word
+def _all_phrases(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
+    for first, token in enumerate(tokens):
+        if not token.stop:
+            _numbers(edges[first], tokens, first)
+            _phrases(edges[first], tokens, first)
+
+
+def _asides(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
+    """Find what says nothing of the order: "because he will not eat them", "my treat"."""
+    first = 0
+    for at in range(len(tokens) + 1):
+        if at < len(tokens) and not tokens[at].stop:
+            continue
+        if at > first:
+            _segment(edges, tokens, first, at)
+        first = at + 1
+
+
+def _segment(edges: list[list[Edge]], tokens: Sequence[Token], first: int, last: int) -> None:
+    """Let a run between two pauses, or the end of one, be passed over as a whole."""
+    talk = any(token.word in _TALKING for token in tokens[first:last])
+    weight = [
+        3.0
+        if vocabulary.is_food(token.word) or not vocabulary.is_common(token.word) and not talk
+        else 0.0
+        for token in tokens[first:last]
+    ]
+    for at in range(first, last):
+        for edge in edges[at]:
+            if edge.end > last:
+                continue
+            told = _TELLING.get(edge.does, 0.0) if edge.whole else 0.8
+            if edge.does == "number" and edge.words == "one":
+                told = 0.3
+            for inside in range(at, edge.end):
+                weight[inside - first] = max(weight[inside - first], told)
+    opens = [
+        at
+        for at in range(first, last)
+        if any(edge.does == "because" for edge in edges[at])
+    ]
+    if talk and not any(weight) and last - first > 2 and first not in opens:
+        opens.append(first)
+    ends = [last]
+    for at in range(first + 1, last):
+        if tokens[at].word == "and":
+            ends.append(at)
+    for at in opens:
+        for end in ends:
+            if end <= at + 1:
+                continue
+            cost = 0.35 + 0.05 * (end - at) + sum(weight[at - first : end - first])
+            if cost < 6:
+                edges[at].append(Edge("aside", end, cost, words="..."))
+
+
+_TELLING = {
+    "dish": 1.6,
+    "option": 1.3,
+    "size": 1.0,
+    "group": 0.6,
+    "number": 1.0,
+    "no": 0.3,
+    "remove": 0.3,
+    "amount": 0.3,
+    "add": 0.15,
+    "swap": 0.5,
+    "change": 0.3,
+    "note": 1.0,
+    "should": 0.3,
+    "same": 0.6,
+    "again": 0.6,
+    "more": 0.4,
+    "other": 0.4,
+    "rest": 0.5,
+    "ordinal": 0.4,
+    "instead": 0.4,
+    "of-them": 0.4,
+    "fewer": 0.6,
+}
+
+
+def _stem(token: Token, index: Index) -> str:
+    if token.stop:
+        return ""
+    word = token.word if token.word.isdigit() else token.stem
+    if len(word) == 3 and word.endswith("s") and not index.knows(word) and index.knows(word[:-1]):
+        return word[:-1]  # "7 ups"
+    return word
 
 
 def _names(
@@ -183,7 +281,27 @@ def _phrases(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
             tokens[first + at].word != word for at, word in enumerate(words)
         ):
             continue
+        if phrase.does == "because":
+            here.append(Edge("because", end, 0.0, words=phrase.words))
+            continue
         cost = _SMALL.get(phrase.does, 0.05) - 0.03 * (len(words) - 1)
+        if phrase.does == "heard":
+            here.append(Edge("number", end, 1.3, value=int(phrase.value), words=phrase.words))
+            continue
+        if phrase.does == "plain" and any(edge.does == "size" for edge in here):
+            cost += 0.6
+        if phrase.does in ("note", "whole", "all", "plain") and any(
+            edge.does in ("option", "dish") and edge.whole and edge.end <= end for edge in here
+        ):
+            cost += FILLER_ON_NAME
+        if phrase.does == "filler" and len(words) > 1 and any(edge.does == "size" for edge in here):
+            cost += 1.0
+        if phrase.does == "correct" and phrase.words in _LONE:
+            following = tokens[end] if end < len(tokens) else None
+            if following is None or not (following.stop or following.word in _AFTER_NO):
+                cost += 2.0
+        if phrase.words == "make that":
+            cost += 0.5
         if phrase.does == "filler" and named and len(words) == 1:
             cost += FILLER_ON_NAME
         here.append(
@@ -192,16 +310,18 @@ def _phrases(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
 
 
 def _value(does: str, value: str) -> str | int:
-    return int(value) if does == "ordinal" else value
+    return int(value) if does in ("ordinal", "number", "heard") else value
 
 
 def _passing(token: Token, here: Sequence[Edge]) -> Passed:
     if token.stop:
         return Passed(0.0, "stop")
-    kinds = {edge.does for edge in here}
+    kinds = {edge.does for edge in here if edge.does not in ("aside", "because")}
     if any(edge.does in _NAMED and edge.whole for edge in here):
         kind = "name"
-    elif "number" in kinds and token.word not in ("one", "ones"):
+    elif token.word[:1].isdigit() or (
+        "number" in kinds and token.word not in ("one", "ones", "to", "too", "for")
+    ):
         kind = "number"
     elif kinds & {"no", "remove", "amount"} and "filler" not in kinds:
         kind = "no"
@@ -224,4 +344,9 @@ def _plural(word: str, name: str) -> bool:
     return word.endswith("s") and stem(word) != word and not name.casefold().endswith("s")
 
 
+_TALKING = frozenset(
+    "i my we our he his she her they their it its is am are was were im theyre youre hes shes me us who you".split()
+)
+_LONE = frozenset(("no", "nope", "nah", "better", "hold on", "not that"))
+_AFTER_NO = frozenset("wait sorry make actually i two three four five six just that it the".split())
 _WHOLE = {stem(word): word for word in ("please", "change", "large", "instead", "without")}

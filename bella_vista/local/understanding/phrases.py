@@ -60,7 +60,7 @@ def small_words(language: str = "en") -> frozenset[str]:
     )
 
 
-_VALUED = ("ordinal", "amount")
+_VALUED = ("ordinal", "amount", "number", "heard")
 
 
 def _class_of(head: str) -> tuple[str, str]:

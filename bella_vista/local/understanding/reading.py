@@ -73,6 +73,8 @@ class Said:
         off: Whether what is named is to go off.
         denied: Whether the head itself is not wanted.
         plural: Whether the head was said of several.
+        half: Whether half of so many are meant.
+        ends: Where the last size or option of it ends.
     """
 
     verb: str = ""
@@ -101,6 +103,8 @@ class Said:
     off: bool = False
     denied: bool = False
     plural: bool = False
+    half: bool = False
+    ends: int = -1
     combo: Entity | None = None
     options: list[Option] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -129,6 +133,7 @@ class Passed:
 
     place: int
     kind: str
+    on: bool = False
 
 
 def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
@@ -141,7 +146,10 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
         edge = act.edge
         match act.does:
             case "pass":
-                passed.append(Passed(act.first, str(act.value)))
+                kind, after = act.value
+                passed.append(Passed(act.first, kind, after and now.head is not None))
+            case "lost":
+                passed.append(Passed(act.first, "part"))
             case "begin":
                 verb, correct, joint = act.value
                 now = to = Said(verb, act.first, correct, correct and meant, joint)
@@ -165,7 +173,11 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                     to = now.parts[-1]
                 elif act.does == "combo":
                     to = now
-    return [one for one in said], passed
+    if reading.acts and now is not None:
+        tail = [act.does for act in reading.acts if act.does not in ("pass", "lost")]
+        if tail and tail[-1] == "correct" and said:
+            said[-1].correct, said[-1].meant = True, said[-1].meant or meant
+    return said, passed
 
 
 _MEANT = frozenset("mean meant said ordered asked wanted should".split())
@@ -183,6 +195,10 @@ def _apply(act: Act, now: Said, to: Said) -> None:
             to.few = True
         case "the":
             to.definite = True
+        case "fewer":
+            to.count, now.verb = 1, "remove"
+        case "half_of":
+            now.ref, now.partial, now.half = "of-them", True, True
         case "of":
             now.partial = True
         case "ordinal":
@@ -212,17 +228,27 @@ def _apply(act: Act, now: Said, to: Said) -> None:
             if last is not None and last.head is None:
                 last.head, last.mask, last.words = edge.entity, edge.entity.mask, edge.words
             else:
-                now.parts.append(Said(head=edge.entity, mask=edge.entity.mask, words=edge.words))
+                last = Said(head=edge.entity, mask=edge.entity.mask, words=edge.words)
+                now.parts.append(last)
+            before = to if to is not last else now
+            if before.size is not None and before.ends == act.first:
+                last.size, before.size = before.size, None
+            if before.options and before.ends == act.first:
+                last.options.append(before.options.pop())
         case "ref":
             to.ref = str(act.value)
             if to.ref == "of-them":
                 now.partial = True
         case "size":
             assert edge is not None
-            to.size = edge.entity
+            to.size, to.ends = edge.entity, edge.end
         case "option":
             assert edge is not None and edge.entity is not None
-            to.options.append(_option(edge.entity, act.value))
+            option = _option(edge.entity, act.value)
+            if option.half == "half" and any(one.half == "half" for one in to.options):
+                option.half = "other half"
+            to.options.append(option)
+            to.ends = edge.end
         case "half":
             if to.options:
                 to.options[-1].half = str(act.value)
@@ -241,11 +267,28 @@ def _apply(act: Act, now: Said, to: Said) -> None:
             assert edge is not None
             to.notes.append(edge.words)
         case "on":
-            now.on = now.head is None and not now.ref
+            if now.head is None and not now.ref and now.become is None and now.options:
+                _put_on(now)
         case "off":
-            to.off = True
+            if now.head is None and not now.ref and now.become is None and now.options:
+                for option in now.options:
+                    option.no = True
+                _put_on(now)
+            else:
+                to.off = True
         case "deny":
             now.denied = True
+
+
+def _put_on(now: Said) -> None:
+    """Take what was said so far for what is to be on the thing that is named next."""
+    now.on = True
+    now.become = Said(options=now.options, place=now.place)
+    now.options = []
+    if now.verb == "remove":
+        now.verb = ""
+        for option in now.become.options:
+            option.no = True
 
 
 def _option(entity: Entity, pend: Sequence[tuple[str, str | int]]) -> Option:

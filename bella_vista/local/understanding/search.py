@@ -9,6 +9,7 @@ from typing import Any
 from bella_vista.local.understanding.grammar import (
     ALREADY,
     BEAM,
+    FIRST,
     FRAGMENT,
     HEADLESS,
     JOINTS,
@@ -83,6 +84,7 @@ class Search:
                     tuple(getattr(self, f"_{name}") for name in rule.does),
                     rule.then,
                     rule.price,
+                    "begin" in rule.does,
                 )
                 for rule in several
             )
@@ -104,22 +106,33 @@ class Search:
             columns[place] = columns[size]  # it is not looked at again
             for state in states:
                 self._go_on(state, words, place, columns)
-        return self._finished(columns[size].best(beam), most)
+        return self._finished(columns[size].best(beam), size, most)
 
     def _go_on(self, state: State, words: Lattice, place: int, columns: "list[_Column]") -> None:
         """Take a state over every edge that begins at a place, by every rule."""
         cost, joint, found = state[COST], state[JOINT], self._rules[state[PLACE]]
+        fresh = not (
+            state[FLAGS] & EARLIER
+            or state[HEAD]
+            or state[NUM]
+            or state[SIZE]
+            or state[SAID]
+            or state[PEND]
+        )
         for edge in words.edges[place]:
             column = columns[edge.end]
             price = cost + edge.cost
-            if edge.does == "filler":
+            if edge.does in _IDLE:
                 if price < column.most:
                     made = state.copy()
                     made[COST] = price
                     column.keep(made)
                 continue
-            for condition, does, then, prices in found.get(edge.does, ()):
-                whole = price + (prices if prices.__class__ is float else prices[joint])
+            for condition, does, then, prices, begins in found.get(edge.does, ()):
+                if begins and fresh:
+                    whole = price + FIRST
+                else:
+                    whole = price + (prices if prices.__class__ is float else prices[joint])
                 if whole > column.most or (condition is not None and not condition(self, state, edge)):
                     continue
                 made = state.copy()
@@ -141,15 +154,18 @@ class Search:
             return
         made = state.copy()
         made[COST] = cost + passed.cost
-        made[ACTS] = (Act("pass", None, place, passed.cost, passed.kind), state[ACTS])
+        after = state[HEAD] != 0 and joint in _CARRYING
+        made[ACTS] = (Act("pass", None, place, passed.cost, (passed.kind, after)), state[ACTS])
         made[SIG] = hash((state[SIG], "pass", place))
         columns[place + 1].keep(made)
 
-    def _finished(self, states: Sequence[State], most: int) -> list[Reading]:
+    def _finished(self, states: Sequence[State], size: int, most: int) -> list[Reading]:
         done: dict[int, State] = {}
         for state in states:
-            made = list(state)
+            made = state.copy()
             made[COST] += self._closing(made)
+            if made[PEND]:
+                self._act(made, "lost", None, size - 1)
             known = done.get(made[SIG])
             if known is None or made[COST] < known[COST]:
                 done[made[SIG]] = made
@@ -178,7 +194,16 @@ class Search:
         cost = 0.0
         if self._open(state):
             cost = self._closing_of(state)
+            if state[PEND]:
+                self._act(state, "lost", None, max(0, place - 1))
         verb = state[VERB]
+        if (
+            not verb
+            and state[OP] in _CHANGING
+            and edge.does in _POINTING
+            and state[JOINT] in (_AND, _COMMA)
+        ):
+            verb = "change"
         if not verb and state[OP] == "remove" and self._open(state):
             if state[JOINT] in (_AND, _COMMA, _OR, _NOTHING) and edge.does not in ("a", "number"):
                 verb, cost = "remove", cost + KEPT_REMOVING
@@ -230,6 +255,28 @@ class Search:
             self._act(state, "the", None, place)
         return 0.0
 
+    def _half_of(self, state: State, edge: Edge, place: int) -> float:
+        state[HEAD] = -1
+        state[NUM] = 1
+        self._act(state, "half_of", edge, place)
+        return 0.0
+
+    def _fewer(self, state: State, edge: Edge, place: int) -> float:
+        state[OP] = "remove"
+        state[NUM] = 1
+        self._act(state, "fewer", edge, place)
+        return 0.0
+
+    def _named(self, state: State, edge: Edge, place: int) -> float | None:
+        state[HEAD] = -1
+        state[SAID] += 1
+        self._act(state, "option", edge, place, ())
+        return 0.0
+
+    def _affirm(self, state: State, edge: Edge, place: int) -> float:
+        state[NEG] = False
+        return 0.0
+
     def _ordinal(self, state: State, edge: Edge, place: int) -> float:
         state[FLAGS] |= POINTED | DEFINITE
         self._act(state, "ordinal", edge, place)
@@ -274,10 +321,11 @@ class Search:
         if pend == (("no", ""),):
             state[OP] = "remove"
             self._act(state, "deny", None, place)
-            return 0.8 if self._known else 3.0
+            return 0.3 if self._known else 3.0
         if pend and pend[0][0] == "amount" and pend[0][1] == "extra":
             self._act(state, "more", None, place)
             return 1.0
+        self._act(state, "lost", None, max(0, place - 1))
         return UNFOUND
 
     def _narrow(self, state: State, edge: Edge, place: int) -> float:
@@ -409,13 +457,14 @@ class Search:
         return 0.0
 
     def _verb(self, state: State, edge: Edge, place: int) -> float:
+        cost = 3.0 if state[VERB] and edge.does == "add" else 0.0
         state[VERB] = "" if edge.does == "add" else edge.does
         if state[JOINT] != _CORRECT or edge.does != "add":
             state[JOINT] = _VERB
         state[NEG] = False
         if edge.does == "add" and edge.words == "add":
             state[VERB] = "add"
-        return 0.0
+        return cost
 
     def _instead(self, state: State, edge: Edge, place: int) -> float:
         self._act(state, "instead", None, place)
@@ -461,6 +510,9 @@ class Search:
         state[JOINT] = joint
         if edge.does in ("with", "but", "stop"):
             state[NEG] = False
+        if state[PEND] and edge.does != "the":
+            self._act(state, "joint", edge, place)
+            return 0.05 if state[PEND][0][0] == "half" else 1.5
         if edge.does == "on":
             self._act(state, "on", None, place)
         return 0.0
@@ -501,9 +553,14 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     "corrected": lambda _, s, e: s[JOINT] == _CORRECT,
     "times": lambda _, s, e: s[JOINT] == _TIMES,
     "optioned": lambda _, s, e: bool(s[FLAGS] & OPTIONED),
-    "joined": lambda _, s, e: s[JOINT] in (_WITH, _VERB, _JOINT["on"], _AND, _COMMA),
+    "joined": lambda _, s, e: s[JOINT] in (_WITH, _VERB, _JOINT["on"]),
+    "listed": lambda _, s, e: s[JOINT] in (_AND, _COMMA),
+    "denying": lambda _, s, e: s[NEG] and not s[PEND],
+    "swapping": lambda _, s, e: s[VERB] == "swap",
     "unsized": lambda _, s, e: s[SIZE] == 0,
     "pending": lambda _, s, e: bool(s[PEND]),
+    "single": lambda _, s, e: s[NUM] <= 1
+    and bool(s[NUM] or s[SIZE] or s[SAID] or s[FLAGS] & (DEFINITE | POINTED)),
     "told": lambda _, s, e: bool(s[NUM] or s[SIZE] or s[SAID] or s[FLAGS] & (DEFINITE | POINTED)),
     "dropping": lambda _, s, e: s[VERB] == "remove",
     "changing": lambda _, s, e: s[OP] in _CHANGING,
@@ -512,6 +569,9 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     "part": _part_of,
     "combo_of": _combo_of,
 }
+_CARRYING = (_WITH, _AND, _COMMA, _NOTHING)
+_POINTING = frozenset(("other", "it", "them", "one", "ordinal", "the", "rest"))
+_IDLE = frozenset(("filler", "aside"))
 _JOINING = frozenset(("and", "or", "but", "with", "on", "for", "times", "comma", "stop", "the", "a"))
 _VERBS = frozenset(("add", "remove", "change", "swap", "instead-of", "correct", "to", "should", "instead", "of"))
 
