@@ -101,7 +101,29 @@ class Carrying:
                     self.outcome.penalty += NO_EFFECT
                 continue
             self._one(one, said[at + 1 :])
+        for item in [*self.outcome.items]:
+            self._take_in(item)
         return self.outcome
+
+    def _take_in(self, item: Item) -> None:
+        """Let a combo that is not complete take in what was ordered beside it."""
+        combo = self._kitchen.combo(item.name)
+        if combo is None or item.line is not None or item not in self.outcome.items:
+            return
+        at = self.outcome.items.index(item)
+        beside = [*self.outcome.items[at + 1 :], *reversed(self.outcome.items[:at])]
+        for other in beside:
+            taken = [part.name or "" for part in item.parts]
+            if self._kitchen.open_part(combo, taken) is None:
+                return
+            room = 0
+            while room < (other.quantity or 1) and other.name:
+                if not self._kitchen.room_for(combo, [*taken, *[other.name] * room], other.name):
+                    break
+                room += 1
+            if room == (other.quantity or 1) and not other.splits:
+                item.parts.extend(other.copy(1) for _ in range(room))
+                self.outcome.items.remove(other)
 
     def _one(self, said: Said, following: Sequence[Said]) -> None:
         self._place = said.place
@@ -228,6 +250,8 @@ class Carrying:
         names, rest = self._names(said)
         quantity = None if said.few else said.count if said.count is not None else 1
         item = Item(words=said.words, names=names, quantity=quantity)
+        if said.weak and not said.described and not said.parts:
+            item.names, item.near = (), names
         item.counted = said.count is not None or said.article
         item.spoken = said.place
         self._give(item, said, options=rest)
@@ -274,6 +298,8 @@ class Carrying:
                     item.changes.append(f"no {name}")
         for option in said.options if options is None else options:
             item.changes.append(option.words)
+        if said.replaced:
+            self._give_way(item, said.replaced)
         if said.bare:
             item.changes.extend(f"no {name}" for name in self._kitchen.contents(item.name))
         item.notes.extend(note for note in said.notes if note not in item.notes)
@@ -360,7 +386,8 @@ class Carrying:
         if said.head is None and not said.ref and said.options and self._last_new(said.options):
             return
         if not targets:
-            if said.head is not None and not self._known_there():
+            if said.head is not None and not self._known_there() and self.outcome.items:
+                self.outcome.penalty += 1.0
                 return  # it was never ordered: nothing is to go
             self.outcome.penalty += NOT_THERE
             if said.head is not None:
@@ -378,6 +405,12 @@ class Carrying:
         item = self._spoken or (self.outcome.items[-1] if self.outcome.items else self._last())
         if item is None:
             return False
+        self._give_way(item, options)
+        self._touch(item)
+        return True
+
+    def _give_way(self, item: Item, options: Sequence[Option]) -> None:
+        """Take off what is to give way to something else: "ranch instead of blue cheese"."""
         for option in options:
             said = set(stems(option.entity.words))
             old = [one for one in item.changes if one.startswith("no ") or not said <= set(stems(one))]
@@ -387,8 +420,6 @@ class Carrying:
             elif self._kitchen.has(item.name, option.entity.words):
                 if not self._chosen_instead(item, option):
                     item.changes.append(f"no {option.entity.words}")
-            self._touch(item)
-        return True
 
     def _chosen_instead(self, item: Item, option: Option) -> bool:
         """Whether another choice takes the place of this one by itself."""
@@ -529,6 +560,8 @@ class Carrying:
             there = self._matching(become.mask, self._things)
             if there and not any(item in there for item in targets):
                 targets = there[-1:]
+        if not targets and said.head is not None and self._change_part(said, become):
+            return
         if not targets:
             self._changed_nothing(said, become)
             return
@@ -548,6 +581,26 @@ class Carrying:
             fitting = [item for item in targets if (item.quantity or 1) >= count]
             targets = fitting[-1:] or targets[-1:]
         self._become(become, targets, count)
+
+    def _change_part(self, said: Said, become: Said) -> bool:
+        """Change a part of a combo: "make the coke large", "a lemonade instead of the coke"."""
+        for item in reversed(self._things):
+            parts = self._matching(said.mask, item.parts)
+            if not parts:
+                continue
+            part = parts[-1]
+            if become.head is not None and not self._matching(become.mask, [part]):
+                fresh = self._new(become)
+                combo = self._kitchen.combo(item.name)
+                others = [one.name or "" for one in item.parts if one is not part]
+                if combo is None or not fresh.name or not self._kitchen.room_for(combo, others, fresh.name):
+                    return False
+                item.parts[item.parts.index(part)] = fresh
+            else:
+                self._give(part, become)
+            self._touch(item)
+            return True
+        return False
 
     def _changed_nothing(self, said: Said, become: Said) -> None:
         """Take a change of what is not there for an order, or say that it is not there."""
@@ -927,6 +980,10 @@ class Carrying:
             item.splits = [Split(1, size=item.size), Split(None, size=said.size.words)]
             item.size = None
             return True
+        if number is None and item.splits and said.options and 0 < (item.quantity or 1) - sum(
+            split.count or 0 for split in item.splits
+        ):
+            number = 1
         if clash and number is not None and said.joint == AND and not item.splits:
             number = number + 1000  # "and one small" is one more
         several = (item.quantity or 1) > 1 or bool(item.splits)

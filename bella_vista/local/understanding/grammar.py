@@ -24,6 +24,7 @@ RULES = """
   before       number     corrected          count                   before  0.1
   after        number     uncounted          count                   after   0.9
   after        number     times              count                   after   0.1
+  after        number     combined           tally                   after   0.0
   after        number     becoming           become count            after   0.1
   after        number     -                  tally                   after   0.4
   before       number     optioned           tally                   before  0.6
@@ -34,6 +35,7 @@ RULES = """
   before       a          -                  -                       before  0.1
   after        a          becoming           become                  after   0.0
   after        a          joined             -                       after   0.0
+  after        a          combined           -                       after   0.0
   after        a          listed             -                       after   0.3
   after        a          -                  -                       after   0.5
   any          the        -                  begin definite          before  begin.the
@@ -42,7 +44,8 @@ RULES = """
   any          ordinal    -                  begin ordinal           before  begin.ref
   before       ordinal    -                  ordinal                 before  0.1
   any          more       -                  begin more              before  begin.number
-  before       more       counted            more                    before  0.0
+  before       further    counted            more                    before  0.0
+  out          further    -                  begin more              before  0.6
   before       of         counted            of                      before  0.0
   before       of-them    counted            ref                     after   0.0
   after        of-them    -                  -                       after   0.6
@@ -60,7 +63,12 @@ RULES = """
   out,after    them       -                  begin ref               after   begin.ref
   before       them       told               ref                     after   0.4
   any          other      -                  begin ref               after   begin.ref
-  before       other      -                  ref                     after   0.1
+  before       other      unoptioned         ref                     after   0.1
+  before       all        put                ref                     after   0.0
+  before       it         put                ref                     after   0.0
+  before       them       put                ref                     after   0.0
+  before       whole      put                ref                     after   0.0
+  before       rest       put                ref                     after   0.0
   any          rest       -                  begin ref               after   begin.ref
   any          all        -                  begin ref               after   begin.all
   any          whole      -                  begin ref               after   begin.whole
@@ -80,6 +88,9 @@ RULES = """
   before       option     -                  option                  before  open.before
   after        option     becoming           become option           after   open.option
   any          option     swapping           begin named             after   begin.ref
+  before       option     swapped            named                   after   0.0
+  before       group      swapped            named                   after   0.0
+  after        option     replacing          replaced                after   0.1
   any          group      swapping           begin named             after   begin.ref
   after        group      becoming           become option           after   0.3
   after        option     denying            affirm option           after   open.affirm

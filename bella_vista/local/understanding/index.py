@@ -11,7 +11,7 @@ from bella_vista.local.english import vocabulary
 from bella_vista.local.understanding.phrases import small_words
 from state.errors import OrderError
 from state.menu import Combo, Dish, Menu
-from state.menu.english import EMPTY, KINDS, SAME, SIZE_WORDS
+from state.menu.english import EMPTY, KINDS, MARKS, SAME, SIZE_WORDS
 from state.menu.matching import alike
 from state.menu.words import fold, stem, stems
 
@@ -57,6 +57,7 @@ class Meant:
     entity: Entity
     cost: float
     whole: bool = True
+    weak: bool = False
 
 
 @dataclass(slots=True)
@@ -155,8 +156,22 @@ class Index:
             score = max(alike(own, other), _swapped(own, other))
             if score >= _SMALL_SLIP:
                 found.append((other, _SLIP + (100 - score) * _PER_POINT))
+        if not found:
+            found = self._sounding(own)
         found.sort(key=lambda pair: pair[1])
         return tuple(found[:3])
+
+    def _sounding(self, word: str) -> list[tuple[str, float]]:
+        """Return the words that sound like one, as a machine may write what it hears: "wankaina"."""
+        sound = sounds(word)
+        if len(sound) < 3:
+            return []
+        near = process.extract(sound, self._sounds, scorer=fuzz.ratio, score_cutoff=83, limit=4)
+        return [
+            (self._vocabulary_list[at], _SLIP + 0.3 + (100 - score) * _PER_POINT)
+            for other, score, at in near
+            if other[0] == sound[0]
+        ]
 
     # -- building --------------------------------------------------------------------------------------------
 
@@ -165,16 +180,18 @@ class Index:
         self._entities.append(entity)
         return entity
 
-    def _name(self, name: Stems, entity: Entity, cost: float, *, whole: bool = True) -> None:
+    def _name(
+        self, name: Stems, entity: Entity, cost: float, *, whole: bool = True, weak: bool = False
+    ) -> None:
         if not name:
             return
         several = self._meant.setdefault(name, [])
         for at, meant in enumerate(several):
             if meant.entity is entity:
                 if cost < meant.cost:
-                    several[at] = Meant(entity, cost, whole)
+                    several[at] = Meant(entity, cost, whole, weak)
                 return
-        several.append(Meant(entity, cost, whole))
+        several.append(Meant(entity, cost, whole, weak))
 
     def _ways(self, name: Stems, *, others: bool = True) -> Iterator[Stems]:
         """Return the ways a name is said: as it stands, without its small words, in one word."""
@@ -194,6 +211,8 @@ class Index:
     def _dishes(self) -> None:
         aliases: list[tuple[Stems, Entity]] = []
         parts: dict[Stems, dict[int, tuple[int, int]]] = {}
+        weak: set[Stems] = set()
+        strong: set[Stems] = set()
         for item in self.items:
             entity = self._entity("dish", item.name)
             entity.mask = self._bits[item.name]
@@ -205,7 +224,9 @@ class Index:
             for name in (item.name, *item.aliases):
                 for run, missing, words in _runs(name):
                     if name is not item.name and len(run) == 1 and vocabulary.is_food(words):
-                        continue  # a Turkish pizza is not any pizza
+                        weak.add(run)  # a Turkish pizza is not any pizza
+                    elif name is item.name:
+                        strong.add(run)
                     known = parts.setdefault(run, {}).get(entity.number)
                     if known is None or missing < known[1]:
                         parts[run][entity.number] = (entity.mask, missing)
@@ -238,7 +259,9 @@ class Index:
             head = self._entity("head", " ".join(run))
             head.mask = mask
             more = 0.8 if exact else 0.0
-            self._name(run, head, _PART + _MISSING * missing + more, whole=False)
+            alone = run in weak and run not in strong and len(found) == 1
+            cost = _PART + _MISSING * missing + more + (0.8 if alone else 0.0)
+            self._name(run, head, cost, whole=False, weak=alone)
 
     def _sections(self) -> None:
         for section in self._menu.sections:
@@ -330,7 +353,11 @@ class Index:
             mask = of_group.get(group.name, 0)
             if not mask:
                 continue
-            headings = [stems(heading) for heading in (group.name, *group.aliases)]
+            headings = [
+                heading
+                for name in (group.name, *group.aliases)
+                if (heading := stems(name))[:1] not in MARKS
+            ]
             for heading in headings:
                 whole = groups.get(heading)
                 if whole is None:
@@ -415,7 +442,21 @@ class Index:
         ) + sorted(
             word for word in _CORRECTED if word not in words
         )
+        self._sounds = [sounds(word) for word in self._vocabulary_list]
         return frozenset(words)
+
+
+def sounds(word: str) -> str:
+    """Reduce a word to how it sounds in English, roughly.
+
+    >>> sounds("huancaina"), sounds("wankaina"), sounds("tequeno"), sounds("tekenyo")
+    ('wankaina', 'wankaina', 'tekeno', 'tekenio')
+    """
+    for written, heard in _SOUNDS:
+        word = word.replace(written, heard)
+    return "".join(
+        letter for at, letter in enumerate(word) if at == 0 or letter != word[at - 1]
+    )
 
 
 def _others(name: Stems) -> Iterator[Stems]:
@@ -478,6 +519,13 @@ _JOINTS = frozenset(stem(word) for word in "a an the of and n with de la di al i
 _NO_PART = frozenset(stem(word) for word in "no not free style with and of the size on in n".split()) | {
     str(number) for number in range(21)
 }
+_SOUNDS = (
+    *(("sch", "sk"), ("tch", "c"), ("ch", "c"), ("ck", "k"), ("ph", "f"), ("qu", "k"), ("q", "k")),
+    *(("ce", "se"), ("ci", "si"), ("cy", "si"), ("cc", "k"), ("ca", "ka"), ("co", "ko"), ("cu", "ku")),
+    *(("cl", "kl"), ("cr", "kr"), ("x", "ks"), ("z", "s"), ("ll", "y"), ("y", "i"), ("gh", "g")),
+    *(("hua", "wa"), ("hue", "we"), ("sh", "s"), ("th", "t"), ("ee", "i"), ("ea", "i"), ("oo", "u")),
+    *(("ou", "u"), ("oa", "o"), ("h", ""), ("w", "w"), ("v", "b")),
+)
 _BESIDE = frozenset(("and", "with", "in", "on"))
 _PASSED_OVER = frozenset(("a", "of", "the", "an", "de", "and"))
 _COMBO_WORDS = tuple(stem(word) for word in ("combo", "meal", "deal", "set", "menu"))

@@ -29,6 +29,7 @@ class Edge:
         words: The words.
         whole: Whether a whole name was said.
         plural: Whether the last word is of several.
+        weak: Whether it is only part of another name of a dish.
         code: What tells it from edges that do something else.
     """
 
@@ -40,6 +41,7 @@ class Edge:
     words: str = ""
     whole: bool = True
     plural: bool = False
+    weak: bool = False
     code: int = 0
 
 
@@ -148,25 +150,25 @@ def _segment(edges: list[list[Edge]], tokens: Sequence[Token], first: int, last:
         for end in ends:
             if end <= at + 1:
                 continue
-            cost = 0.35 + 0.05 * (end - at) + sum(weight[at - first : end - first])
+            cost = 0.25 + 0.03 * (end - at) + sum(weight[at - first : end - first])
             if cost < 6:
                 edges[at].append(Edge("aside", end, cost, words="..."))
 
 
 _TELLING = {
-    "dish": 1.6,
-    "option": 1.3,
-    "size": 1.0,
+    "dish": 2.2,
+    "option": 1.6,
+    "size": 1.2,
     "group": 0.6,
-    "number": 1.0,
-    "no": 0.3,
-    "remove": 0.3,
-    "amount": 0.3,
-    "add": 0.15,
-    "swap": 0.5,
-    "change": 0.3,
+    "number": 1.2,
+    "no": 0.15,
+    "remove": 0.2,
+    "amount": 0.2,
+    "add": 0.08,
+    "swap": 0.4,
+    "change": 0.2,
     "note": 1.0,
-    "should": 0.3,
+    "should": 0.2,
     "same": 0.6,
     "again": 0.6,
     "more": 0.4,
@@ -209,6 +211,7 @@ def _names(
                 meant.entity,
                 words=" ".join(token.word for token in tokens[first : first + length]),
                 whole=meant.whole and not more,
+                weak=meant.weak,
                 plural=_plural(tokens[first + length - 1].word, meant.entity.words),
             )
         )
@@ -270,7 +273,11 @@ def _numbers(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
     number = number_at(tokens, first)
     if number is not None and not (number[1] == 1 and tokens[first].word == "zero"):
         words = " ".join(token.word for token in tokens[first : first + number[1]])
-        here.append(Edge("number", first + number[1], 0.05, value=number[0], words=words))
+        end = first + number[1]
+        following = tokens[end].word if end < len(tokens) else ""
+        if following in _PEOPLE or [token.word for token in tokens[end : end + 2]] == ["of", "us"]:
+            here.append(Edge("filler", end + (1 if following in _PEOPLE else 2), 0.1, words=words))
+        here.append(Edge("number", end, 0.05, value=number[0], words=words))
 
 
 def _phrases(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
@@ -289,7 +296,7 @@ def _phrases(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
             here.append(Edge("number", end, 1.3, value=int(phrase.value), words=phrase.words))
             continue
         if phrase.does == "plain" and any(edge.does == "size" for edge in here):
-            cost += 0.6
+            cost += 1.2
         if phrase.does in ("note", "whole", "all", "plain") and any(
             edge.does in ("option", "dish") and edge.whole and edge.end <= end for edge in here
         ):
@@ -300,8 +307,12 @@ def _phrases(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
             following = tokens[end] if end < len(tokens) else None
             if following is None or not (following.stop or following.word in _AFTER_NO):
                 cost += 2.0
+        if phrase.does == "filler" and phrase.words == "of":
+            cost += 0.35
         if phrase.words == "make that":
             cost += 0.5
+        if phrase.does == "instead-of" and phrase.words == "not":
+            cost += 0.7
         if phrase.does == "filler" and named and len(words) == 1:
             cost += FILLER_ON_NAME
         here.append(
@@ -323,7 +334,9 @@ def _passing(token: Token, here: Sequence[Edge]) -> Passed:
         "number" in kinds and token.word not in ("one", "ones", "to", "too", "for")
     ):
         kind = "number"
-    elif kinds & {"no", "remove", "amount"} and "filler" not in kinds:
+    elif token.word in ("not", "never") or (
+        kinds & {"no", "remove", "amount", "half"} and "filler" not in kinds
+    ):
         kind = "no"
     elif any(edge.does in _NAMED for edge in here):
         kind = "part"
@@ -347,6 +360,7 @@ def _plural(word: str, name: str) -> bool:
 _TALKING = frozenset(
     "i my we our he his she her they their it its is am are was were im theyre youre hes shes me us who you".split()
 )
+_PEOPLE = frozenset("people persons guests adults children teenagers friends hungry".split())
 _LONE = frozenset(("no", "nope", "nah", "better", "hold on", "not that"))
 _AFTER_NO = frozenset("wait sorry make actually i two three four five six just that it the".split())
 _WHOLE = {stem(word): word for word in ("please", "change", "large", "instead", "without")}

@@ -66,6 +66,7 @@ class Said:
         partial: Whether so many OF something are meant.
         more: Whether one more is wanted.
         options: How it is to be.
+        replaced: What is to give way to it.
         parts: What was chosen of a combo.
         become: What it is to become.
         instead: Whether it comes in the place of something.
@@ -74,6 +75,7 @@ class Said:
         denied: Whether the head itself is not wanted.
         plural: Whether the head was said of several.
         half: Whether half of so many are meant.
+        weak: Whether the head is only part of another name.
         ends: Where the last size or option of it ends.
     """
 
@@ -104,9 +106,11 @@ class Said:
     denied: bool = False
     plural: bool = False
     half: bool = False
+    weak: bool = False
     ends: int = -1
     combo: Entity | None = None
     options: list[Option] = field(default_factory=list)
+    replaced: list[Option] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     parts: list["Said"] = field(default_factory=list)
     become: "Said | None" = None
@@ -142,7 +146,8 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
     passed: list[Passed] = []
     now = to = Said()
     meant = False
-    for act in reading.acts:
+    following = [*(act.does for act in reading.acts[1:]), ""]
+    for act, ahead in zip(reading.acts, following, strict=True):
         edge = act.edge
         match act.does:
             case "pass":
@@ -168,7 +173,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                 else:
                     now = to = Said(instead=True)
             case _:
-                _apply(act, now, to)
+                _apply(act, now, to, ahead)
                 if act.does == "part":
                     to = now.parts[-1]
                 elif act.does == "combo":
@@ -183,7 +188,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
 _MEANT = frozenset("mean meant said ordered asked wanted should".split())
 
 
-def _apply(act: Act, now: Said, to: Said) -> None:
+def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
     edge = act.edge
     match act.does:
         case "count":
@@ -213,7 +218,7 @@ def _apply(act: Act, now: Said, to: Said) -> None:
                 to.words = f"{to.words} {edge.words}"
             else:
                 to.head, to.mask, to.words = edge.entity, edge.entity.mask, edge.words
-            to.plural = edge.plural
+            to.plural, to.weak = edge.plural, edge.weak
         case "combo":
             assert edge is not None and edge.entity is not None
             part = Said(head=now.head, mask=now.mask, words=now.words, size=None)
@@ -249,6 +254,9 @@ def _apply(act: Act, now: Said, to: Said) -> None:
                 option.half = "other half"
             to.options.append(option)
             to.ends = edge.end
+        case "replaced":
+            assert edge is not None and edge.entity is not None
+            to.replaced.append(Option(edge.entity))
         case "half":
             if to.options:
                 to.options[-1].half = str(act.value)
@@ -266,14 +274,16 @@ def _apply(act: Act, now: Said, to: Said) -> None:
         case "note":
             assert edge is not None
             to.notes.append(edge.words)
-        case "on":
+        case "on" if now.verb not in ("swap", "change"):
             if now.head is None and not now.ref and now.become is None and now.options:
                 _put_on(now)
         case "off":
             if now.head is None and not now.ref and now.become is None and now.options:
                 for option in now.options:
                     option.no = True
-                _put_on(now)
+                now.verb = ""
+                if ahead in ("head", "the", "ref", "ordinal"):
+                    _put_on(now)
             else:
                 to.off = True
         case "deny":

@@ -190,7 +190,7 @@ class Search:
         return cost
 
     def _begin(self, state: State, edge: Edge, place: int) -> float | None:
-        began = state[FLAGS] & EARLIER or state[PLACE] != "out"
+        began = state[FLAGS] & EARLIER
         cost = 0.0
         if self._open(state):
             cost = self._closing_of(state)
@@ -218,7 +218,14 @@ class Search:
         return cost
 
     def _open(self, state: State) -> bool:
-        self._was_open = bool(state[HEAD] or state[NUM] or state[SIZE] or state[SAID] or state[PEND])
+        self._was_open = bool(
+            state[HEAD]
+            or state[NUM]
+            or state[SIZE]
+            or state[SAID]
+            or state[PEND]
+            or state[FLAGS] & DEFINITE
+        )
         return self._was_open
 
     def _closing_of(self, state: State) -> float:
@@ -226,6 +233,8 @@ class Search:
         if not state[HEAD]:
             alone = not (self._known or state[FLAGS] & EARLIER)
             cost += HEADLESS if alone else FRAGMENT
+            if state[SAID] == 0 and not state[NUM] and not state[SIZE]:
+                cost += 2.0
         return cost
 
     def _count(self, state: State, edge: Edge, place: int) -> float:
@@ -368,9 +377,11 @@ class Search:
         self._act(state, "size", edge, place)
         return cost
 
-    def _option(self, state: State, edge: Edge, place: int) -> float:
+    def _option(self, state: State, edge: Edge, place: int) -> float | None:
         entity = edge.entity
         assert entity is not None
+        if state[VERB] == "instead-of":
+            return None
         pend = state[PEND]
         denied = state[NEG] or pend[:1] == (("no", ""),)
         cost = 0.0
@@ -400,6 +411,11 @@ class Search:
         state[NEG] = denied
         state[PEND] = ()
         return cost
+
+    def _replaced(self, state: State, edge: Edge, place: int) -> float:
+        state[VERB] = ""
+        self._act(state, "replaced", edge, place, ())
+        return 0.0
 
     def _drop(self, state: State, edge: Edge, place: int) -> float | None:
         state[PEND] = (("no", ""),)
@@ -528,6 +544,8 @@ def _becoming(search: Search, state: State, edge: Edge) -> bool:
 
 def _refines(search: Search, state: State, edge: Edge) -> bool:
     assert edge.entity is not None
+    if state[FLAGS] & TURNED or state[OP] in _CHANGING and state[HEAD] > 0:
+        return False
     return state[HEAD] != 0 and bool(state[MASK] & edge.entity.mask)
 
 
@@ -556,10 +574,16 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     "joined": lambda _, s, e: s[JOINT] in (_WITH, _VERB, _JOINT["on"]),
     "listed": lambda _, s, e: s[JOINT] in (_AND, _COMMA),
     "denying": lambda _, s, e: s[NEG] and not s[PEND],
+    "swapped": lambda _, s, e: s[OP] == "swap" and not s[HEAD] and s[VERB] == "",
+    "replacing": lambda _, s, e: s[VERB] == "instead-of",
+    "combined": lambda search, s, e: s[HEAD] > 0 and bool(s[MASK] & search._index.combos),
     "swapping": lambda _, s, e: s[VERB] == "swap",
     "unsized": lambda _, s, e: s[SIZE] == 0,
     "pending": lambda _, s, e: bool(s[PEND]),
+    "unoptioned": lambda _, s, e: s[SAID] == 0,
+    "put": lambda _, s, e: s[JOINT] == _JOINT["on"],
     "single": lambda _, s, e: s[NUM] <= 1
+    and not (s[NUM] == 1 and s[SAID])
     and bool(s[NUM] or s[SIZE] or s[SAID] or s[FLAGS] & (DEFINITE | POINTED)),
     "told": lambda _, s, e: bool(s[NUM] or s[SIZE] or s[SAID] or s[FLAGS] & (DEFINITE | POINTED)),
     "dropping": lambda _, s, e: s[VERB] == "remove",
