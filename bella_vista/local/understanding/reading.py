@@ -147,7 +147,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
     now = to = Said()
     meant = False
     following = [*(act.does for act in reading.acts[1:]), ""]
-    for act, ahead in zip(reading.acts, following, strict=True):
+    for act, ahead in zip(reading.acts, following, strict=False):
         edge = act.edge
         match act.does:
             case "pass":
