@@ -41,6 +41,7 @@ SPELLED = {
     "isnt": "is not",
     "arent": "are not",
     "wont": "will not",
+    "xtra": "extra",
     "wouldnt": "would not",
     "shouldve": "should have",
     "wouldve": "would have",

@@ -14,6 +14,7 @@ from state.menu.words import stems
 NOT_THERE, NO_EFFECT, NEW_THOUGH_THERE, LOOSE, WHICH = 2.0, 2.0, 0.7, 2.5, 0.6
 """What it costs a reading that it does not fit what is on the order."""
 _FEW = 8
+_APART = frozenset(JOINTS.index(name) for name in ("nothing", "comma", "stop", "verb"))
 AND = JOINTS.index("and")
 _USUAL = ("regular", "normal", "standard")
 
@@ -103,7 +104,25 @@ class Carrying:
             self._one(one, said[at + 1 :])
         for item in [*self.outcome.items]:
             self._take_in(item)
+        for item in self.outcome.items:
+            self._size_in(item)
         return self.outcome
+
+    def _size_in(self, item: Item) -> None:
+        """Give a size that was said of a combo to the part that comes in it."""
+        combo = self._kitchen.combo(item.name)
+        if combo is None or item.size is None:
+            return
+        for part in item.parts:
+            if part.size is None and self._kitchen.size(part.name, item.size) is not None:
+                part.size, item.size = item.size, None
+                return
+        for one in combo.parts:
+            name = one.dishes[0]
+            if len(one.dishes) == 1 and self._kitchen.size(name, item.size) is not None:
+                item.parts.append(Item(words=name, names=(name,), size=item.size))
+                item.size = None
+                return
 
     def _take_in(self, item: Item) -> None:
         """Let a combo that is not complete take in what was ordered beside it."""
@@ -221,7 +240,8 @@ class Carrying:
                 self._change(said)
                 return
             right = said.meant or said.definite or said.count is not None
-            if said.correct and right and self._set_right(said, there):
+            taken_back = said.correct or said.after_all
+            if taken_back and right and self._set_right(said, there):
                 return
             if said.definite and said.count is None and not said.described and not said.correct:
                 self.outcome.penalty += NEW_THOUGH_THERE
@@ -230,6 +250,8 @@ class Carrying:
             return
         if said.correct and self.outcome.items:
             self._in_place_of(said)
+            return
+        if self._one_of_last(said):
             return
         if said.correct and said.meant and self._known_there() and not there:
             self._take_over(said, self._known_there()[-1:])
@@ -241,6 +263,25 @@ class Carrying:
             self._announce(item, said, following)
         self.outcome.items.append(item)
         self._spoken = item
+
+    def _one_of_last(self, said: Said) -> bool:
+        """Take "two trays, one tray without raita" for one of the two."""
+        last = self.outcome.items[-1] if self.outcome.items else None
+        if last is None or not self._index_mask(last) & said.mask or said.more:
+            return False
+        if not last.counted and not last.changes and not last.size and said.count is not None:
+            if last.names == self._names(said)[0] and last.quantity == 1:
+                self.outcome.items.pop()  # "lemonades: we need four lemonades"
+                return False
+        left = (last.quantity or 1) - sum(split.count or 0 for split in last.splits)
+        if said.joint not in _APART or (last.quantity or 1) < 2 or (said.number or 0) > left:
+            return False
+        if said.number is None or not said.described or said.parts:
+            return False
+        if said.size is not None and last.size is not None:
+            return False
+        self._split(last, said, said.number)
+        return True
 
     def _known_there(self) -> list[Item]:
         return [item for item in self._known if item.gone < (item.quantity or 1)]
@@ -869,6 +910,9 @@ class Carrying:
 
     def _part_of(self, said: Said) -> bool:
         """Carry out "one of them without basil" on what is there."""
+        if not said.described:
+            self.outcome.penalty += NO_EFFECT
+            return True
         if said.ref == "of-them" or said.ref in ("them", "it"):
             new = [item for item in self.outcome.items if (item.quantity or 1) > 1 or item.splits]
             if new and said.described:

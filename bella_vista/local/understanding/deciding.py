@@ -238,6 +238,9 @@ class Deciding:
             if not kinds & {"name", "part", "number", "no", "word", "food"}:
                 continue
             beside = first - 1 in named or last + 1 in named
+            if first and words.passed[first - 1].kind == "no" and kinds & {"word", "food", "part", "name"}:
+                beside = False
+                kinds = kinds | {"food"}
             variant = any(words.tokens[at].word in vocabulary.VARIANTS for at in range(first, last + 1))
             if "number" in kinds:
                 decided.questions.append(Question("unclear", {"words": told}))

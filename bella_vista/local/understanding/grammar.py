@@ -22,11 +22,11 @@ RULES = """
   any          number     -                  begin count             before  begin.number
   before       number     uncounted          count                   before  0.1
   before       number     corrected          count                   before  0.1
-  after        number     uncounted          count                   after   0.9
+  after        number     headed             count                   after   0.9
   after        number     times              count                   after   0.1
   after        number     combined           tally                   after   0.0
   after        number     becoming           become count            after   0.1
-  after        number     -                  tally                   after   0.4
+  after        number     -                  tally                   after   0.2
   before       number     optioned           tally                   before  0.6
   any          half-of    -                  begin half_of           after   begin.ref
   any          fewer      -                  begin fewer             before  begin.number

@@ -38,6 +38,7 @@ class Entity:
         mask: The dishes it may be said of, a bit for each.
         own: The dishes that have it as they come, so that it can be left off.
         counted: The dishes that can have several of it.
+        tallied: The dishes of which it is counted.
         chosen: The dishes that need a choice of which it is one.
     """
 
@@ -46,6 +47,7 @@ class Entity:
     mask: int = 0
     own: int = 0
     counted: int = 0
+    tallied: int = 0
     chosen: int = 0
     number: int = 0
 
@@ -156,8 +158,9 @@ class Index:
             score = max(alike(own, other), _swapped(own, other))
             if score >= _SMALL_SLIP:
                 found.append((other, _SLIP + (100 - score) * _PER_POINT))
-        if not found:
-            found = self._sounding(own)
+        if not found and len(own) > 3:
+            begun = [other for other in self._vocabulary_list if other.startswith(own)]
+            found = [(other, 0.9) for other in begun[:3]] or self._sounding(own)
         found.sort(key=lambda pair: pair[1])
         return tuple(found[:3])
 
@@ -377,7 +380,7 @@ class Index:
                         entity = option(way, name)
                         entity.mask |= mask
                         if group.counted:
-                            entity.counted |= mask
+                            entity.tallied |= mask
                         if group.amounts:
                             entity.counted |= mask
                         if group.least:
@@ -401,6 +404,10 @@ class Index:
                 continue
             entity = self._entity("option", typed[run])
             entity.mask = mask
+            for one in exact.values():
+                if set(run) <= set(stems(one.words)):
+                    entity.counted |= one.counted & mask
+                    entity.tallied |= one.tallied & mask
             entity.own = own_runs.get(run, 0) & mask
             missing = min(found.values())
             cost = 0.75 + 0.15 * missing if run[-1] not in vocabulary.ADJECTIVES else 1.1 + 0.3 * missing
@@ -433,6 +440,8 @@ class Index:
                     entity.own |= bit
                 if entity.counted & parts:
                     entity.counted |= bit
+                if entity.tallied & parts:
+                    entity.tallied |= bit
 
     def _vocabulary(self) -> frozenset[str]:
         words = {word for name in self._meant for word in name}

@@ -92,7 +92,8 @@ def lattice(
     _asides(edges, tokens)
     for first, token in enumerate(tokens):
         here = edges[first]
-        passed.append(_passing(token, here))
+        again = first > 0 and token.word == tokens[first - 1].word and not token.stop
+        passed.append(Passed(0.2, "common") if again else _passing(token, here))
     for here in edges:
         for edge in here:
             edge.code = hash((edge.does, edge.value, edge.entity.number if edge.entity else 0))

@@ -76,6 +76,7 @@ class Said:
         plural: Whether the head was said of several.
         half: Whether half of so many are meant.
         weak: Whether the head is only part of another name.
+        after_all: Whether "actually" follows it.
         ends: Where the last size or option of it ends.
     """
 
@@ -107,6 +108,7 @@ class Said:
     plural: bool = False
     half: bool = False
     weak: bool = False
+    after_all: bool = False
     ends: int = -1
     combo: Entity | None = None
     options: list[Option] = field(default_factory=list)
@@ -174,6 +176,8 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                     now = to = Said(instead=True)
             case _:
                 _apply(act, now, to, ahead)
+                if act.does in ("head", "ref") and now.on and now.become is not None:
+                    to = now.become
                 if act.does == "part":
                     to = now.parts[-1]
                 elif act.does == "combo":
@@ -181,7 +185,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
     if reading.acts and now is not None:
         tail = [act.does for act in reading.acts if act.does not in ("pass", "lost")]
         if tail and tail[-1] == "correct" and said:
-            said[-1].correct, said[-1].meant = True, said[-1].meant or meant
+            said[-1].after_all = True
     return said, passed
 
 
@@ -284,10 +288,22 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
                 now.verb = ""
                 if ahead in ("head", "the", "ref", "ordinal"):
                     _put_on(now)
+            elif to.options and not to.options[-1].no:
+                _left_off(to.options)
             else:
                 to.off = True
         case "deny":
             now.denied = True
+
+
+def _left_off(options: list[Option]) -> None:
+    """Take the last things named for things to leave off: "onions and tomatoes left out"."""
+    for option in reversed(options):
+        if option.no or option.amount or option.half or option.side:
+            return
+        if option is not options[-1] and not option.entity.own:
+            return
+        option.no = True
 
 
 def _put_on(now: Said) -> None:

@@ -304,7 +304,7 @@ class Search:
         return 0.0
 
     def _ref(self, state: State, edge: Edge, place: int) -> float:
-        state[HEAD] = -1
+        state[HEAD] = -2 if edge.does in ("it", "one", "same", "again") else -1
         self._act(state, "ref", edge, place, edge.does)
         if edge.does == "of-them":
             state[FLAGS] |= POINTED
@@ -340,7 +340,7 @@ class Search:
     def _narrow(self, state: State, edge: Edge, place: int) -> float:
         assert edge.entity is not None
         state[MASK] &= edge.entity.mask
-        state[HEAD] = edge.entity.number if state[HEAD] == -1 else state[HEAD]
+        state[HEAD] = edge.entity.number if state[HEAD] < 0 else state[HEAD]
         self._act(state, "narrow", edge, place)
         return 0.0
 
@@ -396,15 +396,15 @@ class Search:
             elif not pend:
                 cost = 0.05 if state[JOINT] == _OR else 0.15
         elif not fits:
-            cost = MISFIT if state[HEAD] != -1 or not self._known else 0.6
+            cost = MISFIT if state[HEAD] >= 0 or not self._known else 0.6
         else:
             if state[HEAD] > 0 and not pend and not fits & ~entity.own:
                 cost = ALREADY
             if not denied and (state[HEAD] == 0 or fits != state[MASK]):
                 state[MASK] = fits
         tally = [value for kind, value in pend if kind == "count"]
-        if tally and tally[0] != 1 and not fits & entity.counted:
-            cost += 3.0
+        if tally and not fits & entity.tallied:
+            cost += 0.7 if tally[0] == 1 else 1.0 if tally[0] == 2 and fits & entity.counted else 3.0
         state[SAID] += 1
         state[FLAGS] |= OPTIONED
         self._act(state, "option", edge, place, (*pend, ("no", "")) if state[NEG] and not pend else pend)
@@ -469,6 +469,8 @@ class Search:
         return 0.0
 
     def _off(self, state: State, edge: Edge, place: int) -> float:
+        if state[PLACE] == "before":
+            state[JOINT] = _JOINT["on"]
         self._act(state, "off", None, place)
         return 0.0
 
@@ -504,7 +506,7 @@ class Search:
             self._act(state, "become", None, place)
             state[FLAGS] |= TURNED
             state[NUM] = state[SIZE] = 0
-            if state[HEAD] == -1:
+            if state[HEAD] < 0:
                 state[MASK] = self._index.all
         if edge.does == "dish":
             state[MASK] = self._index.all
@@ -546,7 +548,7 @@ def _refines(search: Search, state: State, edge: Edge) -> bool:
     assert edge.entity is not None
     if state[FLAGS] & TURNED or state[OP] in _CHANGING and state[HEAD] > 0:
         return False
-    return state[HEAD] != 0 and bool(state[MASK] & edge.entity.mask)
+    return state[HEAD] not in (0, -2) and bool(state[MASK] & edge.entity.mask)
 
 
 def _part_of(search: Search, state: State, edge: Edge) -> bool:
@@ -580,6 +582,7 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     "swapping": lambda _, s, e: s[VERB] == "swap",
     "unsized": lambda _, s, e: s[SIZE] == 0,
     "pending": lambda _, s, e: bool(s[PEND]),
+    "headed": lambda _, s, e: s[NUM] <= 0 and s[HEAD] > 0,
     "unoptioned": lambda _, s, e: s[SAID] == 0,
     "put": lambda _, s, e: s[JOINT] == _JOINT["on"],
     "single": lambda _, s, e: s[NUM] <= 1
@@ -597,7 +600,7 @@ _CARRYING = (_WITH, _AND, _COMMA, _NOTHING)
 _POINTING = frozenset(("other", "it", "them", "one", "ordinal", "the", "rest"))
 _IDLE = frozenset(("filler", "aside"))
 _JOINING = frozenset(("and", "or", "but", "with", "on", "for", "times", "comma", "stop", "the", "a"))
-_VERBS = frozenset(("add", "remove", "change", "swap", "instead-of", "correct", "to", "should", "instead", "of"))
+_VERBS = frozenset(("off", "add", "remove", "change", "swap", "instead-of", "correct", "to", "should", "instead", "of"))
 
 
 class _Column:

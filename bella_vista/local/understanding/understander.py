@@ -154,6 +154,7 @@ class _Hearing:
         self._known = [on_order(line, house.kitchen) for line in order.items]
         self._topic = topic
         self._left: list[Token] = []
+        self._gap = False
         self._heard = Heard()
         self._answers: list[Asked] = []
         self._talk = Talk(house.names, self._heard)
@@ -174,7 +175,9 @@ class _Hearing:
         if self._expects == "rating":
             words = self._house.statements.rating(words, self._heard)
         for clause in clauses(words, self._house.names):
+            kept = len(self._left)
             self._clause(clause)
+            self._gap = self._gap or len(self._left) == kept
 
     def _clause(self, words: Words) -> None:
         words = self._talk.take(words)
@@ -210,8 +213,9 @@ class _Hearing:
         words = self._house.statements.take(
             words, self._heard, order=self._order, expects=self._expects, now=self._now
         )
-        if self._left:
+        if self._left and self._gap:
             self._left.append(_PAUSE)
+        self._gap = False
         self._left.extend(words.tokens)
 
     def _is_wish(self, asked: Asked, words: Words) -> bool:
