@@ -67,6 +67,7 @@ class Carrying:
         waiting: The things that wait for an answer; they are changed.
         topic: A dish that was spoken of before.
         which: What waits until it is known with which line.
+        words: The words of the line.
     """
 
     def __init__(
@@ -77,7 +78,9 @@ class Carrying:
         waiting: Sequence[Item],
         topic: str | None,
         which: Which | None = None,
+        words: Sequence[str] = (),
     ) -> None:
+        self._words = words
         self._which = which
         self._index = index
         self._kitchen = kitchen
@@ -291,6 +294,8 @@ class Carrying:
         names, rest = self._names(said)
         quantity = None if said.few else said.count if said.count is not None else 1
         item = Item(words=said.words, names=names, quantity=quantity)
+        if said.unknown:
+            item.unknown.append(" ".join(self._words[at] for at in sorted(said.unknown)))
         if said.weak and not said.described and not said.parts:
             item.names, item.near = (), names
         item.counted = said.count is not None or said.article
@@ -903,7 +908,6 @@ class Carrying:
                 self._become(replace(said, ref="", count=None), targets, said.count if said.partial else None)
                 return True
             if targets:
-                self.outcome.penalty += 1.0
                 self._ask_which(said, self._known_there())
                 return True
         return False
@@ -991,6 +995,9 @@ class Carrying:
             fresh.names = names
             self._announced.append(fresh)
             self._put_announced(base, fresh)
+            return
+        portion = item is not None and item.source is not None and item.source.line is not None
+        if portion and said.count is not None and self._on_order(said):
             return
         if item is not None and self._belongs(item, said):
             return
@@ -1149,7 +1156,9 @@ class Carrying:
     def _answers(self, said: Said) -> bool:
         """Take a dish as the answer to which one was meant."""
         for item in self._waiting:
-            if item in self.outcome.settled:
+            if item in self.outcome.settled and said.correct and item.changes:
+                item.changes.pop()
+            elif item in self.outcome.settled and self._kitchen.combo(item.name) is None:
                 continue
             combo = self._kitchen.combo(item.name)
             if combo is not None:

@@ -16,12 +16,15 @@ from bella_vista.local.understanding.search import Reading, Search
 from bella_vista.local.understanding.settling import Settling
 from bella_vista.local.understanding.parts import on_order
 from bella_vista.local.understanding.tokens import Token
+from state.errors import Ambiguous, NotOnMenu
 from state.menu import Menu
 from state.menu.english import EMPTY
 from state.menu.words import stems
 
 READINGS, NEAR = 8, 3.0
 """So many readings are carried out, as long as they are not much dearer than the best."""
+_LONGEST = 80
+"""Characters of what may be a dish; nobody's dish is called longer."""
 _ASKING = {
     "choice_not_possible": 1.2,
     "not_on_menu": 1.0,
@@ -74,6 +77,7 @@ class Deciding:
     """
 
     def __init__(self, menu: Menu, kitchen: Kitchen) -> None:
+        self._menu = menu
         self.index = Index(menu)
         self._kitchen = kitchen
         self._search = Search(self.index)
@@ -148,7 +152,8 @@ class Deciding:
         said, passed = items(reading)
         lines = [_copied(item) for item in known]
         open_ones = [_copied(item) for item in waiting]
-        carrying = Carrying(self.index, self._kitchen, lines, open_ones, topic, which)
+        told = [token.word for token in words.tokens]
+        carrying = Carrying(self.index, self._kitchen, lines, open_ones, topic, which, told)
         outcome = carrying.carry(said)
         decided = self._settled(outcome, open_ones, taken)
         decided.said, decided.reading = said, reading
@@ -246,10 +251,34 @@ class Deciding:
                 decided.questions.append(Question("unclear", {"words": told}))
             elif kinds <= {"word", "common"} and beside and not variant:
                 decided.not_understood.append(told)
-            elif kinds & {"food", "name", "part"} or variant:
-                decided.questions.append(Question("not_on_menu", {"words": told, "near": []}))
+            elif kinds & {"food", "name", "part"} or variant or self._stands_alone(words, first):
+                near = list(self._near(told))
+                draft = Draft("add_item", {"words": told, "quantity": 1})
+                decided.questions.append(
+                    Question("not_on_menu", {"words": told, "near": near}, draft)
+                )
             else:
                 decided.not_understood.append(told)
+
+
+    def _stands_alone(self, words: Lattice, first: int) -> bool:
+        """Whether words stand where a dish is named: "a frappuccino"."""
+        at = first - 1
+        while at >= 0 and words.passed[at].kind == "filler":
+            at -= 1
+        if at < 0:
+            return True
+        return bool({"a", "number", "add"} & {edge.does for edge in words.edges[at]})
+
+    def _near(self, words: str) -> tuple[str, ...]:
+        """Name the few dishes that come closest to some words."""
+        near: tuple[str, ...] = ()
+        try:
+            near = (self._menu.item(words[:_LONGEST]).name,)
+        except (NotOnMenu, Ambiguous) as error:
+            found = error.facts.get("near") or error.facts.get("possible")
+            near = tuple(str(one) for one in found[:3]) if isinstance(found, list) else ()
+        return near
 
 
 def _named(reading: Reading) -> set[int]:

@@ -302,7 +302,7 @@ def _phrases(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
             edge.does in ("option", "dish") and edge.whole and edge.end <= end for edge in here
         ):
             cost += FILLER_ON_NAME
-        if phrase.does == "filler" and len(words) > 1 and any(edge.does == "size" for edge in here):
+        if phrase.words.endswith(" of") and any(edge.does == "size" for edge in here):
             cost += 1.0
         if phrase.does == "correct" and phrase.words in _LONE:
             following = tokens[end] if end < len(tokens) else None

@@ -66,6 +66,7 @@ class Said:
         partial: Whether so many OF something are meant.
         more: Whether one more is wanted.
         options: How it is to be.
+        unknown: The places of words that say how it is to be and are not on the menu.
         replaced: What is to give way to it.
         parts: What was chosen of a combo.
         become: What it is to become.
@@ -112,6 +113,7 @@ class Said:
     ends: int = -1
     combo: Entity | None = None
     options: list[Option] = field(default_factory=list)
+    unknown: list[int] = field(default_factory=list)
     replaced: list[Option] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     parts: list["Said"] = field(default_factory=list)
@@ -139,7 +141,6 @@ class Passed:
 
     place: int
     kind: str
-    on: bool = False
 
 
 def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
@@ -148,15 +149,31 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
     passed: list[Passed] = []
     now = to = Said()
     meant = False
+    waits: list[int] = []
     following = [*(act.does for act in reading.acts[1:]), ""]
     for act, ahead in zip(reading.acts, following, strict=False):
         edge = act.edge
         match act.does:
             case "pass":
                 kind, after = act.value
-                passed.append(Passed(act.first, kind, after and now.head is not None))
+                if kind == "number" or kind == "food" or (kind in ("word", "name") and after):
+                    waits.append(act.first)
+                    if after and now.head is not None and kind != "number":
+                        now.unknown.append(act.first)
+                        continue
+                passed.append(Passed(act.first, kind))
             case "lost":
+                waits.append(act.first)
                 passed.append(Passed(act.first, "part"))
+            case "head" if waits and act.first - waits[-1] in (1, 2):
+                _apply(act, now, to, ahead)
+                at = waits.pop()
+                if passed and passed[-1].place == at:
+                    if passed[-1].kind == "number":
+                        now.few = True
+                    else:
+                        now.unknown.append(at)
+                    passed.pop()
             case "begin":
                 verb, correct, joint = act.value
                 now = to = Said(verb, act.first, correct, correct and meant, joint)
