@@ -165,7 +165,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
             case "lost":
                 waits.append(act.first)
                 passed.append(Passed(act.first, "part"))
-            case "head" if waits and act.first - waits[-1] in (1, 2):
+            case "head" if waits and _beside(reading, waits[-1], act.first):
                 _apply(act, now, to, ahead)
                 at = waits.pop()
                 if passed and passed[-1].place == at:
@@ -204,6 +204,14 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
         if tail and tail[-1] == "correct" and said:
             said[-1].after_all = True
     return said, passed
+
+
+def _beside(reading: Reading, place: int, head: int) -> bool:
+    """Whether a word stands before a name with nothing but an article between them."""
+    between = {act.does for act in reading.acts if place < act.first < head}
+    return place < head <= place + 2 and between <= {"begin", "one", "the"} and (
+        head == place + 1 or bool(between)
+    )
 
 
 _MEANT = frozenset("mean meant said ordered asked wanted should".split())

@@ -154,7 +154,7 @@ class Search:
             return
         made = state.copy()
         made[COST] = cost + passed.cost
-        after = state[HEAD] != 0 and joint in _CARRYING
+        after = state[HEAD] > 0 and joint == _WITH
         made[ACTS] = (Act("pass", None, place, passed.cost, (passed.kind, after)), state[ACTS])
         made[SIG] = hash((state[SIG], "pass", place))
         columns[place + 1].keep(made)
@@ -596,7 +596,6 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     "part": _part_of,
     "combo_of": _combo_of,
 }
-_CARRYING = (_WITH, _AND, _COMMA, _NOTHING)
 _POINTING = frozenset(("other", "it", "them", "one", "ordinal", "the", "rest"))
 _IDLE = frozenset(("filler", "aside"))
 _JOINING = frozenset(("and", "or", "but", "with", "on", "for", "times", "comma", "stop", "the", "a"))
