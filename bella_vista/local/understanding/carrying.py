@@ -294,8 +294,9 @@ class Carrying:
         names, rest = self._names(said)
         quantity = None if said.few else said.count if said.count is not None else 1
         item = Item(words=said.words, names=names, quantity=quantity)
-        if said.unknown:
-            item.unknown.append(" ".join(self._words[at] for at in sorted(said.unknown)))
+        if said.strange:
+            item.words = self._told({*said.unknown, *range(*said.named)})
+            item.names, item.near, item.unknown = (), names[:3], []
         if said.weak and not said.described and not said.parts:
             item.names, item.near = (), names
         item.counted = said.count is not None or said.article
@@ -335,6 +336,8 @@ class Carrying:
 
     def _give(self, item: Item, said: Said, *, options: Sequence[Option] | None = None) -> None:
         """Give a thing a size, changes and notes."""
+        if said.unknown and not said.strange:
+            item.unknown.append(self._told(said.unknown))
         if said.size is not None:
             item.size = said.size.words
         if said.only and said.options:
@@ -349,6 +352,9 @@ class Carrying:
         if said.bare:
             item.changes.extend(f"no {name}" for name in self._kitchen.contents(item.name))
         item.notes.extend(note for note in said.notes if note not in item.notes)
+
+    def _told(self, places: Iterable[int]) -> str:
+        return " ".join(self._words[at] for at in sorted(places))
 
     def _announce(self, item: Item, said: Said, following: Sequence[Said]) -> None:
         """Remember "three large pizzas" when what follows says which."""
@@ -1138,6 +1144,8 @@ class Carrying:
         names = self._index.names(mask)
         if not names or len(names) > _FEW or not wanted:
             return False
+        if said.unknown:
+            names = ()
         item = Item(
             words=" ".join(option.entity.words for option in wanted),
             names=names,

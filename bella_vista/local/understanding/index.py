@@ -11,7 +11,7 @@ from bella_vista.local.english import vocabulary
 from bella_vista.local.understanding.phrases import small_words
 from state.errors import OrderError
 from state.menu import Combo, Dish, Menu
-from state.menu.english import EMPTY, KINDS, MARKS, SAME, SIZE_WORDS
+from state.menu.english import DISH_WORDS, EMPTY, KINDS, MARKS, SAME, SIZE_WORDS
 from state.menu.matching import alike
 from state.menu.words import fold, stem, stems
 
@@ -226,9 +226,9 @@ class Index:
                 aliases.extend((way, entity) for way in self._ways(stems(alias), others=False))
             for name in (item.name, *item.aliases):
                 for run, missing, words in _runs(name):
-                    if name is not item.name and len(run) == 1 and vocabulary.is_food(words):
-                        weak.add(run)  # a Turkish pizza is not any pizza
-                    elif name is item.name:
+                    if len(run) == 1 and vocabulary.is_food(words) and _weak(name, run, item.name):
+                        weak.add(run)
+                    else:
                         strong.add(run)
                     known = parts.setdefault(run, {}).get(entity.number)
                     if known is None or missing < known[1]:
@@ -500,6 +500,12 @@ def _runs(name: str, *, options: bool = False) -> Iterator[tuple[Stems, int, str
                 if not first_part.intersection(run):
                     continue  # the cheese of mac and cheese
             yield run, len(words) - length, " ".join(typed[first : first + length])
+
+
+def _weak(name: str, run: Stems, own: str) -> bool:
+    """Whether a food alone is too little to mean a dish: a Turkish pizza is not any pizza."""
+    last = stem(fold(name).split()[-1])
+    return name != own or (last in DISH_WORDS and last not in run)
 
 
 def _swapped(said: str, meant: str) -> float:

@@ -77,6 +77,8 @@ class Said:
         plural: Whether the head was said of several.
         half: Whether half of so many are meant.
         weak: Whether the head is only part of another name.
+        strange: Whether words that are not on the menu belong to what it is called.
+        named: The places of the words of its head.
         after_all: Whether "actually" follows it.
         ends: Where the last size or option of it ends.
     """
@@ -109,6 +111,8 @@ class Said:
     plural: bool = False
     half: bool = False
     weak: bool = False
+    strange: bool = False
+    named: tuple[int, int] = (0, 0)
     after_all: bool = False
     ends: int = -1
     combo: Entity | None = None
@@ -122,7 +126,9 @@ class Said:
     @property
     def described(self) -> bool:
         """Whether anything is said of how it is to be."""
-        return bool(self.options or self.size or self.notes or self.plain or self.bare)
+        return bool(
+            self.options or self.size or self.notes or self.plain or self.bare or self.unknown
+        )
 
     @property
     def empty(self) -> bool:
@@ -149,31 +155,29 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
     passed: list[Passed] = []
     now = to = Said()
     meant = False
-    waits: list[int] = []
+    ends, named = -1, None
     following = [*(act.does for act in reading.acts[1:]), ""]
     for act, ahead in zip(reading.acts, following, strict=False):
         edge = act.edge
         match act.does:
             case "pass":
                 kind, after = act.value
-                if kind == "number" or kind == "food" or (kind in ("word", "name") and after):
-                    waits.append(act.first)
-                    if after and now.head is not None and kind != "number":
-                        now.unknown.append(act.first)
-                        continue
                 passed.append(Passed(act.first, kind))
-            case "lost":
-                waits.append(act.first)
-                passed.append(Passed(act.first, "part"))
-            case "head" if waits and _beside(reading, waits[-1], act.first):
-                _apply(act, now, to, ahead)
-                at = waits.pop()
-                if passed and passed[-1].place == at:
-                    if passed[-1].kind == "number":
-                        now.few = True
-                    else:
-                        now.unknown.append(at)
+                beside = ends == act.first and kind in _STRANGE
+                headless = now.head is None and not now.ref and named is not None
+                if beside and named is not None and (
+                    not named.whole or kind in _TELLING or (headless and named.does == "option")
+                ):
                     passed.pop()
+                    to.unknown.append(act.first)
+                    to.strange = to.strange or (named.does == "dish" and not named.whole)
+                    ends = act.first + 1
+                elif after and kind in ("food", "word") and now.head is not None:
+                    passed.pop()
+                    to.unknown.append(act.first)
+                    ends = act.first + 1
+            case "lost":
+                passed.append(Passed(act.first, "part"))
             case "begin":
                 verb, correct, joint = act.value
                 now = to = Said(verb, act.first, correct, correct and meant, joint)
@@ -193,6 +197,9 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                     now = to = Said(instead=True)
             case _:
                 _apply(act, now, to, ahead)
+                if act.does in _NAMING and edge is not None:
+                    named, ends = edge, edge.end
+                    _take_up(to if act.does != "part" else now.parts[-1], act, passed, reading)
                 if act.does in ("head", "ref") and now.on and now.become is not None:
                     to = now.become
                 if act.does == "part":
@@ -206,14 +213,30 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
     return said, passed
 
 
-def _beside(reading: Reading, place: int, head: int) -> bool:
-    """Whether a word stands before a name with nothing but an article between them."""
-    between = {act.does for act in reading.acts if place < act.first < head}
-    return place < head <= place + 2 and between <= {"begin", "one", "the"} and (
-        head == place + 1 or bool(between)
-    )
+def _take_up(to: Said, act: Act, passed: list[Passed], reading: Reading) -> None:
+    """Take a word that was passed over before a name for a part of what it is called."""
+    edge, last = act.edge, passed[-1] if passed else None
+    if edge is None or last is None or not last.place < act.first <= last.place + 2:
+        return
+    if last.place + 1 < act.first:
+        between = {one.does for one in reading.acts if last.place < one.first < act.first}
+        if not between or not between <= {"begin", "one", "the"}:
+            return
+    if last.kind == "number":
+        to.few = True
+        passed.pop()
+    elif last.kind in _TELLING or (not edge.whole and last.kind in _STRANGE):
+        to.unknown.append(last.place)
+        to.strange = to.strange or (act.does == "head" and not edge.whole)
+        if act.does == "option" and not edge.whole and to.options:
+            to.options.pop()
+            to.unknown.extend(range(act.first, edge.end))
+        passed.pop()
 
 
+_NAMING = frozenset(("head", "narrow", "part", "option"))
+_STRANGE = frozenset(("food", "word", "common", "part", "name"))
+_TELLING = frozenset(("food", "part", "name"))
 _MEANT = frozenset("mean meant said ordered asked wanted should".split())
 
 
@@ -247,6 +270,7 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
                 to.words = f"{to.words} {edge.words}"
             else:
                 to.head, to.mask, to.words = edge.entity, edge.entity.mask, edge.words
+                to.named = (act.first, edge.end)
             to.plural, to.weak = edge.plural, edge.weak
         case "combo":
             assert edge is not None and edge.entity is not None

@@ -149,7 +149,7 @@ class Settling:
         ):
             for size in dish.sizes:
                 words = stems(size)
-                if words[:1] == (str(item.quantity),) and words[1:] in _PIECES:
+                if words[:1] == (str(item.quantity),) and words[1:] in ((), *_PIECES):
                     return replace(item, size=size, quantity=1)
             most = max(dish.sizes, key=_pieces_in)
             if all(map(_pieces_in, dish.sizes)) and item.quantity > _pieces_in(most):
