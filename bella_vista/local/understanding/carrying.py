@@ -111,6 +111,18 @@ class Carrying:
             self._size_in(item)
         return self.outcome
 
+    def _put_in(self, item: Item, other: Item) -> None:
+        """Put a dish in the place of another part of a combo that was ordered again."""
+        combo = self._kitchen.combo(item.name)
+        if combo is None or other.quantity != 1 or not other.name:
+            return
+        for at, part in enumerate(item.parts):
+            rest = [one.name or "" for one in item.parts if one is not part]
+            if self._kitchen.room_for(combo, rest, other.name):
+                item.parts[at] = other.copy(1)
+                self.outcome.items.remove(other)
+                return
+
     def _size_in(self, item: Item) -> None:
         """Give a size that was said of a combo to the part that comes in it."""
         combo = self._kitchen.combo(item.name)
@@ -133,6 +145,9 @@ class Carrying:
         if combo is None or item.line is not None or item not in self.outcome.items:
             return
         at = self.outcome.items.index(item)
+        if item.copied:
+            for other in self.outcome.items[at + 1 :]:
+                self._put_in(item, other)
         beside = [*self.outcome.items[at + 1 :], *reversed(self.outcome.items[:at])]
         for other in beside:
             taken = [part.name or "" for part in item.parts]
@@ -435,6 +450,12 @@ class Carrying:
     def _instead_of(self, said: Said) -> None:
         """Note what is to go: "a caprese instead of the margherita"."""
         targets = self._targets(said) if said.head is not None or said.ref else []
+        if not targets and said.head is not None and self.outcome.items:
+            new = self.outcome.items[-1]
+            become = Said(head=said.head, mask=self._index_mask(new), words=new.words)
+            if self._change_part(said, become, new):
+                self.outcome.items.remove(new)
+                return
         if said.head is None and not said.ref and said.options and self._last_new(said.options):
             return
         if not targets:
@@ -534,7 +555,12 @@ class Carrying:
         targets = self._targets(said)
         if not targets:
             self.outcome.penalty += NOT_THERE
-            if said.head is not None or said.ref:
+            combo = next((i for i in self._things if self._matching(said.mask, i.parts)), None)
+            if combo is not None and said.head is not None:
+                self.outcome.penalty -= NOT_THERE
+                facts = {"words": said.words, "combo": combo.name}
+                self.outcome.questions.append(Question("not_found", facts))
+            elif said.head is not None or said.ref:
                 self._not_found(said)
             return
         count = said.count if said.count is not None else 1 if said.article else None
@@ -634,7 +660,7 @@ class Carrying:
             targets = fitting[-1:] or targets[-1:]
         self._become(become, targets, count)
 
-    def _change_part(self, said: Said, become: Said) -> bool:
+    def _change_part(self, said: Said, become: Said, made: Item | None = None) -> bool:
         """Change a part of a combo: "make the coke large", "a lemonade instead of the coke"."""
         for item in reversed(self._things):
             parts = self._matching(said.mask, item.parts)
@@ -642,7 +668,7 @@ class Carrying:
                 continue
             part = parts[-1]
             if become.head is not None and not self._matching(become.mask, [part]):
-                fresh = self._new(become)
+                fresh = made if made is not None else self._new(become)
                 combo = self._kitchen.combo(item.name)
                 others = [one.name or "" for one in item.parts if one is not part]
                 if combo is None or not fresh.name or not self._kitchen.room_for(combo, others, fresh.name):
@@ -657,6 +683,7 @@ class Carrying:
     def _changed_nothing(self, said: Said, become: Said) -> None:
         """Take a change of what is not there for an order, or say that it is not there."""
         if said.on and said.head is not None:
+            self.outcome.penalty += NEW_THOUGH_THERE if self._things else 0.0
             item = self._new(replace(said, become=None, on=False))
             self._give(item, become)
             self.outcome.items.append(item)
@@ -1103,7 +1130,7 @@ class Carrying:
                 return False
             last = self._last()
             assert last is not None
-            last.quantity = said.count
+            self._recount(last, said.count)
             self._touch(last)
             return True
         able = [item for item in things if self._able(item, said)]
@@ -1130,6 +1157,15 @@ class Carrying:
             return True
         self._become(replace(said, head=None, count=None), [item], number)
         return True
+
+    def _recount(self, item: Item, count: int) -> None:
+        """Make it so many; or of another size, where it comes by the piece."""
+        dish = self._kitchen.dish(item.name)
+        for size in dish.sizes if dish is not None else ():
+            if stems(size)[:1] == (str(count),) and item.quantity == 1:
+                item.size = size
+                return
+        item.quantity = count
 
     def _headless(self, said: Said) -> bool:
         """Find the dish that only one can be: "a gluten free one with ham"."""
@@ -1232,6 +1268,15 @@ class Carrying:
             left = (item.quantity or 1) - sum(split.count or 0 for split in item.splits)
             if number is not None and (item.quantity or 1) > 1 and number <= left:
                 self._split(item, said, number)
+            elif (
+                item in self.outcome.settled
+                and said.size is not None
+                and item.size is not None
+                and (item.quantity or 1) > 1
+                and not item.splits
+            ):
+                item.splits = [Split(1, size=item.size), Split(None, size=said.size.words)]
+                item.size = None
             else:
                 if said.correct and item in self.outcome.settled and item.changes:
                     item.changes.pop()

@@ -251,7 +251,7 @@ class Deciding:
                 decided.questions.append(Question("unclear", {"words": told}))
             elif kinds <= {"word", "common"} and beside and not variant:
                 decided.not_understood.append(told)
-            elif kinds & {"food", "name", "part"} or variant or self._stands_alone(words, first, last):
+            elif kinds & {"food", "name", "part"} or variant or self._stands_alone(words, first):
                 near = list(self._near(told))
                 draft = Draft("add_item", {"words": told, "quantity": 1})
                 decided.questions.append(
@@ -261,13 +261,13 @@ class Deciding:
                 decided.not_understood.append(told)
 
 
-    def _stands_alone(self, words: Lattice, first: int, last: int) -> bool:
+    def _stands_alone(self, words: Lattice, first: int) -> bool:
         """Whether words stand where a dish is named: "a frappuccino"."""
         at = first - 1
         while at >= 0 and words.passed[at].kind == "filler":
             at -= 1
         if at < 0:
-            return first == last
+            return False
         return bool({"a", "number", "add"} & {edge.does for edge in words.edges[at]})
 
     def _near(self, words: str) -> tuple[str, ...]:

@@ -279,6 +279,15 @@ class Index:
                     head = self._entity("head", " ".join(way))
                     head.mask = mask
                     self._name(way, head, _exact(way) + (_ALIAS_OF_ANOTHER if named else _SECTION))
+            for dish in section.dishes:
+                entity = self._entities[self._bits[dish.name].bit_length() - 1]
+                kinds = [one for name in (section.name, *section.aliases) if len(one := stems(name)) == 1]
+                for name in (dish.name, *dish.aliases):
+                    words = stems(name)
+                    for kind in kinds:
+                        for way in ((*words, *kind), (*kind, *words)):
+                            if kind[0] not in words and way not in self._meant:
+                                self._name(way, entity, _exact(words))
         if self._menu.combos:
             head = self._entity("head", "combo")
             head.mask = self.combos
