@@ -91,6 +91,7 @@ class Carrying:
         self._removed: Item | None = None
         self._spoken: Item | None = None
         self._base: Item | None = None
+        self._asked: Question | None = None
         self._place = 0
         self._announced: list[Item] = []
         self.outcome = Outcome()
@@ -168,7 +169,8 @@ class Carrying:
         self.outcome.penalty += 1.0 * (len(entities) - len(set(map(id, entities))))
         if said.off and said.verb in ("", "add", "change"):
             said.verb = "remove"
-        if self._which is not None and not said.verb and self._this_one(self._which, said):
+        refines = not said.verb or (said.verb == "remove" and said.ref == "one" and said.definite)
+        if self._which is not None and refines and self._this_one(self._which, said):
             return
         if said.verb == "instead-of":
             self._instead_of(said)
@@ -243,13 +245,21 @@ class Carrying:
     # -- new things --------------------------------------------------------------------------------------------
 
     def _head(self, said: Said, following: Sequence[Said]) -> None:
+        if said.instead and self._waiting and not self.outcome.settled:
+            self._waiting[0].quantity = 0  # it is given up for what is named now
+            self._settle(self._waiting[0], said.place)
+            said.instead = False
         if self._answers(said):
             return
+        if said.described and said.definite and said.count is None and not self._things_named(said):
+            if self._change_part(said, replace(said, head=None)):
+                return
         things = self._things
         there = self._matching(said.mask, self._known_there())
-        if there and said.more and not said.described:
+        if there and (said.copies or (said.more and not said.described)):
             item = there[-1].copy(said.count or 1)
             item.spoken, item.copied, item.yielding = said.place, True, len(item.changes)
+            self._give(item, said)
             self.outcome.items.append(item)
             self._spoken = item
             return
@@ -281,6 +291,9 @@ class Carrying:
             self._announce(item, said, following)
         self.outcome.items.append(item)
         self._spoken = item
+
+    def _things_named(self, said: Said) -> bool:
+        return bool(self._matching(said.mask, self._things))
 
     def _one_of_last(self, said: Said) -> bool:
         """Take "two trays, one tray without raita" for one of the two."""
@@ -846,9 +859,9 @@ class Carrying:
             else:
                 described = things
         if telling and said.size is not None:
-            sized = self._sized(described, said.size.words)
-            said.plain = said.plain or (not sized and said.size.words in _USUAL)
-            described = sized or described
+            said.plain = said.plain or said.size.words in _USUAL
+            if not said.plain:
+                described = self._sized(described, said.size.words) or described
         if telling and said.plain:
             plain = [item for item in described if not item.changes]
             beside = [i for i in plain if any(o.changes and o.name == i.name for o in described)]
@@ -950,11 +963,6 @@ class Carrying:
         if not said.described:
             self.outcome.penalty += NO_EFFECT
             return True
-        if said.ref == "of-them" or said.ref in ("them", "it"):
-            new = [item for item in self.outcome.items if (item.quantity or 1) > 1 or item.splits]
-            if new and said.described:
-                self._split(new[-1], said, said.count)
-                return True
         if said.half:
             several = [item for item in self._things if (item.quantity or 1) > 1]
             if not several:
@@ -962,6 +970,11 @@ class Carrying:
             said.count = (several[-1].quantity or 2) // 2
             if several[-1] in self.outcome.items and said.described:
                 self._split(several[-1], said, said.count)
+                return True
+        if said.ref == "of-them" or said.ref in ("them", "it"):
+            new = [item for item in self.outcome.items if (item.quantity or 1) > 1 or item.splits]
+            if new and said.described:
+                self._split(new[-1], said, said.count)
                 return True
         targets = self._targets(said)
         if said.head is not None:
@@ -1011,8 +1024,10 @@ class Carrying:
         """Give a size, a number or changes to what they belong to."""
         if said.instead and self._old and said.options:
             said.instead = False
-        if said.more and not said.described:
-            self._again(said)
+        asked = self._topic if not self._matching(self._index.bit(self._topic or ""), self._things) else None
+        if asked and said.count is not None and not said.described and not said.correct:
+            self.outcome.items.append(Item(words=asked, names=(asked,), quantity=said.count))
+            self._spoken = self.outcome.items[-1]
             return
         if said.more:
             self._again(said)
@@ -1030,7 +1045,7 @@ class Carrying:
             self._put_announced(base, fresh)
             return
         portion = item is not None and item.source is not None and item.source.line is not None
-        if portion and said.count is not None and self._on_order(said):
+        if portion and (said.count is not None or said.ref == "one") and self._on_order(said):
             return
         if item is not None and self._belongs(item, said):
             return
@@ -1134,7 +1149,7 @@ class Carrying:
             self._touch(last)
             return True
         able = [item for item in things if self._able(item, said)]
-        if said.count is not None and self._base in able:
+        if (said.count is not None or said.ref == "one") and self._base in able:
             able = [self._base]
         if not able:
             spoken = self._spoken
@@ -1316,13 +1331,20 @@ class Carrying:
             if len(found) != 1:
                 return False
         self._which = None
+        if self._asked is not None:
+            self.outcome.questions.remove(self._asked)
+            self.outcome.penalty -= WHICH
+            self._asked = None
+        else:
+            self.outcome.settled.extend(found)
         for item in found:
             if which.drop:
                 self._take_off(item, which.count)
             else:
                 become = which.said.become or which.said
-                self._become(replace(become, head=None) if become is which.said else become, [item], which.count)
-            self.outcome.settled.append(item)
+                if become is which.said:
+                    become = replace(become, head=None)
+                self._become(become, [item], which.count)
         return True
 
     # -- questions ---------------------------------------------------------------------------------------------
@@ -1346,7 +1368,9 @@ class Carrying:
             "drop": drop,
             "count": count,
         }
-        self.outcome.questions.append(Question("which_line", facts))
+        self._asked = Question("which_line", facts)
+        self._which = Which(lines, said, drop, count)
+        self.outcome.questions.append(self._asked)
         return True
 
 

@@ -75,6 +75,8 @@ RULES = """
   before       whole      -                  ref                     after   0.4
   any          same       -                  begin ref               after   begin.ref
   before       same       -                  ref                     after   0.4
+  after        same       headful            copied                  after   0.2
+  before,after free       optioned           free                    same    0.0
   any          again      -                  begin ref               after   begin.ref
   after        again      -                  -                       after   0.4
 # --- sizes -----------------------------------------------------------------------------------------------

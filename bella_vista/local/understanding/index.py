@@ -551,7 +551,7 @@ _SOUNDS = (
     *(("ou", "u"), ("oa", "o"), ("h", ""), ("w", "w"), ("v", "b")),
 )
 _BESIDE = frozenset(("and", "with", "in", "on"))
-_PASSED_OVER = frozenset(("a", "of", "the", "an", "de", "and"))
+_PASSED_OVER = frozenset(("a", "of", "the", "an", "de"))
 _COMBO_WORDS = tuple(stem(word) for word in ("combo", "meal", "deal", "set", "menu"))
 _KIND_WORDS = {stem("cheese"): "cheese"}
 _COUNTS = frozenset(str(number) for number in range(1, 25))

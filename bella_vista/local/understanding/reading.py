@@ -78,6 +78,7 @@ class Said:
         half: Whether half of so many are meant.
         weak: Whether the head is only part of another name.
         strange: Whether words that are not on the menu belong to what it is called.
+        copies: Whether it is to be like the one that is there.
         named: The places of the words of its head.
         after_all: Whether "actually" follows it.
         ends: Where the last size or option of it ends.
@@ -112,6 +113,7 @@ class Said:
     half: bool = False
     weak: bool = False
     strange: bool = False
+    copies: bool = False
     named: tuple[int, int] = (0, 0)
     after_all: bool = False
     ends: int = -1
@@ -155,7 +157,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
     passed: list[Passed] = []
     now = to = Said()
     meant = False
-    ends, named = -1, None
+    ends, named, instead = -1, None, False
     following = [*(act.does for act in reading.acts[1:]), ""]
     for act, ahead in zip(reading.acts, following, strict=False):
         edge = act.edge
@@ -179,12 +181,14 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
             case "lost":
                 passed.append(Passed(act.first, "part"))
             case "begin":
+                instead = False
                 verb, correct, joint = act.value
                 now = to = Said(verb, act.first, correct, correct and meant, joint)
                 said.append(now)
             case "correct":
                 assert edge is not None
                 meant = bool(set(edge.words.split()) & _MEANT)
+                instead = edge.words not in _MILD
             case "become" | "should":
                 if act.does == "should":
                     now.verb = "change"
@@ -196,6 +200,9 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                 else:
                     now = to = Said(instead=True)
             case _:
+                if act.does == "option" and instead and to.options:
+                    to.options.pop()
+                    instead = False
                 _apply(act, now, to, ahead)
                 if act.does in _NAMING and edge is not None:
                     named, ends = edge, edge.end
@@ -237,6 +244,7 @@ def _take_up(to: Said, act: Act, passed: list[Passed], reading: Reading) -> None
 _NAMING = frozenset(("head", "narrow", "part", "option"))
 _STRANGE = frozenset(("food", "word", "common", "part", "name"))
 _TELLING = frozenset(("food", "part", "name"))
+_MILD = frozenset(("actually", "better", "after all", "well actually", "come to think of it"))
 _MEANT = frozenset("mean meant said ordered asked wanted should".split())
 
 
@@ -330,6 +338,11 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
         case "on" if now.verb not in ("swap", "change"):
             if now.head is None and not now.ref and now.become is None and now.options:
                 _put_on(now)
+        case "free":
+            if to.options:
+                to.options[-1].no = True
+        case "copied":
+            now.copies = True
         case "off":
             if now.head is None and not now.ref and now.become is None and now.options:
                 for option in now.options:

@@ -474,6 +474,14 @@ class Search:
         self._act(state, "off", None, place)
         return 0.0
 
+    def _copied(self, state: State, edge: Edge, place: int) -> float:
+        self._act(state, "copied", None, place)
+        return 0.0
+
+    def _free(self, state: State, edge: Edge, place: int) -> float:
+        self._act(state, "free", None, place)
+        return 0.0
+
     def _verb(self, state: State, edge: Edge, place: int) -> float:
         cost = 3.0 if state[VERB] and edge.does == "add" else 0.0
         state[VERB] = "" if edge.does == "add" else edge.does
@@ -585,7 +593,8 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     "headed": lambda _, s, e: s[NUM] <= 0 and s[HEAD] > 0,
     "unoptioned": lambda _, s, e: s[SAID] == 0,
     "put": lambda _, s, e: s[JOINT] == _JOINT["on"],
-    "single": lambda _, s, e: s[NUM] <= 1
+    "headful": lambda _, s, e: s[HEAD] > 0,
+    "single": lambda _, s, e: (s[NUM] <= 1 or e.words == "ones")
     and not (s[NUM] == 1 and s[SAID])
     and bool(s[NUM] or s[SIZE] or s[SAID] or s[FLAGS] & (DEFINITE | POINTED)),
     "told": lambda _, s, e: bool(s[NUM] or s[SIZE] or s[SAID] or s[FLAGS] & (DEFINITE | POINTED)),
