@@ -573,6 +573,8 @@ class Carrying:
                 self.outcome.penalty -= NOT_THERE
                 facts = {"words": said.words, "combo": combo.name}
                 self.outcome.questions.append(Question("not_found", facts))
+            elif said.denied and said.verb != "remove":
+                self.outcome.penalty -= 1.0  # "no tiramisu": there is none
             elif said.head is not None or said.ref:
                 self._not_found(said)
             return
@@ -1160,6 +1162,8 @@ class Carrying:
         item = self._spoken if self._spoken in able else able[-1]
         assert item is not None
         number = said.count if said.count is not None else 1 if said.ref == "one" else None
+        if number is not None and said.correct and (item.quantity or 1) <= number:
+            return False
         if number is not None and (item.quantity or 1) <= number and said.ref == "one":
             fresh = Item(words=item.words, names=item.names, quantity=number, spoken=said.place)
             self._give(fresh, said)

@@ -21,7 +21,7 @@ from state.menu import Menu
 from state.menu.english import EMPTY
 from state.menu.words import stems
 
-READINGS, NEAR = 8, 3.0
+READINGS, NEAR = 8, 2.5
 """So many readings are carried out, as long as they are not much dearer than the best."""
 _LONGEST = 80
 """Characters of what may be a dish; nobody's dish is called longer."""
@@ -50,6 +50,7 @@ class Decided:
         cost: What the reading cost, with how it fits the order.
         said: The reading, item by item.
         reading: The reading as the search found it.
+        passed: The words that it passes over.
     """
 
     drafts: list[tuple[int, Draft]] = field(default_factory=list)
@@ -60,6 +61,7 @@ class Decided:
     cost: float = 0.0
     said: list[Said] = field(default_factory=list)
     reading: Reading | None = None
+    passed: list[Passed] = field(default_factory=list)
 
     @property
     def order(self) -> Any:
@@ -122,6 +124,7 @@ class Deciding:
         weighed.sort(key=lambda one: one.cost)
         if not weighed:
             return Decided(), []
+        self._account(weighed[0], words)
         return weighed[0], weighed
 
     def _offered(self, waiting: Sequence[Item]) -> dict[str, Entity]:
@@ -152,21 +155,29 @@ class Deciding:
         said, passed = items(reading)
         lines = [_copied(item) for item in known]
         open_ones = [_copied(item) for item in waiting]
+        for at, line in enumerate(lines):
+            for one in open_ones:
+                if one.line is not None and line.line is not None and one.line.id == line.line.id:
+                    lines[at] = one
         told = [token.word for token in words.tokens]
         carrying = Carrying(self.index, self._kitchen, lines, open_ones, topic, which, told)
         outcome = carrying.carry(said)
-        decided = self._settled(outcome, open_ones, taken)
+        decided = self._settled(outcome, lines, open_ones, taken)
         decided.said, decided.reading = said, reading
         decided.cost = reading.cost + outcome.penalty
         for question in decided.questions:
             decided.cost += _ASKING.get(question.code, 0.0)
-        self._account(decided, reading, words, passed)
+        decided.passed = passed
         return decided
 
-    def _settled(self, outcome: Outcome, waiting: Sequence[Item], taken: bool) -> Decided:
-        decided = Decided(settled=taken or bool(outcome.settled))
+    def _settled(
+        self, outcome: Outcome, lines: Sequence[Item], waiting: Sequence[Item], taken: bool
+    ) -> Decided:
+        touched = any(item in waiting for item in (*outcome.settled, *outcome.touched))
+        decided = Decided(settled=taken or touched or bool(outcome.settled))
         new = list(outcome.items)
-        if taken or any(item in waiting for item in outcome.settled):
+        if taken or touched:
+            self._part(outcome, lines, waiting)
             new[:0] = [item for item in waiting if item.line is None]
             outcome.touched.extend(
                 item for item in waiting if item.line is not None and item not in outcome.touched
@@ -187,6 +198,16 @@ class Deciding:
         decided.questions.extend(outcome.questions)
         decided.items = new
         return decided
+
+    def _part(self, outcome: Outcome, lines: Sequence[Item], waiting: Sequence[Item]) -> None:
+        """Take the pieces that were to be different, and are now known how, off their line."""
+        for item in waiting:
+            line = item.source.line if item.source is not None else None
+            for one in lines if line is not None else ():
+                if line is not None and one.line is not None and one.line.id == line.id:
+                    one.quantity = (one.quantity or 1) - (item.quantity or 1)
+                    outcome.touched.insert(0, one)
+                    item.source = one
 
     def _undone(self, item: Item, source: Item, question: Question) -> Question:
         """Leave a line as it is while some pieces of it cannot be made different yet."""
@@ -231,12 +252,10 @@ class Deciding:
 
     # -- accounting for every word ---------------------------------------------------------------------------
 
-    def _account(
-        self, decided: Decided, reading: Reading, words: Lattice, passed: Sequence[Passed]
-    ) -> None:
+    def _account(self, decided: Decided, words: Lattice) -> None:
         """Ask about words that were passed over, or say that they were not understood."""
-        named = _named(reading)
-        for run in _runs(passed):
+        named = _named(decided.reading) if decided.reading is not None else set()
+        for run in _runs(decided.passed):
             first, last = run[0].place, run[-1].place
             told = " ".join(words.tokens[at].word for at in range(first, last + 1))
             kinds = {one.kind for one in run}
@@ -251,7 +270,7 @@ class Deciding:
                 decided.questions.append(Question("unclear", {"words": told}))
             elif kinds <= {"word", "common"} and beside and not variant:
                 decided.not_understood.append(told)
-            elif kinds & {"food", "name", "part"} or variant or self._stands_alone(words, first):
+            elif kinds & {"food", "name", "part"} or variant or self._stands_alone(words, first, last):
                 near = list(self._near(told))
                 draft = Draft("add_item", {"words": told, "quantity": 1})
                 decided.questions.append(
@@ -261,14 +280,13 @@ class Deciding:
                 decided.not_understood.append(told)
 
 
-    def _stands_alone(self, words: Lattice, first: int) -> bool:
+    def _stands_alone(self, words: Lattice, first: int, last: int) -> bool:
         """Whether words stand where a dish is named: "a frappuccino"."""
-        at = first - 1
-        while at >= 0 and words.passed[at].kind == "filler":
-            at -= 1
-        if at < 0:
+        if first == 0 or last - first > 1:
             return False
-        return bool({"a", "number", "add"} & {edge.does for edge in words.edges[at]})
+        ends = last + 1 == len(words.tokens) or words.passed[last + 1].kind in ("stop", "small", "filler")
+        does = {edge.does for edge in words.edges[first - 1]}
+        return ends and bool(does & {"a", "number"} or ("add" in does and "filler" not in does))
 
     def _near(self, words: str) -> tuple[str, ...]:
         """Name the few dishes that come closest to some words."""

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
+from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA
 
 from bella_vista.local.english import numbers, vocabulary
@@ -315,7 +316,9 @@ class Names:
         if own in self._vocabulary or vocabulary.is_common(word) or self.meaning(word) is not None:
             return None
         scores: dict[str, float] = {}
-        for other, spelling in self._vocabulary.items():
+        near = process.extract(own, self._vocabulary.keys(), scorer=fuzz.ratio, score_cutoff=60, limit=12)
+        for other, _, _ in near:
+            spelling = self._vocabulary[other]
             if abs(len(other) - len(own)) > 3:
                 continue
             score = max(alike(own, other), alike(word, spelling), _slipped(word, spelling))

@@ -330,7 +330,7 @@ class Search:
         if pend == (("no", ""),):
             state[OP] = "remove"
             self._act(state, "deny", None, place)
-            return 0.3 if self._known else 3.0
+            return 0.3
         if pend and pend[0][0] == "amount" and pend[0][1] == "extra":
             self._act(state, "more", None, place)
             return 1.0
