@@ -26,7 +26,7 @@ READINGS, NEAR = 8, 2.5
 _LONGEST = 80
 """Characters of what may be a dish; nobody's dish is called longer."""
 _ASKING = {
-    "choice_not_possible": 1.2,
+    "choice_not_possible": 0.8,
     "not_on_menu": 1.0,
     "ambiguous": 0.4,
     "not_found": 0.5,

@@ -185,7 +185,7 @@ FRAGMENT, HEADLESS = 0.7, 2.5
 """An item without a head: where something is there that it may belong to, and where nothing is."""
 MISFIT, NOT_IN_IT = 5.0, 1.6
 """An option or a size the dish cannot have; leaving off what is not in it."""
-UNSIZED = 1.2
+UNSIZED = 0.8
 """A size said of a dish that has only one price."""
 ALREADY = 0.5
 """Asking for what is in a dish anyway."""

@@ -104,6 +104,10 @@ class Index:
         """Return the bit of a dish or combo."""
         return self._bits.get(name, 0)
 
+    def entity(self, number: int) -> Entity:
+        """Return the entity of a number."""
+        return self._entities[number - 1]
+
     def names(self, mask: int) -> tuple[str, ...]:
         """Return the dishes of a mask, in the menu's order."""
         found = []

@@ -336,7 +336,7 @@ def _passing(token: Token, here: Sequence[Edge]) -> Passed:
     ):
         kind = "number"
     elif token.word in ("not", "never") or (
-        kinds & {"no", "remove", "amount", "half"} and "filler" not in kinds
+        kinds & {"no", "remove", "amount", "half", "correct"} and "filler" not in kinds
     ):
         kind = "no"
     elif any(edge.does in _NAMED for edge in here):

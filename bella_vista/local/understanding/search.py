@@ -318,6 +318,9 @@ class Search:
         cost = 0.0
         if not mask:
             mask, cost = entity.mask, MISFIT
+        if state[SIZE]:
+            sized = mask & self._index.entity(state[SIZE]).mask
+            mask, cost = (sized, cost) if sized else (mask, cost + UNSIZED)
         state[MASK] = mask
         if state[PEND]:
             cost += self._amount_of_head(state, place)
@@ -370,10 +373,6 @@ class Search:
                 state[MASK] &= entity.mask
             else:
                 cost = UNSIZED if not state[FLAGS] & PARTED else 0.3
-        elif state[MASK] & entity.mask:
-            state[MASK] &= entity.mask
-        else:
-            cost = UNSIZED
         self._act(state, "size", edge, place)
         return cost
 
@@ -562,7 +561,7 @@ def _refines(search: Search, state: State, edge: Edge) -> bool:
 def _part_of(search: Search, state: State, edge: Edge) -> bool:
     assert edge.entity is not None
     mask = state[MASK]
-    if not mask & search._index.combos or mask & edge.entity.mask:
+    if state[HEAD] <= 0 or not mask & search._index.combos or mask & edge.entity.mask:
         return False
     return any(mask & bit and parts & edge.entity.mask for bit, parts in search._index.parts.items())
 
