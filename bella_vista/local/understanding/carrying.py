@@ -15,7 +15,7 @@ NOT_THERE, NO_EFFECT, NEW_THOUGH_THERE, LOOSE, WHICH = 2.0, 2.0, 0.7, 2.2, 0.6
 """What it costs a reading that it does not fit what is on the order."""
 _FEW = 8
 _APART = frozenset(JOINTS.index(name) for name in ("nothing", "comma", "stop", "verb"))
-AND = JOINTS.index("and")
+AND, OR = JOINTS.index("and"), JOINTS.index("or")
 _USUAL = ("regular", "normal", "standard")
 
 
@@ -1077,6 +1077,10 @@ class Carrying:
             return False
         number = said.count if said.count is not None else 1 if said.ref == "one" or said.article else None
         clash = said.size is not None and item.size is not None
+        if clash and said.joint == OR and said.size is not None:
+            item.unknown.append(f"{item.size} or {said.size.words}")
+            item.size = None
+            return True
         if clash and number is None and (item.quantity or 1) > 1 and not item.splits:
             item.splits = [Split(1, size=item.size), Split(None, size=said.size.words)]
             item.size = None

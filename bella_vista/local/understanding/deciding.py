@@ -15,7 +15,7 @@ from bella_vista.local.understanding.reading import Passed, Said, items
 from bella_vista.local.understanding.search import Reading, Search
 from bella_vista.local.understanding.settling import Settling
 from bella_vista.local.understanding.parts import on_order
-from bella_vista.local.understanding.tokens import Token
+from bella_vista.local.understanding.tokens import Token, number_at
 from state.errors import Ambiguous, NotOnMenu
 from state.menu import Menu
 from state.menu.english import EMPTY
@@ -107,6 +107,7 @@ class Deciding:
             taken: Whether what waits has got its answer already.
             beam: How many readings are kept at each word.
         """
+        numbered, tokens = _by_number(tokens)
         words = lattice(tokens, self.index, self._offered(waiting))
         there = bool(known or waiting or topic)
         more = {} if beam is None else {"beam": beam}
@@ -125,6 +126,7 @@ class Deciding:
         if not weighed:
             return Decided(), []
         self._account(weighed[0], words)
+        weighed[0].questions.extend(numbered)
         return weighed[0], weighed
 
     def _offered(self, waiting: Sequence[Item]) -> dict[str, Entity]:
@@ -297,6 +299,27 @@ class Deciding:
             found = error.facts.get("near") or error.facts.get("possible")
             near = tuple(str(one) for one in found[:3]) if isinstance(found, list) else ()
         return near
+
+
+def _by_number(tokens: Sequence[Token]) -> tuple[list[Question], Sequence[Token]]:
+    """Ask about a dish that was called by a number, with what was said of it: nobody knows it."""
+    for at, token in enumerate(tokens[:-1]):
+        number = number_at(tokens, at + 1) if token.word == "number" else None
+        if number is None:
+            continue
+        last = at + 1 + number[1]
+        if last < len(tokens) and tokens[last].word == "with":
+            while last < len(tokens) and not tokens[last].stop and tokens[last].word != "and":
+                last += 1
+        elif last < len(tokens) and not tokens[last].stop and tokens[last].word not in _AFTER_NUMBER:
+            continue
+        words = " ".join(one.word for one in tokens[at : at + 1 + number[1]])
+        asked = Question("not_on_menu", {"words": words, "near": []})
+        return [asked], [*tokens[:at], *tokens[last:]]
+    return [], tokens
+
+
+_AFTER_NUMBER = frozenset("and please thanks with no without but then".split())
 
 
 def _named(reading: Reading) -> set[int]:

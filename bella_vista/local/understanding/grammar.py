@@ -120,10 +120,12 @@ RULES = """
   before       halves     optioned           halved                  before  0.15
   before,after side       optioned           beside                  same    0.0
   out          side       -                  begin beside            before  0.9
+  after        solely     optioned           only                    after   -0.1
   after        only       -                  only                    after   0.0
   any          plain      -                  begin plain             before  begin.plain
   before       plain      -                  plain                   before  0.2
-  after        plain      -                  plain                   after   0.3
+  after        plain      alternative        -                       after   3.0
+  after        plain      unalternative      plain                   after   0.3
   after        none       -                  bare                    after   0.2
   before,after note       -                  note                    same    0.55
   out          note       -                  begin note              before  1.2

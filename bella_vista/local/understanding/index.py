@@ -513,6 +513,10 @@ def _runs(name: str, *, options: bool = False) -> Iterator[tuple[Stems, int, str
                 if not first_part.intersection(run):
                     continue  # the cheese of mac and cheese
             yield run, len(words) - length, " ".join(typed[first : first + length])
+    for joint, word in enumerate(whole):
+        if word == "and" and 0 < joint < len(whole) - 2 and not options:
+            run = tuple(stem(one) for one in whole[joint - 1 : joint + 2])
+            yield run, len(words) - 2, " ".join(whole[joint - 1 : joint + 2])
 
 
 def _weak(name: str, run: Stems, own: str) -> bool:

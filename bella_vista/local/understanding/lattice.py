@@ -289,6 +289,11 @@ def _phrases(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
             tokens[first + at].word != word for at, word in enumerate(words)
         ):
             continue
+        following = tokens[end] if end < len(tokens) else None
+        if phrase.does == "solely" and following is not None and not following.stop:
+            continue
+        if phrase.words in _LEFT and following is not None and following.word in ("out", "off"):
+            continue
         if phrase.does == "because":
             here.append(Edge("because", end, 0.0, words=phrase.words))
             continue
@@ -305,7 +310,6 @@ def _phrases(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
         if phrase.words.endswith(" of") and any(edge.does == "size" for edge in here):
             cost += 1.0
         if phrase.does == "correct" and phrase.words in _LONE:
-            following = tokens[end] if end < len(tokens) else None
             if following is None or not (following.stop or following.word in _AFTER_NO):
                 cost += 2.0
         if phrase.does == "filler" and phrase.words == "of":
@@ -362,6 +366,7 @@ _TALKING = frozenset(
     "i my we our he his she her they their it its is am are was were im theyre youre hes shes me us who you".split()
 )
 _PEOPLE = frozenset("people persons guests adults children teenagers friends hungry".split())
+_LEFT = frozenset(("leave it", "leave that"))
 _LONE = frozenset(("no", "nope", "nah", "better", "hold on", "not that"))
 _AFTER_NO = frozenset("wait sorry make actually i two three four five six just that it the".split())
 _WHOLE = {stem(word): word for word in ("please", "change", "large", "instead", "without")}

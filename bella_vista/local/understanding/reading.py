@@ -232,13 +232,23 @@ def _take_up(to: Said, act: Act, passed: list[Passed], reading: Reading) -> None
     if last.kind == "number":
         to.few = True
         passed.pop()
-    elif last.kind in _TELLING or (not edge.whole and last.kind in _STRANGE):
+    elif (
+        last.kind in _TELLING
+        or (not edge.whole and last.kind in _STRANGE)
+        or (last.kind == "word" and _general(act))
+    ):
         to.unknown.append(last.place)
-        to.strange = to.strange or (act.does == "head" and not edge.whole)
+        to.strange = to.strange or (act.does == "head" and (not edge.whole or _general(act)))
         if act.does == "option" and not edge.whole and to.options:
             to.options.pop()
             to.unknown.extend(range(act.first, edge.end))
         passed.pop()
+
+
+def _general(act: Act) -> bool:
+    """Whether a head says only of which kind a dish is."""
+    mask = act.edge.entity.mask if act.edge is not None and act.edge.entity is not None else 0
+    return act.does == "head" and mask & (mask - 1) != 0
 
 
 _NAMING = frozenset(("head", "narrow", "part", "option"))
@@ -273,6 +283,8 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
             to.more = True
         case "head" | "narrow":
             assert edge is not None and edge.entity is not None
+            if act.does == "narrow" and now.ref and now.head is None:
+                to = now
             if act.does == "narrow" and to.head is not None:
                 to.mask &= edge.entity.mask
                 to.words = f"{to.words} {edge.words}"

@@ -447,6 +447,7 @@ class Search:
 
     def _only(self, state: State, edge: Edge, place: int) -> float:
         self._act(state, "only", None, place)
+        state[JOINT] = _WITH
         return 0.0
 
     def _plain(self, state: State, edge: Edge, place: int) -> float:
@@ -592,6 +593,8 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     "headed": lambda _, s, e: s[NUM] <= 0 and s[HEAD] > 0,
     "unoptioned": lambda _, s, e: s[SAID] == 0,
     "put": lambda _, s, e: s[JOINT] == _JOINT["on"],
+    "alternative": lambda _, s, e: s[JOINT] == _OR,
+    "unalternative": lambda _, s, e: s[JOINT] != _OR,
     "headful": lambda _, s, e: s[HEAD] > 0,
     "single": lambda _, s, e: (s[NUM] <= 1 or e.words == "ones")
     and not (s[NUM] == 1 and s[SAID])
@@ -606,7 +609,7 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
 }
 _POINTING = frozenset(("other", "it", "them", "one", "ordinal", "the", "rest"))
 _IDLE = frozenset(("filler", "aside"))
-_JOINING = frozenset(("and", "or", "but", "with", "on", "for", "times", "comma", "stop", "the", "a"))
+_JOINING = frozenset(("only", "and", "or", "but", "with", "on", "for", "times", "comma", "stop", "the", "a"))
 _VERBS = frozenset(("off", "add", "remove", "change", "swap", "instead-of", "correct", "to", "should", "instead", "of"))
 
 
