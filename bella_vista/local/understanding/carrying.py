@@ -29,7 +29,6 @@ class Outcome:
         questions: What has to be asked.
         settled: The things that waited for an answer and got one.
         penalty: What it costs the reading that it does not fit.
-        loose: What was said and belongs to nothing.
     """
 
     items: list[Item] = field(default_factory=list)
@@ -37,7 +36,6 @@ class Outcome:
     questions: list[Question] = field(default_factory=list)
     settled: list[Item] = field(default_factory=list)
     penalty: float = 0.0
-    loose: list[Said] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -479,12 +477,12 @@ class Carrying:
             if said.head is not None:
                 self._not_found(said)
             return
-        targets = targets[-1:]
-        new = [item for item in self.outcome.items if item not in targets]
-        if new and said.place > 0 and new[-1].spoken < said.place:
-            self._swap_in(new[-1], targets[0])
+        old = targets[-1]
+        fresh = [item for item in self.outcome.items if item is not old]
+        if fresh and said.place > 0 and fresh[-1].spoken < said.place:
+            self._swap_in(fresh[-1], old)
         else:
-            self._old = list(targets)
+            self._old = [old]
 
     def _last_new(self, options: Sequence[Option]) -> bool:
         """Leave off "instead of" something a thing has: "ranch instead of blue cheese"."""
@@ -499,7 +497,9 @@ class Carrying:
         """Take off what is to give way to something else: "ranch instead of blue cheese"."""
         for option in options:
             said = set(stems(option.entity.words))
-            old = [one for one in item.changes if one.startswith("no ") or not said <= set(stems(one))]
+            old = [
+                one for one in item.changes if one.startswith("no ") or not said <= set(stems(one))
+            ]
             if len(old) < len(item.changes):
                 item.yielding = min(item.yielding, len(old))
                 item.changes = old
@@ -535,7 +535,8 @@ class Carrying:
         self._old, self._removed = [], None
         if not old and said.instead:
             same = [
-                one for one in self._known_there()
+                one
+                for one in self._known_there()
                 if one.name and item.name and self._section(one.name) == self._section(item.name)
             ]
             old = same[-1:] or self._known_there()[-1:]
@@ -548,7 +549,11 @@ class Carrying:
         old[0].gone = 0
         self.outcome.items.append(item)
         self._swap_in(item, old[0])
-        if old[0].line is None and old[0] not in self.outcome.items and item not in self.outcome.items:
+        if (
+            old[0].line is None
+            and old[0] not in self.outcome.items
+            and item not in self.outcome.items
+        ):
             self.outcome.items.append(item)
 
     def _section(self, name: str) -> str:
@@ -632,7 +637,9 @@ class Carrying:
         if item.parts and any(self._has(part, words) for part in item.parts):
             return True
         said = set(stems(words))
-        return any(said <= set(stems(change)) and not change.startswith("no ") for change in item.changes)
+        return any(
+            said <= set(stems(change)) and not change.startswith("no ") for change in item.changes
+        )
 
     # -- changing ------------------------------------------------------------------------------------------------
 
@@ -686,7 +693,11 @@ class Carrying:
                 fresh = made if made is not None else self._new(become)
                 combo = self._kitchen.combo(item.name)
                 others = [one.name or "" for one in item.parts if one is not part]
-                if combo is None or not fresh.name or not self._kitchen.room_for(combo, others, fresh.name):
+                if (
+                    combo is None
+                    or not fresh.name
+                    or not self._kitchen.room_for(combo, others, fresh.name)
+                ):
                     return False
                 item.parts[item.parts.index(part)] = fresh
             else:
@@ -725,7 +736,11 @@ class Carrying:
     def _become(self, become: Said, targets: Sequence[Item], count: int | None) -> None:
         for item in targets:
             target = self._portion(item, count)
-            if become.head is not None and not become.on and not self._matching(become.mask, [target]):
+            if (
+                become.head is not None
+                and not become.on
+                and not self._matching(become.mask, [target])
+            ):
                 self._turn(target, become)
             else:
                 self._reshape(target, become)
@@ -753,7 +768,8 @@ class Carrying:
         combo = become.mask & self._index.combos
         if combo and not become.mask & ~self._index.combos and item.name:
             fitting = [
-                bit for bit, parts in self._index.parts.items()
+                bit
+                for bit, parts in self._index.parts.items()
                 if bit & combo and parts & self._index.bit(item.name)
             ]
             if fitting:
@@ -773,7 +789,9 @@ class Carrying:
             item.size = fresh.size
         elif item.size and (name is None or self._kitchen.size(name, item.size) is None):
             item.size = None
-        item.changes = [one for one in item.changes if self._kitchen.fits(name, one)] + fresh.changes
+        item.changes = [
+            one for one in item.changes if self._kitchen.fits(name, one)
+        ] + fresh.changes
         item.parts = fresh.parts
         if become.count is not None:
             item.quantity = become.count
@@ -817,7 +835,11 @@ class Carrying:
             items = self._matching(said.mask, things)
             if not items:
                 return []
-            if said.verb in ("remove", "change", "swap", "instead-of") and said.become is not None or said.verb in ("remove", "instead-of"):
+            if (
+                said.verb in ("remove", "change", "swap", "instead-of")
+                and said.become is not None
+                or said.verb in ("remove", "instead-of")
+            ):
                 items = self._described(said, items)
         elif said.ref:
             items = self._referred(said, things)
@@ -869,7 +891,7 @@ class Carrying:
             beside = [i for i in plain if any(o.changes and o.name == i.name for o in described)]
             described = beside or plain or described
         if said.ref in ("all", "whole", "neither"):
-            new = [item for item in self.outcome.items]
+            new = list(self.outcome.items)
             return new or described
         if said.ref == "rest":
             return [item for item in described if item is not self._spoken]
@@ -929,7 +951,6 @@ class Carrying:
             if said.ref in ("it", "them") and (said.more or not self._things):
                 self.outcome.penalty += LOOSE
             elif said.ref in ("other", "one"):
-                self.outcome.loose.append(said)
                 self.outcome.penalty += 1.0
             else:
                 self.outcome.penalty += 0.8
@@ -953,7 +974,9 @@ class Carrying:
         if said.ordinal is not None:
             targets = self._targets(said)
             if targets and all(self._able(item, said) for item in targets):
-                self._become(replace(said, ref="", count=None), targets, said.count if said.partial else None)
+                self._become(
+                    replace(said, ref="", count=None), targets, said.count if said.partial else None
+                )
                 return True
             if targets:
                 self._ask_which(said, self._known_there())
@@ -1026,7 +1049,11 @@ class Carrying:
         """Give a size, a number or changes to what they belong to."""
         if said.instead and self._old and said.options:
             said.instead = False
-        asked = self._topic if not self._matching(self._index.bit(self._topic or ""), self._things) else None
+        asked = (
+            self._topic
+            if not self._matching(self._index.bit(self._topic or ""), self._things)
+            else None
+        )
         if asked and said.count is not None and not said.described and not said.correct:
             self.outcome.items.append(Item(words=asked, names=(asked,), quantity=said.count))
             self._spoken = self.outcome.items[-1]
@@ -1058,13 +1085,20 @@ class Carrying:
         if item is None or said.options:
             if self._headless(said):
                 return
-        if said.count is not None and not said.described and self._topic and not self._known_there():
+        if (
+            said.count is not None
+            and not said.described
+            and self._topic
+            and not self._known_there()
+        ):
             self.outcome.items.append(
                 Item(words=self._topic, names=(self._topic,), quantity=said.count)
             )
             return
         self.outcome.penalty += LOOSE
-        self.outcome.loose.append(said)
+        if (said.options or said.unknown) and not said.correct:
+            words = self._told({*said.told, *said.unknown})
+            self.outcome.questions.append(Question("not_on_menu", {"words": words, "near": []}))
 
     def _belongs(self, item: Item, said: Said) -> bool:
         """Give something to the thing that was ordered just before in the same line."""
@@ -1075,18 +1109,28 @@ class Carrying:
                 item.quantity = said.count
                 return True
             return False
-        number = said.count if said.count is not None else 1 if said.ref == "one" or said.article else None
+        number = (
+            said.count
+            if said.count is not None
+            else 1
+            if said.ref == "one" or said.article
+            else None
+        )
         clash = said.size is not None and item.size is not None
         if clash and said.joint == OR and said.size is not None:
             item.unknown.append(f"{item.size} or {said.size.words}")
             item.size = None
             return True
-        if clash and number is None and (item.quantity or 1) > 1 and not item.splits:
+        several = (item.quantity or 1) > 1
+        if clash and number is None and several and not item.splits and said.size is not None:
             item.splits = [Split(1, size=item.size), Split(None, size=said.size.words)]
             item.size = None
             return True
-        if number is None and item.splits and said.options and 0 < (item.quantity or 1) - sum(
-            split.count or 0 for split in item.splits
+        if (
+            number is None
+            and item.splits
+            and said.options
+            and 0 < (item.quantity or 1) - sum(split.count or 0 for split in item.splits)
         ):
             number = 1
         if clash and number is not None and said.joint == AND and not item.splits:
@@ -1149,8 +1193,7 @@ class Carrying:
         if not said.described:
             if said.count is None:
                 return False
-            last = self._last()
-            assert last is not None
+            last = self._last() or things[-1]
             self._recount(last, said.count)
             self._touch(last)
             return True
@@ -1163,8 +1206,8 @@ class Carrying:
                 self._reshape(spoken, said)
                 return True
             return False
-        item = self._spoken if self._spoken in able else able[-1]
-        assert item is not None
+        spoken = self._spoken
+        item = spoken if spoken is not None and spoken in able else able[-1]
         number = said.count if said.count is not None else 1 if said.ref == "one" else None
         if number is not None and said.correct and (item.quantity or 1) <= number:
             return False
@@ -1230,7 +1273,11 @@ class Carrying:
             combo = self._kitchen.combo(item.name)
             if combo is not None:
                 taken = [part.name or "" for part in item.parts]
-                room = [n for n in self._index.names(said.mask) if self._kitchen.room_for(combo, taken, n)]
+                room = [
+                    n
+                    for n in self._index.names(said.mask)
+                    if self._kitchen.room_for(combo, taken, n)
+                ]
                 if room and len(room) == len(self._index.names(said.mask)) or len(room) == 1:
                     for _ in range(said.number or 1):
                         part = Item(words=said.words, names=tuple(room))

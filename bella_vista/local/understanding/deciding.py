@@ -11,10 +11,10 @@ from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.lattice import Lattice, lattice
 from bella_vista.local.understanding.meaning import Draft, Question
+from bella_vista.local.understanding.parts import on_order
 from bella_vista.local.understanding.reading import Passed, Said, items
 from bella_vista.local.understanding.search import Reading, Search
 from bella_vista.local.understanding.settling import Settling
-from bella_vista.local.understanding.parts import on_order
 from bella_vista.local.understanding.tokens import Token, number_at
 from state.errors import Ambiguous, NotOnMenu
 from state.menu import Menu
@@ -66,7 +66,9 @@ class Decided:
     @property
     def order(self) -> Any:
         """What tells this outcome from others."""
-        drafts = sorted(repr((draft.op, sorted(draft.fields.items(), key=str))) for _, draft in self.drafts)
+        drafts = sorted(
+            repr((draft.op, sorted(draft.fields.items(), key=str))) for _, draft in self.drafts
+        )
         return tuple(drafts), tuple((q.code, str(q.facts.get("words"))) for q in self.questions)
 
 
@@ -264,15 +266,25 @@ class Deciding:
             if not kinds & {"name", "part", "number", "no", "word", "food"}:
                 continue
             beside = first - 1 in named or last + 1 in named
-            if first and words.passed[first - 1].kind == "no" and kinds & {"word", "food", "part", "name"}:
+            if (
+                first
+                and words.passed[first - 1].kind == "no"
+                and kinds & {"word", "food", "part", "name"}
+            ):
                 beside = False
                 kinds = kinds | {"food"}
-            variant = any(words.tokens[at].word in vocabulary.VARIANTS for at in range(first, last + 1))
+            variant = any(
+                words.tokens[at].word in vocabulary.VARIANTS for at in range(first, last + 1)
+            )
             if "number" in kinds:
                 decided.questions.append(Question("unclear", {"words": told}))
             elif kinds <= {"word", "common"} and beside and not variant:
                 decided.not_understood.append(told)
-            elif kinds & {"food", "name", "part"} or variant or self._stands_alone(words, first, last):
+            elif (
+                kinds & {"food", "name", "part"}
+                or variant
+                or self._stands_alone(words, first, last)
+            ):
                 near = list(self._near(told))
                 draft = Draft("add_item", {"words": told, "quantity": 1})
                 decided.questions.append(
@@ -281,12 +293,15 @@ class Deciding:
             else:
                 decided.not_understood.append(told)
 
-
     def _stands_alone(self, words: Lattice, first: int, last: int) -> bool:
         """Whether words stand where a dish is named: "a frappuccino"."""
         if first == 0 or last - first > 1:
             return False
-        ends = last + 1 == len(words.tokens) or words.passed[last + 1].kind in ("stop", "small", "filler")
+        ends = last + 1 == len(words.tokens) or words.passed[last + 1].kind in (
+            "stop",
+            "small",
+            "filler",
+        )
         does = {edge.does for edge in words.edges[first - 1]}
         return ends and bool(does & {"a", "number"} or ("add" in does and "filler" not in does))
 
@@ -311,7 +326,9 @@ def _by_number(tokens: Sequence[Token]) -> tuple[list[Question], Sequence[Token]
         if last < len(tokens) and tokens[last].word == "with":
             while last < len(tokens) and not tokens[last].stop and tokens[last].word != "and":
                 last += 1
-        elif last < len(tokens) and not tokens[last].stop and tokens[last].word not in _AFTER_NUMBER:
+        elif (
+            last < len(tokens) and not tokens[last].stop and tokens[last].word not in _AFTER_NUMBER
+        ):
             continue
         words = " ".join(one.word for one in tokens[at : at + 1 + number[1]])
         asked = Question("not_on_menu", {"words": words, "near": []})
@@ -326,7 +343,7 @@ def _named(reading: Reading) -> set[int]:
     """Return the places whose words are in the reading as names."""
     places: set[int] = set()
     for act in reading.acts:
-        if act.edge is not None and act.edge.entity is not None:
+        if act.edge.entity.number:
             places.update(range(act.first, act.edge.end))
     return places
 

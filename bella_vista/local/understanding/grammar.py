@@ -123,7 +123,7 @@ RULES = """
   after        solely     optioned           only                    after   -0.1
   after        only       -                  only                    after   0.0
   any          plain      -                  begin plain             before  begin.plain
-  before       plain      -                  plain                   before  0.2
+  before       plain      unalternative      plain                   before  0.2
   after        plain      alternative        -                       after   3.0
   after        plain      unalternative      plain                   after   0.3
   after        none       -                  bare                    after   0.2
@@ -153,7 +153,20 @@ RULES = """
   any          stop       -                  joint                   same    0.0
 """
 
-JOINTS = ("nothing", "and", "with", "the", "verb", "comma", "stop", "but", "on", "or", "times", "correct")
+JOINTS = (
+    "nothing",
+    "and",
+    "with",
+    "the",
+    "verb",
+    "comma",
+    "stop",
+    "but",
+    "on",
+    "or",
+    "times",
+    "correct",
+)
 
 PRICES = """
 # begins an item with      nothing and   with  the   verb  comma stop  but   on    or    times correct
@@ -195,7 +208,17 @@ UNFOUND = 4.0
 """An amount or a "no" that nothing followed."""
 KEPT_REMOVING, STOPPED_REMOVING = 0.1, 0.7
 """Whether "and" after a removal goes on removing."""
-PASSED = {"name": 7.0, "part": 3.5, "number": 6.0, "no": 6.0, "word": 4.0, "food": 5.0, "small": 2.0, "common": 0.8, "filler": 0.02}
+PASSED = {
+    "name": 7.0,
+    "part": 3.5,
+    "number": 6.0,
+    "no": 6.0,
+    "word": 4.0,
+    "food": 5.0,
+    "small": 2.0,
+    "common": 0.8,
+    "filler": 0.02,
+}
 """Passing over a word, by what it is."""
 FILLER_ON_NAME = 1.5
 """Taking what the menu calls so for a filler."""
@@ -233,6 +256,12 @@ def rules() -> Mapping[tuple[str, str], Sequence[Rule]]:
         for place in ("out", "before", "after") if places == "any" else places.split(","):
             then = place if becomes == "same" else becomes
             found.setdefault((place, sees), []).append(
-                Rule(condition.strip("-"), tuple(one for one in does if one != "-"), then, cost, number)
+                Rule(
+                    condition.strip("-"),
+                    tuple(one for one in does if one != "-"),
+                    then,
+                    cost,
+                    number,
+                )
             )
     return found

@@ -1,6 +1,6 @@
 """Everything a menu names, by the stems of its names: what a word may mean, and of which dishes."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -8,7 +8,6 @@ from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA
 
 from bella_vista.local.english import vocabulary
-from bella_vista.local.understanding.phrases import small_words
 from state.errors import OrderError
 from state.menu import Combo, Dish, Menu
 from state.menu.english import DISH_WORDS, EMPTY, KINDS, MARKS, SAME, SIZE_WORDS
@@ -50,6 +49,9 @@ class Entity:
     tallied: int = 0
     chosen: int = 0
     number: int = 0
+
+
+NO_ENTITY = Entity("group", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +158,9 @@ class Index:
         if len(word) < 4 or not word.isalpha():
             return ()
         own = stem(word)
-        near = process.extract(own, self._vocabulary_list, scorer=fuzz.ratio, score_cutoff=70, limit=6)
+        near = process.extract(
+            own, self._vocabulary_list, scorer=fuzz.ratio, score_cutoff=70, limit=6
+        )
         found: list[tuple[str, float]] = []
         for other, _, _ in near:
             score = max(alike(own, other), _swapped(own, other))
@@ -205,7 +209,9 @@ class Index:
         yield name
         if len(name) > 1:
             inside = tuple(
-                word for at, word in enumerate(name) if at in (0, len(name) - 1) or word not in _JOINTS
+                word
+                for at, word in enumerate(name)
+                if at in (0, len(name) - 1) or word not in _JOINTS
             )
             if inside != name:
                 yield inside
@@ -260,7 +266,9 @@ class Index:
             for one, _ in found.values():
                 mask |= one
             missing = min(count for _, count in found.values())
-            exact = [meant for meant in self._meant.get(run, ()) if meant.entity.kind in ("dish", "head")]
+            exact = [
+                meant for meant in self._meant.get(run, ()) if meant.entity.kind in ("dish", "head")
+            ]
             if any(not mask & ~meant.entity.mask for meant in exact):
                 continue
             head = self._entity("head", " ".join(run))
@@ -275,8 +283,14 @@ class Index:
             mask = sum({self._bits[dish.name] for dish in section.dishes})
             for heading in (section.name, *section.aliases):
                 for way in self._ways(stems(heading)):
-                    named = any(m.whole and m.entity.kind == "dish" for m in self._meant.get(way, ()))
-                    known = [m for m in self._meant.get(way, ()) if m.entity.kind == "head" and not m.whole]
+                    named = any(
+                        m.whole and m.entity.kind == "dish" for m in self._meant.get(way, ())
+                    )
+                    known = [
+                        m
+                        for m in self._meant.get(way, ())
+                        if m.entity.kind == "head" and not m.whole
+                    ]
                     for meant in known:
                         self._meant[way].remove(meant)
                         mask |= meant.entity.mask
@@ -285,7 +299,9 @@ class Index:
                     self._name(way, head, _exact(way) + (_ALIAS_OF_ANOTHER if named else _SECTION))
             for dish in section.dishes:
                 entity = self._entities[self._bits[dish.name].bit_length() - 1]
-                kinds = [one for name in (section.name, *section.aliases) if len(one := stems(name)) == 1]
+                kinds = [
+                    one for name in (section.name, *section.aliases) if len(one := stems(name)) == 1
+                ]
                 for name in (dish.name, *dish.aliases):
                     words = stems(name)
                     for kind in kinds:
@@ -302,16 +318,17 @@ class Index:
     def _sizes(self) -> None:
         surfaces: dict[Stems, str] = {}
         used = [size for dish in self._menu.dishes for size in dish.sizes]
-        for size in (*used, *(s for size in self._menu.sizes for s in (size, *self._menu.sizes[size]))):
+        named = [name for size, names in self._menu.sizes.items() for name in (size, *names)]
+        for size in (*used, *named):
             for way in self._ways(stems(size)):
                 surfaces.setdefault(way, size)
-            words = stems(size)
-            if len(words) == 1 and (words[0].isdigit() or words[0] in _COUNTS):
-                for piece in ("piece", "pcs", "pc", "slice", "pack"):
-                    surfaces.setdefault((words[0], stem(piece)), size)
-            if len(words) > 1 and words[-1] in ("piece", "pcs", "pc", "oz", "ounce", "inch"):
-                for piece in ("piece", "pcs", "pc") if words[-1][0] == "p" else (words[-1],):
-                    surfaces.setdefault((*words[:-1], stem(piece)), size)
+            said = stems(size)
+            if len(said) == 1 and said[0] in _COUNTS:
+                for piece in _PIECES:
+                    surfaces.setdefault((said[0], stem(piece)), size)
+            if len(said) > 1 and said[-1] in _PIECES:
+                for piece in _PIECES:
+                    surfaces.setdefault((*said[:-1], stem(piece)), size)
         for size, others in SIZE_WORDS.items():
             for word in (size, *others):
                 if len(word) > 1:
@@ -423,7 +440,11 @@ class Index:
                     entity.tallied |= one.tallied & mask
             entity.own = own_runs.get(run, 0) & mask
             missing = min(found.values())
-            cost = 0.75 + 0.15 * missing if run[-1] not in vocabulary.ADJECTIVES else 1.1 + 0.3 * missing
+            cost = (
+                0.75 + 0.15 * missing
+                if run[-1] not in vocabulary.ADJECTIVES
+                else 1.1 + 0.3 * missing
+            )
             self._name(run, entity, cost, whole=False)
         for kind, members in KINDS.items():
             mask = own = 0
@@ -461,9 +482,7 @@ class Index:
         self._first = {name[0] for name in self._meant}
         self._vocabulary_list = sorted(
             word for word in words if len(word) > 3 and word.isalpha()
-        ) + sorted(
-            word for word in _CORRECTED if word not in words
-        )
+        ) + sorted(word for word in _CORRECTED if word not in words)
         self._sounds = [sounds(word) for word in self._vocabulary_list]
         return frozenset(words)
 
@@ -476,9 +495,7 @@ def sounds(word: str) -> str:
     """
     for written, heard in _SOUNDS:
         word = word.replace(written, heard)
-    return "".join(
-        letter for at, letter in enumerate(word) if at == 0 or letter != word[at - 1]
-    )
+    return "".join(letter for at, letter in enumerate(word) if at == 0 or letter != word[at - 1])
 
 
 def _others(name: Stems) -> Iterator[Stems]:
@@ -547,21 +564,40 @@ def _same_words() -> tuple[dict[str, str], dict[str, list[Stems]]]:
 
 
 SAME_WORD, OTHER_WORDS = _same_words()
-_JOINTS = frozenset(stem(word) for word in "a an the of and n with de la di al in on y et e con".split())
-_NO_PART = frozenset(stem(word) for word in "no not free style with and of the size on in n".split()) | {
-    str(number) for number in range(21)
-}
+_JOINTS = frozenset(
+    stem(word) for word in "a an the of and n with de la di al in on y et e con".split()
+)
+_NO_PART = frozenset(
+    stem(word) for word in "no not free style with and of the size on in n".split()
+) | {str(number) for number in range(21)}
 _SOUNDS = (
     *(("sch", "sk"), ("tch", "c"), ("ch", "c"), ("ck", "k"), ("ph", "f"), ("qu", "k"), ("q", "k")),
-    *(("ce", "se"), ("ci", "si"), ("cy", "si"), ("cc", "k"), ("ca", "ka"), ("co", "ko"), ("cu", "ku")),
+    *(
+        ("ce", "se"),
+        ("ci", "si"),
+        ("cy", "si"),
+        ("cc", "k"),
+        ("ca", "ka"),
+        ("co", "ko"),
+        ("cu", "ku"),
+    ),
     *(("cl", "kl"), ("cr", "kr"), ("x", "ks"), ("z", "s"), ("ll", "y"), ("y", "i"), ("gh", "g")),
-    *(("hua", "wa"), ("hue", "we"), ("sh", "s"), ("th", "t"), ("ee", "i"), ("ea", "i"), ("oo", "u")),
+    *(
+        ("hua", "wa"),
+        ("hue", "we"),
+        ("sh", "s"),
+        ("th", "t"),
+        ("ee", "i"),
+        ("ea", "i"),
+        ("oo", "u"),
+    ),
     *(("ou", "u"), ("oa", "o"), ("h", ""), ("w", "w"), ("v", "b")),
 )
 _BESIDE = frozenset(("and", "with", "in", "on"))
 _PASSED_OVER = frozenset(("a", "of", "the", "an", "de"))
 _COMBO_WORDS = tuple(stem(word) for word in ("combo", "meal", "deal", "set", "menu"))
 _KIND_WORDS = {stem("cheese"): "cheese"}
+_PIECES = ("piece", "pcs", "pc")
 _COUNTS = frozenset(str(number) for number in range(1, 25))
 _CORRECTED = frozenset(
     stem(word)

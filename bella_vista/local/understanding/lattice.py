@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from bella_vista.local.english import vocabulary
 from bella_vista.local.understanding.grammar import FILLER_ON_NAME, PASSED
-from bella_vista.local.understanding.index import Entity, Index
+from bella_vista.local.understanding.index import NO_ENTITY, Entity, Index
 from bella_vista.local.understanding.phrases import phrases, small_words
 from bella_vista.local.understanding.tokens import Token, number_at
 from state.menu.words import stem
@@ -36,13 +36,16 @@ class Edge:
     does: str
     end: int
     cost: float
-    entity: Entity | None = None
+    entity: Entity = NO_ENTITY
     value: str | int = ""
     words: str = ""
     whole: bool = True
     plural: bool = False
     weak: bool = False
     code: int = 0
+
+
+NO_EDGE = Edge("", 0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +99,7 @@ def lattice(
         passed.append(Passed(0.2, "common") if again else _passing(token, here))
     for here in edges:
         for edge in here:
-            edge.code = hash((edge.does, edge.value, edge.entity.number if edge.entity else 0))
+            edge.code = hash((edge.does, edge.value, edge.entity.number))
     return Lattice(tokens, edges, passed)
 
 
@@ -136,11 +139,7 @@ def _segment(edges: list[list[Edge]], tokens: Sequence[Token], first: int, last:
                 told = 0.3
             for inside in range(at, edge.end):
                 weight[inside - first] = max(weight[inside - first], told)
-    opens = [
-        at
-        for at in range(first, last)
-        if any(edge.does == "because" for edge in edges[at])
-    ]
+    opens = [at for at in range(first, last) if any(edge.does == "because" for edge in edges[at])]
     if talk and not any(weight) and last - first > 2 and first not in opens:
         opens.append(first)
     ends = [last]
@@ -246,7 +245,13 @@ def _slips(
             for phrase_words, phrase in phrases().get(_spelling(other), ()):
                 if len(phrase_words) == 1:
                     edges[at].append(
-                        Edge(phrase.does, at + 1, 0.3 + cost, value=_value(phrase.does, phrase.value), words=phrase.words)
+                        Edge(
+                            phrase.does,
+                            at + 1,
+                            0.3 + cost,
+                            value=_value(phrase.does, phrase.value),
+                            words=phrase.words,
+                        )
                     )
 
 
@@ -255,14 +260,24 @@ def _joined(
 ) -> None:
     """Find names that were typed in two words: "cheese burger"."""
     for at in range(len(tokens) - 1):
-        if tokens[at].stop or tokens[at + 1].stop or any(e.end == at + 2 and e.entity for e in edges[at]):
+        if (
+            tokens[at].stop
+            or tokens[at + 1].stop
+            or any(e.end == at + 2 and e.entity.number for e in edges[at])
+        ):
             continue
         whole = stem(tokens[at].word + tokens[at + 1].word)
         if len(whole) >= 5 and index.knows(whole):
             for _, meant in index.at([whole], 0):
                 kind = meant.entity.kind
                 edges[at].append(
-                    Edge("dish" if kind == "head" else kind, at + 2, meant.cost + 0.1, meant.entity, words=whole)
+                    Edge(
+                        "dish" if kind == "head" else kind,
+                        at + 2,
+                        meant.cost + 0.1,
+                        meant.entity,
+                        words=whole,
+                    )
                 )
 
 
@@ -321,7 +336,9 @@ def _phrases(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
         if phrase.does == "filler" and named and len(words) == 1:
             cost += FILLER_ON_NAME
         here.append(
-            Edge(phrase.does, end, cost, value=_value(phrase.does, phrase.value), words=phrase.words)
+            Edge(
+                phrase.does, end, cost, value=_value(phrase.does, phrase.value), words=phrase.words
+            )
         )
 
 

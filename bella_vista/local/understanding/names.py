@@ -316,7 +316,9 @@ class Names:
         if own in self._vocabulary or vocabulary.is_common(word) or self.meaning(word) is not None:
             return None
         scores: dict[str, float] = {}
-        near = process.extract(own, self._vocabulary.keys(), scorer=fuzz.ratio, score_cutoff=60, limit=12)
+        near = process.extract(
+            own, self._vocabulary.keys(), scorer=fuzz.ratio, score_cutoff=60, limit=12
+        )
         for other, _, _ in near:
             spelling = self._vocabulary[other]
             if abs(len(other) - len(own)) > 3:

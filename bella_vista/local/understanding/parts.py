@@ -1,6 +1,7 @@
 """The lines of an order as things that can be spoken of; a combo with what was chosen for it."""
 
 import re
+
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.meaning import LineSeen

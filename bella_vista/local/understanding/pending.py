@@ -208,6 +208,10 @@ class Pending:
             self.settled = True
         if not self.settled and self._heard_word in ("no", "nothing") and self.items:
             self.settled = True
-        if not self.settled and self._question.code in ("not_on_menu", "sold_out") and decided.items:
+        if (
+            not self.settled
+            and self._question.code in ("not_on_menu", "sold_out")
+            and decided.items
+        ):
             self.settled = True
         return self.settled

@@ -66,6 +66,7 @@ class Said:
         partial: Whether so many OF something are meant.
         more: Whether one more is wanted.
         options: How it is to be.
+        told: The places of the words of its options.
         unknown: The places of words that say how it is to be and are not on the menu.
         replaced: What is to give way to it.
         parts: What was chosen of a combo.
@@ -119,6 +120,7 @@ class Said:
     ends: int = -1
     combo: Entity | None = None
     options: list[Option] = field(default_factory=list)
+    told: list[int] = field(default_factory=list)
     unknown: list[int] = field(default_factory=list)
     replaced: list[Option] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -135,7 +137,9 @@ class Said:
     @property
     def empty(self) -> bool:
         """Whether nothing at all is said."""
-        return not (self.head or self.ref or self.described or self.count or self.more or self.ordinal)
+        return not (
+            self.head or self.ref or self.described or self.count or self.more or self.ordinal
+        )
 
     @property
     def number(self) -> int | None:
@@ -167,8 +171,12 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                 passed.append(Passed(act.first, kind))
                 beside = ends == act.first and kind in _STRANGE
                 headless = now.head is None and not now.ref and named is not None
-                if beside and named is not None and (
-                    not named.whole or kind in _TELLING or (headless and named.does == "option")
+                if (
+                    beside
+                    and named is not None
+                    and (
+                        not named.whole or kind in _TELLING or (headless and named.does == "option")
+                    )
                 ):
                     passed.pop()
                     to.unknown.append(act.first)
@@ -186,7 +194,6 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                 now = to = Said(verb, act.first, correct, correct and meant, joint)
                 said.append(now)
             case "correct":
-                assert edge is not None
                 meant = bool(set(edge.words.split()) & _MEANT)
                 instead = edge.words not in _MILD
             case "become" | "should":
@@ -204,7 +211,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                     to.options.pop()
                     instead = False
                 _apply(act, now, to, ahead)
-                if act.does in _NAMING and edge is not None:
+                if act.does in _NAMING:
                     named, ends = edge, edge.end
                     _take_up(to if act.does != "part" else now.parts[-1], act, passed, reading)
                 if act.does in ("head", "ref") and now.on and now.become is not None:
@@ -223,7 +230,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
 def _take_up(to: Said, act: Act, passed: list[Passed], reading: Reading) -> None:
     """Take a word that was passed over before a name for a part of what it is called."""
     edge, last = act.edge, passed[-1] if passed else None
-    if edge is None or last is None or not last.place < act.first <= last.place + 2:
+    if last is None or not last.place < act.first <= last.place + 2:
         return
     if last.place + 1 < act.first:
         between = {one.does for one in reading.acts if last.place < one.first < act.first}
@@ -247,7 +254,7 @@ def _take_up(to: Said, act: Act, passed: list[Passed], reading: Reading) -> None
 
 def _general(act: Act) -> bool:
     """Whether a head says only of which kind a dish is."""
-    mask = act.edge.entity.mask if act.edge is not None and act.edge.entity is not None else 0
+    mask = act.edge.entity.mask
     return act.does == "head" and mask & (mask - 1) != 0
 
 
@@ -262,7 +269,6 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
     edge = act.edge
     match act.does:
         case "count":
-            assert edge is not None
             to.count, to.article = int(edge.value), False
         case "one":
             to.article = True
@@ -277,12 +283,10 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
         case "of":
             now.partial = True
         case "ordinal":
-            assert edge is not None
             to.ordinal = int(edge.value)
         case "more":
             to.more = True
         case "head" | "narrow":
-            assert edge is not None and edge.entity is not None
             if act.does == "narrow" and now.ref and now.head is None:
                 to = now
             if act.does == "narrow" and to.head is not None:
@@ -293,15 +297,17 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
                 to.named = (act.first, edge.end)
             to.plural, to.weak = edge.plural, edge.weak
         case "combo":
-            assert edge is not None and edge.entity is not None
             part = Said(head=now.head, mask=now.mask, words=now.words, size=None)
             now.parts.append(part)
-            now.head, now.mask, now.words = edge.entity, edge.entity.mask, f"{now.words} {edge.words}"
+            now.head, now.mask, now.words = (
+                edge.entity,
+                edge.entity.mask,
+                f"{now.words} {edge.words}",
+            )
             now.combo = edge.entity
         case "parts":
             now.parts.append(Said(count=int(act.value)))
         case "part":
-            assert edge is not None and edge.entity is not None
             last = now.parts[-1] if now.parts else None
             if last is not None and last.head is None:
                 last.head, last.mask, last.words = edge.entity, edge.entity.mask, edge.words
@@ -318,17 +324,15 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
             if to.ref == "of-them":
                 now.partial = True
         case "size":
-            assert edge is not None
             to.size, to.ends = edge.entity, edge.end
         case "option":
-            assert edge is not None and edge.entity is not None
             option = _option(edge.entity, act.value)
             if option.half == "half" and any(one.half == "half" for one in to.options):
                 option.half = "other half"
             to.options.append(option)
+            to.told.extend(range(act.first, edge.end))
             to.ends = edge.end
         case "replaced":
-            assert edge is not None and edge.entity is not None
             to.replaced.append(Option(edge.entity))
         case "half":
             if to.options:
@@ -345,7 +349,6 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
         case "each":
             to.each = True
         case "note":
-            assert edge is not None
             to.notes.append(edge.words)
         case "on" if now.verb not in ("swap", "change"):
             if now.head is None and not now.ref and now.become is None and now.options:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from bella_vista.local.understanding.grammar import (
     ALREADY,
@@ -24,9 +24,11 @@ from bella_vista.local.understanding.grammar import (
     rules,
 )
 from bella_vista.local.understanding.index import Index
-from bella_vista.local.understanding.lattice import Edge, Lattice
+from bella_vista.local.understanding.lattice import NO_EDGE, Edge, Lattice
 
-(COST, PLACE, OP, VERB, HEAD, MASK, NUM, SIZE, PEND, JOINT, NEG, SAID, FLAGS, SIG, ACTS) = range(15)
+(COST, PLACE, OP, VERB, HEAD, MASK, NUM, SIZE, PEND, JOINT, NEG, SAID, FLAGS, SIG, ACTS, STEPS) = (
+    range(16)
+)
 State = list[Any]
 
 _by_cost = itemgetter(COST)
@@ -49,14 +51,22 @@ class Act:
         edge: The words it rests on.
         first: The place they begin at.
         cost: What the step cost.
-        state: What was known after it: mask, verb and pending amounts.
+        value: What else it says: the verb and joint of an item, the amount of an option.
     """
 
     does: str
-    edge: Edge | None
+    edge: Edge
     first: int
     cost: float
     value: Any = None
+
+
+class Step(NamedTuple):
+    """What some words were taken for, and what that cost; an empty edge passes over a word."""
+
+    edge: Edge
+    first: int
+    cost: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +75,7 @@ class Reading:
 
     cost: float
     acts: tuple[Act, ...]
+    steps: tuple[Step, ...] = ()
 
 
 class Search:
@@ -89,16 +100,37 @@ class Search:
                 for rule in several
             )
 
-    def readings(self, words: Lattice, *, known: bool, beam: int = BEAM, most: int = 8) -> list[Reading]:
+    def readings(
+        self, words: Lattice, *, known: bool, beam: int = BEAM, most: int = 8
+    ) -> list[Reading]:
         """Return the best readings, the cheapest first.
 
         Args:
             words: The lattice of the line.
             known: Whether there is something on the order, or a question open, that may be meant.
+            beam: How many states are kept at each word.
+            most: How many readings are returned.
         """
         size = len(words.tokens)
         self._known = known
-        start: State = [0.0, "out", "", "", 0, self._index.all, 0, 0, (), _NOTHING, False, 0, 0, 0, None]
+        start: State = [
+            0.0,
+            "out",
+            "",
+            "",
+            0,
+            self._index.all,
+            0,
+            0,
+            (),
+            _NOTHING,
+            False,
+            0,
+            0,
+            0,
+            None,
+            None,
+        ]
         columns = [_Column() for _ in range(size + 1)]
         columns[0].keep(start)
         for place in range(size):
@@ -126,6 +158,7 @@ class Search:
                 if price < column.most:
                     made = state.copy()
                     made[COST] = price
+                    made[STEPS] = (Step(edge, place, edge.cost), state[STEPS])
                     column.keep(made)
                 continue
             for condition, does, then, prices, begins in found.get(edge.does, ()):
@@ -133,7 +166,9 @@ class Search:
                     whole = price + FIRST
                 else:
                     whole = price + (prices if prices.__class__ is float else prices[joint])
-                if whole > column.most or (condition is not None and not condition(self, state, edge)):
+                if whole > column.most or (
+                    condition is not None and not condition(self, state, edge)
+                ):
                     continue
                 made = state.copy()
                 made[PLACE] = then
@@ -146,6 +181,7 @@ class Search:
                     if whole > column.most:
                         continue
                     made[COST] = whole
+                    made[STEPS] = (Step(edge, place, whole - cost), state[STEPS])
                     if edge.does not in _JOINING and edge.does not in _VERBS:
                         made[JOINT] = _NOTHING
                     column.keep(made)
@@ -155,8 +191,9 @@ class Search:
         made = state.copy()
         made[COST] = cost + passed.cost
         after = state[HEAD] > 0 and joint == _WITH
-        made[ACTS] = (Act("pass", None, place, passed.cost, (passed.kind, after)), state[ACTS])
+        made[ACTS] = (Act("pass", NO_EDGE, place, passed.cost, (passed.kind, after)), state[ACTS])
         made[SIG] = hash((state[SIG], "pass", place))
+        made[STEPS] = (Step(NO_EDGE, place, passed.cost), state[STEPS])
         columns[place + 1].keep(made)
 
     def _finished(self, states: Sequence[State], size: int, most: int) -> list[Reading]:
@@ -170,11 +207,13 @@ class Search:
             if known is None or made[COST] < known[COST]:
                 done[made[SIG]] = made
         best = sorted(done.values(), key=_by_cost)[:most]
-        return [Reading(state[COST], _acts(state[ACTS])) for state in best]
+        return [Reading(state[COST], _chain(state[ACTS]), _chain(state[STEPS])) for state in best]
 
-    def _act(self, state: State, does: str, edge: Edge | None, place: int, value: Any = None) -> None:
-        code = edge.code if edge is not None else 0
-        state[SIG] = hash((state[SIG], does, code, value))
+    def _act(
+        self, state: State, does: str, edge: Edge | None, place: int, value: Any = None
+    ) -> None:
+        edge = edge if edge is not None else NO_EDGE
+        state[SIG] = hash((state[SIG], does, edge.code, value))
         state[ACTS] = (Act(does, edge, place, 0.0, value), state[ACTS])
 
     # -- what rules do -----------------------------------------------------------------------------------------
@@ -312,7 +351,6 @@ class Search:
 
     def _head(self, state: State, edge: Edge, place: int) -> float:
         entity = edge.entity
-        assert entity is not None
         state[HEAD] = entity.number
         mask = state[MASK] & entity.mask
         cost = 0.0
@@ -341,7 +379,6 @@ class Search:
         return UNFOUND
 
     def _narrow(self, state: State, edge: Edge, place: int) -> float:
-        assert edge.entity is not None
         state[MASK] &= edge.entity.mask
         state[HEAD] = edge.entity.number if state[HEAD] < 0 else state[HEAD]
         self._act(state, "narrow", edge, place)
@@ -357,14 +394,12 @@ class Search:
         return UNFOUND if state[PEND] else 0.0
 
     def _combo(self, state: State, edge: Edge, place: int) -> float:
-        assert edge.entity is not None
         state[MASK] = edge.entity.mask & self._index.combos
         state[HEAD] = edge.entity.number
         self._act(state, "combo", edge, place)
         return 0.0
 
     def _size(self, state: State, edge: Edge, place: int) -> float:
-        assert edge.entity is not None
         entity = edge.entity
         cost = 0.0
         state[SIZE] = entity.number
@@ -378,7 +413,6 @@ class Search:
 
     def _option(self, state: State, edge: Edge, place: int) -> float | None:
         entity = edge.entity
-        assert entity is not None
         if state[VERB] == "instead-of":
             return None
         pend = state[PEND]
@@ -394,6 +428,8 @@ class Search:
                     cost += 0.6
             elif not pend:
                 cost = 0.05 if state[JOINT] == _OR else 0.15
+                if state[MASK] & entity.chosen:
+                    cost += 1.0
         elif not fits:
             cost = MISFIT if state[HEAD] >= 0 or not self._known else 0.6
         else:
@@ -403,10 +439,14 @@ class Search:
                 state[MASK] = fits
         tally = [value for kind, value in pend if kind == "count"]
         if tally and not fits & entity.tallied:
-            cost += 0.7 if tally[0] == 1 else 1.0 if tally[0] == 2 and fits & entity.counted else 3.0
+            cost += (
+                0.7 if tally[0] == 1 else 1.0 if tally[0] == 2 and fits & entity.counted else 3.0
+            )
         state[SAID] += 1
         state[FLAGS] |= OPTIONED
-        self._act(state, "option", edge, place, (*pend, ("no", "")) if state[NEG] and not pend else pend)
+        self._act(
+            state, "option", edge, place, (*pend, ("no", "")) if state[NEG] and not pend else pend
+        )
         state[NEG] = denied
         state[PEND] = ()
         return cost
@@ -438,7 +478,9 @@ class Search:
         return 0.0
 
     def _halved(self, state: State, edge: Edge, place: int) -> float:
-        self._act(state, "half", None, place, "other half" if edge.does == "other-halves" else "half")
+        self._act(
+            state, "half", None, place, "other half" if edge.does == "other-halves" else "half"
+        )
         return 0.0
 
     def _beside(self, state: State, edge: Edge, place: int) -> float:
@@ -553,22 +595,21 @@ def _becoming(search: Search, state: State, edge: Edge) -> bool:
 
 
 def _refines(search: Search, state: State, edge: Edge) -> bool:
-    assert edge.entity is not None
     if state[FLAGS] & TURNED or state[OP] in _CHANGING and state[HEAD] > 0:
         return False
     return state[HEAD] not in (0, -2) and bool(state[MASK] & edge.entity.mask)
 
 
 def _part_of(search: Search, state: State, edge: Edge) -> bool:
-    assert edge.entity is not None
     mask = state[MASK]
     if state[HEAD] <= 0 or not mask & search._index.combos or mask & edge.entity.mask:
         return False
-    return any(mask & bit and parts & edge.entity.mask for bit, parts in search._index.parts.items())
+    return any(
+        mask & bit and parts & edge.entity.mask for bit, parts in search._index.parts.items()
+    )
 
 
 def _combo_of(search: Search, state: State, edge: Edge) -> bool:
-    assert edge.entity is not None
     combos = edge.entity.mask & search._index.combos
     if not combos or edge.entity.mask != combos or state[MASK] & combos:
         return False
@@ -596,9 +637,11 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     "alternative": lambda _, s, e: s[JOINT] == _OR,
     "unalternative": lambda _, s, e: s[JOINT] != _OR,
     "headful": lambda _, s, e: s[HEAD] > 0,
-    "single": lambda _, s, e: (s[NUM] <= 1 or e.words == "ones")
-    and not (s[NUM] == 1 and s[SAID])
-    and bool(s[NUM] or s[SIZE] or s[SAID] or s[FLAGS] & (DEFINITE | POINTED)),
+    "single": lambda _, s, e: (
+        (s[NUM] <= 1 or e.words == "ones")
+        and not (s[NUM] == 1 and s[SAID])
+        and bool(s[NUM] or s[SIZE] or s[SAID] or s[FLAGS] & (DEFINITE | POINTED))
+    ),
     "told": lambda _, s, e: bool(s[NUM] or s[SIZE] or s[SAID] or s[FLAGS] & (DEFINITE | POINTED)),
     "dropping": lambda _, s, e: s[VERB] == "remove",
     "changing": lambda _, s, e: s[OP] in _CHANGING,
@@ -609,8 +652,24 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
 }
 _POINTING = frozenset(("other", "it", "them", "one", "ordinal", "the", "rest"))
 _IDLE = frozenset(("filler", "aside"))
-_JOINING = frozenset(("only", "and", "or", "but", "with", "on", "for", "times", "comma", "stop", "the", "a"))
-_VERBS = frozenset(("off", "add", "remove", "change", "swap", "instead-of", "correct", "to", "should", "instead", "of"))
+_JOINING = frozenset(
+    ("only", "and", "or", "but", "with", "on", "for", "times", "comma", "stop", "the", "a")
+)
+_VERBS = frozenset(
+    (
+        "off",
+        "add",
+        "remove",
+        "change",
+        "swap",
+        "instead-of",
+        "correct",
+        "to",
+        "should",
+        "instead",
+        "of",
+    )
+)
 
 
 class _Column:
@@ -651,9 +710,9 @@ class _Column:
         return [state for state in states[:beam] if state[COST] <= self.most]
 
 
-def _acts(chain: Any) -> tuple[Act, ...]:
-    acts: list[Act] = []
+def _chain(chain: Any) -> tuple[Any, ...]:
+    links: list[Any] = []
     while chain is not None:
-        act, chain = chain
-        acts.append(act)
-    return tuple(reversed(acts))
+        link, chain = chain
+        links.append(link)
+    return tuple(reversed(links))

@@ -1,13 +1,14 @@
 """What a guest's line means on any menu: the whole of the understanding, from text to wishes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from bella_vista.local.english import ask, asking, lexicon, patterns, statements, vocabulary
+from bella_vista.local.english import ask, asking, lexicon, patterns, statements
 from bella_vista.local.understanding.clauses import clauses
 from bella_vista.local.understanding.deciding import Decided, Deciding
+from bella_vista.local.understanding.explain import explained
 from bella_vista.local.understanding.heard import Heard
 from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.meaning import (
@@ -78,6 +79,7 @@ class Understander:
         expects: str | None = None,
         now: datetime | None = None,
         topic: str | None = None,
+        explain: Callable[[str], None] | None = None,
     ) -> Understanding:
         """Understand one line.
 
@@ -89,6 +91,7 @@ class Understander:
                 ``contact``, ``fulfilment``, ``address``, ``time``, ``comment`` or ``open``.
             now: The present time, aware.
             topic: The dish that was asked about before: "I'll take two" means that.
+            explain: Takes the lines that say which readings there were and what each word cost.
         """
         now = now if now is not None else datetime.now(UTC)
         words = self._house.names.spelt(Words.read(text))
@@ -100,7 +103,11 @@ class Understander:
             return Understanding(text, (Draft("give_feedback", {"comment": said}),))
         hearing = _Hearing(self._house, order, expects, now, topic)
         hearing.hear(words, pending)
-        return hearing.understanding(text, pending)
+        understanding = hearing.understanding(text, pending)
+        if explain is not None:
+            for line in explained(hearing.read, hearing.weighed):
+                explain(line)
+        return understanding
 
     def only_begins(self, text: str) -> bool:
         """Whether somebody only began to speak: "I would like", "um"."""
@@ -154,12 +161,18 @@ class _Hearing:
         self._known = [on_order(line, house.kitchen) for line in order.items]
         self._topic = topic
         self._left: list[Token] = []
+        self.weighed: list[Decided] = []
         self._gap = False
         self._heard = Heard()
         self._answers: list[Asked] = []
         self._talk = Talk(house.names, self._heard)
         self._pending: Pending | None = None
         self._cleared = False
+
+    @property
+    def read(self) -> Sequence[Token]:
+        """What was left of the line when all but what is ordered was taken out of it."""
+        return self._left
 
     # -- hearing -------------------------------------------------------------------------------------------
 
@@ -282,7 +295,7 @@ class _Hearing:
             return Decided()
         known = [] if self._cleared else self._known
         which = self._pending.which if self._pending is not None else None
-        decided, _ = self._house.deciding.decide(
+        decided, self.weighed = self._house.deciding.decide(
             self._left, known, waiting, topic=self._topic, which=which, taken=taken
         )
         return decided

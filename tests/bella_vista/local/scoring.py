@@ -99,7 +99,10 @@ def _made(menu: Menu, given: Mapping[str, Any]) -> tuple[Any, ...]:
     except OrderError:
         size = given.get("size")
     try:
-        changes = tuple(one.words for one in menu.choose(dish, size or dish.sizes[0] if dish.sizes else None, changes))
+        changes = tuple(
+            one.words
+            for one in menu.choose(dish, size or dish.sizes[0] if dish.sizes else None, changes)
+        )
     except OrderError:
         pass
     return size or "", tuple(sorted(changes))
@@ -186,26 +189,40 @@ def main(arguments: Sequence[str]) -> int:
     for name, counted in sorted(scores.items()):
         total = sum(counted.values())
         row = "".join(
-            f"{counted[kind]:6d} {100 * counted[kind] / total:5.1f} %" for kind in (EXACT, ASKED, SILENT)
+            f"{counted[kind]:6d} {100 * counted[kind] / total:5.1f} %"
+            for kind in (EXACT, ASKED, SILENT)
         )
-        print(f"{name:32s}{total:6d}{row}")
+        _say(f"{name:32s}{total:6d}{row}")
     return 0
 
 
-def _show(
-    path: Path, name: str, line: Mapping[str, Any], result: Understanding, said: str
-) -> None:
-    print(f"{said.upper():7s} {path.name} [{name}] {line['say']}")
+def _show(path: Path, name: str, line: Mapping[str, Any], result: Understanding, said: str) -> None:
+    _say(f"{said.upper():7s} {path.name} [{name}] {line['say']}")
     menu = menu_of(name)
     if line.get("order"):
-        print(f"    on    {[_short(one) for one in line['order']]}")
-    print(f"    wants {[_short(one) for one in line.get('end') or ()]}"
-          f"{' ask' if line.get('ask') else ''} {line.get('answers') or ''}")
+        _say(f"    on    {[_short(one) for one in line['order']]}")
+    _say(
+        f"    wants {[_short(one) for one in line.get('end') or ()]}"
+        f"{' ask' if line.get('ask') else ''} {line.get('answers') or ''}"
+    )
     come = after(menu, line.get("order") or (), result.commands)
-    print(f"    comes {[f'{n} {k}' for k, n in come.items()]}")
+    _say(f"    comes {[f'{n} {k}' for k, n in come.items()]}")
     question = result.question
-    asks = [(q.code, {k: v for k, v in q.facts.items() if k != 'said'}) for q in (question, *question.rest)] if question else []
-    print(f"    asks  {asks} {list(result.not_understood)} {[a.kind for a in result.answers]} {result.intents}")
+    asks = (
+        [
+            (q.code, {k: v for k, v in q.facts.items() if k != "said"})
+            for q in (question, *question.rest)
+        ]
+        if question
+        else []
+    )
+    _say(
+        f"    asks  {asks} {list(result.not_understood)} {[a.kind for a in result.answers]} {result.intents}"
+    )
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
 
 
 def _short(line: Mapping[str, Any]) -> str:
