@@ -79,7 +79,7 @@ class Understander:
         expects: str | None = None,
         now: datetime | None = None,
         topic: str | None = None,
-        explain: Callable[[str], None] | None = None,
+        explain: Callable[[str], object] | None = None,
     ) -> Understanding:
         """Understand one line.
 
