@@ -170,6 +170,8 @@ class Carrying:
         refines = not said.verb or (said.verb == "remove" and said.ref == "one" and said.definite)
         if self._which is not None and refines and self._this_one(self._which, said):
             return
+        if said.verb == "instead-of" and said.become is not None:
+            said.verb = "swap"
         if said.verb == "instead-of":
             self._instead_of(said)
         elif said.verb == "remove" or said.denied:
@@ -266,7 +268,8 @@ class Carrying:
                 self._change(said)
                 return
             right = said.meant or said.definite or said.count is not None
-            taken_back = said.correct or said.after_all
+            fewer = said.exact and (said.count or 0) < (there[-1].quantity or 1)
+            taken_back = said.correct or said.after_all or (fewer and said.count is not None)
             if taken_back and right and self._set_right(said, there):
                 return
             if said.definite and said.count is None and not said.described and not said.correct:
@@ -645,6 +648,9 @@ class Carrying:
 
     def _change(self, said: Said) -> None:
         become = said.become if said.become is not None else said
+        if become is not said and become.empty and said.head is None:
+            self.outcome.penalty += NO_EFFECT
+            return
         if said.verb == "swap" and said.head is None and said.options and said.become is not None:
             if said.become.options or said.become.head:
                 self._swap_option(said, said.become)

@@ -138,6 +138,7 @@ RULES = """
   any          swap       -                  verb                    same    0.1
   any          instead-of -                  verb                    same    0.15
   any          instead    -                  instead                 same    0.1
+  any          exactly    -                  exactly                 same    0.0
   any          correct    -                  correct                 same    0.15
   after        should     -                  should                  after   0.1
   before       should     -                  should                  after   0.4

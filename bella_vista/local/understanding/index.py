@@ -166,11 +166,17 @@ class Index:
             score = max(alike(own, other), _swapped(own, other))
             if score >= _SMALL_SLIP:
                 found.append((other, _SLIP + (100 - score) * _PER_POINT))
-        if not found and len(own) > 3:
-            begun = [other for other in self._vocabulary_list if other.startswith(own)]
-            found = [(other, 0.9) for other in begun[:3]] or self._sounding(own)
+        if not found:
+            found = list(self.beginning(own)) or self._sounding(own)
         found.sort(key=lambda pair: pair[1])
         return tuple(found[:3])
+
+    def beginning(self, word: str) -> tuple[tuple[str, float], ...]:
+        """Return the stems that begin with a word of at least four letters: "choc"."""
+        if len(word) < 4:
+            return ()
+        begun = [other for other in self._vocabulary_list if other.startswith(word)]
+        return tuple((other, 0.9) for other in begun[:3])
 
     def _sounding(self, word: str) -> list[tuple[str, float]]:
         """Return the words that sound like one, as a machine may write what it hears: "wankaina"."""

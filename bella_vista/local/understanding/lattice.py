@@ -225,9 +225,12 @@ def _slips(
     for at, token in enumerate(tokens):
         word = token.raw or token.word
         own = stem(word)
-        if token.stop or index.knows(own) or word in small or vocabulary.is_common(word):
+        if token.stop or index.knows(own) or word in small:
             continue
-        unknown[at] = index.spellings(word)
+        if not vocabulary.is_common(word):
+            unknown[at] = index.spellings(word)
+        elif at and tokens[at - 1].word in _BEFORE_OPTIONS and len(own) > 3:
+            unknown[at] = index.beginning(own)  # "no whip"
     if not unknown:
         return
     best = list(stems)
@@ -331,6 +334,8 @@ def _phrases(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
             cost += 0.35
         if phrase.words == "make that":
             cost += 0.5
+        if phrase.does == "should" and len(words) == 1:
+            cost += 0.25
         if phrase.does == "instead-of" and phrase.words == "not":
             cost += 0.7
         if phrase.does == "filler" and named and len(words) == 1:
@@ -383,6 +388,7 @@ _TALKING = frozenset(
     "i my we our he his she her they their it its is am are was were im theyre youre hes shes me us who you".split()
 )
 _PEOPLE = frozenset("people persons guests adults children teenagers friends hungry".split())
+_BEFORE_OPTIONS = frozenset("no extra without light hold".split())
 _LEFT = frozenset(("leave it", "leave that"))
 _LONE = frozenset(("no", "nope", "nah", "better", "hold on", "not that"))
 _AFTER_NO = frozenset("wait sorry make actually i two three four five six just that it the".split())

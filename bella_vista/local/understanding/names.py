@@ -196,15 +196,6 @@ class Names:
         keys = _keys(run, [stem(word) for word in run], _PASSED_OVER)
         return next((self._table[key] for key in keys if key in self._table), None)
 
-    def section_of(self, dish: str) -> str | None:
-        """Return the section a dish stands in."""
-        return self._section_of.get(dish)
-
-    def dishes_in(self, section: str) -> tuple[str, ...]:
-        """Return the dishes of a section."""
-        found = self._menu.section(section)
-        return tuple(dish.name for dish in found.dishes) if found else ()
-
     def resolve(self, words: str) -> Match:
         """Return which dishes some words may mean, where they are no whole name.
 

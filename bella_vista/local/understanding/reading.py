@@ -80,6 +80,7 @@ class Said:
         weak: Whether the head is only part of another name.
         strange: Whether words that are not on the menu belong to what it is called.
         copies: Whether it is to be like the one that is there.
+        exact: Whether "only" was said of how many.
         named: The places of the words of its head.
         after_all: Whether "actually" follows it.
         ends: Where the last size or option of it ends.
@@ -115,6 +116,7 @@ class Said:
     weak: bool = False
     strange: bool = False
     copies: bool = False
+    exact: bool = False
     named: tuple[int, int] = (0, 0)
     after_all: bool = False
     ends: int = -1
@@ -161,7 +163,8 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
     passed: list[Passed] = []
     now = to = Said()
     meant = False
-    ends, named, instead = -1, None, False
+    ends, named, instead, exact = -1, None, False, False
+    first = now
     following = [*(act.does for act in reading.acts[1:]), ""]
     for act, ahead in zip(reading.acts, following, strict=False):
         edge = act.edge
@@ -188,10 +191,15 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                     ends = act.first + 1
             case "lost":
                 passed.append(Passed(act.first, "part"))
+            case "exactly":
+                exact = True
+                if now.head is None and not now.ref and now is not first:
+                    now.exact = True
             case "begin":
                 instead = False
                 verb, correct, joint = act.value
                 now = to = Said(verb, act.first, correct, correct and meant, joint)
+                now.exact, exact = exact, False
                 said.append(now)
             case "correct":
                 meant = bool(set(edge.words.split()) & _MEANT)

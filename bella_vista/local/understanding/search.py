@@ -534,6 +534,10 @@ class Search:
             state[VERB] = "add"
         return cost
 
+    def _exactly(self, state: State, edge: Edge, place: int) -> float:
+        self._act(state, "exactly", None, place)
+        return 0.0
+
     def _instead(self, state: State, edge: Edge, place: int) -> float:
         self._act(state, "instead", None, place)
         return 0.0
@@ -591,11 +595,13 @@ class Search:
 
 def _becoming(search: Search, state: State, edge: Edge) -> bool:
     """Whether a thing was named that is to change, so that what follows is what it becomes."""
-    return state[OP] in _CHANGING and state[HEAD] != 0
+    if state[OP] == "instead-of" and state[FLAGS] & EARLIER:
+        return False
+    return state[HEAD] != 0 and state[OP] in (*_CHANGING, "instead-of")
 
 
 def _refines(search: Search, state: State, edge: Edge) -> bool:
-    if state[FLAGS] & TURNED or state[OP] in _CHANGING and state[HEAD] > 0:
+    if state[FLAGS] & TURNED or (state[OP] in _CHANGING and state[HEAD] > 0):
         return False
     return state[HEAD] not in (0, -2) and bool(state[MASK] & edge.entity.mask)
 
@@ -628,7 +634,10 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     "swapped": lambda _, s, e: s[OP] == "swap" and not s[HEAD] and s[VERB] == "",
     "replacing": lambda _, s, e: s[VERB] == "instead-of",
     "combined": lambda search, s, e: s[HEAD] > 0 and bool(s[MASK] & search._index.combos),
-    "swapping": lambda _, s, e: s[VERB] == "swap",
+    "swapping": lambda _, s, e: (
+        s[VERB] == "swap"
+        or (s[VERB] == "instead-of" and not s[HEAD] and not s[FLAGS] & EARLIER)
+    ),
     "unsized": lambda _, s, e: s[SIZE] == 0,
     "pending": lambda _, s, e: bool(s[PEND]),
     "headed": lambda _, s, e: s[NUM] <= 0 and s[HEAD] > 0,
