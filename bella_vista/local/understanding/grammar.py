@@ -171,7 +171,7 @@ JOINTS = (
 
 PRICES = """
 # begins an item with      nothing and   with  the   verb  comma stop  but   on    or    times correct
-  begin.number             0.3     0.0   0.9   0.8   0.0   0.0   0.0   0.0   0.5   0.3   0.5   0.0
+  begin.number             0.3     0.0   0.9   0.8   0.0   0.0   0.0   0.0   0.5   0.3   3.0   0.0
   begin.a                  0.45    0.1   0.9   0.8   0.0   0.1   0.0   0.1   1.0   0.4   1.0   0.0
   begin.the                0.5     0.25  0.6   0.8   0.0   0.2   0.0   0.2   0.05  0.5   1.0   0.0
   begin.size               0.6     0.3   0.5   0.1   0.1   0.2   0.1   0.4   0.8   0.6   1.0   0.1

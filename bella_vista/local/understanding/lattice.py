@@ -10,7 +10,7 @@ from bella_vista.local.understanding.phrases import phrases, small_words
 from bella_vista.local.understanding.tokens import Token, number_at
 from state.menu.words import stem
 
-_SMALL = {"it": 0.05, "filler": 0.02, "add": 0.0, "the": 0.0, "a": 0.0}
+_SMALL = {"exactly": 0.0, "it": 0.05, "filler": 0.02, "add": 0.0, "the": 0.0, "a": 0.0}
 _NAMED = ("dish", "option", "size", "group")
 _LONGEST_GAP = 3
 _NONE: Mapping[str, Entity] = {}
@@ -299,7 +299,20 @@ def _numbers(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
         here.append(Edge("number", end, 0.05, value=number[0], words=words))
 
 
+def _of_so_many(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
+    """Find "of the three", with or without what they are."""
+    if first + 2 >= len(tokens) or tokens[first + 1].word not in _SO_MANY:
+        return
+    number = number_at(tokens, first + 2)
+    if number is not None:
+        end = first + 2 + number[1]
+        here.append(Edge("of-them", end, 0.2, words="of them"))
+        here.append(Edge("of", end, 0.1, words="of the"))
+
+
 def _phrases(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
+    if tokens[first].word == "of":
+        _of_so_many(here, tokens, first)
     named = any(edge.does in _NAMED and edge.whole for edge in here)
     for words, phrase in phrases().get(tokens[first].word, ()):
         end = first + len(words)
@@ -308,7 +321,10 @@ def _phrases(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
         ):
             continue
         following = tokens[end] if end < len(tokens) else None
-        if phrase.does == "solely" and following is not None and not following.stop:
+        if phrase.does == "solely" and (
+            (following is not None and not following.stop)
+            or (first and tokens[first - 1].word in ("half", "side"))
+        ):
             continue
         if phrase.words in _LEFT and following is not None and following.word in ("out", "off"):
             continue
@@ -389,6 +405,7 @@ _TALKING = frozenset(
 )
 _PEOPLE = frozenset("people persons guests adults children teenagers friends hungry".split())
 _BEFORE_OPTIONS = frozenset("no extra without light hold".split())
+_SO_MANY = frozenset(("the", "those", "these", "my"))
 _LEFT = frozenset(("leave it", "leave that"))
 _LONE = frozenset(("no", "nope", "nah", "better", "hold on", "not that"))
 _AFTER_NO = frozenset("wait sorry make actually i two three four five six just that it the".split())

@@ -371,7 +371,7 @@ class Search:
         if pend == (("no", ""),):
             state[OP] = "remove"
             self._act(state, "deny", None, place)
-            return 0.3
+            return 3.0 if state[NUM] > 0 else 0.3
         if pend and pend[0][0] == "amount" and pend[0][1] == "extra":
             self._act(state, "more", None, place)
             return 1.0
