@@ -1122,6 +1122,8 @@ class Carrying:
             if said.ref == "one" or said.article
             else None
         )
+        if said.exact and number == item.quantity:
+            number = None  # "just one, and without olives"
         clash = said.size is not None and item.size is not None
         if clash and said.joint == OR and said.size is not None:
             item.unknown.append(f"{item.size} or {said.size.words}")

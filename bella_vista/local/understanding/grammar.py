@@ -32,7 +32,7 @@ RULES = """
   any          fewer      -                  begin fewer             before  begin.number
   any          few        -                  begin few               before  begin.number
   any          a          -                  begin one_of            before  begin.a
-  before       a          -                  -                       before  0.1
+  before       a          unlisted           -                       before  0.1
   after        a          becoming           become                  after   0.0
   after        a          joined             -                       after   0.0
   after        a          combined           -                       after   0.0

@@ -577,7 +577,17 @@ _NO_PART = frozenset(
     stem(word) for word in "no not free style with and of the size on in n".split()
 ) | {str(number) for number in range(21)}
 _SOUNDS = (
-    *(("sch", "sk"), ("tch", "c"), ("ch", "c"), ("ck", "k"), ("ph", "f"), ("qu", "k"), ("q", "k")),
+    *(
+        ("chi", "ki"),
+        ("che", "ke"),
+        ("sch", "sk"),
+        ("tch", "c"),
+        ("ch", "c"),
+        ("ck", "k"),
+        ("ph", "f"),
+        ("qu", "k"),
+        ("q", "k"),
+    ),
     *(
         ("ce", "se"),
         ("ci", "si"),

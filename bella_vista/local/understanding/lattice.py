@@ -333,7 +333,10 @@ def _phrases(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
             continue
         cost = _SMALL.get(phrase.does, 0.05) - 0.03 * (len(words) - 1)
         if phrase.does == "heard":
-            here.append(Edge("number", end, 1.3, value=int(phrase.value), words=phrase.words))
+            several = following is not None and _plural(following.word, "")
+            several = several or (end + 1 < len(tokens) and _plural(tokens[end + 1].word, ""))
+            cost = 0.3 if several else 1.3
+            here.append(Edge("number", end, cost, value=int(phrase.value), words=phrase.words))
             continue
         if phrase.does == "plain" and any(edge.does == "size" for edge in here):
             cost += 1.2

@@ -172,7 +172,8 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
             case "pass":
                 kind, after = act.value
                 passed.append(Passed(act.first, kind))
-                beside = ends == act.first and kind in _STRANGE
+                whole = named is None or named.whole
+                beside = 0 <= act.first - ends <= (0 if whole else 1) and kind in _STRANGE
                 headless = now.head is None and not now.ref and named is not None
                 if (
                     beside

@@ -631,12 +631,15 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     "joined": lambda _, s, e: s[JOINT] in (_WITH, _VERB, _JOINT["on"]),
     "listed": lambda _, s, e: s[JOINT] in (_AND, _COMMA),
     "denying": lambda _, s, e: s[NEG] and not s[PEND],
-    "swapped": lambda _, s, e: s[OP] == "swap" and not s[HEAD] and s[VERB] == "",
+    "swapped": lambda _, s, e: (
+        (s[OP] == "swap" or (s[OP] == "instead-of" and not s[FLAGS] & EARLIER))
+        and not s[HEAD]
+        and s[VERB] == ""
+    ),
     "replacing": lambda _, s, e: s[VERB] == "instead-of",
     "combined": lambda search, s, e: s[HEAD] > 0 and bool(s[MASK] & search._index.combos),
     "swapping": lambda _, s, e: (
-        s[VERB] == "swap"
-        or (s[VERB] == "instead-of" and not s[HEAD] and not s[FLAGS] & EARLIER)
+        s[VERB] == "swap" or (s[VERB] == "instead-of" and not s[HEAD] and not s[FLAGS] & EARLIER)
     ),
     "unsized": lambda _, s, e: s[SIZE] == 0,
     "pending": lambda _, s, e: bool(s[PEND]),
@@ -644,6 +647,7 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     "unoptioned": lambda _, s, e: s[SAID] == 0,
     "put": lambda _, s, e: s[JOINT] == _JOINT["on"],
     "alternative": lambda _, s, e: s[JOINT] == _OR,
+    "unlisted": lambda _, s, e: s[JOINT] not in (_AND, _COMMA),
     "unalternative": lambda _, s, e: s[JOINT] != _OR,
     "headful": lambda _, s, e: s[HEAD] > 0,
     "single": lambda _, s, e: (
