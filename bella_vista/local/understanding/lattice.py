@@ -107,7 +107,7 @@ def _all_phrases(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
     for first, token in enumerate(tokens):
         if not token.stop:
             _numbers(edges[first], tokens, first)
-            _phrases(edges[first], tokens, first)
+            _phrases(edges, tokens, first)
 
 
 def _asides(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
@@ -310,7 +310,8 @@ def _of_so_many(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
         here.append(Edge("of", end, 0.1, words="of the"))
 
 
-def _phrases(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
+def _phrases(edges: list[list[Edge]], tokens: Sequence[Token], first: int) -> None:
+    here = edges[first]
     if tokens[first].word == "of":
         _of_so_many(here, tokens, first)
     named = any(edge.does in _NAMED and edge.whole for edge in here)
@@ -333,9 +334,9 @@ def _phrases(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
             continue
         cost = _SMALL.get(phrase.does, 0.05) - 0.03 * (len(words) - 1)
         if phrase.does == "heard":
-            several = following is not None and _plural(following.word, "")
-            several = several or (end + 1 < len(tokens) and _plural(tokens[end + 1].word, ""))
-            cost = 0.3 if several else 1.3
+            ahead = edges[end] if end < len(tokens) else []
+            several = any(edge.does == "dish" and edge.plural for edge in ahead)
+            cost = 0.0 if several else 1.3
             here.append(Edge("number", end, cost, value=int(phrase.value), words=phrase.words))
             continue
         if phrase.does == "plain" and any(edge.does == "size" for edge in here):
