@@ -65,15 +65,15 @@ check: $(VENV)/.ready-to-test
 	@$(VENV)/bin/basedpyright --level error
 	@$(VENV)/bin/lint-imports --no-cache
 
-# Beside these, what is marked `processes` is left out: docs/testing.md, "Quick".
-LONG := agents/matrix bella_vista benchmarks conversations security state/properties typing wheel \
+# Beside these, what is marked `processes` or `hypothesis` is left out: docs/testing.md, "Quick".
+LONG := agents/app agents/matrix bella_vista benchmarks conversations security state/properties typing wheel \
 	$(addprefix state/shared/test_,cancellation.py lease_rules.py lease_store.py leases.py) test_docs.py
 
 quick: $(VENV)/.ready-to-test
 	@$(VENV)/bin/ruff format --check --quiet .
 	@$(VENV)/bin/ruff check --quiet .
 	@$(PY) -m mypy --no-error-summary
-	@$(PY) -m pytest -q -n 2 -m "not processes" $(LONG:%=--ignore=tests/%) tests $(ARGS)
+	@$(PY) -m pytest -q -n 2 -m "not processes and not hypothesis" $(LONG:%=--ignore=tests/%) tests $(ARGS)
 
 bench: $(VENV)/.ready-to-test
 	@$(PY) -m tests.benchmarks $(ARGS)

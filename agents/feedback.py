@@ -16,6 +16,6 @@ class Feedback(RestaurantAgent):
             "Thank the guest, say the order's number, when it is ready and the total, then ask how the call"
             " was, from one to five stars."
         ),
-        come_back="Welcome the guest back, say how the order stands, and ask whether there is anything else.",
+        come_back="Welcome the guest back, say what state the order is in, and ask whether there is anything else.",
         canned="Thank you for your order! How was this call, from one to five stars?",
     )

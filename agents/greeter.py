@@ -13,7 +13,7 @@ class Greeter(RestaurantAgent):
     opening = Opening(
         first=(
             "Greet the guest, say that you are the restaurant's automatic assistant, and ask for the name"
-            " and what you can do. If the house is closed, say when the next orders are served."
+            " and what you can do. If the restaurant is closed, say when the next orders are served."
         ),
         handed_over="Answer what the guest has just said.",
         come_back="Welcome the guest back in one sentence and ask how you can help.",

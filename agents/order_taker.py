@@ -47,7 +47,7 @@ class OrderTaker(RestaurantAgent):
     opening = Opening(
         first="Welcome the guest and ask what you may take down.",
         handed_over="Take down what the guest has just said, or ask what it may be. Do not greet again.",
-        come_back="Welcome the guest back, say where the order stands and ask how it goes on; read it back again if it was in review.",
+        come_back="Welcome the guest back, sum up the order and ask how to continue; read it back again if it was in review.",
         canned="What would you like to order?",
     )
     # What is confirmed is what the guest heard: a yes can only follow the reading.

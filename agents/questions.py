@@ -5,7 +5,14 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from agents.handoff import Read
-from agents.telling import line_text
+from agents.telling import NO_PROMISE, line_text
+from state.allergens import (
+    allergens_met,
+    dishes_with,
+    families_of,
+    held_by,
+    is_mentioned,
+)
 from state.context import OrderContext
 from state.errors import NotFound, NotOnMenu
 from state.hours import hours_text
@@ -27,11 +34,13 @@ class FindOnMenu(Read[OrderState, OrderContext]):
         found = context.menu.find(self.words)
         if not found:
             raise NotOnMenu("Nothing on the menu is like that.", words=self.words, near=[])
-        return "\n".join(_entry(context.menu, one) for one in found)
+        return "\n".join(
+            f"{_entry(context.menu, one)}{_careful(context.menu, one, state)}" for one in found
+        )
 
 
 class Tell(Read[OrderState, OrderContext]):
-    """Answer a question of the guest from the house's own facts: hours, facts, contents, allergens, or the order so far."""
+    """Answer a question of the guest from the restaurant's own facts: hours, facts, contents, allergens, or the order so far."""
 
     op: Literal["tell"] = "tell"
     kind: Annotated[
@@ -40,11 +49,14 @@ class Tell(Read[OrderState, OrderContext]):
     ]
     name: Annotated[
         Name | None,
-        Field(description="For contents and allergens the dish; for facts the subject."),
+        Field(
+            description="For contents the dish; for allergens the dish, or the allergen to look for; for facts the"
+            " subject."
+        ),
     ] = None
 
     def answer(self, state: OrderState, context: OrderContext) -> str:
-        """Give the facts as they stand."""
+        """Return the present facts."""
         menu = context.menu
         match self.kind:
             case "hours":
@@ -54,9 +66,9 @@ class Tell(Read[OrderState, OrderContext]):
             case "order":
                 return _order(state)
             case "contents":
-                return _contents(menu, self.name)
+                return _contents(menu, self.name, state)
             case "allergens":
-                return _allergens(menu, self.name)
+                return _allergens(menu, self.name, state)
 
 
 def _entry(menu: Menu, found: Dish | Combo | Section) -> str:
@@ -81,31 +93,63 @@ def _dish(menu: Menu, name: str | None) -> Dish | Combo:
     return menu.item(name)
 
 
-def _contents(menu: Menu, name: str | None) -> str:
+def _careful(menu: Menu, item: Dish | Combo | Section, state: OrderState) -> str:
+    """Warn of what the guest has an allergy to, before it is ordered."""
+    if isinstance(item, Section):
+        return ""
+    met = allergens_met(state.allergies, held_by(menu, item))
+    return f" Careful, tell the guest: the menu lists {' and '.join(met)} for it." if met else ""
+
+
+def _contents(menu: Menu, name: str | None, state: OrderState) -> str:
     dish = _dish(menu, name)
     if isinstance(dish, Combo):
-        return _entry(menu, dish)
+        return f"{_entry(menu, dish)}{_careful(menu, dish, state)}"
     groups = "; ".join(
         f"{group.name}: {', '.join(choice.name for choice in group.choices)}"
         for group in menu.groups(dish)
     )
     contents = f" Made with {', '.join(dish.contains)}." if dish.contains else ""
-    return f"{_entry(menu, dish)}{contents}{f' To choose: {groups}.' if groups else ''}"
+    choices = f" To choose: {groups}." if groups else ""
+    return f"{_entry(menu, dish)}{contents}{choices}{_careful(menu, dish, state)}"
 
 
-def _allergens(menu: Menu, name: str | None) -> str:
-    dish = _dish(menu, name)
-    names = (
-        [dish.name]
-        if isinstance(dish, Dish)
-        else [one for part in dish.parts for one in part.dishes]
+def _allergens(menu: Menu, name: str | None, state: OrderState) -> str:
+    if not name and state.order_items:
+        items = [item for line in state.order_items if (item := _listed(menu, line.name))]
+    else:
+        try:
+            items = [_dish(menu, name)]
+        except NotOnMenu:
+            return f"{_about_allergen(menu, name or '')} {NO_PROMISE}"
+    said = [_allergens_of(menu, item, state) for item in items]
+    return f"{' '.join(dict.fromkeys(said))} {NO_PROMISE}"
+
+
+def _listed(menu: Menu, name: str) -> Dish | Combo | None:
+    return menu.dish(name) or menu.combo(name)
+
+
+def _allergens_of(menu: Menu, item: Dish | Combo, state: OrderState) -> str:
+    dishes = (
+        [item]
+        if isinstance(item, Dish)
+        else [dish for part in item.parts for one in part.dishes if (dish := menu.dish(one))]
     )
     said = []
-    for one in dict.fromkeys(names):
-        listed = menu.dish(one)
-        allergens = menu.allergens(listed, ()) if listed is not None else ()
-        said.append(f"{one}: {', '.join(allergens) if allergens else 'no allergens are listed'}")
-    return f"{'; '.join(said)}. The kitchen handles all of these: nothing can be promised to be free of them."
+    for dish in dishes:
+        allergens = menu.allergens(dish)
+        contents = f", made with {', '.join(dish.contains)}" if dish.contains else ""
+        said.append(f"{dish.name}: {', '.join(allergens) or 'no allergens are listed'}{contents}")
+    return f"{'; '.join(dict.fromkeys(said))}.{_careful(menu, item, state)}"
+
+
+def _about_allergen(menu: Menu, name: str) -> str:
+    if not is_mentioned(menu, name):
+        return f"The menu has nothing called {name} and says nothing about it: offer a person."
+    dishes = ", ".join(dish.name for dish in dishes_with(menu, name))
+    called = " and ".join(families_of(name)) or name
+    return f"The menu lists {called} for {dishes or 'some choices, and for no dish as it comes'}."
 
 
 def _facts(menu: Menu, name: str | None) -> str:

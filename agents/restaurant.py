@@ -29,7 +29,7 @@ class RestaurantAgent(Agent[OrderState, OrderContext]):
 
 
 def prompt(name: str) -> str:
-    """Read an agent's instructions: its own page, then the house's."""
+    """Read an agent's instructions: its own page, then the restaurant's."""
     pages = files("agents") / "prompts"
     own, house = (
         (pages / f"{page}.md").read_text(encoding="utf-8").strip() for page in (name, "house")

@@ -1,4 +1,4 @@
-"""The restaurant's graph: who hands to whom, and on what condition."""
+"""The restaurant's graph: which agent hands over to which, and on what condition."""
 
 from functools import cache
 
@@ -32,19 +32,19 @@ def restaurant_graph() -> Graph[OrderState]:
             Handoff(
                 "greeter",
                 "order_taker",
-                when="Hand the guest over as soon as he wants to order, or says what he would like.",
+                when="Hand the guest over as soon as they want to order, or say what they would like.",
             ),
             Handoff(
                 "order_taker",
                 "payment",
-                when="Hand the guest over when he has said yes to the order as it was read back.",
+                when="Hand the guest over when they have said yes to the order as it was read back.",
                 condition=can_pay,
                 satisfied_by=(ConfirmOrder,),
             ),
             Handoff(
                 "payment",
                 "order_taker",
-                when="Hand the guest over when he wants to change what he ordered.",
+                when="Hand the guest over when they want to change their order.",
             ),
             Handoff(
                 "payment",
@@ -56,7 +56,7 @@ def restaurant_graph() -> Graph[OrderState]:
             Handoff(
                 "feedback",
                 "greeter",
-                when="Hand the guest over when he wants something other than to rate the evening.",
+                when="Hand the guest over when they want something other than to rate the evening.",
             ),
         ),
         start="greeter",

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from state.allergens import is_mentioned, met_on
 from state.context import OrderContext
 from state.money import shown
 from state.order import OrderLine, OrderState, Stage
@@ -35,8 +36,8 @@ def told(context: OrderContext) -> Callable[[Applied[OrderState], Command[Any, A
                 )
             case "add_allergy":
                 return (
-                    f"Noted: {', '.join(map(quoted, order.allergies))}. Repeat it to the guest; promise nothing: the"
-                    " kitchen handles all of it."
+                    f"Noted: {', '.join(map(quoted, order.allergies))}. Repeat it to the guest. "
+                    f"{' '.join(allergy_warnings(order, context)) or _NONE_LISTED} {NO_PROMISE}"
                 )
             case "call_person":
                 return "A member of staff will see that the guest wants a person."
@@ -54,10 +55,26 @@ def reading(order: OrderState, context: OrderContext) -> str:
             parts.append(f"To {quoted(order.fulfilment.address)}.")
     if order.allergies:
         parts.append(f"Allergies noted: {', '.join(map(quoted, order.allergies))}.")
+        parts += allergy_warnings(order, context)
     if any(line.minimum_age for line in order.order_items):
         parts.append("We ask for proof of age at handover.")
     parts.append(_total(order))
-    return " ".join(parts)
+    return " ".join(part for part in parts if part)
+
+
+def allergy_warnings(order: OrderState, context: OrderContext) -> list[str]:
+    """Say of each line what the menu lists against the guest's allergies, and what it says nothing about."""
+    said = [met for line in order.order_items if (met := _met(order, line))]
+    unknown = [one for one in order.allergies if not is_mentioned(context.menu, one)]
+    if unknown:
+        named = " or ".join(map(quoted, unknown))
+        said.append(f"The menu does not say anything about {named}; our staff can help with that.")
+    return list(dict.fromkeys(said))
+
+
+def _met(order: OrderState, line: OrderLine) -> str:
+    met = met_on(order, line)
+    return f"Careful: for the {line.name} the menu lists {' and '.join(met)}." if met else ""
 
 
 def line_text(line: OrderLine) -> str:
@@ -81,6 +98,9 @@ def quoted(text: str) -> str:
     """
     return json.dumps(text, ensure_ascii=False)
 
+
+NO_PROMISE = "The kitchen handles all of this: no dish can be promised to be free of it."
+_NONE_LISTED = "The menu does not list it for this order."
 
 _NO_CHOICE = frozenset({"not_possible", "wrong_stage", "not_found"})
 """Refusals whose facts name what is possible, and none of it is an answer of the guest's."""
@@ -119,6 +139,7 @@ def _changed_lines(applied: Applied[OrderState]) -> str:
     after = {line.id: line for line in applied.state.order_items}
     said = [
         f"{line.id} is {line_text(line)}, {shown(line.line_total, applied.state.currency)}."
+        + (f" {met} Tell the guest." if (met := _met(applied.state, line)) else "")
         for line in after.values()
         if before.get(line.id) != line
     ]

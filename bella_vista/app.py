@@ -11,6 +11,16 @@ from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from agents.app.app import App, Environment, NewState
+from agents.app.parts import (
+    CommandLine,
+    Forgetting,
+    Phone,
+    Replay,
+    Rooms,
+    Stored,
+    Terminal,
+    WorkerProcesses,
+)
 from agents.app.words import Words
 from bella_vista.settings import NOUN, ORDER_SCHEMA, Settings
 
@@ -19,7 +29,7 @@ if TYPE_CHECKING:
     from livekit.agents.llm import LLM
 
     from agents.app.replay.form import Fields
-    from agents.app.rooms.page import Comments
+    from agents.app.rooms.comments import Changes, Comment
     from agents.app.serving.worker import Worker
     from agents.app.states import ListedState
     from agents.app.terminal.summary import Summary
@@ -35,6 +45,12 @@ def _state() -> "type[OrderState]":
     from state.order import OrderState
 
     return OrderState
+
+
+def _with_what_lines_hold(order: dict[str, Any]) -> dict[str, Any]:
+    """Migrate from schema 1, whose lines do not say what they hold: ``null`` means not known."""
+    lines = [{**line, "holds": None} for line in order["order_items"]]
+    return {**order, "order_items": lines}
 
 
 def _graph() -> "Graph[OrderState]":
@@ -101,10 +117,10 @@ def _page() -> "PageSpec[OrderState, OrderContext]":
     return ORDER_PAGE
 
 
-def _comments(context: "OrderContext") -> "Comments":
-    from bella_vista.page_comments import PageComments
+def _comment(changes: "Changes[OrderState, OrderContext]") -> "Comment | None":
+    from bella_vista.page_comments import comment
 
-    return PageComments(context)
+    return comment(changes)
 
 
 def _refuse_resume(order: "OrderState", context: "OrderContext") -> str | None:
@@ -133,7 +149,7 @@ async def _given_up(shared: "SharedState[OrderState, OrderContext]", reason: str
     await flag_for_staff(shared, reason)
 
 
-def _zone(order: "OrderState") -> tzinfo | None:
+def _zone(order: "OrderState", context: "OrderContext") -> tzinfo | None:
     return order.opened_at.tzinfo
 
 
@@ -189,6 +205,18 @@ def _order_commands(app: "App[OrderState, OrderContext]") -> "typer.Typer":
     return order_commands_of(app)
 
 
+def _without_guest(order: "OrderState") -> "OrderState":
+    from state.forgetting import without_guest
+
+    return without_guest(order)
+
+
+async def _close_order(shared: "SharedState[OrderState, OrderContext]") -> None:
+    from bella_vista.forgetting import close_order
+
+    await close_order(shared)
+
+
 def _fields() -> "type[Fields]":
     from bella_vista.order_fields import OrderFields
 
@@ -206,56 +234,65 @@ APP: "App[OrderState, OrderContext]" = App(
     noun=NOUN,
     plural="orders",
     prefix="bella",
-    help="Bella Vista: a restaurant whose four agents take one order.",
     settings=Settings,
-    options={"menu": ("FILE", "The menu; Bella Vista's own by default.")},
     state=_state,
     schema=ORDER_SCHEMA,
+    migrate={1: _with_what_lines_hold},
     context=_context,
-    context_name="menu",
-    describe=_describe,
     title=lambda context: context.menu.restaurant.name,
     owner=lambda context: context.menu.restaurant.id,
     new=_new,
-    zone=_zone,
-    refuse_resume=_refuse_resume,
-    resumed=_resumed,
     graph=_graph,
     policy=_policy,
     model=_local_model,
     view=_view,
-    summary=_summary,
-    attributes=lambda order: {"stage": order.stage.value},
-    choices=_choices,
-    comments=_comments,
-    terms=_terms,
-    transfer_to=lambda context: context.menu.restaurant.transfer_to,
-    caller_number=_caller_number,
-    given_up=_given_up,
-    serving=_serving,
-    preload=(
-        "bella_vista.menus",
-        "bella_vista.local.model",
-        "bella_vista.page_comments",
-        "phonenumbers",
-        "email_validator",
-        "babel.numbers",
-    ),
-    words=Words(
-        not_found="I am sorry, I could not find the order you wanted to go on with.",
-        moved="Your order goes on in another place now, so I leave this one. Goodbye!",
-        broken_off="I am sorry, something is wrong here and this call cannot go on. What you have"
-        " ordered so far is kept. Please try again later.",
-        nobody_there="I do not hear anything, so I will hang up now. Your order is kept. Goodbye!",
-    ),
-    schemas={"menu": _menu_schema, "rpc": _rpc_schema},
-    listing=_listing,
-    text=_text,
     page=_page,
-    state_commands=_order_commands,
     commands=_commands,
-    fields=_fields,
-    start_from=_start_from,
+    stored=Stored(refuse_resume=_refuse_resume, resumed=_resumed, given_up=_given_up),
+    forgetting=Forgetting(
+        keep=_without_guest,
+        close=_close_order,
+        identifying=("customer_name", "phone", "email", "address"),
+    ),
+    rooms=Rooms(
+        attributes=lambda order: {"stage": order.stage.value},
+        choices=_choices,
+        comment=_comment,
+        terms=_terms,
+        words=Words(
+            not_found="I am sorry, I could not find the order you wanted to go on with.",
+            moved="Your order goes on in another place now, so I leave this one. Goodbye!",
+            broken_off="I am sorry, something is wrong here and this call cannot go on. What you"
+            " have ordered so far is kept. Please try again later.",
+            nobody_there="I do not hear anything, so I will hang up now. Your order is kept."
+            " Goodbye!",
+        ),
+    ),
+    phone=Phone(
+        caller_number=_caller_number,
+        transfer_to=lambda context: context.menu.restaurant.transfer_to,
+    ),
+    terminal=Terminal(summary=_summary, listing=_listing, text=_text, zone=_zone),
+    command_line=CommandLine(
+        help="Bella Vista: a restaurant whose four agents take one order.",
+        options={"menu": ("FILE", "The menu; Bella Vista's own by default.")},
+        schemas={"menu": _menu_schema, "rpc": _rpc_schema},
+        state_commands=_order_commands,
+        context_name="menu",
+        describe_context=_describe,
+    ),
+    replay=Replay(fields=_fields, start_from=_start_from),
+    worker=WorkerProcesses(
+        serving=_serving,
+        preload=(
+            "bella_vista.menus",
+            "bella_vista.local.model",
+            "bella_vista.page_comments",
+            "phonenumbers",
+            "email_validator",
+            "babel.numbers",
+        ),
+    ),
 )
 """The restaurant."""
 

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from agents.app.app import App
-from agents.app.cli import FAILED, read_settings, with_store
-from agents.app.terminal.streams import printable, say
+from agents.app.cli import FAILED, read_settings, show_report, with_store
+from agents.app.terminal.streams import say
 
 if TYPE_CHECKING:
     from bella_vista.settings import Settings
     from state.context import OrderContext
     from state.order import OrderState
+    from state.shared import SqlStore
 
 MenuOption = Annotated[
     str | None,
@@ -108,10 +109,11 @@ def order_commands_of(app: "App[OrderState, OrderContext]") -> typer.Typer:
 
     @order_commands.command("forget")
     def forget_command(
-        contact: Annotated[
+        whom: Annotated[
             str,
             typer.Argument(
-                metavar="PHONE_OR_EMAIL", help="The guest's telephone number or e-mail address."
+                metavar="ID_PHONE_OR_EMAIL",
+                help="The order's id or number, or the telephone number or e-mail address of a guest.",
             ),
         ],
         database: DatabaseOption = None,
@@ -124,26 +126,26 @@ def order_commands_of(app: "App[OrderState, OrderContext]") -> typer.Typer:
     ) -> None:
         """Erase a guest's personal data from orders, transcripts and logs, and check that it is gone.
 
-        Finds the orders that had the number or address in any version. They are kept without their
-        guest; an order that was not placed is cancelled. An order in the kitchen is left unchanged and
-        named.
+        With a number or an address, from all orders that had it in any version. Orders are kept
+        without their guest; one that was not placed is cancelled. An order in the kitchen is left
+        unchanged and named.
         """
+        from agents.app.forgetting import ErasureReport, forget_state
         from agents.app.terminal.logs import log_files
-        from bella_vista.erasure_report import failures, report
         from bella_vista.forgetting import forget_guest
         from bella_vista.menus import menu_file, read_menu
-        from bella_vista.settings import Settings
-        from bella_vista.traces import contact_of
+        from bella_vista.traces import NoContact, contact_of
 
-        restaurant = read_menu(menu_file(Settings.read(menu=menu).menu)).restaurant
-        wanted = contact_of(contact, restaurant)
+        settings = cast("Settings", read_settings(app, database=database, menu=menu))
         logs = log_files(app.name)
-        done = with_store(app, database, lambda store: forget_guest(store, wanted, logs))
-        for line in report(done):
-            typer.echo(printable(line))
-        for line in (failed := list(failures(done))):
-            typer.echo(printable(line), err=True)
-        if failed:
-            raise typer.Exit(FAILED)
+
+        async def erase(store: "SqlStore") -> ErasureReport:
+            try:
+                contact = contact_of(whom, read_menu(menu_file(settings.menu)).restaurant)
+            except NoContact:
+                return await forget_state(app, store, settings, whom, logs)
+            return await forget_guest(app, store, settings, contact, logs)
+
+        show_report(with_store(app, database, erase))
 
     return order_commands

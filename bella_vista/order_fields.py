@@ -30,6 +30,7 @@ class LineFields(Part):
     unit_price: int | None = None
     line_total: int | None = None
     note: str | None = None
+    allergens_met: Texts = ()
 
 
 class ChargeFields(Part):

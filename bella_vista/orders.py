@@ -17,6 +17,7 @@ from state.commands import (
     SetCustomer,
     StartPreparing,
 )
+from state.commands.reprice import is_stale
 from state.context import OrderContext
 from state.menu import Hours, Menu, Restaurant
 from state.order import OrderState, Stage
@@ -66,9 +67,8 @@ async def keep_number(shared: SharedState[OrderState, OrderContext], number: str
 
 
 async def reprice(shared: SharedState[OrderState, OrderContext]) -> None:
-    """Let an order's prices follow a menu that has changed, unless its guest has confirmed them."""
-    order, menu = shared.state, shared.context.menu
-    if order.menu_version != menu.version and order.stage in (Stage.OPEN, Stage.REVIEW):
+    """Let an order follow a menu that has changed, unless its guest has confirmed it."""
+    if is_stale(shared.state, shared.context.menu):
         await shared.apply(Reprice(), actor=SYSTEM)
 
 

@@ -6,6 +6,7 @@ from rich.table import Table
 
 from agents.app.states import ListedState
 from agents.app.terminal.tables import rendered, width
+from state.allergens import met_on
 from state.money import shown
 from state.order import OrderState
 from state.pricing import price
@@ -68,6 +69,8 @@ def order_page(order: OrderState) -> str:
         for part in line.parts:
             size = f", {part.size}" if part.size else ""
             lines.add_row(f"      {', '.join([part.name + size, *part.modifications])}", "")
+        if met := met_on(order, line):
+            lines.add_row(f"      allergy: {', '.join(met)}", "")
     lines.add_row("Subtotal", money(bill.subtotal))
     for discount in bill.discounts:
         lines.add_row(discount.name, money(-discount.amount))

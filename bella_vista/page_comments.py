@@ -1,132 +1,68 @@
-"""An agent's comments on what the guest changed on the page: once each, when neither is speaking."""
+"""What an agent says to what the guest changed on the page."""
 
 from collections.abc import Callable, Sequence
 
-from agents.telling import line_text, reading
+from agents.app.rooms.comments import Changes, Comment
+from agents.telling import NO_PROMISE, allergy_warnings, line_text, reading
 from state.context import OrderContext
 from state.money import shown
 from state.order import OrderLine, OrderState, Stage
 from state.pricing import price
-from state.shared import Applied
 from state.times import said_time
 
 MAX_LISTED = 6
 """How many changes are listed one by one; more are summed up, since the page shows them all."""
 
+CHANGED, REOPENED = "changes", "reopened"
+"""The topics besides those of the steps, which are their commands."""
 
 READ_AGAIN = "I will read it back again before we place it."
 RATE = "If you like, you can rate this call, from one to five stars."
 """Not a question: rating is optional."""
 
 
-class PageComments:
-    """Collects changes made on the page that no agent has spoken about yet, and words a comment on them.
+def comment(changes: Changes[OrderState, OrderContext]) -> Comment | None:
+    """Word what an agent says to changes on the page: a step of the order, or all that has changed.
 
     Several changes in a row are one: only the order before the first and after the last counts.
-
-    Args:
-        context: The menu and the clock.
     """
+    order, context = changes.state, changes.context
+    step = next(reversed(_steps(changes)), None)
+    if step is not None and (words := _STEPS[step](order, context)):
+        return Comment(step, words)
+    stretches = changes.stretches
+    before, after = stretches[-1]
+    own = after == order  # nobody else has changed anything since
+    said = [
+        words for old, new in stretches for words in (*_lines(old, new), *_terms(old, new, context))
+    ]
+    taken_up = own and before.stage is not Stage.OPEN and order.stage is Stage.OPEN
+    if not said:
+        return Comment(REOPENED, f"Your order is open again. {READ_AGAIN}") if taken_up else None
+    told = f"I see you {_and(said) if len(said) <= MAX_LISTED else 'changed several things'}."
+    if warned := _warning(stretches, context):
+        told += f" {warned}"
+    if own and (total := price(order).total) != price(before).total:
+        told += f" That makes {shown(total, order.currency)}."
+    if taken_up:
+        question = READ_AGAIN
+    elif own and before.stage is order.stage is Stage.OPEN:
+        question = _still_to_say(before, order)
+    else:
+        question = _next_question(order, context)
+        if order.stage is Stage.CONFIRMED and question == _next_question(stretches[0][0], context):
+            question = ""  # an agent has asked it, and it is still the next one
+    return Comment(CHANGED, joined(told, question))
 
-    def __init__(self, context: OrderContext) -> None:
-        self._context = context
-        self._before: OrderState | None = None
-        self._now: OrderState | None = None
-        self._ops: list[str] = []
-        self._done: list[str] = []
-        self._total: int | None = None
-        self._heard = ""
 
-    @property
-    def waiting(self) -> bool:
-        """Whether there is anything to comment on."""
-        return self._before is not None or bool(self._done)
-
-    def add(self, applied: Applied[OrderState]) -> None:
-        """Add a change that the guest made on the page."""
-        if self._before is None:
-            self._before = applied.before
-        if self._total is None:
-            self._total = price(applied.before).total
-        self._now = applied.state
-        self._ops.extend(
-            op for op in applied.ops if _STAGES.get(op) != applied.before.stage
-        )  # a repeated step changes nothing
-
-    def add_foreign(self, applied: Applied[OrderState]) -> None:
-        """Add a change by another actor: neither it nor its price is reported as the guest's."""
-        if self._before is not None:
-            self._done += self._told(self._before, applied.before)
-            self._before = self._now = None
-        if self._total is not None:
-            self._total = price(applied.state).total
-
-    def agent_said(self, text: str) -> None:
-        """Drop the changes if an agent's words name all that was added, or the step."""
-        if self.waiting:
-            self._heard = text
-        if self._before is None or self._now is None:
-            return
-        old = {line.id for line in self._before.order_items}
-        added = [line.name for line in self._now.order_items if line.id not in old]
-        told = [*added]
-        match self._now.stage:
-            case Stage.REVIEW if "read_back" in self._ops:
-                total = price(self._now).total
-                told = [line.name for line in self._now.order_items]
-                told.append(shown(total, self._now.currency))
-            case Stage.CONFIRMED if self._ops[-1:] == ["confirm_order"]:
-                told += ["like to pay"]
-            case Stage.PLACED if "place_order" in self._ops:
-                told += [f"number {self._now.order_number}"]
-            case _:
-                pass
-        if told and all(words.casefold() in text.casefold() for words in told):
-            self._drop()
-
-    def discard(self) -> None:
-        """Drop the changes: the guest has been told or shown how the order stands."""
-        self._drop()
-
-    def _drop(self) -> None:
-        self._before = self._now = None
-        self._ops, self._done, self._total = [], [], None
-        self._heard = ""
-
-    def take_comment(self, state: OrderState) -> str:
-        """Return the comment and drop the changes; an empty text if they cancel out.
-
-        Args:
-            state: The present order.
-        """
-        order = state
-        before, ops, changes, was = self._before, self._ops, self._done, self._total
-        heard = self._heard
-        self._drop()
-        step = next((_STEPS[op] for op in reversed(ops) if op in _STEPS), None)
-        if step is not None and (words := step(order, self._context)):
-            return words
-        if before is not None:
-            changes = [*changes, *self._told(before, order)]
-        taken_up = (
-            before is not None and before.stage is not Stage.OPEN and order.stage is Stage.OPEN
-        )
-        if not changes:
-            return f"Your order is open again. {READ_AGAIN}" if taken_up else ""
-        told = f"I see you {_and(changes) if len(changes) <= MAX_LISTED else 'changed several things'}."
-        if (total := price(order).total) != was:
-            told += f" That makes {shown(total, order.currency)}."
-        if taken_up:
-            return joined(told, READ_AGAIN)
-        if before is not None and before.stage is order.stage is Stage.OPEN:
-            question = _still_to_say(before, order)
-        else:
-            question = _next_question(order, self._context)
-        asked = any(words in question and words in heard for words in _ASKING)
-        return told if asked else joined(told, question)
-
-    def _told(self, before: OrderState, after: OrderState) -> list[str]:
-        return [*_lines(before, after), *_terms(before, after, self._context)]
+def _steps(changes: Changes[OrderState, OrderContext]) -> list[str]:
+    """List the steps the guest took, without those that changed nothing when repeated."""
+    return [
+        op
+        for one in changes.applied
+        for op in one.ops
+        if op in _STEPS and _REPEATED.get(op) != one.before.stage
+    ]
 
 
 def _lines(before: OrderState, order: OrderState) -> list[str]:
@@ -180,6 +116,17 @@ def _terms(before: OrderState, order: OrderState, context: OrderContext) -> list
     return said
 
 
+def _warning(stretches: Sequence[tuple[OrderState, OrderState]], context: OrderContext) -> str:
+    """Say what the menu lists against an allergy, of the lines and the allergies that are new."""
+    said: dict[str, None] = {}
+    for before, after in stretches:
+        known = set(allergy_warnings(before, context))
+        said |= dict.fromkeys(one for one in allergy_warnings(after, context) if one not in known)
+    if any(after.allergies != before.allergies for before, after in stretches):
+        said[NO_PROMISE] = None
+    return " ".join(said)
+
+
 def _read_back(order: OrderState, context: OrderContext) -> str:
     if order.stage is not Stage.REVIEW:
         return ""
@@ -216,12 +163,8 @@ _STEPS: dict[str, Callable[[OrderState, OrderContext], str]] = {
 """The comment on each step of the order that the guest takes on the page."""
 
 
-_STAGES = {"confirm_order": Stage.CONFIRMED, "place_order": Stage.PLACED}
+_REPEATED = {"confirm_order": Stage.CONFIRMED, "place_order": Stage.PLACED}
 """The steps that change nothing when repeated, with the stage they lead to."""
-
-
-_ASKING = ("like to pay", "add a tip", "place the order?", "What name", "read it back")
-"""Phrases that identify a question an agent has just asked."""
 
 
 def _next_question(order: OrderState, context: OrderContext) -> str:

@@ -65,6 +65,8 @@ def _details(line: Mapping[str, Any]) -> Iterator[str]:
         yield f"{_named(part)}: {chosen}" if chosen else _named(part)
     if line["note"]:
         yield f'"{line["note"]}"'
+    if line["allergens_met"]:
+        yield f"allergy: {', '.join(line['allergens_met'])}"
 
 
 def _sums(view: Mapping[str, Any]) -> Iterator[Row]:

@@ -11,7 +11,7 @@ from agents.app.settings import AgentName, AppSettings
 NOUN = "order"
 """What the application calls a state."""
 
-ORDER_SCHEMA = 1
+ORDER_SCHEMA = 2
 """The version of stored orders' form; a program does not read a higher one than its own."""
 
 

@@ -70,7 +70,7 @@ def _items(order: OrderState) -> Iterable[StateObject]:
 
 
 def _item(order: OrderState, line: OrderLine) -> StateObject:
-    shown: dict[str, Any] = {**line_view(line)}
+    shown: dict[str, Any] = {**line_view(order, line)}
     data = {name: shown[name] for name in ("name", "quantity", "size", "modifications")}
     data |= {name: shown[name] for name in ("parts", "note") if shown[name]}
     return _object(order, line.id, f"lines/{line.id}", data)
@@ -192,6 +192,7 @@ ORDER_PAGE: PageSpec[OrderState, OrderContext] = PageSpec(
             replies=(MenuSections, MenuSection, MenuUnchanged),
             answer=_menu,
             errors=(4004,),
+            writes=False,
         ),
     ),
     resolve=meant,

@@ -68,7 +68,7 @@ def combo_parts(
         to_be_had: Whether there is any of a dish at the time the order is for.
         combo: The combo.
         wanted: The parts as the guest named them.
-        modifications: What he said of the combo as a whole.
+        modifications: What the guest asked for on the combo as a whole.
 
     Raises:
         ChoiceMissing: Something is still to be chosen; facts say from what, and how many.

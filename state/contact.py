@@ -105,7 +105,7 @@ def postcode_in(address: str, postcodes: Sequence[str]) -> tuple[str | None, boo
 
     Returns:
         The one the address lies in, if any; and whether it has a postcode of that kind at all. Of several
-        numbers that could be one the last counts: the first is the house's.
+        numbers that could be one the last counts: the first is the restaurant's.
     """
     words = re.findall(r"[A-Z0-9]+", address.upper())
     wanted = {_plain(code): code for code in postcodes}

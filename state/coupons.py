@@ -1,4 +1,4 @@
-"""Which coupons the house honours, and on which orders."""
+"""Which coupons the restaurant honours, and on which orders."""
 
 import re
 
@@ -14,7 +14,7 @@ def coupon_of(menu: Menu, words: str) -> Coupon:
     """Return the coupon of this code, however it was spaced or cased.
 
     Raises:
-        CouponNotValid: The house knows none of that code.
+        CouponNotValid: The restaurant knows none of that code.
     """
     for coupon in menu.coupons.values():
         if same_code(coupon.code, words):

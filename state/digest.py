@@ -5,6 +5,7 @@ from datetime import datetime
 
 from pydantic import JsonValue
 
+from state.allergens import met_on
 from state.money import shown
 from state.order import OrderLine, OrderState, Stage, Tip
 from state.pricing import Bill, Charge, price
@@ -68,7 +69,7 @@ def _ordered(order: OrderState, bill: Bill) -> dict[str, JsonValue]:
     # How the total comes about is of use once it is read back; until then it would only cost room.
     itemised = order.stage is not Stage.OPEN and bill.total != bill.subtotal
     return {
-        "items": [_line(line, order.currency) for line in order.order_items],
+        "items": [_line(order, line) for line in order.order_items],
         "subtotal": shown(bill.subtotal, order.currency) if itemised else None,
         "coupons": [coupon.code for coupon in order.coupons] or None,
         "discounts": amounts(bill.discounts),
@@ -78,7 +79,7 @@ def _ordered(order: OrderState, bill: Bill) -> dict[str, JsonValue]:
     }
 
 
-def _line(line: OrderLine, currency: str) -> dict[str, JsonValue]:
+def _line(order: OrderState, line: OrderLine) -> dict[str, JsonValue]:
     return _without_nothing(
         {
             "id": line.id,
@@ -92,7 +93,8 @@ def _line(line: OrderLine, currency: str) -> dict[str, JsonValue]:
             ]
             or None,
             "note": line.note,
-            "price": shown(line.line_total, currency),
+            "allergens_met": list(met_on(order, line)) or None,
+            "price": shown(line.line_total, order.currency),
             "minimum_age": line.minimum_age,
         }
     )
@@ -111,7 +113,7 @@ def _tip(tip: Tip | None, currency: str) -> str | None:
 
 
 def _clock(moment: datetime | None) -> str | None:
-    """A time without seconds and offset: the model and the guest stand in the restaurant's."""
+    """A time without seconds and offset, in the restaurant's time zone."""
     return f"{moment:%Y-%m-%dT%H:%M}" if moment is not None else None
 
 

@@ -8,7 +8,7 @@
   * ChoiceMissing      ask for it; facts: name, group, possible; of a combo's parts also count, open
   * ChoiceNotPossible  say what is possible; facts: name, words, possible; group where it is known
   * OverLimit          a person is called; facts: what, limit, asked
-      what: quantity (name), lines, total, order; and tip (limit_amount), which needs nobody
+      what: quantity (name), lines, total, order; and tip (limit_amount), which needs no person
   * CouponNotValid     say why; facts: code, why
       why: unknown, expired (until), not_combinable (there)
   * NotValid           ask for it again; facts: field, why
@@ -65,7 +65,7 @@ class ChoiceNotPossible(OrderError):
 
 
 class OverLimit(OrderError):
-    """More than the house takes without a person looking at it."""
+    """More than the restaurant takes unless a person agrees."""
 
     code = "over_limit"
 
@@ -83,7 +83,7 @@ class NotValid(OrderError):
 
 
 class NotPossible(OrderError):
-    """The house does not offer this: a kind of fulfilment, a payment method, an address too far."""
+    """The restaurant does not offer this: a kind of fulfilment, a payment method, an address too far."""
 
     code = "not_possible"
 

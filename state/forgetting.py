@@ -1,10 +1,10 @@
-"""What an order is without its guest: what the house has to account for, and nothing about him.
+"""What an order is without its guest: what the house has to account for, and nothing about them.
 
 What stays is named here, and all else goes: a field that somebody adds later is taken out until it is
 named as well.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pydantic import BaseModel, JsonValue
@@ -12,7 +12,7 @@ from pydantic import BaseModel, JsonValue
 from state.order import Fulfilment, OrderLine, OrderState
 
 FORGOTTEN = "[forgotten]"
-"""What stands in a command where a guest's words stood."""
+"""What stands in another guest's order where a number or an address was cut out."""
 
 KEPT: Mapping[type[BaseModel], frozenset[str]] = {
     OrderState: frozenset(
@@ -25,7 +25,7 @@ KEPT: Mapping[type[BaseModel], frozenset[str]] = {
     OrderLine: frozenset(
         {
             *("id", "name", "size", "quantity", "chosen", "parts"),
-            *("base_price", "taxes", "minimum_age"),
+            *("base_price", "taxes", "minimum_age", "holds"),
         }
     ),
     Fulfilment: frozenset({"kind", "when", "ready_at", "fee", "minimum"}),
@@ -37,9 +37,6 @@ KEPT_TEXTS = frozenset(
 )
 """The fields of a command whose texts are no words of a guest: ids, choices between a few, times."""
 
-_CALLED = {"customer_name": "name", "feedback_comment": "comment"}
-_TOLD = {"name", "phone", "email", "address"}
-
 
 def without_guest(order: OrderState) -> OrderState:
     """Return the order as it stays when its guest is forgotten."""
@@ -48,39 +45,6 @@ def without_guest(order: OrderState) -> OrderState:
     if order.fulfilment is not None:
         kept["fulfilment"] = Fulfilment.model_validate(_kept(order.fulfilment))
     return OrderState.model_validate(kept)
-
-
-def command_without_guest(command: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """Return a command, as a journal has it, without the guest's words.
-
-    >>> command_without_guest({"op": "add_item", "name": "the usual, for Ada", "quantity": 2})
-    {'op': 'add_item', 'name': '[forgotten]', 'quantity': 2}
-    """
-    return {
-        name: value if name in KEPT_TEXTS else _each(value, lambda text: FORGOTTEN)
-        for name, value in command.items()
-    }
-
-
-def texts_about_guest(order: OrderState) -> Iterator[tuple[str, str]]:
-    """Return each text that goes when the guest is forgotten, with what it is: ``name``, ``phone``, ..."""
-    parts: tuple[BaseModel | None, ...] = (order, *order.order_items, order.fulfilment)
-    for part in parts:
-        if part is None:
-            continue
-        for name, value in part:
-            if name not in KEPT[type(part)]:
-                for text in _texts(value):
-                    yield _CALLED.get(name, name if name in _TOLD else "words"), text
-
-
-def texts_in_command(command: Mapping[str, JsonValue]) -> Iterator[tuple[str, str]]:
-    """Return each text that goes out of a command, with what it is."""
-    of_guest = _TOLD if command.get("op") in ("set_customer", "set_fulfilment") else set()
-    for name, value in command.items():
-        if name not in KEPT_TEXTS:
-            for text in _texts(value):
-                yield name if name in of_guest else "words", text
 
 
 def with_words_cut(order: OrderState, cut: Callable[[str], str]) -> OrderState:
@@ -126,20 +90,3 @@ def _each(value: JsonValue, change: Callable[[str], str]) -> JsonValue:
             return {name: _each(one, change) for name, one in value.items()}
         case _:
             return value
-
-
-def _texts(value: object) -> Iterator[str]:
-    match value:
-        case str() if value:
-            yield value
-        case BaseModel():
-            for _, one in value:
-                yield from _texts(one)
-        case Mapping():
-            for one in value.values():
-                yield from _texts(one)
-        case tuple() | list():
-            for one in value:
-                yield from _texts(one)
-        case _:
-            pass

@@ -1,4 +1,4 @@
-"""When the house is open, and the earliest time at which an order can be ready.
+"""When the restaurant is open, and the earliest time at which an order can be ready.
 
 Every time given and returned is aware; what is returned is in the restaurant's zone. Comparisons are made
 in UTC, because Python compares two times of the same zone by their clocks, which is wrong in the night when
@@ -16,15 +16,15 @@ from state.menu.values import Span
 
 Kind = Literal["pickup", "delivery"]
 Opening = tuple[datetime, datetime]
-"""Begin and end of a time in which the house is open without a break."""
+"""Begin and end of a time in which the restaurant is open without a break."""
 
 FURTHEST_AHEAD = timedelta(days=366)
-"""How far ahead an order may be placed; who asks for more has been misheard."""
+"""How far ahead an order may be placed; a later time was misheard."""
 
 _DAY = timedelta(days=1)
 _SMALL_HOURS = 6
 _WITHOUT_END = timedelta(days=60)
-"""A house that is open for so long at a stretch is taken never to close."""
+"""Hours without a break for so long count as never closing."""
 
 
 def opening_spans(restaurant: Restaurant, day: date) -> tuple[Opening, ...]:
@@ -39,13 +39,13 @@ def opening_spans(restaurant: Restaurant, day: date) -> tuple[Opening, ...]:
 
 
 def is_open(restaurant: Restaurant, at: datetime) -> bool:
-    """Whether the house is open at a moment; at closing time it is closed."""
+    """Whether the restaurant is open at a moment; at closing time it is closed."""
     opening = _next_end(restaurant, at)
     return opening is not None and opening[0] <= at.astimezone(UTC)
 
 
 def next_opening(restaurant: Restaurant, after: datetime) -> datetime | None:
-    """Return when the house next opens, not before ``after``; ``None`` if it never does."""
+    """Return when the restaurant next opens, not before ``after``; ``None`` if it never does."""
     since = after.astimezone(UTC)
     for begin, _ in _openings(restaurant, after):
         if begin >= since:
@@ -54,7 +54,7 @@ def next_opening(restaurant: Restaurant, after: datetime) -> datetime | None:
 
 
 def closing(restaurant: Restaurant, at: datetime) -> datetime | None:
-    """Return when the house closes that is open now; ``None`` when it is closed, or never closes."""
+    """Return when the restaurant closes that is open now; ``None`` when it is closed, or never closes."""
     opening = _next_end(restaurant, at)
     if opening is None or opening[0] > at.astimezone(UTC) or _never_closes(opening):
         return None
@@ -65,7 +65,7 @@ def lead_time(restaurant: Restaurant, kind: Kind) -> timedelta:
     """Return how long an order of this kind takes.
 
     Raises:
-        NotPossible: The house does not offer it.
+        NotPossible: The restaurant does not offer it.
     """
     service = restaurant.pickup if kind == "pickup" else restaurant.delivery
     if service is None:
@@ -80,10 +80,10 @@ def lead_time(restaurant: Restaurant, kind: Kind) -> timedelta:
 
 
 def earliest(restaurant: Restaurant, kind: Kind, now: datetime) -> datetime:
-    """Return when an order given now can be ready: before the house closes, or after it opens next.
+    """Return when an order given now can be ready: before the restaurant closes, or after it opens next.
 
     Raises:
-        NotPossible: The house does not offer this kind, or never opens again.
+        NotPossible: The restaurant does not offer this kind, or never opens again.
     """
     lead = lead_time(restaurant, kind)
     since = now.astimezone(UTC)
@@ -101,7 +101,7 @@ def in_time(restaurant: Restaurant, kind: Kind, when: datetime, now: datetime) -
 
     Raises:
         NotValid: It is past, or too far ahead to be meant.
-        NotPossible: The house is closed then, or it is too soon; facts say what is possible.
+        NotPossible: The restaurant is closed then, or it is too soon; facts say what is possible.
     """
     lead_time(restaurant, kind)
     at, present = when.astimezone(UTC), now.astimezone(UTC)
@@ -132,9 +132,9 @@ def in_time(restaurant: Restaurant, kind: Kind, when: datetime, now: datetime) -
 
 
 def hours_text(restaurant: Restaurant, now: datetime | None = None) -> str:
-    """Say the opening hours in English, days with the same hours together, and how it stands now.
+    """Say the opening hours in English, days with the same hours together, and whether it is open now.
 
-    The days on which the house stays closed are named while they lie ahead, at most two months.
+    The days on which the restaurant stays closed are named while they lie ahead, at most two months.
     """
     sentences: list[str] = []
     if now is not None:
@@ -152,7 +152,7 @@ def hours_text(restaurant: Restaurant, now: datetime | None = None) -> str:
 
 
 def _openings(restaurant: Restaurant, since: datetime) -> Iterator[Opening]:
-    """Go through the times the house is open, in UTC, from yesterday's on; adjoining ones are one."""
+    """Go through the times the restaurant is open, in UTC, from yesterday's on; adjoining ones are one."""
     first = since.astimezone(restaurant.zone).date() - _DAY
     present: Opening | None = None
     for number in range((FURTHEST_AHEAD + 2 * _DAY).days):
@@ -179,7 +179,7 @@ def _never_closes(opening: Opening) -> bool:
 def _next_end(
     restaurant: Restaurant, at: datetime, *, including_end: bool = False
 ) -> Opening | None:
-    """Return the first time the house is open that has not ended at a moment."""
+    """Return the first time the restaurant is open that has not ended at a moment."""
     moment = at.astimezone(UTC)
     for begin, end in _openings(restaurant, at):
         if moment < end or (including_end and moment == end):

@@ -1,6 +1,6 @@
 """From a guest's words to a line with its prices: what the menu makes of them at the time it is for.
 
-Everything money will be reckoned from is stamped here, so that an order can be reckoned without its menu.
+All amounts that totals are computed from are copied here, so that an order can be billed without its menu.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,6 +9,7 @@ from datetime import datetime
 from functools import cached_property
 from itertools import islice
 
+from state.allergens import held_on
 from state.combos import PartWords, combo_parts
 from state.errors import (
     ChoiceMissing,
@@ -30,7 +31,7 @@ class Kitchen:
 
     Args:
         menu: The menu.
-        at: Reckons that time. Only asked where something has hours of its own.
+        at: Computes that time. Only asked where something has hours of its own.
     """
 
     def __init__(self, menu: Menu, at: Callable[[], datetime]) -> None:
@@ -162,15 +163,17 @@ class Kitchen:
 
     def _dish(self, dish: Dish, size_words: str | None, modifications: Sequence[str]) -> OrderLine:
         size = self.menu.size(dish, size_words)
+        chosen = self.menu.choose(dish, size, modifications)
         return OrderLine(
             id="",
             name=dish.name,
             size=size,
             quantity=1,
-            chosen=self.menu.choose(dish, size, modifications),
+            chosen=chosen,
             base_price=dish.prices[size],
             taxes=self._taxes([(dish, 1)]),
             minimum_age=dish.minimum_age,
+            holds=held_on(self.menu, dish.name, chosen),
         )
 
     def _combo(
@@ -191,22 +194,21 @@ class Kitchen:
         parts = [self._with_size(part) for part in wanted or ()]
         taken = combo_parts(self.menu, self.to_be_had, combo, parts, modifications)
         ages = [part.dish.minimum_age for part in taken if part.dish.minimum_age is not None]
+        made_of = tuple(
+            LinePart(
+                name=part.dish.name, size=part.size, chosen=part.chosen, surcharge=part.surcharge
+            )
+            for part in taken
+        )
         return OrderLine(
             id="",
             name=combo.name,
             quantity=1,
-            parts=tuple(
-                LinePart(
-                    name=part.dish.name,
-                    size=part.size,
-                    chosen=part.chosen,
-                    surcharge=part.surcharge,
-                )
-                for part in taken
-            ),
+            parts=made_of,
             base_price=combo.price,
             taxes=self._taxes([(part.dish, part.menu_price) for part in taken]),
             minimum_age=max(ages, default=None),
+            holds=held_on(self.menu, combo.name, (), made_of),
         )
 
     def _with_size(self, part: PartWords) -> PartWords:

@@ -66,7 +66,7 @@ def spoken(amount: int, currency: str) -> str:
         if coin == "p":
             return f"{minus}{part} {'penny' if part == 1 else 'pence'}"
         return f"{minus}{part} {coin}{'' if part == 1 else 's'}"
-    # "US dollars", "Japanese yen": at the counter nobody says whose.
+    # "US dollars", "Japanese yen": at the counter the country is left out.
     unit = get_currency_name(currency, count=whole, locale=_ENGLISH).split()[-1]
     return f"{minus}{whole} {unit}" + (f" {part:0{decimals}d}" if part else "")
 
@@ -113,7 +113,7 @@ def percent_of(percent: Decimal, amount: int) -> Cents:
 def split(amount: int, weights: Sequence[int]) -> list[Cents]:
     """Share an amount out in proportion, so that the shares add up to it exactly.
 
-    What whole units cannot express goes to the largest remainders, and among equal ones to who stands
+    What whole units cannot express goes to the largest remainders, and among equal ones to the
     first. Without any weight the first one takes it all.
 
     >>> split(100, [1, 1, 1])

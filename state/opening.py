@@ -1,4 +1,4 @@
-"""How an order begins: empty, with the house's terms of money stamped on it."""
+"""How an order begins: empty, with the restaurant's terms of money stamped on it."""
 
 from datetime import datetime
 
@@ -15,7 +15,7 @@ def open_order(
         menu: What it will be taken from.
         order_id: Its id for machines; not made of digits alone, lest it be taken for a card.
         order_number: Its number, short enough to say aloud.
-        channel: How the guest talks to the house.
+        channel: How the guest talks to the restaurant.
         now: The present time, aware.
     """
     house = menu.restaurant
@@ -32,7 +32,7 @@ def open_order(
 
 
 def terms_of(house: Restaurant) -> Terms:
-    """Take down the house's rules of money as they stand."""
+    """Copy the restaurant's present rules for prices, tax and tips."""
     return Terms(
         tax_mode=house.tax.mode,
         tax_rounding=house.tax.rounding,

@@ -1,8 +1,8 @@
-"""The order: what four agents, a page and a kitchen read, and nobody edits.
+"""The order, which four agents, a page and a kitchen read and only commands change.
 
-Frozen throughout. What can be reckoned is never stored: ``pricing`` reckons money from what stands here,
+Frozen throughout. What can be computed is never stored: ``pricing`` computes amounts from what is stored here,
 ``view`` shows it. Prices, tax rates and coupon rules are stamped from the menu when a command puts them
-on the order, so that an order can be reckoned without its menu.
+on the order, so that an order can be billed without its menu.
 """
 
 from collections.abc import Mapping
@@ -17,11 +17,11 @@ from state.menu.model import Chosen
 from state.money import Cents
 
 Channel = Literal["terminal", "phone", "web_voice", "web_text"]
-"""How the guest talks to the house."""
+"""How the guest talks to the restaurant."""
 
 
 class Stage(StrEnum):
-    """Where an order stands; ``stages`` says what may follow what."""
+    """The stage of an order; ``stages`` says what may follow what."""
 
     OPEN = "open"
     REVIEW = "review"
@@ -61,7 +61,11 @@ class LinePart(_Part):
 
 
 class OrderLine(_Part):
-    """One dish or combo on the order, as often as ``quantity`` says."""
+    """One dish or combo on the order, as often as ``quantity`` says.
+
+    Args:
+        holds: What the menu says it holds, in the menu's words; ``None`` on lines of earlier releases.
+    """
 
     id: str
     name: str
@@ -73,6 +77,7 @@ class OrderLine(_Part):
     base_price: Cents
     taxes: tuple[TaxShare, ...] = ()
     minimum_age: int | None = None
+    holds: tuple[str, ...] | None = None
 
     @property
     def modifications(self) -> tuple[str, ...]:
@@ -150,7 +155,7 @@ class Tip(_Part):
 
 
 class Note(_Part):
-    """A word to the house that belongs to no line."""
+    """A word to the restaurant that belongs to no line."""
 
     id: str
     title: str
@@ -167,7 +172,7 @@ class Times(_Part):
 
 
 class Terms(_Part):
-    """The house's rules of money as they stood when the order was opened or last re-priced."""
+    """The restaurant's rules for prices, tax and tips when the order was opened or last re-priced."""
 
     tax_mode: Literal["added", "included"] = "added"
     tax_rounding: Literal["per_rate", "per_line"] = "per_rate"

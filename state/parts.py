@@ -115,7 +115,7 @@ def _feedback(order: OrderState) -> tuple[int | None, str | None]:
 
 
 def _asked_for(fulfilment: Fulfilment | None) -> tuple[object, ...]:
-    """Leave out the time promised: it moves with the clock and is nobody's wish."""
+    """Leave out the time promised: it moves with the clock and is not chosen by the guest."""
     if fulfilment is None:
         return ()
     asked = fulfilment

@@ -62,9 +62,9 @@ _bills: dict[int, tuple["ref[OrderState]", Bill]] = {}
 
 
 def price(order: OrderState) -> Bill:
-    """Reckon what an order comes to.
+    """Compute what an order comes to.
 
-    An order never changes, so each one is reckoned once and its bill kept for as long as it lives.
+    An order never changes, so each one is computed once and its bill kept for as long as it lives.
     """
     place = id(order)
     known = _bills.get(place)

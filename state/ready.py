@@ -1,4 +1,4 @@
-"""When an order is for and when it will be ready, from the guest's wish, the clock and the house's hours."""
+"""When an order is for and when it will be ready, from the guest's wish, the clock and the restaurant's hours."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -26,7 +26,7 @@ def order_time(order: OrderState, context: OrderContext) -> datetime:
     """Return the time an order is for: the one the guest asked for, else the earliest possible.
 
     Raises:
-        NotPossible: The house never opens again.
+        NotPossible: The restaurant never opens again.
     """
     fulfilment, house = order.fulfilment, context.menu.restaurant
     if fulfilment is not None and fulfilment.when is not None:
@@ -43,15 +43,15 @@ def arranged(
     order: OrderState,
     context: OrderContext,
 ) -> Fulfilment:
-    """Arrange with the house how and when the guest of this order gets the food.
+    """Arrange with the restaurant how and when the guest of this order gets the food.
 
     A delivery may be arranged before its address is known; it is then asked for before the order is
     read back.
 
     Raises:
-        NotPossible: The house does not offer it, not there, or not then.
+        NotPossible: The restaurant does not offer it, not there, or not then.
         NotValid: The time is none.
-        Missing: The address has no postcode, and the house has to know it.
+        Missing: The address has no postcode, and the restaurant has to know it.
         NotServed: Something on the order is not served at that time.
     """
     house = context.menu.restaurant
@@ -90,7 +90,7 @@ def placed_in_time(order: OrderState, context: OrderContext) -> Fulfilment | Non
     """Return the fulfilment with the time at which the kitchen will be ready, placed now.
 
     Raises:
-        Missing: It would be so much later than the guest was told that he has to hear it first.
+        Missing: It would be so much later than the guest was told that they have to agree first.
         NotPossible: The time asked for cannot be met any more.
         NotValid: It is past.
     """
@@ -112,7 +112,7 @@ def placed_in_time(order: OrderState, context: OrderContext) -> Fulfilment | Non
 def moment_of(text: str, house: Restaurant, field: str = "when") -> datetime | None:
     """Read a time as it is written for machines; without an offset it is the restaurant's.
 
-    ``None`` stands for as soon as possible.
+    ``None`` means as soon as possible.
 
     Raises:
         NotValid: It is no time, only a day, or one that the change of clocks leaves out.
@@ -153,7 +153,7 @@ def _refuse_unserved(order: OrderState, context: OrderContext) -> None:
 
 
 def _address(address: str | None, house: Restaurant) -> str | None:
-    """Return the address if the house delivers there."""
+    """Return the address if the restaurant delivers there."""
     if not address:
         return None
     postcodes: tuple[str, ...] = house.delivery.postcodes if house.delivery is not None else ()
@@ -165,13 +165,13 @@ def _address(address: str | None, house: Restaurant) -> str | None:
     possible: list[JsonValue] = [*postcodes]
     if not has_postcode:
         raise Missing(
-            "The house has to know the postcode: ask for it, then give the whole address.",
+            "The restaurant has to know the postcode: ask for it, then give the whole address.",
             needs=["postcode"],
             address=address,
             possible=possible,
         )
     raise NotPossible(
-        f"This address lies outside the area: the house delivers to {', '.join(postcodes)}."
+        f"This address lies outside the area: the restaurant delivers to {', '.join(postcodes)}."
         " Offer pickup.",
         what="delivery",
         why="outside_area",

@@ -44,7 +44,7 @@ _WHERE = {
     Stage.READY: "ready",
     Stage.COMPLETED: "completed",
     Stage.CANCELLED: "cancelled",
-    Stage.FAILED: "refused by the house",
+    Stage.FAILED: "refused by the restaurant",
 }
 
 
@@ -104,7 +104,7 @@ def can_place(order: OrderState) -> OrderError | None:
 
 
 def can_cancel(order: OrderState) -> OrderError | None:
-    """Whether the guest can still call it off by himself."""
+    """Whether the guest may still cancel it."""
     if order.stage in ORDERING:
         return None
     if order.stage in IN_THE_HOUSE:
@@ -113,10 +113,10 @@ def can_cancel(order: OrderState) -> OrderError | None:
 
 
 def can_annotate(order: OrderState) -> OrderError | None:
-    """Whether notes and allergies can still reach whoever makes the food."""
+    """Whether notes and allergies can still reach the kitchen."""
     if order.stage in ORDERING or order.stage in IN_THE_HOUSE:
         return None
-    return wrong_stage(order, "Nobody would see a note on it any more.")
+    return wrong_stage(order, "The kitchen would not see a note on it any more.")
 
 
 def can_give_feedback(order: OrderState) -> OrderError | None:
@@ -150,7 +150,7 @@ def needs(order: OrderState) -> tuple[str, ...]:
     """What is still missing for the next step, in the order a waiter asks for it.
 
     ``items``, ``fulfilment``, ``address``, ``minimum``, ``name``, ``read_back`` · ``confirmation`` ·
-    ``payment``, ``tip``, ``placing`` · ``rating``. The name and the tip are asked for, but nobody has to
+    ``payment``, ``tip``, ``placing`` · ``rating``. The name and the tip are asked for, but the guest need not
     give them: an answer of nothing ("", 0) is one.
     """
     match order.stage:
@@ -173,7 +173,7 @@ def needs(order: OrderState) -> tuple[str, ...]:
 
 
 def wrong_stage(order: OrderState, more: str) -> WrongStage:
-    """Say where the order stands and why that does not allow what was asked."""
+    """Say which stage the order is in and why that does not allow what was asked."""
     return WrongStage(
         f"The order is {_WHERE[order.stage]}. {more}",
         stage=order.stage.value,

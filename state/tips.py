@@ -1,4 +1,4 @@
-"""Which tips the house takes."""
+"""Which tips the restaurant takes."""
 
 from state.context import OrderContext
 from state.errors import OverLimit
@@ -8,7 +8,7 @@ from state.pricing import most_tip
 
 
 def acceptable_tip(tip: Tip | None, order: OrderState, context: OrderContext) -> OverLimit | None:
-    """Whether a tip is within what the house takes on this order.
+    """Whether a tip is within what the restaurant takes on this order.
 
     An amount cannot be judged before anything is ordered; it is judged again when the order is read back.
     """
@@ -23,7 +23,7 @@ def acceptable_tip(tip: Tip | None, order: OrderState, context: OrderContext) ->
         return None
     limit = int(most) if most == most.to_integral_value() else float(most)
     return OverLimit(
-        f"The house takes a tip of at most {most:f} %, which is"
+        f"The restaurant takes a tip of at most {most:f} %, which is"
         f" {shown(most_amount, order.currency)} on this order.",
         what="tip",
         limit=limit,

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import ConfigDict, Field, JsonValue, with_config
 from typing_extensions import TypedDict
 
+from state.allergens import met_on, most_met
 from state.menu import Chosen
 from state.money import shown
 from state.order import Channel, Fulfilment, Note, OrderLine, OrderState, Stage
@@ -48,6 +49,9 @@ class LineView(TypedDict):
     unit_price: Annotated[Amount, Field(description="With modifications, before discounts.")]
     line_total: Amount
     note: str | None
+    allergens_met: Annotated[
+        list[str], Field(description="The families of the guest's allergies that it holds.")
+    ]
 
 
 @_complete
@@ -158,7 +162,7 @@ def view(order: OrderState, version: int, speaker: str | None) -> dict[str, Json
         "customer_name": order.customer_name,
         "phone": order.phone,
         "email": order.email,
-        "order_items": [line_view(line) for line in order.order_items],
+        "order_items": [line_view(order, line) for line in order.order_items],
         "item_count": order.item_count,
         "order_summary": summary(order),
         "subtotal": bill.subtotal,
@@ -189,8 +193,8 @@ def summary(order: OrderState) -> str:
     return f"{items} (Total: {shown(price(order).total, order.currency)})"
 
 
-def line_view(line: OrderLine) -> LineView:
-    """Show one line."""
+def line_view(order: OrderState, line: OrderLine) -> LineView:
+    """Show one line of an order."""
     return {
         "id": line.id,
         "name": line.name,
@@ -204,6 +208,7 @@ def line_view(line: OrderLine) -> LineView:
         "unit_price": line.unit_price,
         "line_total": line.line_total,
         "note": line.note,
+        "allergens_met": list(met_on(order, line)),
     }
 
 
@@ -251,6 +256,7 @@ def _at_most(order: OrderState) -> int:
     for coupon in order.coupons:
         size += _CHARGE
         letters += 4 * len(coupon.code)  # in the list, and as a charge's code, name and key
+    size += len(order.order_items) * most_met(order.allergies)
     for line in order.order_items:
         letters += 2 * len(line.name) + len(line.size or "") + len(line.note or "")
         size += _chosen_at_most(line.chosen)

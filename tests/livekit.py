@@ -1,6 +1,6 @@
 """A real LiveKit server for the tests, and clients in its rooms that write down what reaches them.
 
-``livekit`` is the server, one per pytest process; ``room_name`` is a room nobody else has::
+``livekit`` is the server, one per pytest process; ``room_name`` is the name of a new room::
 
     async def test_a_guest_is_greeted(livekit: LiveKit, room_name: str) -> None:
         async with livekit.joined(room_name) as guest:
@@ -15,6 +15,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 import aiohttp
@@ -22,6 +23,7 @@ import pytest
 from livekit import api, rtc
 
 from agents.app.livekit_server import BUILD_COMMAND, LocalServer, find_program
+from agents.testing import waiting
 
 Kind = Literal["standard", "sip", "agent", "ingress", "egress"]
 
@@ -38,25 +40,13 @@ LONG_S = 30.0
 """How long anything may take on a machine that is busy, in seconds: all is well long before."""
 
 
-async def until(
-    condition: Callable[[], object], seconds: float = LONG_S, what: str = "what the test waits for"
-) -> None:
-    """Wait until something is so; it fails when it never comes about.
-
-    Args:
-        condition: Is asked again and again; something true ends the wait.
-        seconds: How long it may take.
-        what: Is named when it does not come about.
-    """
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            pytest.fail(f"{what} did not come about within {seconds:g} s")
-        await asyncio.sleep(0.01)
+async def until(condition: Callable[[], object], seconds: float = LONG_S, what: str = "") -> None:
+    """Wait as ``agents.testing.until`` does, as long as a busy machine with a server may need."""
+    await waiting.until(condition, seconds, what)
 
 
 def new_identity(name: str = "guest") -> str:
-    """Make an identity that nobody guesses."""
+    """Make an identity that cannot be guessed."""
     return f"{name}-{secrets.token_hex(16)}"
 
 
@@ -93,11 +83,11 @@ class Called:
 
 
 class Client:
-    """Somebody in a room, and all that has reached him since he joined.
+    """A participant in a room, and everything that has reached it since it joined.
 
     Args:
         room: The room, joined or about to be.
-        identity: Who he is.
+        identity: The participant's identity.
     """
 
     def __init__(self, room: rtc.Room, identity: str) -> None:
@@ -122,7 +112,7 @@ class Client:
 
     @property
     def turns(self) -> list[dict[str, Any]]:
-        """The notices that it is, or is no longer, his turn."""
+        """The turn notices."""
         return self.called("your_turn_to_speak")
 
     @property
@@ -135,6 +125,17 @@ class Client:
         """The notices that a call has ended."""
         return self.called("call_ended")
 
+    def what_happened(self) -> str:
+        """Return everything that reached this client, and who is in the room."""
+        heard = [f"{one.by} wrote {one.text!r}" for one in self.written]
+        called = [f"{call.by} called {call.method} {call.data}" for call in self.calls]
+        attributes = [f"agent {one.identity}: {dict(one.attributes)}" for one in self.agents()]
+        there = [
+            f"in the room: {[*self.room.remote_participants]}; have left: {self.gone}",
+            f"connection: {self.connection or 'never interrupted'}",
+        ]
+        return "\n".join([*heard, *called, *attributes, *there])
+
     def called(self, method: str) -> list[dict[str, Any]]:
         """Return the payloads of the calls of one method, in their order."""
         return [call.data for call in self.calls if call.method == method]
@@ -145,7 +146,7 @@ class Client:
             self.room.local_participant.register_rpc_method(method, self._called)
 
     def agents(self) -> list[rtc.RemoteParticipant]:
-        """The agents in the room that he knows of, the newest last."""
+        """The agents in the room, the newest last."""
         agent = rtc.ParticipantKind.PARTICIPANT_KIND_AGENT
         found = [one for one in self.room.remote_participants.values() if one.kind == agent]
         return sorted(found, key=lambda one: one.joined_at.timestamp() if one.joined_at else 0)
@@ -250,7 +251,7 @@ class Client:
 
 
 def is_turn(client: Client, turn: int) -> bool:
-    """Whether a client has been told that it is his turn, after he had said so many things."""
+    """Whether a client has been notified of this turn."""
     return any(one["your_turn"] and one["turn"] == turn for one in client.turns)
 
 
@@ -294,9 +295,9 @@ class LiveKit:
         Args:
             room: The room it opens.
             identity: Who its bearer is.
-            attributes: What only the house can say of him: ``{ROLE: STAFF}``, or a phone's ``sip.*``.
+            attributes: Attributes that only a token can grant: ``{ROLE: STAFF}``, or a phone's ``sip.*``.
             kind: ``sip`` for a phone.
-            metadata: What else it says of him.
+            metadata: The participant's metadata.
             grants: More of ``api.VideoGrants``: ``hidden``, ``can_publish_data=False`` and so on.
         """
         token = api.AccessToken(self.api_key, self.api_secret).with_identity(identity)
@@ -323,12 +324,12 @@ class LiveKit:
         Args:
             room: Which.
             identity: Who joins; somebody new without it.
-            staff: Whether the token says that he belongs to the house.
-            hidden: Whether the others do not see him.
+            staff: Whether the token grants the role of staff.
+            hidden: Whether the participant is hidden.
             kind: ``sip`` for a phone, ``agent`` for somebody who plays the agent.
-            attributes: What else the token says of him.
+            attributes: Further attributes of the token.
             grants: More of ``api.VideoGrants``.
-            offers: The methods he can be called by from the start.
+            offers: The RPC methods registered from the start.
         """
         identity = identity or new_identity("staff" if staff else "guest")
         said = {**({ROLE: STAFF} if staff else {}), **(attributes or {})}
@@ -368,7 +369,7 @@ class LiveKit:
     async def dispatch(
         self, room: str, metadata: Mapping[str, Any] | None = None, *, agent: str = "bella-vista"
     ) -> None:
-        """Send for an agent, as whoever opens a room for a guest does."""
+        """Dispatch an agent, as a server that opens a room does."""
         request = api.CreateAgentDispatchRequest(
             agent_name=agent, room=room, metadata=json.dumps(metadata) if metadata else ""
         )
@@ -376,15 +377,17 @@ class LiveKit:
             await server.agent_dispatch.create_dispatch(request)
 
 
+def server_program() -> Path:
+    """Find the server's program; without one the test is skipped, or fails in CI."""
+    if program := find_program():
+        return program
+    if os.environ.get("CI") == "true":
+        raise RuntimeError(f"there is no LiveKit server here, and CI needs one: {BUILD_COMMAND}")
+    pytest.skip(f"there is no LiveKit server here: {BUILD_COMMAND}")
+
+
 @contextmanager
 def livekit_server() -> Iterator[LiveKit]:
-    """Run a server for a while; where there is no program of one the test is skipped, but for CI."""
-    program = find_program()
-    if program is None:
-        if os.environ.get("CI") == "true":
-            raise RuntimeError(
-                f"there is no LiveKit server here, and CI needs one: {BUILD_COMMAND}"
-            )
-        pytest.skip(f"there is no LiveKit server here: {BUILD_COMMAND}")
-    with LocalServer(program) as server:
+    """Run a server of the test's own."""
+    with LocalServer(server_program()) as server:
         yield LiveKit(server)

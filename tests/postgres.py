@@ -39,7 +39,7 @@ class Server:
 
     Args:
         folder: Where its programs are.
-        data: Its data directory, empty; removed by whoever made it.
+        data: Its data directory, empty; removed by its maker.
         fsync: Whether it waits for the disk, as a server in service does.
     """
 

@@ -16,7 +16,7 @@ from livekit import rtc
 from agents.testing.tones import RATE, is_loud, line, silence
 
 STILL_S = 0.08
-"""So much silence tells that nobody speaks, in seconds: more than a frame may be late."""
+"""The silence after which speech counts as over, in seconds: more than a frame may be late."""
 
 
 class Speaking:
@@ -42,6 +42,10 @@ class Speaking:
         """Whether somebody else speaks just now."""
         return bool(self.sounds) and time.monotonic() - self.sounds[-1][1] < STILL_S
 
+    def what_happened(self) -> str:
+        """Return which sounds were heard."""
+        return f"heard {self.heard_s:.2f} s of sound: {self.sounds}"
+
     async def says(self, number: int) -> None:
         """Say a sentence to its end."""
         self._said.clear()
@@ -49,7 +53,7 @@ class Speaking:
         await self._said.wait()
 
     async def begin(self) -> None:
-        """Switch the microphone on, and listen to whoever publishes a track."""
+        """Switch the microphone on, and listen to every published track."""
         self.room.on("track_subscribed", lambda track, *_: self._listen_to(track))
         for one in self.room.remote_participants.values():
             for publication in one.track_publications.values():

@@ -46,7 +46,7 @@ def test_a_package_is_this_repositorys_own(name: str) -> None:
 
 
 @pytest.mark.processes
-def test_nothing_starts_on_somebody_elses_packages(tmp_path: Path) -> None:
+def test_nothing_starts_with_foreign_packages(tmp_path: Path) -> None:
     (tmp_path / "agents").mkdir()
     (tmp_path / "agents" / "__init__.py").write_text("")
 

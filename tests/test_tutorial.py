@@ -9,7 +9,7 @@ MOST_LINES = 100
 """The reader's application is at most this long, without blank lines."""
 
 # Several runs of mypy and pytest, perhaps on a busy machine.
-pytestmark = [pytest.mark.processes, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.processes, pytest.mark.timeout(900)]
 
 
 @pytest.fixture(scope="module")

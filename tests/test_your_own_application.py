@@ -20,7 +20,7 @@ MOST_LINES = 120
 
 NEEDS_A_SERVER = ("hotel_app.py dev", "hotel_app.py join")
 
-pytestmark = [pytest.mark.processes, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.processes, pytest.mark.timeout(900)]
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def test_every_command_of_the_declaration_works(typed: Typed) -> None:
     for named in ("console", "graph", "schema rpc", "doctor", "stays list", "stays show 101"):
         assert f"hotel_app.py {named}" in commands
     assert (
-        "1 passed"
+        "2 passed"
         in typed.ran["pytest -q test_hotel_app.py\nmypy --strict hotel_app.py test_hotel_app.py"]
     )
     assert typed.left == [
@@ -68,6 +68,7 @@ def test_a_stored_stay_is_listed_shown_and_resumed(typed: Typed) -> None:
     shown = json.loads(typed.run("python hotel_app.py stays show 101 --json"))
     more = typed.run(r"printf 'Good evening\n' | python hotel_app.py console --stay 101")
 
+    assert re.fullmatch(r"\w{4}-\w{4}-\w{4}", shown.pop("stay_id"))
     assert shown | {"version": 0} == {
         "guest": "Ada",
         "nights": 2,

@@ -3,8 +3,7 @@
 import re
 import shlex
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from functools import cached_property
@@ -18,15 +17,22 @@ from pydantic import BaseModel, JsonValue
 from agents.app.channel import Channel
 from agents.app.clock import running_clock
 from agents.app.faults import InputError
+from agents.app.parts import (
+    CommandLine,
+    Forgetting,
+    Phone,
+    Replay,
+    Rooms,
+    Stored,
+    Terminal,
+    WorkerProcesses,
+)
 from agents.app.settings import AppSettings, settings_of
-from agents.app.words import Words
 
 if TYPE_CHECKING:
     import typer
     from livekit.agents.llm import LLM
 
-    from agents.app.replay.form import Fields
-    from agents.app.states import ListedState
     from agents.app.terminal.summary import Summary
     from agents.handoff import Call, CallPolicy, Graph
     from rpc.page import ObjectType, PageMethod, PageSpec
@@ -105,44 +111,28 @@ class App(Generic[S, C]):
         graph: The agents and handoffs.
         policy: The decisions about calls, for a context; made for each call.
         view: The state as clients see it; takes the state, its version and the active agent. By
-            default the whole state and these two.
+            default the whole state and these two. The state's id is added if it is missing.
         roles: The commands that each role may send from a client; the user's role comes first.
         objects: The object types that ``agent.state`` serves, by name.
         methods: Further RPC methods.
         page: Makes all that clients can read and change, instead of the four above.
         model: Builds the language model that needs no key, named ``local``.
-        summary: The view as a person in a terminal sees it; by default each field that is set.
+        models: Language models of single agents, by the agent's name: each a function of context and
+            settings that builds one, or returns ``None`` for the call's model. A script answers for
+            all agents.
+        settings: The settings' class; by default those of every application.
+        commands: Further commands of the command line.
         title: What the application calls itself, for a context.
         owner: The owner of stored states, for a context; states of several owners may share a
             database.
-        context_name: What ``doctor`` calls the context, as ``menu``.
-        describe: Describes a context for ``doctor``.
-        help: The first line of the command line's help.
-        zone: The time zone of what is shown of stored states.
-        refuse_resume: Returns why a stored state cannot be continued in a context, to follow its
-            name in a sentence; ``None`` if it can.
-        resumed: Called with a stored state that was just resumed.
-        caller_number: Called with the telephone number of a caller whose state is new.
-        given_up: Called with the state of a call that broke off and could not be continued, and
-            the reason for staff.
-        attributes: LiveKit attributes of the agent besides agent and version, without the prefix.
-        choices: The choices that a user has at their turn, if they are to choose.
-        comments: Makes what decides how an agent comments on changes made in a client.
-        terms: Words that speech-to-text should know, for a context.
-        transfer_to: The telephone number to which a caller is transferred who cannot be served.
-        settings: The settings' class; by default those of every application.
-        serving: Entered by a worker while it serves, with its settings.
-        preload: Modules that a worker imports before its first call.
-        words: The sentences that are said in rooms.
-        options: Settings of its own that are command-line options: the metavar and the help of each.
-        schemas: Further schemas that the command line writes, by name.
-        listing: Formats a list of stored states; by default a line each.
-        text: Formats one stored state; by default its summary.
-        state_commands: Further commands beside ``list`` and ``show``, as ``forget``.
-        commands: Further commands of the command line.
-        fields: Returns the form of the fields of the view in conversation files; by default those of its JSON.
-        start_from: Returns the commands that lead from a new state to the fields of a conversation
-            file; by default the fields are set.
+        stored: What happens to stored states.
+        forgetting: What is kept of a stored state when its user is erased.
+        rooms: What is particular about calls in rooms.
+        phone: What is particular about calls by telephone.
+        terminal: How states look in a terminal.
+        command_line: What the command line has besides the framework's commands.
+        replay: What conversation files say about a state.
+        worker: What a worker does before and while it serves rooms.
 
     Raises:
         AppFaults: Everything wrong with the declaration.
@@ -165,34 +155,19 @@ class App(Generic[S, C]):
     methods: "Sequence[PageMethod[S, C]]" = ()
     page: "Callable[[], PageSpec[S, C]] | None" = None
     model: "Callable[[C, Any], LLM[Any]] | None" = None
-    summary: "Callable[[Mapping[str, Any]], Summary] | None" = None
+    models: "Mapping[str, Callable[[C, Any], LLM[Any] | None]]" = field(default_factory=dict)
+    settings: type[AppSettings] = AppSettings
+    commands: "Callable[[App[S, C]], typer.Typer] | None" = None
     title: Callable[[C], str] | None = None
     owner: Callable[[C], str] | None = None
-    context_name: str = "context"
-    describe: Callable[[C], str] = lambda context: "it can be made"
-    help: str = ""
-    zone: Callable[[S], tzinfo | None] = lambda state: None
-    refuse_resume: Callable[[S, C], str | None] = lambda state, context: None
-    resumed: "Callable[[SharedState[S, C]], Any] | None" = None
-    caller_number: "Callable[[SharedState[S, C], str], Any] | None" = None
-    given_up: "Callable[[SharedState[S, C], str], Any] | None" = None
-    attributes: Callable[[S], Mapping[str, str]] = lambda state: {}
-    choices: "Callable[[Call[S, C]], Sequence[str]] | None" = None
-    comments: Callable[[C], Any] | None = None
-    terms: Callable[[C], Sequence[str]] = lambda context: ()
-    transfer_to: Callable[[C], str | None] = lambda context: None
-    settings: type[AppSettings] = AppSettings
-    serving: Callable[[Any], AbstractContextManager[Any]] = lambda settings: nullcontext()
-    preload: Sequence[str] = ()
-    words: Words = field(default_factory=Words)
-    options: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    schemas: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
-    listing: "Callable[[Sequence[ListedState[S]]], str] | None" = None
-    text: Callable[[S], str] | None = None
-    state_commands: "Callable[[App[S, C]], typer.Typer] | None" = None
-    commands: "Callable[[App[S, C]], typer.Typer] | None" = None
-    fields: "Callable[[], type[Fields]] | None" = None
-    start_from: "Callable[[Any], Iterable[Command[S, C]]] | None" = None
+    stored: Stored[S, C] = field(default_factory=Stored[S, C])
+    forgetting: Forgetting[S, C] = field(default_factory=Forgetting[S, C])
+    rooms: Rooms[S, C] = field(default_factory=Rooms[S, C])
+    phone: Phone[S, C] = field(default_factory=Phone[S, C])
+    terminal: Terminal[S, C] = field(default_factory=Terminal[S, C])
+    command_line: CommandLine[S, C] = field(default_factory=CommandLine[S, C])
+    replay: Replay[S, C] = field(default_factory=Replay[S, C])
+    worker: WorkerProcesses = field(default_factory=WorkerProcesses)
     module: str = field(default="", repr=False)
     """The module that declares it, which other processes import; found by itself."""
 
@@ -227,8 +202,18 @@ class App(Generic[S, C]):
                 _ = self.page_spec
             except PageFaults as error:
                 yield from (f"roles, objects, methods: {fault}" for fault in error.faults)
+        for name, kind in _PARTS.items():
+            if not isinstance(getattr(self, name), kind):
+                yield f"{name}: has to be {kind.__name__}(...), of {kind.__module__}"
+        if not callable(self.graph):
+            yield from self._faults_of_models(self.graph)
         if not issubclass(self.settings, AppSettings):
             yield f"settings: {self.settings.__name__} has to derive from AppSettings"
+
+    def _faults_of_models(self, graph: "Graph[S]") -> Iterator[str]:
+        if unknown := [name for name in self.models if name not in graph.agents]:
+            known = ", ".join(graph.agents)
+            yield f"models: there is no agent {', '.join(unknown)}: there are {known}"
 
     # -- what the parts of the framework ask it ----------------------------------------------------
 
@@ -264,22 +249,33 @@ class App(Generic[S, C]):
 
     @cached_property
     def agents(self) -> "Graph[S]":
-        """The graph."""
+        """The graph.
+
+        Raises:
+            AppFaults: It has no agent of a name in ``models``.
+        """
         from agents.handoff import Graph
 
-        return self.graph if isinstance(self.graph, Graph) else self.graph()
+        graph = self.graph if isinstance(self.graph, Graph) else self.graph()
+        if faults := list(self._faults_of_models(graph)):
+            raise AppFaults(faults)
+        return graph
 
-    def view_of(self, state: S, version: int, agent: str | None) -> View:
-        """Return the view of a state."""
+    def view_of(self, state: S, version: int, agent: str | None, state_id: str = "") -> View:
+        """Return the view of a state; its id is added if the application's view has none."""
         if self.view is not None:
-            return self.view(state, version, agent)
-        return {**state.model_dump(mode="json"), "version": version, "active_agent": agent}
+            view = self.view(state, version, agent)
+        else:
+            view = {**state.model_dump(mode="json"), "version": version, "active_agent": agent}
+        key = f"{self.noun}_id"
+        return {key: state_id, **view} if state_id and key not in view else view
 
     def summary_of(self, view: Mapping[str, Any]) -> "Summary":
         """Return the summary of a view."""
         from agents.app.terminal.summary import summary_of_view
 
-        return summary_of_view(self.noun, view) if self.summary is None else self.summary(view)
+        summary = self.terminal.summary
+        return summary_of_view(self.noun, view) if summary is None else summary(view)
 
     def title_of(self, context: C) -> str:
         """Return what the application calls itself."""
@@ -371,6 +367,17 @@ class App(Generic[S, C]):
 
 
 AnyApp = App[Any, Any]
+
+_PARTS: Mapping[str, type[Any]] = {
+    "stored": Stored,
+    "forgetting": Forgetting,
+    "rooms": Rooms,
+    "phone": Phone,
+    "terminal": Terminal,
+    "command_line": CommandLine,
+    "replay": Replay,
+    "worker": WorkerProcesses,
+}
 
 
 def _caller() -> dict[str, Any]:

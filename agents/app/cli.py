@@ -13,6 +13,7 @@ import signal
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from datetime import tzinfo
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -20,13 +21,14 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
 
-from agents.app.app import AnyApp
+from agents.app.app import AnyApp, Environment
 from agents.app.faults import InputError
 from agents.app.importing import gc_paused
 from agents.app.settings import AppSettings
 from agents.app.terminal.streams import make_streams_safe, print_error, printable, say
 
 if TYPE_CHECKING:
+    from agents.app.forgetting import ErasureReport
     from state.shared import SqlStore
 
 T = TypeVar("T")
@@ -80,7 +82,7 @@ def command_line(app: AnyApp) -> typer.Typer:
     """Build the commands of an application, its own included."""
     commands = typer.Typer(
         name=app.name,
-        help=app.help,
+        help=app.command_line.help,
         no_args_is_help=True,
         add_completion=False,
         rich_markup_mode=None,
@@ -146,7 +148,7 @@ def _add_description_commands(app: AnyApp, commands: typer.Typer) -> None:
         draw = {Picture.MERMAID: mermaid, Picture.DOT: dot, Picture.TEXT: outline}[picture]
         say(draw(app.agents))
 
-    schemas: dict[str, Callable[[], Any]] = {**app.schemas}
+    schemas: dict[str, Callable[[], Any]] = {**app.command_line.schemas}
     schemas.setdefault("rpc", partial(_rpc_schema, app))
     schemas["conversation"] = _conversation_schema(app)
 
@@ -241,8 +243,12 @@ def _add_room_commands(app: AnyApp, commands: typer.Typer) -> None:
 
 
 def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
-    states = typer.Typer(help=f"List and show stored {app.plural}.", no_args_is_help=True)
+    states = typer.Typer(help=f"List, show and forget stored {app.plural}.", no_args_is_help=True)
     commands.add_typer(states, name=app.plural)
+    which = typer.Argument(
+        metavar="ID",
+        help=f"The {app.noun}'s id, or its number (the newest {app.noun} with that number).",
+    )
 
     @states.command("list")
     @_with_options(app, "database", own=False)
@@ -268,13 +274,7 @@ def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
     @states.command("show", help=f"Show one {app.noun}.")
     @_with_options(app, "database", own=False)
     def show_command(
-        state_id: Annotated[
-            str,
-            typer.Argument(
-                metavar="ID",
-                help=f"The {app.noun}'s id, or its number (the newest {app.noun} with that number).",
-            ),
-        ],
+        state_id: Annotated[str, which],
         as_json: Annotated[
             bool, typer.Option("--json", help=f"As one JSON object: the {app.noun}'s public view.")
         ] = False,
@@ -297,13 +297,32 @@ def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
             from agents.app.terminal.transcript_page import transcript_page
             from agents.app.transcript import group_by_call, transcript_data
 
-            calls, zone = group_by_call(said), app.zone(state)
-            view |= transcript_data(calls, zone)
-            text += f"\n\n{transcript_page(calls, zone)}"
+            calls, zone = group_by_call(said), _zone(app, state, database)
+            user = app.page_spec.user
+            view |= transcript_data(calls, zone, user)
+            text += f"\n\n{transcript_page(calls, zone, user)}"
         typer.echo(json.dumps(view, ensure_ascii=False, indent=2) if as_json else printable(text))
 
-    if app.state_commands is not None:
-        states.add_typer(app.state_commands(app))
+    @states.command(
+        "forget", help=f"Erase the user of {app.a_noun}, and check that nothing is left."
+    )
+    @_with_options(app, "database")
+    def forget_command(
+        state_id: Annotated[str, which], database: str | None = None, **options: str | None
+    ) -> None:
+        from agents.app.forgetting import forget_state
+        from agents.app.terminal.logs import log_files
+
+        settings = read_settings(app, database=database, **options)
+        logs = log_files(app.name)
+        show_report(
+            with_store(
+                app, database, lambda store: forget_state(app, store, settings, state_id, logs)
+            )
+        )
+
+    if app.command_line.state_commands is not None:
+        states.add_typer(app.command_line.state_commands(app))
 
 
 def _conversation_schema(app: AnyApp) -> Callable[[], Any]:
@@ -344,6 +363,25 @@ def with_store(app: AnyApp, database: str | None, ask: "Callable[[SqlStore], Awa
     return asyncio.run(asked())
 
 
+def _zone(app: AnyApp, state: Any, database: str | None) -> tzinfo | None:
+    """Return the time zone of what is shown of a state; the context is made only if it is asked."""
+    if app.terminal.zone is None:
+        return None
+    settings = app.settings.read(database=database)
+    return app.terminal.zone(state, app.context(Environment.of(settings)))
+
+
+def show_report(report: "ErasureReport") -> None:
+    """Print what an erasure has done, and exit with 1 if something could not be done."""
+    for line in report.done():
+        typer.echo(printable(line))
+    failed = list(report.failed())
+    for line in failed:
+        typer.echo(printable(line), err=True)
+    if failed:
+        raise typer.Exit(FAILED)
+
+
 def _with_options(app: AnyApp, *names: str, own: bool = True) -> Callable[[Any], Any]:
     """Give a command these options, and those of the application; it takes them as keywords.
 
@@ -352,8 +390,8 @@ def _with_options(app: AnyApp, *names: str, own: bool = True) -> Callable[[Any],
         names: The framework's options.
         own: Whether the command has the application's own options.
     """
-    known = {**_OPTIONS, **app.options}
-    chosen = [*(app.options if own else ()), *names]
+    known = {**_OPTIONS, **app.command_line.options}
+    chosen = [*(app.command_line.options if own else ()), *names]
 
     def give(command: Any) -> Any:
         signature = inspect.signature(command)

@@ -3,15 +3,15 @@
 import asyncio
 import logging
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from livekit.agents.llm import LLM
 from pydantic import BaseModel
 
 from agents.app.app import AnyApp, App, Environment
-from agents.app.models.choice import language_model, reply_limit_of
+from agents.app.models.choice import language_model, models_of_agents, reply_limit_of
 from agents.app.settings import AppSettings
 from agents.app.states import new_state, open_store, resume_state
 from agents.app.terminal.events import EventLines
@@ -60,6 +60,7 @@ class ConsoleConversation:
         front: Shows it.
         lines: The user's input.
         typed: Whether the input is typed interactively; else it comes from a pipe or a file.
+        llm_by_agent: Language models of single agents.
     """
 
     call: Call[Any, Any]
@@ -67,6 +68,7 @@ class ConsoleConversation:
     front: Display
     lines: Lines
     typed: bool
+    llm_by_agent: Mapping[str, LLM[Any]] = field(default_factory=dict)
     unheard: OSError | None = None
     """Why stdout can no longer be written to."""
 
@@ -76,7 +78,7 @@ class ConsoleConversation:
         with on_signals(self._leave):
             self._show(self.front.opens)
             try:
-                await start_text(self.call, self.model)
+                await start_text(self.call, self.model, llm_by_agent=self.llm_by_agent)
                 await self._turns()
             except Exception:  # the user is told that the conversation failed and how to resume it
                 logger.exception("conversation failed")
@@ -160,25 +162,27 @@ async def _converse(
     again: str,
 ) -> int:
     model = language_model(app, context, settings)
+    own = models_of_agents(app, context, settings)
     async with open_store(app, settings.database, app.owner_of(context)) as store:
         if state_id is None:
             shared = await new_state(app, store, context, "terminal")
         else:
             shared = await resume_state(app, store, context, state_id)
-        call = app.call(shared, think_limit_s=reply_limit_of(model))
+        call = app.call(shared, think_limit_s=reply_limit_of(model, *own.values()))
         to_go_on = f"{again} --{app.noun} {shared.state_id}"
         front, lines = _front(app, call, events, on_screen, to_go_on)
         record = CallRecord(call, store, channel="terminal", words=settings.transcript)
         record.drop_older_than(settings.transcript_days)
         typing = sys.stdin is not None and sys.stdin.isatty()
-        talk = ConsoleConversation(call, model, front, lines, typed=typing)
+        talk = ConsoleConversation(call, model, front, lines, typed=typing, llm_by_agent=own)
         try:
             reason = await talk.run()
         finally:
             await record.aclose()
-            await model.aclose()
+            for one in (model, *own.values()):
+                await one.aclose()
     if reason == "failed" and events:
-        view = app.view_of(shared.state, shared.version, shared.speaker)
+        view = app.view_of(shared.state, shared.version, shared.speaker, shared.state_id)
         print_error(*closing_lines(call, app.summary_of(view), reason, to_go_on))
     return _exit_code(talk, reason)
 

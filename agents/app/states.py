@@ -143,8 +143,8 @@ async def resume_state(
 
         stored = await store.take(state_id, check=check)
         shared = SharedState.restored(stored, app.state_type, context)
-        if app.resumed is not None:
-            await app.resumed(shared)
+        if app.stored.resumed is not None:
+            await app.stored.resumed(shared)
     return shared
 
 
@@ -167,7 +167,7 @@ async def show_state(app: App[S, C], store: SqlStore, state_id: str) -> tuple[S,
     with as_state_faults(app.noun):
         stored = await store.read(await id_of(app.noun, store, state_id))
         state = stored.read(app.state_type)
-    return state, app.view_of(state, stored.version, stored.speaker)
+    return state, app.view_of(state, stored.version, stored.speaker, stored.state_id)
 
 
 async def show_transcript(app: AnyApp, store: SqlStore, state_id: str) -> list[Moment]:
@@ -233,7 +233,7 @@ def _listed(app: App[S, C], one: Listed) -> ListedState[S]:
 
 
 def _refuse(app: App[S, C], context: C, state_id: str, state: S) -> None:
-    if (why := app.refuse_resume(state, context)) is not None:
+    if (why := app.stored.refuse_resume(state, context)) is not None:
         raise StateFaults([f"{app.noun.capitalize()} {state_id} {why}: it cannot be continued."])
 
 

@@ -38,7 +38,7 @@ from state.shared import (
 logger = logging.getLogger(__name__)
 
 USER, SYSTEM = "guest", "house"
-"""The author of the user's entries, and of entries that are not words."""
+"""The author of the user's entries, and of entries that are not words; the values are stored."""
 
 _MOST_UNWRITTEN = 1000
 
@@ -439,12 +439,25 @@ def group_by_call(moments: Sequence[Moment]) -> list[StoredCall]:
     return calls
 
 
-def transcript_data(calls: Sequence[StoredCall], zone: tzinfo | None) -> dict[str, JsonValue]:
+def author_of(moment: Moment, user: str) -> str:
+    """Return who an entry is from: an agent, or the user in the application's word.
+
+    Args:
+        moment: The entry.
+        user: The role of the user.
+    """
+    return user if moment.who == USER else moment.who
+
+
+def transcript_data(
+    calls: Sequence[StoredCall], zone: tzinfo | None, user: str
+) -> dict[str, JsonValue]:
     """Return transcripts as JSON: what was said, and the cost of each call and turn.
 
     Args:
         calls: A state's calls.
         zone: The time zone they are shown in.
+        user: The role of the user.
     """
     return {
         "transcript": [
@@ -454,7 +467,7 @@ def transcript_data(calls: Sequence[StoredCall], zone: tzinfo | None) -> dict[st
                 "at": moment.at.astimezone(zone).isoformat(timespec="seconds")
                 if moment.at is not None
                 else None,
-                "who": moment.who,
+                "who": author_of(moment, user),
                 "kind": moment.kind,
                 "text": moment.text,
             }

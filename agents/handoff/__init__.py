@@ -6,7 +6,8 @@ once.
 """
 
 from agents.handoff import carry
-from agents.handoff.agent import Agent, Opening
+from agents.handoff.agent import Agent
+from agents.handoff.agent_base import Opening
 from agents.handoff.call import Call
 from agents.handoff.events import (
     Ended,
@@ -25,12 +26,10 @@ from agents.handoff.events import (
 )
 from agents.handoff.failures import ModelFailure, why_model_failed
 from agents.handoff.graph import BACK, Condition, Graph, GraphError, Handoff, dot, mermaid, outline
+from agents.handoff.model_requests import DATA_MARK
 from agents.handoff.policy import CallPolicy
-from agents.handoff.request import DATA_MARK
-from agents.handoff.speech import start_speech, turns_by
-from agents.handoff.spending import Cost
-from agents.handoff.terminal import talk
-from agents.handoff.text import start_text, stop
+from agents.handoff.replies import Cost
+from agents.handoff.sessions import start_speech, start_text, stop, talk, turns_by
 from agents.handoff.tools import (
     Action,
     EndCall,

@@ -54,13 +54,13 @@ class ToolUsed:
 
 @dataclass(frozen=True, slots=True)
 class HandedOver:
-    """Another agent is active from here on."""
+    """Another agent is active from here on; ``arguments`` if the handoff carried any."""
 
     turn: int
     source: str
     target: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    """What the source told the target, as JSON."""
+    """What the source told the target."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Failures of tools and models: refusal codes, texts for the model, reasons for the log."""
 
+import json
 import logging
 from typing import Any
 
@@ -7,7 +8,6 @@ from livekit.agents import APIConnectionError, APIError, APIStatusError, APITime
 from pydantic import ValidationError
 
 from agents.handoff.time_limits import StillRunning
-from agents.handoff.tools import refusal_text
 from state.shared import OutcomeUnknown, Refused, Stale, StateError
 
 logger = logging.getLogger(__name__)
@@ -88,6 +88,21 @@ def failure_text(error: BaseException, lead: str, tool: str) -> str:
     if isinstance(error, OutcomeUnknown):
         lead = "It may or may not have been done."
     return refusal_text(lead, code_of(error), message, facts)
+
+
+def refusal_text(lead: str, code: str, message: str, facts: dict[str, Any]) -> str:
+    """Tell a model why a call was refused: a sentence, a code and the facts, in one line.
+
+    >>> refusal_text("Nothing was changed.", "sold_out", "No lemonade today.", {"name": "Lemonade"})
+    'Nothing was changed. sold_out: No lemonade today. {"name": "Lemonade"}'
+    """
+    tail = ""
+    if facts:
+        try:
+            tail = f" {json.dumps(facts, ensure_ascii=False, default=str)}"
+        except Exception:  # the refusal is valid without its facts
+            logger.exception("facts of a refusal are not JSON serializable")
+    return f"{lead} {code}: {message}{tail}"
 
 
 def _validation_message(error: ValidationError) -> str:

@@ -2,27 +2,23 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from livekit.agents import RunContext
 from livekit.agents.llm import ChatItem, RawFunctionTool
 from pydantic import BaseModel
 
-from agents.handoff.carry import Carry, digest
-from agents.handoff.faults import (
+from agents.handoff.agent_base import (
+    AgentBase,
     describe_tool,
     faults_of_agent,
     faults_of_needs_answer,
     named_tools,
     offers_of,
 )
-from agents.handoff.schema import parameters
-from agents.handoff.tools import SlowAction, Tool, raw_tool, tool_name
+from agents.handoff.carry import Carry, digest
+from agents.handoff.tools import TRANSFER_BACK, SlowAction, Tool, parameters, raw_tool, tool_name
 from state.shared import Refused
-
-if TYPE_CHECKING:
-    from agents.handoff.agent import Agent
-    from agents.handoff.call import Call
 
 S = TypeVar("S", bound=BaseModel)
 
@@ -67,7 +63,7 @@ class Handoff(Generic[S]):
     @property
     def tool_name(self) -> str:
         """The name of the transfer tool."""
-        return "transfer_back" if self.target == BACK else f"transfer_to_{self.target}"
+        return TRANSFER_BACK if self.target == BACK else f"transfer_to_{self.target}"
 
 
 class GraphError(ValueError):
@@ -96,13 +92,15 @@ class Graph(Generic[S]):
 
     def __init__(
         self,
-        agents: Sequence["type[Agent[S, Any]]"],
+        agents: Sequence[type[AgentBase[S, Any]]],
         handoffs: Sequence[Handoff[S]],
         *,
         start: str,
     ) -> None:
         named = [agent for agent in agents if isinstance(getattr(agent, "name", None), str)]
-        self.agents: Mapping[str, type[Agent[Any, Any]]] = {agent.name: agent for agent in named}
+        self.agents: Mapping[str, type[AgentBase[Any, Any]]] = {
+            agent.name: agent for agent in named
+        }
         self.handoffs = tuple(handoffs)
         self.start = start
         faults = [fault for agent in agents for fault in self._faults_of_agent(agent)]
@@ -119,10 +117,6 @@ class Graph(Generic[S]):
     def leaving(self, source: str) -> tuple[Handoff[S], ...]:
         """The handoffs an agent can request, in the order declared."""
         return tuple(handoff for handoff in self.handoffs if handoff.source == source)
-
-    def ways_back(self, source: str) -> frozenset[str]:
-        """The names of an agent's transfer tools that lead back to the agent that handed over."""
-        return frozenset(one.tool_name for one in self.leaving(source) if one.target == BACK)
 
     def sources(self, target: str) -> tuple[str, ...]:
         """The agents that can hand the user over to this one, ways back not counted."""
@@ -142,11 +136,11 @@ class Graph(Generic[S]):
         """The transfer tools of an agent, made once."""
         return self._transfers[source]
 
-    def agent(self, name: str, carried: Sequence[ChatItem] = ()) -> "Agent[Any, Any]":
+    def agent(self, name: str, carried: Sequence[ChatItem] = ()) -> AgentBase[Any, Any]:
         """Make a fresh instance of an agent; a reused one would keep its old history."""
-        return self.agents[name](self, carried)
+        return self.agents[name](self._transfers[name], carried)
 
-    def _faults_of_agent(self, agent: "type[Agent[Any, Any]]") -> Iterator[str]:
+    def _faults_of_agent(self, agent: type[AgentBase[Any, Any]]) -> Iterator[str]:
         leaving = self.leaving(getattr(agent, "name", ""))
         return faults_of_agent(agent, [handoff.tool_name for handoff in leaving])
 
@@ -203,7 +197,7 @@ def _is_model(given: object) -> bool:
     return given is None or (isinstance(given, type) and issubclass(given, BaseModel))
 
 
-def _double_names(agents: Sequence["type[Agent[Any, Any]]"]) -> list[str]:
+def _double_names(agents: Sequence[type[AgentBase[Any, Any]]]) -> list[str]:
     names = [agent.name for agent in agents]
     return [
         f"two agents are called {name!r}" for name in dict.fromkeys(names) if names.count(name) > 1
@@ -212,8 +206,7 @@ def _double_names(agents: Sequence["type[Agent[Any, Any]]"]) -> list[str]:
 
 def _transfer_tool(handoff: Handoff[Any]) -> RawFunctionTool[Any, Any]:
     async def transfer(raw_arguments: dict[str, object], context: RunContext[Any]) -> Any:
-        call: Call[Any, Any] = context.userdata
-        return await call.transfers.decide(handoff, raw_arguments, context)
+        return await context.userdata.handoffs.decide(handoff, raw_arguments, context)
 
     schema, strict = _NO_ARGUMENTS, True
     if handoff.arguments is not None:

@@ -8,29 +8,27 @@ end are rows of the journal, so a call that is resumed asks again what was not t
 import asyncio
 import logging
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from uuid import uuid4
 
+from livekit.agents import Agent as LivekitAgent
 from livekit.agents.voice import SpeechHandle
-from pydantic import BaseModel, JsonValue, ValidationError
+from pydantic import JsonValue, ValidationError
 
+from agents.handoff.call_base import AnyCall
 from agents.handoff.carry import note
+from agents.handoff.consent import Consent
 from agents.handoff.events import ToolUsed
 from agents.handoff.failures import NOT_DONE, code_of
 from agents.handoff.livekit_workarounds import is_cancelled
+from agents.handoff.model_reply import Reply
 from agents.handoff.output_redactor import replace_lone_surrogates, without_instruction_tags
-from agents.handoff.reply import Reply
-from agents.handoff.tools import SlowAction, tool_name
+from agents.handoff.replies import Replies
+from agents.handoff.speech import UserSpeech
+from agents.handoff.tools import SlowAction, output_text, tool_name
+from agents.handoff.user_turns import UserTurns
 from state.shared import Basis, EndTool, StartTool, StateError
 
-if TYPE_CHECKING:
-    from agents.handoff.agent import Agent
-    from agents.handoff.call import Call
-
 logger = logging.getLogger(__name__)
-
-S = TypeVar("S", bound=BaseModel)
-C = TypeVar("C")
 
 STARTED = "Started; the result will follow. The user is told: {wait} Go on meanwhile, and do not call it again."
 
@@ -45,56 +43,50 @@ _ARRIVED = "The result of {names} has arrived. Tell the user."
 
 @dataclass(eq=False)
 class _Result:
-    """A result that the user has not been told.
-
-    Args:
-        key: The idempotency key of its tool call.
-        name: The tool's name.
-        text: What the model is told.
-        requested: Whether a reply of its own has been requested.
-        shown_to: The agent whose history has it.
-    """
+    """A result that the user has not been told."""
 
     key: str
     name: str
     text: str
-    requested: bool = False
-    shown_to: "Agent[Any, Any] | None" = None
+    requested: bool = False  # a reply of its own
+    shown_to: LivekitAgent | None = None  # the agent whose history has it
 
 
 @dataclass(eq=False)
 class _Running:
-    """A tool that is running.
-
-    Args:
-        name: Its name.
-        shown_to: The last agent whose history says so.
-    """
+    """A tool that is running."""
 
     name: str
-    shown_to: object = None
+    shown_to: LivekitAgent | None = None  # the last agent whose history says so
 
 
-class SlowTools(Generic[S, C]):
-    """The slow tools of one call, and their results until the user has been told.
+class SlowTools:
+    """The slow tools of one call, and their results until the user has been told."""
 
-    Args:
-        call: The call.
-    """
-
-    def __init__(self, call: "Call[S, C]") -> None:
-        self._call = call
+    def __init__(
+        self,
+        call: AnyCall,
+        replies: Replies,
+        turns: UserTurns,
+        user_speech: UserSpeech,
+        consent: Consent,
+    ) -> None:
+        self._call, self._replies = call, replies
+        self._turns, self._user_speech, self._consent = turns, user_speech, consent
         self._left = call.shared.unfinished
         self._running: dict[asyncio.Task[None], _Running] = {}
         self._telling: set[asyncio.Task[None]] = set()
         self._results: list[_Result] = []
         self._shown: dict[SpeechHandle, tuple[_Result, ...]] = {}
+        self._storing: set[asyncio.Task[None]] = set()
+        replies.tell_with_replies(self)
+        call.at_end(self._cancel)
 
     async def told(self) -> None:
         """Wait until nothing is running and the results have been told, or the call has ended."""
         while tasks := {*self._running, *self._telling}:
             await asyncio.wait(tasks)
-        await self._call.answered()
+        await self._turns.wait_for_turn()
 
     async def start(self, action: SlowAction, raw: dict[str, object], reply: Reply) -> str:
         """Store that a tool has been called, start it, and have the user told to wait.
@@ -117,7 +109,7 @@ class SlowTools(Generic[S, C]):
         running.shown_to = call.session.current_agent  # its history has the call
         if action.wait not in reply.announced:
             reply.announced.add(action.wait)
-            call.speak(action.wait, about=name)
+            self._replies.speak(action.wait, about=name)
         return STARTED.format(wait=action.wait)
 
     def resume(self) -> None:
@@ -136,9 +128,11 @@ class SlowTools(Generic[S, C]):
             else:
                 basis = Basis(self._call.shared.version, None)
                 arguments: dict[str, object] = dict(started.arguments)
-                self._run_in_background(action, started.key, arguments, self._call.speaker, basis)
+                self._run_in_background(
+                    action, started.key, arguments, self._call.active.name, basis
+                )
 
-    def present(self, agent: "Agent[S, C]") -> str:
+    def present(self, agent: LivekitAgent) -> str:
         """Show an agent what is running, and the results that the user has not been told.
 
         Returns:
@@ -175,13 +169,21 @@ class SlowTools(Generic[S, C]):
         elif spoken:
             for result in left:
                 self._results.remove(result)
-                self._call.spawn(self._store_end(result.key))
+                # Not the call's task: the call may end first, and must not tell it again then.
+                task = asyncio.get_running_loop().create_task(self._store_end(result.key))
+                self._storing.add(task)
+                task.add_done_callback(self._storing.discard)
         # A model that failed has cost an apology; the next reply tells it.
 
-    def cancel(self) -> None:
+    def _cancel(self) -> None:
         """Cancel what is running: the call is over."""
         for task in tuple(self._running):
             task.cancel()
+
+    async def aclose(self) -> None:
+        """Wait until it is stored what the user has been told; the journal limits how long."""
+        if self._storing:
+            await asyncio.wait(self._storing)
 
     def _run_in_background(
         self, action: SlowAction, key: str, raw: dict[str, object], agent: str, basis: Basis
@@ -201,15 +203,16 @@ class SlowTools(Generic[S, C]):
             result = await call.time_limits.run_with_timeout(
                 action.run(call), action.limit_s, basis
             )
-            output = call.tools.ended(action, result)
+            self._consent.succeeded(action)
+            output = output_text(result)
         except (KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:  # the user is told whatever a tool raises
             if is_cancelled(error) or not call.listening:
                 return  # the call is over; one that is resumed asks again
-            failure = call.describe_failure(error, NOT_DONE, name)
+            failure = self._call.describe_failure(error, NOT_DONE, name)
         text = replace_lone_surrogates(failure or output)
-        call.emit(ToolUsed(call.turn, agent, name, raw, text, is_error=bool(failure)))
+        call.emit(ToolUsed(self._turns.turn, agent, name, raw, text, is_error=bool(failure)))
         self._ended(key, name, text)
 
     def _ended(self, key: str, name: str, text: str) -> None:
@@ -224,18 +227,18 @@ class SlowTools(Generic[S, C]):
     async def _tell(self) -> None:
         """Request a reply of its own for new results, once no one is speaking."""
         call = self._call
-        await call.quiet()
+        await self._user_speech.quiet()
         fresh = [result for result in self._results if not result.requested]
         if fresh and call.listening and call.closing is None:
             for result in fresh:
                 result.requested = True
             try:
-                call.request_reply(())
+                self._replies.request(())
             except RuntimeError:  # the session is closing
                 logger.debug("result not told: the session is closing")
 
     async def _store_end(self, key: str) -> None:
         try:
-            await self._call.shared.apply(EndTool(key=key), actor=self._call.speaker)
+            await self._call.shared.apply(EndTool(key=key), actor=self._call.active.name)
         except StateError as error:  # a resumed call would ask again, and tell again
             logger.warning("end of a slow tool not stored", extra={"code": code_of(error)})

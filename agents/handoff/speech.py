@@ -1,165 +1,426 @@
-"""Starts a call with audio, for a phone or a page with a microphone."""
+"""Speech in a call: transcripts of the user's, and the agents' replies spoken aloud.
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+livekit-agents 1.8.9 drops a finished turn during a handoff ("skipping user input, speech scheduling
+is paused") and while a reply may not be interrupted. Here the transcripts are kept until they are
+passed to the call. It stops a reply whose speech fails, its tools included, and shows nothing of
+it. Here the text is shown.
+"""
 
+import asyncio
+import logging
+from collections.abc import AsyncIterable, AsyncIterator, Callable
+from dataclasses import replace
+from typing import Any
+
+from livekit import agents as livekit_agents
 from livekit import rtc
-from livekit.agents import AgentSession, APIConnectOptions
-from livekit.agents.llm import LLM
-from livekit.agents.stt import STT, StreamAdapter
-from livekit.agents.tts import TTS
-from livekit.agents.vad import VAD
-from livekit.agents.voice import CloseEvent
-from livekit.agents.voice.agent_session import SessionConnectOptions
-from livekit.agents.voice.io import AudioInput, AudioOutput
-from livekit.agents.voice.turn import TurnHandlingOptions
-from pydantic import BaseModel
-
-from agents.handoff.call import Call
-from agents.handoff.livekit_workarounds import event_handler
-from agents.handoff.redacting_stt import RedactingSTT
-from agents.handoff.session import CallSession
-from agents.handoff.text import CONNECT, TOOL_STEPS, room_options
-
-S = TypeVar("S", bound=BaseModel)
-C = TypeVar("C")
-
-HEARD_AFTER_S = 0.2
-"""How long after playout the user has heard the end of a reply, in seconds. livekit-agents 1.8.9
-goes back to ``listening`` 22 to 36 ms before the last sound reaches a user on the same machine,
-100 ms under load; a network and a telephone add their own delay."""
-
-CONNECT_SPEECH = SessionConnectOptions(
-    stt_conn_options=APIConnectOptions(max_retry=2, retry_interval=0.5, timeout=5.0),
-    llm_conn_options=CONNECT.llm_conn_options,
-    tts_conn_options=APIConnectOptions(max_retry=1, retry_interval=0.5, timeout=5.0),
-    max_unrecoverable_errors=CONNECT.max_unrecoverable_errors,
+from livekit.agents import (
+    DEFAULT_API_CONNECT_OPTIONS,
+    NOT_GIVEN,
+    APIConnectOptions,
+    ModelSettings,
+    NotGivenOr,
 )
-"""Connection options for models without their own; the defaults of livekit-agents 1.8.9 would leave
-a user in silence for 44 seconds, and close the session at the fourth failure in a row."""
+from livekit.agents.stt import (
+    STT,
+    RecognizeStream,
+    SpeechData,
+    SpeechEvent,
+    SpeechEventType,
+    STTCapabilities,
+)
+from livekit.agents.tts import TTS
+from livekit.agents.utils import AudioBuffer, aio
+from livekit.agents.voice import ErrorEvent, UserStateChangedEvent
+from livekit.agents.voice.events import ConversationItemAddedEvent
+
+from agents.handoff.call_base import AnyCall
+from agents.handoff.replies import Replies
+from agents.handoff.user_turns import UserTurns
+
+logger = logging.getLogger(__name__)
+
+AUDIO_TIMEOUT_S = 6.0
+"""How long a model may return no audio for complete text before it has failed, in seconds."""
+
+RETRY_AFTER_S = 30.0
+"""How long a failed model is not retried, in seconds; until then text is shown at once."""
+
+_SILENCE_S = 0.02
+"""The length of the silence that is played for text without audio, in seconds."""
+
+TURN_END_TIMEOUT_S = 4.0
+"""How long final transcripts wait for the end of their turn until they are accepted, in seconds."""
+
+_MAX_EXTENSIONS = 3
+"""How many times the timeout is extended while the user is reported to be speaking."""
+
+_ONCE = APIConnectOptions(max_retry=0)
+"""The wrapped model retries by itself."""
 
 
-def turns_by(vad: VAD | None) -> TurnHandlingOptions:
-    """Return turn handling by silence, detected by the VAD, or else by the speech-to-text model.
+class SpeechOutput:
+    """The speech of one call's agents, and whether it works."""
 
-    Every option is set, because livekit-agents 1.8.9 has different defaults in development and in
-    production, some of which call LiveKit's cloud gateway. No preemptive generation: the transcript
-    may be incomplete. Audio is never discarded, not even while a reply cannot be interrupted: it
-    may be speech.
-    """
-    return {
-        "turn_detection": "vad" if vad is not None else "stt",
-        "endpointing": {"mode": "fixed", "min_delay": 0.5, "max_delay": 3.0},
-        "interruption": {
-            "enabled": True,
-            "mode": "vad",
-            "discard_audio_if_uninterruptible": False,
-            "min_duration": 0.5,
-            "min_words": 0,
-            "resume_false_interruption": True,
-            "false_interruption_timeout": 2.0,
-        },
-        "preemptive_generation": {"enabled": False},
-    }
+    def __init__(self, call: AnyCall, replies: Replies) -> None:
+        self._call, self._replies = call, replies
+        self.lost: Callable[[], None] | None = None
+        """Called when speech input or output has failed and the user cannot read text."""
+        self._suspended_until: float | None = None
+        self._may_retry = False
+
+    def on_lost(self, callback: Callable[[], None]) -> None:
+        """Call a function when speech has failed, instead of showing what cannot be said."""
+        self.lost = callback
+
+    async def speak(
+        self, agent: livekit_agents.Agent, text: AsyncIterable[str], settings: ModelSettings
+    ) -> AsyncIterator[rtc.AudioFrame]:
+        """Speak a text, or play a short silence in its place.
+
+        The silence must not be empty: livekit-agents 1.8.9 shows only what was played, and a reply
+        without audio was not.
+        """
+        if self._suspended_until is None or _now() >= self._suspended_until:
+            try:
+                async for frame in _frames(agent, text, settings):
+                    self._suspended_until = None
+                    self._may_retry = True
+                    yield frame
+            except Exception as error:  # the text is shown instead
+                logger.error(
+                    "text-to-speech failed: %s", type(error).__name__, extra={"agent": agent.id}
+                )
+                self._failed()
+            else:
+                return
+        async for _ in text:  # consume all of it, so that the silence ends after the text
+            pass
+        yield self._silence(agent)
+
+    def _failed(self) -> None:
+        policy = self._call.policy
+        if self.lost is None:
+            first, self._suspended_until = self._suspended_until is None, _now() + RETRY_AFTER_S
+            if first:
+                self._replies.speak(policy.cannot_speak)
+        elif self._may_retry:
+            self._may_retry = False
+            self._replies.speak(policy.trouble)
+        else:  # it has failed twice in a row, or has never worked
+            self.lost()
+
+    def _silence(self, agent: livekit_agents.Agent) -> rtc.AudioFrame:
+        own = agent.tts if isinstance(agent.tts, TTS) else self._call.session.tts
+        rate = own.sample_rate if isinstance(own, TTS) else 24_000
+        return rtc.AudioFrame.create(rate, 1, int(rate * _SILENCE_S))
 
 
-async def start_speech(
-    call: Call[S, C],
-    model: LLM[Any],
-    *,
-    stt: STT[Any],
-    tts: TTS[Any],
-    vad: VAD | None = None,
-    llm_by_agent: "Mapping[str, LLM[Any] | Callable[[], LLM[Any]]] | None" = None,
-    tts_by_agent: Mapping[str, TTS[Any]] | None = None,
-    turns: TurnHandlingOptions | None = None,
-    echo_s: float = 0.0,
-    heard_after_s: float = HEARD_AFTER_S,
-    room: rtc.Room | None = None,
-    user_identity: str | None = None,
-    microphone: AudioInput | None = None,
-    loudspeaker: AudioOutput | None = None,
-    lost: Callable[[], None] | None = None,
-) -> "AgentSession[Call[S, C]]":
-    """Start a session with audio and let the first agent open; returns the running session.
+async def _frames(
+    agent: livekit_agents.Agent, text: AsyncIterable[str], settings: ModelSettings
+) -> AsyncIterator[rtc.AudioFrame]:
+    """Yield the model's audio; time out if it returns none for the text it was given."""
+    timeout: asyncio.Timeout | None = None
+    ended = False
 
-    Spoken turns take the same path as typed ones: the call redacts, counts, reports and answers
-    them. A failing speech-to-text model is announced to the user; text that cannot be spoken is
-    shown. The models are not closed here.
+    async def given() -> AsyncIterator[str]:
+        nonlocal ended
+        async for piece in text:
+            yield piece
+        ended = True
+        if timeout is not None and not timeout.expired():
+            timeout.reschedule(_now() + AUDIO_TIMEOUT_S)
+
+    frames = livekit_agents.Agent.default.tts_node(agent, given(), settings)
+    try:
+        while True:
+            try:
+                async with asyncio.timeout(AUDIO_TIMEOUT_S if ended else None) as timeout:
+                    frame = await anext(frames)
+            except StopAsyncIteration:
+                return
+            timeout = None
+            yield frame
+    finally:
+        await frames.aclose()
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+class UserSpeech:
+    """The user's speech in one call."""
+
+    def __init__(
+        self, call: AnyCall, replies: Replies, turns: UserTurns, output: SpeechOutput
+    ) -> None:
+        self._call, self._replies, self._turns, self._output = call, replies, turns, output
+        self.speaking = False
+        """Whether the user is speaking, as far as livekit reports it."""
+        self._turn_end_timeout_s = TURN_END_TIMEOUT_S
+        self._finals: list[str] = []
+        self._stt_reported = False
+        self._transcript_due = False
+        self._failure_announced = False
+        self._may_retry = False
+        self._extensions = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._accepted = asyncio.Event()
+
+    @property
+    def awaiting_transcript(self) -> bool:
+        """Whether speech is under way, or a transcript is due or not accepted yet."""
+        return self.speaking or self._transcript_due or bool(self._finals)
+
+    async def quiet(self) -> None:
+        """Wait until it is the user's turn and they are not speaking, or the call has ended."""
+        await self._turns.wait_for_turn()
+        while self._call.ended is None and self.awaiting_transcript:
+            await self._accepted.wait()
+            await self._turns.wait_for_turn()
+
+    def use_turn_end_timeout(self, seconds: float) -> None:
+        """Set how long final transcripts wait for the end of their turn, in seconds."""
+        self._turn_end_timeout_s = seconds
+
+    # -- reports of the speech-to-text model ------------------------------------------------------
+
+    def interim_transcript(self, text: str) -> str:
+        """Return what may be shown of an interim transcript."""
+        self._stt_reported, self._failure_announced = True, False
+        try:
+            return self._call.policy.redact_partial(text).strip()
+        except Exception:  # text that cannot be redacted is dropped
+            logger.exception("redaction of an interim transcript failed")
+            return ""
+
+    def final_transcript(self, text: str) -> str:
+        """Keep a final transcript; returns it redacted."""
+        self._stt_reported, self._failure_announced = True, False
+        try:
+            words = self._call.policy.redact_input(text).strip()
+        except Exception:  # text that cannot be redacted is dropped, and the user is asked again
+            logger.exception("redaction of a final transcript failed")
+            self._replies.speak(self._call.policy.trouble)
+            return ""
+        if words:
+            self._may_retry = True
+            self._finals.append(words)
+            self._start_timer()
+        return words
+
+    def state_changed(self, event: UserStateChangedEvent) -> None:
+        """Handle the start or end of the user's speech."""
+        was_speaking, self.speaking = self.speaking, event.new_state == "speaking"
+        if was_speaking and not self.speaking:
+            self._transcript_due = True  # its final transcript may still arrive
+            self._start_timer()
+
+    def stt_failed(self, event: ErrorEvent) -> None:
+        """Tell the user that speech recognition failed, once until it works again."""
+        error = event.error
+        if getattr(error, "type", "") != "stt_error" or error.recoverable:
+            return
+        logger.error("speech-to-text failed: %s", type(error.error).__name__)
+        if (lost := self._output.lost) is not None:
+            if self._may_retry:
+                self._may_retry = False
+                self._replies.speak(self._call.policy.trouble)
+            else:
+                lost()
+        elif not self._failure_announced:
+            self._failure_announced = True
+            self._replies.speak(self._call.policy.cannot_hear)
+
+    # -- finished turns ----------------------------------------------------------------------------
+
+    def turn_ended(self, text: str) -> None:
+        """Accept the turn the user has finished.
+
+        Args:
+            text: The whole turn, as livekit has it; used only if no transcript was reported here.
+        """
+        if not self._stt_reported:
+            self._turns.user_said(text)
+        else:
+            self._submit()
+            self._turns.recheck()  # a reply may have ended while the transcript was due
+
+    def agent_changes(self) -> None:
+        """Accept what was said to the leaving agent: livekit will not report that turn's end."""
+        if not self.speaking:
+            self._submit()
+
+    def _submit(self) -> None:
+        self._stop_timer()
+        words, self._finals = " ".join(self._finals), []
+        if words:
+            self._turns.accept(words)
+
+    def _start_timer(self) -> None:
+        self._stop_timer(transcript_due=self._transcript_due)
+        self._arm()
+
+    def _arm(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(self._turn_end_timeout_s, self._timed_out)
+
+    def _timed_out(self) -> None:
+        self._timer = None
+        if self.speaking and self._extensions < _MAX_EXTENSIONS:
+            self._extensions += 1
+            self._arm()
+            return
+        self._transcript_due = False
+        self._wake()
+        if self._finals:
+            logger.warning("end of user turn not detected, accepting transcripts after timeout")
+            self._submit()
+        else:
+            self._turns.recheck()
+
+    def _wake(self) -> None:
+        self._accepted.set()
+        self._accepted = asyncio.Event()
+
+    def _stop_timer(self, *, transcript_due: bool = False) -> None:
+        self._transcript_due = transcript_due
+        if not transcript_due:
+            self._wake()
+        self._extensions = 0
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def close(self) -> None:
+        """Cancel the timer and drop what is left."""
+        self._stop_timer()
+        self._finals.clear()
+
+
+class RedactingSTT(STT[Any]):
+    """Wraps a speech-to-text model and reports its transcripts to a call.
+
+    Overriding an agent's ``stt_node`` would do the same, but livekit-agents 1.8.9 then opens a new
+    stream at every handoff and loses what the user says meanwhile; the stream of an ``STT`` is kept.
 
     Args:
-        call: The call; it becomes the session's ``userdata``.
-        model: The language model of every agent without its own.
-        stt: The speech-to-text model.
-        tts: The text-to-speech model.
-        vad: Voice activity detection. Without it the speech-to-text model has to stream and to
-            report the start and end of speech.
-        llm_by_agent: Language models of agents, or functions that make them when they are needed,
-            by the agent's name.
-        tts_by_agent: Per-agent text-to-speech models, by the agent's name.
-        turns: The complete turn handling options; ``turns_by(vad)`` by default.
-        echo_s: How long the user's audio is ignored when an agent first speaks, in seconds. A
-            device whose echo cancellation has to adapt needs about a second.
-        heard_after_s: How long after playout the user has heard the end of a reply, in seconds: the
-            user's turn is announced so much later.
-        room: The user's room; connected.
-        user_identity: The user's participant identity; without one, the first participant to join.
-        microphone: The audio input where there is no room.
-        loudspeaker: The audio output where there is no room.
-        lost: Called when speech input or output has failed, instead of showing what cannot be said:
-            for a telephone, whose user cannot read.
-
-    Raises:
-        ValueError: The speech-to-text model does not stream, and there is no voice activity
-            detection. Or ``llm_by_agent`` names an agent that does not exist.
+        model: A streaming speech-to-text model; not closed here.
+        user_speech: Redacts every transcript.
     """
-    if not stt.capabilities.streaming:
-        if vad is None:
-            raise ValueError(
-                "a speech-to-text model that does not stream needs voice activity detection"
-            )
-        stt = StreamAdapter(stt=stt, vad=vad)
-    redacting_stt = RedactingSTT(stt, call.user_speech)
-    handling = turns_by(vad) if turns is None else turns
-    call.use_speech(
-        tts_by_agent=tts_by_agent or {},
-        lost=lost,
-        heard_after_s=heard_after_s,
-        # Longer than the endpointing delay of livekit-agents 1.8.9, at most 3 seconds by default.
-        turn_end_timeout_s=handling.get("endpointing", {}).get("max_delay", 3.0) + 1.0,
-    )
-    session: AgentSession[Call[S, C]] = CallSession(
-        userdata=call,
-        stt=redacting_stt,
-        llm=model,
-        tts=tts,
-        vad=vad,
-        turn_handling=handling,
-        conn_options=CONNECT_SPEECH,
-        max_tool_steps=TOOL_STEPS,
-        aec_warmup_duration=echo_s or None,
-        session_close_transcript_timeout=0.0,  # input after the end is ignored
-        user_away_timeout=None,  # a call's events say when the user's turn began
-    )
-    call.attach(session)
-    call.use_models(llm_by_agent or {})
-    session.on("user_state_changed", event_handler(call.user_speech.state_changed))
-    session.on("error", event_handler(call.user_speech.stt_failed))
 
-    def release(_: CloseEvent) -> None:
-        call.user_speech.close()
-        redacting_stt.detach()
+    def __init__(self, model: STT[Any], user_speech: UserSpeech) -> None:
+        # Word timings would carry unredacted words, so they are switched off.
+        super().__init__(capabilities=replace(model.capabilities, aligned_transcript=False))
+        self._label = model.label
+        self._inner = model
+        self._user_speech = user_speech
+        model.on("metrics_collected", self._forward_metrics)
 
-    session.on("close", event_handler(release))
-    if room is None:
-        session.input.audio, session.output.audio = microphone, loudspeaker
-        await session.start(call.first_agent(), session_host=False, record=False)
-    else:
-        await session.start(
-            call.first_agent(),
-            room=room,
-            room_options=room_options(user_identity, audio=True),
-            session_host=False,
-            record=False,
-        )
-    return session
+    @property
+    def model(self) -> str:
+        """The name of the wrapped model."""
+        return self._inner.model
+
+    @property
+    def provider(self) -> str:
+        """The provider of the wrapped model."""
+        return self._inner.provider
+
+    @property
+    def capabilities(self) -> STTCapabilities:
+        """The capabilities of the wrapped model, except word timings."""
+        return replace(self._inner.capabilities, aligned_transcript=False)
+
+    def stream(
+        self,
+        *,
+        language: NotGivenOr[str] = NOT_GIVEN,
+        conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS,
+    ) -> RecognizeStream:
+        """Open a stream."""
+        inner = self._inner.stream(language=language, conn_options=conn_options)
+        return _RedactingStream(self, inner, self._user_speech)
+
+    def prewarm(self) -> None:
+        """Let the wrapped model connect."""
+        self._inner.prewarm()
+
+    def detach(self) -> None:
+        """Unsubscribe from the wrapped model."""
+        self._inner.off("metrics_collected", self._forward_metrics)
+
+    async def _recognize_impl(
+        self,
+        buffer: AudioBuffer,
+        *,
+        language: NotGivenOr[str] = NOT_GIVEN,
+        conn_options: APIConnectOptions,
+    ) -> SpeechEvent:
+        event = await self._inner.recognize(buffer, language=language, conn_options=conn_options)
+        return redact_event(event, self._user_speech)
+
+    def _update_session_keyterms(self, keyterms: list[str]) -> None:
+        self._inner._update_session_keyterms(keyterms)
+
+    def _push_conversation_item(self, ev: ConversationItemAddedEvent) -> None:
+        self._inner._push_conversation_item(ev)
+
+    def _forward_metrics(self, *metrics: Any) -> None:
+        self.emit("metrics_collected", *metrics)
+
+
+def redact_event(event: SpeechEvent, user_speech: UserSpeech) -> SpeechEvent:
+    """Return an event with its first alternative redacted, and no others."""
+    if not event.alternatives:
+        return event
+    heard = event.alternatives[0]
+    match event.type:
+        case SpeechEventType.FINAL_TRANSCRIPT:
+            text = user_speech.final_transcript(heard.text)
+        case SpeechEventType.INTERIM_TRANSCRIPT | SpeechEventType.PREFLIGHT_TRANSCRIPT:
+            text = user_speech.interim_transcript(heard.text)
+        case _:
+            return replace(event, alternatives=[])
+    redacted = SpeechData(
+        language=heard.language,
+        text=text,
+        start_time=heard.start_time,
+        end_time=heard.end_time,
+        confidence=heard.confidence,
+        speaker_id=heard.speaker_id,
+        is_primary_speaker=heard.is_primary_speaker,
+    )
+    return replace(event, alternatives=[redacted])
+
+
+class _RedactingStream(RecognizeStream):
+    def __init__(self, stt: RedactingSTT, inner: RecognizeStream, user_speech: UserSpeech) -> None:
+        super().__init__(stt=stt, conn_options=_ONCE)
+        self._inner_stream = inner
+        self._user_speech = user_speech
+
+    async def _metrics_monitor_task(self, event_aiter: AsyncIterable[SpeechEvent]) -> None:
+        async for _ in event_aiter:  # the wrapped model reports its own metrics
+            pass
+
+    async def _run(self) -> None:
+        inner = self._inner_stream
+        inner.start_time_offset = self.start_time_offset
+
+        async def forward() -> None:
+            async for given in self._input_ch:
+                if isinstance(given, self._FlushSentinel):
+                    inner.flush()
+                else:
+                    inner.push_frame(given)
+            inner.end_input()
+
+        forwarding = asyncio.create_task(forward())
+        try:
+            async for event in inner:
+                self._event_ch.send_nowait(redact_event(event, self._user_speech))
+        finally:
+            await aio.cancel_and_wait(forwarding)
+            await inner.aclose()

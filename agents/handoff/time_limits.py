@@ -8,6 +8,8 @@ from collections.abc import Coroutine
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from pydantic import ValidationError
+
 from state.shared import Basis, StateError
 
 T = TypeVar("T")
@@ -36,6 +38,10 @@ class StillRunning(TimeoutError):
 
 class BaseExceptionRaised(Exception):
     """Work raised a ``BaseException`` such as ``SystemExit``, which must not end the process."""
+
+
+class InvalidData(Exception):
+    """Application code gave a pydantic model invalid data. The message has none of its values."""
 
 
 class IdleTimeout:
@@ -132,10 +138,12 @@ class TimeLimits:
             TimeoutError: The timeout has expired, or the call has been hung up.
             StillRunning: The same, and the work ignores cancellation.
             BaseExceptionRaised: It raised a ``BaseException`` that is no ``Exception``.
+            InvalidData: It raised a ``ValidationError``, which is not the model's fault: its
+                arguments have been validated before.
         """
         basis = basis or Basis(None, None)
         with basis:
-            task = asyncio.ensure_future(_wrap_base_exceptions(work))
+            task = asyncio.ensure_future(_wrap_exceptions(work))
         try:
             async with self.timeout(None):
                 await _wait_within(task, seconds, basis)
@@ -178,9 +186,16 @@ async def _wait_within(task: "asyncio.Task[Any]", seconds: float, basis: Basis) 
         await asyncio.wait((task,), timeout=max(left, _POLL_S))
 
 
-async def _wrap_base_exceptions(work: Coroutine[Any, Any, T]) -> T:
+async def _wrap_exceptions(work: Coroutine[Any, Any, T]) -> T:
     try:
         return await work
+    except ValidationError as error:
+        places = ", ".join(
+            f"{'.'.join(map(str, fault['loc'])) or 'the whole'} ({fault['type']})"
+            for fault in error.errors(include_input=False, include_context=False, include_url=False)
+        )
+        wrong = InvalidData(f"{error.title}: {places}").with_traceback(error.__traceback__)
+        raise wrong from None
     except (Exception, asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as error:  # ``sys.exit`` in a tool must not end the process

@@ -2,28 +2,44 @@
 
 Each is a pydantic model whose docstring and fields are what the language model reads. Its livekit
 tool has a raw schema that is built once per process: livekit-agents 1.8.9 rebuilds the schema of a
-typed function tool for every model request.
+typed function tool for every model request. The rules of strict schemas are OpenAI's for structured
+outputs: every property is required and no others are allowed, optional ones are nullable instead,
+there are no defaults and no ``oneOf``, and nothing stands beside a ``$ref``.
 """
 
 import inspect
-import json
-import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar
 
 from livekit.agents import RunContext, function_tool
 from livekit.agents.llm import RawFunctionTool
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 
-from agents.handoff.schema import parameters
 from state.shared import Command
 
-if TYPE_CHECKING:
-    from agents.handoff.call import Call
+TRANSFER_BACK: Final = "transfer_back"
+"""The tool of a handoff to the agent that handed the user over."""
 
-logger = logging.getLogger(__name__)
+DONE, NOTHING_FOUND = "Done.", "There is no answer to that."
+"""What a model is told if the application returns no text."""
+
+_KEPT = frozenset(
+    {
+        *("type", "enum", "description", "pattern", "format", "multipleOf"),
+        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems"),
+    }
+)
+"""What strict calling supports besides objects, arrays and ``anyOf``. Everything else, such as a
+string's length, is still checked by pydantic when the call is made."""
+
+_FORMATS = frozenset(
+    {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
+)
+
+_JSON_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
 
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
@@ -65,8 +81,11 @@ class Action(BaseModel, ABC):
     follows."""
 
     @abstractmethod
-    async def run(self, call: "Call[Any, Any]") -> str:
+    async def run(self, call: Any) -> str:
         """Do it and return what the model is told.
+
+        Args:
+            call: The ``Call``, as ``Call[State, Context]`` in a subclass.
 
         Raises:
             StateError: It could not be done; the model is told why.
@@ -77,8 +96,8 @@ class SlowAction(Action):
     """An action that takes longer than a reply may last, such as asking an insurer.
 
     The user is told ``wait`` at once and the conversation goes on. The result comes in a reply of its
-    own by whichever agent is active then. It ends with the call; a call that is resumed asks again
-    with the same ``idempotency_key``.
+    own by whichever agent is active then. It ends with the call, however that ends; a call that is
+    resumed and has not told the result asks again with the same ``idempotency_key``.
     """
 
     wait: ClassVar[str]
@@ -103,7 +122,7 @@ class EndCall(Action):
 
     goes_last: ClassVar[bool] = True
 
-    async def run(self, call: "Call[Any, Any]") -> str:
+    async def run(self, call: Any) -> str:
         """End the call after the goodbye."""
         call.close_after_reply("agent_ended")
         return "The call ends after your next sentence: say goodbye."
@@ -135,8 +154,7 @@ def tool_of(tool: Tool) -> RawFunctionTool[Any, Any]:
     """Make the livekit tool of a command, a read or an action."""
 
     async def run(raw_arguments: dict[str, object], context: RunContext[Any]) -> Any:
-        call: Call[Any, Any] = context.userdata
-        return await call.tools.use(tool, raw_arguments, context)
+        return await context.userdata.tools.use(tool, raw_arguments, context)
 
     description = inspect.cleandoc(tool.__doc__ or "")
     return raw_tool(tool_name(tool), description, parameters_of(tool), run, strict=is_strict(tool))
@@ -208,16 +226,159 @@ def _drop_nulls_in(value: object) -> object:
     return value
 
 
-def refusal_text(lead: str, code: str, message: str, facts: dict[str, Any]) -> str:
-    """Tell a model why a call was refused: a sentence, a code and the facts, in one line.
+def text_or(result: object, otherwise: str = DONE) -> str:
+    """Return the application's text about a change, or a default if it is blank or no text."""
+    return result if isinstance(result, str) and result.strip() else otherwise
 
-    >>> refusal_text("Nothing was changed.", "sold_out", "No lemonade today.", {"name": "Lemonade"})
-    'Nothing was changed. sold_out: No lemonade today. {"name": "Lemonade"}'
+
+def output_text(result: object, otherwise: str = DONE) -> str:
+    """Return a tool's result as text; data is formatted as livekit would."""
+    data = isinstance(result, bool | int | float | list | tuple | dict)
+    return text_or(str(result) if data else result, otherwise)
+
+
+class NotStrict(Exception):
+    """Strict calling cannot express a field.
+
+    These are mappings with free keys, values of any type, tuples of different types, and models
+    that contain themselves.
     """
-    tail = ""
-    if facts:
-        try:
-            tail = f" {json.dumps(facts, ensure_ascii=False, default=str)}"
-        except Exception:  # the refusal is valid without its facts
-            logger.exception("facts of a refusal are not JSON serializable")
-    return f"{lead} {code}: {message}{tail}"
+
+
+def parameters(
+    model: type[BaseModel], *, without: frozenset[str] = frozenset()
+) -> tuple[dict[str, Any], bool]:
+    """Return the schema of a model's fields, and whether it is strict.
+
+    If strict calling cannot express a field, the schema is pydantic's own and the call is not
+    strict; the arguments are validated all the same.
+
+    Args:
+        model: The arguments as a pydantic model.
+        without: Fields that are not an argument, such as ``op``.
+    """
+    try:
+        return strict_parameters(model, without=without), True
+    except NotStrict:
+        pass
+    schema = model.model_json_schema()
+    for name in ("title", "description"):
+        schema.pop(name, None)
+    schema["properties"] = {
+        name: part for name, part in schema["properties"].items() if name not in without
+    }
+    schema["required"] = [name for name in schema.get("required", ()) if name not in without]
+    return schema, False
+
+
+def strict_parameters(
+    model: type[BaseModel], *, without: frozenset[str] = frozenset()
+) -> dict[str, Any]:
+    """Return the strict schema of a model's fields.
+
+    Args:
+        model: The arguments as a pydantic model.
+        without: Fields that are not an argument, such as ``op``.
+
+    Raises:
+        NotStrict: Strict calling cannot express a field.
+    """
+    schema = model.model_json_schema()
+    definitions = schema.get("$defs", {})
+    if "$ref" in schema:  # a model that contains itself
+        raise NotStrict
+    properties = {
+        name: part for name, part in schema.get("properties", {}).items() if name not in without
+    }
+    required = set(schema.get("required", ()))
+    return _object(properties, required, _Definitions(definitions), None)
+
+
+@dataclass(frozen=True)
+class _Definitions:
+    """The definitions of a schema by name, and which of them are being resolved."""
+
+    parts: Mapping[str, dict[str, Any]]
+    inside: tuple[str, ...] = ()
+
+    def resolve(self, reference: str) -> "tuple[dict[str, Any], _Definitions]":
+        name = reference.rsplit("/", 1)[-1]
+        if name in self.inside:
+            raise NotStrict
+        return self.parts[name], replace(self, inside=(*self.inside, name))
+
+
+def _object(
+    properties: dict[str, Any],
+    required: set[str],
+    definitions: _Definitions,
+    description: str | None,
+) -> dict[str, Any]:
+    strict = {
+        name: _strict(part, definitions)
+        if name in required
+        else _nullable(_strict(part, definitions))
+        for name, part in properties.items()
+    }
+    made: dict[str, Any] = {
+        "type": "object",
+        "properties": strict,
+        "required": list(strict),
+        "additionalProperties": False,
+    }
+    if description:
+        made["description"] = description
+    return made
+
+
+def _strict(part: dict[str, Any], definitions: _Definitions) -> dict[str, Any]:
+    if "$ref" in part:
+        target, within = definitions.resolve(part["$ref"])
+        beside = {name: value for name, value in part.items() if name != "$ref"}
+        return _strict({**target, **beside}, within)
+    if len(part.get("allOf", ())) == 1:
+        beside = {name: value for name, value in part.items() if name != "allOf"}
+        return _strict({**part["allOf"][0], **beside}, definitions)
+    if part.get("type") == "object":
+        if "properties" not in part or part.get("additionalProperties"):
+            raise NotStrict
+        return _object(
+            part["properties"], set(part.get("required", ())), definitions, part.get("description")
+        )
+    made = {name: value for name, value in part.items() if _is_kept(name, value)}
+    if "const" in part:
+        made["enum"] = [part["const"]]
+    for many in ("anyOf", "oneOf"):
+        if many in part:
+            made["anyOf"] = [_strict(one, definitions) for one in part[many]]
+    if part.get("type") == "array":
+        if "prefixItems" in part or not part.get("items"):
+            raise NotStrict
+        made["items"] = _strict(part["items"], definitions)
+    if "enum" in made and "type" not in made:
+        made["type"] = sorted({_JSON_TYPES[type(value)] for value in made["enum"]})
+    if not {"type", "anyOf"} & made.keys():
+        raise NotStrict
+    return made
+
+
+def _is_kept(name: str, value: Any) -> bool:
+    if name == "pattern":
+        return "(?" not in value  # lookaround is not supported
+    if name == "format":
+        return value in _FORMATS
+    return name in _KEPT
+
+
+def _nullable(part: dict[str, Any]) -> dict[str, Any]:
+    if "anyOf" in part:
+        if not any(one.get("type") == "null" for one in part["anyOf"]):
+            return {**part, "anyOf": [*part["anyOf"], {"type": "null"}]}
+        return part
+    if "enum" in part and None not in part["enum"]:
+        part = {**part, "enum": [*part["enum"], None]}
+    kind = part.get("type")
+    kinds = [kind] if isinstance(kind, str) else kind
+    if kinds and "null" not in kinds:
+        return {**part, "type": [*kinds, "null"]}
+    return part

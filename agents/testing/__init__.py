@@ -1,7 +1,7 @@
 """Runs whole conversations without an API key: scripted models, and a user who says lines."""
 
 from agents.testing.clock import Clock, Ids
-from agents.testing.conversation import Conversation, ConversationError, Turn, until
+from agents.testing.conversation import Conversation, Turn
 from agents.testing.loudspeaker import Loudspeaker, Microphone
 from agents.testing.rules import Rule, RuleCall, Rules, RulesError, RulesLLM, load_rules
 from agents.testing.scripted import (
@@ -19,6 +19,7 @@ from agents.testing.spoken import SpokenConversation, quick_turns
 from agents.testing.tone_tts import ToneTTS
 from agents.testing.tone_vad import ToneVAD
 from agents.testing.tones import is_loud, line, silence, tone
+from agents.testing.waiting import ConversationError, until
 
 __all__ = [
     "Clock",

@@ -24,26 +24,10 @@ from agents.handoff import (
     stop,
 )
 from agents.testing.scripted import ScriptedLLM
+from agents.testing.waiting import ConversationError
 
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Run the event loop until a condition holds; use it instead of sleeping.
-
-    Raises:
-        ConversationError: It does not hold after 100,000 rounds of the loop.
-    """
-    for _ in range(100_000):
-        if condition():
-            return
-        await asyncio.sleep(0)
-    raise ConversationError("the condition the test waited for never held")
-
-
-class ConversationError(AssertionError):
-    """A turn did not end."""
 
 
 @dataclass
@@ -144,6 +128,12 @@ class Conversation(Generic[S, C]):
         """Everything that happened so far, in order."""
         return (event for turn in self.turns for event in turn.events)
 
+    def what_happened(self) -> str:
+        """Return the events of every turn, one a line."""
+        return "\n".join(
+            f"turn {turn.number}: {event}" for turn in self.turns for event in turn.events
+        )
+
     async def __aenter__(self) -> Self:
         self._unsubscribe = self.call.subscribe(lambda event: self.turns[-1].events.append(event))
         await self._start()
@@ -192,7 +182,9 @@ class Conversation(Generic[S, C]):
             async with asyncio.timeout(self._patience_s):
                 await self.call.slow_tools.told()
         except TimeoutError:
-            raise ConversationError("a slow action did not end, or was not told") from None
+            raise ConversationError(
+                f"a slow action did not end, or was not told\n{self.what_happened()}"
+            ) from None
 
     async def _start(self) -> None:
         await start_text(self.call, self.model, llm_by_agent=self.llm_by_agent)
@@ -203,5 +195,5 @@ class Conversation(Generic[S, C]):
                 await self.call.answered()
         except TimeoutError:
             raise ConversationError(
-                f"turn {self.turns[-1].number} did not end; its events: {self.turns[-1].events}"
+                f"turn {self.turns[-1].number} did not end\n{self.what_happened()}"
             ) from None

@@ -163,6 +163,15 @@ class ScriptedLLM(PlayedLLM):
         self._overrun.append(request)
         return f"call_{number}", Step(error="the script has no more steps")
 
+    def what_happened(self) -> str:
+        """Return the last text that each request was shown, one a line."""
+        lines = []
+        for number, request in enumerate(self.requests, 1):
+            role, text = request.texts[-1] if request.texts else ("no message", "")
+            lines.append(f"request {number} ended with {role}: {text}")
+        lines.append(f"{len(self.requests)} of {len(self.script)} steps were played")
+        return "\n".join(lines)
+
     def finished(self) -> None:
         """Check that every step was played and no request came after the last.
 

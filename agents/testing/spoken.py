@@ -10,10 +10,11 @@ from livekit.agents.voice.turn import TurnHandlingOptions
 from pydantic import BaseModel
 
 from agents.handoff import Call, Event, Heard, start_speech, turns_by
-from agents.testing.conversation import Conversation, ConversationError, Turn
+from agents.testing.conversation import Conversation, Turn
 from agents.testing.loudspeaker import Loudspeaker, Microphone
 from agents.testing.scripted_stt import ScriptedSTT
 from agents.testing.tone_tts import ToneTTS
+from agents.testing.waiting import ConversationError
 
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
@@ -102,7 +103,9 @@ class SpokenConversation(Conversation[S, C]):
             async with asyncio.timeout(self._patience_s):
                 await counted.wait()
         except TimeoutError:
-            raise ConversationError(f"user message {number} was never accepted") from None
+            raise ConversationError(
+                f"user message {number} was never accepted\n{self.what_happened()}"
+            ) from None
         finally:
             unsubscribe()
 

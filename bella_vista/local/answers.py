@@ -4,8 +4,17 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from bella_vista.local.phrases import NO_SAFETY, capital, joined, listed, number
+from bella_vista.local.phrases import (
+    NO_SAFETY,
+    capital,
+    careful,
+    joined,
+    listed,
+    not_on_the_menu,
+    number,
+)
 from bella_vista.local.understanding.meaning import Asked
+from state.allergens import allergens_met, dishes_with, families_of, held_by, is_mentioned
 from state.contact import postcode_in
 from state.errors import OrderError
 from state.hours import hours_text
@@ -38,7 +47,8 @@ class Answers:
             case "price":
                 return self._price(asked, order)
             case "contents":
-                return self._contents(asked.subject)
+                allergies = [str(one) for one in order.get("allergies") or ()]
+                return joined(self._contents(asked.subject), self.against(asked.subject, allergies))
             case "allergens":
                 return self._allergens(asked, order)
             case "diets":
@@ -162,23 +172,50 @@ class Answers:
             if asked.subject and asked.allergen is None:
                 return f"I do not know about {asked.subject}. {NO_SAFETY}"
             names = [line["name"] for line in order.get("items") or ()]
+            if not names and asked.allergen:
+                return self._dishes_with(asked.allergen)
             if not names:
                 return f"Tell me which dish, and I will tell you what the menu lists. {NO_SAFETY}"
         else:
             names = [item.name]
+        if asked.allergen and not is_mentioned(self._menu, asked.allergen):
+            return not_on_the_menu([asked.allergen])
         said = []
         for name in dict.fromkeys(names):
             listed_for = self.allergens(name)
             if asked.allergen:
-                has = any(_same(asked.allergen, one) for one in listed_for)
-                said.append(
-                    f"The menu {'lists' if has else 'does not list'} {asked.allergen} for the {name}."
-                )
+                said.append(self._holds(name, asked.allergen))
             elif listed_for:
                 said.append(f"For the {name} the menu lists {listed(listed_for)}.")
             else:
                 said.append(f"The menu lists no allergens for the {name}.")
         return joined(*said, NO_SAFETY)
+
+    def _holds(self, name: str, allergen: str) -> str:
+        item = self._item(name)
+        met = allergens_met([allergen], held_by(self._menu, item)) if item is not None else ()
+        if not met:
+            return f"The menu does not list {allergen} for the {name}."
+        return f"The menu lists {listed(met)} for the {name}."
+
+    def _dishes_with(self, allergen: str) -> str:
+        if not is_mentioned(self._menu, allergen):
+            return not_on_the_menu([allergen])
+        names = [dish.name for dish in dishes_with(self._menu, allergen)]
+        called = listed(families_of(allergen)) or allergen
+        where = f"the {_some(names)}" if names else "no dish as it comes, only for some choices"
+        return f"The menu lists {called} for {where}. {NO_SAFETY}"
+
+    def not_mentioned(self, allergies: Sequence[str]) -> str:
+        """Say which of the guest's allergies the menu says nothing about, and offer a person."""
+        unknown = [one for one in allergies if not is_mentioned(self._menu, one)]
+        return not_on_the_menu(unknown) if unknown else ""
+
+    def against(self, name: str | None, allergies: Sequence[str]) -> str:
+        """Warn of a dish, or of what can be in a combo, that lists what the guest is allergic to."""
+        item = self._item(name)
+        met = allergens_met(allergies, held_by(self._menu, item)) if item is not None else ()
+        return careful({item.name: met}) if item is not None and met else ""
 
     def allergens(self, name: str) -> tuple[str, ...]:
         """Name what the menu lists for a dish, or for all that can be in a combo."""

@@ -4,7 +4,7 @@ The questions among them are found again in what was said (``topic``), because a
 but the conversation it is shown.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 
@@ -143,6 +143,34 @@ _NUMBERS = (
     *("no", "one", "two", "three", "four", "five", "six"),
     *("seven", "eight", "nine", "ten", "eleven", "twelve"),
 )
+
+
+def careful(met: Mapping[str, Sequence[str]]) -> str:
+    """Warn of what the menu lists of the guest's allergies.
+
+    Args:
+        met: The families by the dish.
+
+    >>> print(careful({"Caprese": ["milk"], "Tiramisu": ["egg", "milk"], "Latte": ["milk"]}))
+    Careful: the menu lists milk for the Caprese and the Latte, egg and milk for the Tiramisu, and you told me about that.
+    >>> careful({})
+    ''
+    """
+    if not met:
+        return ""
+    dishes: dict[tuple[str, ...], list[str]] = {}
+    for name, families in met.items():
+        dishes.setdefault((*families,), []).append(f"the {name}")
+    said = [f"{listed(families)} for {listed(names)}" for families, names in dishes.items()]
+    return f"Careful: the menu lists {', '.join(said)}, and you told me about that."
+
+
+def not_on_the_menu(allergies: Sequence[str]) -> str:
+    """Say that the menu says nothing about an allergy, and offer a person."""
+    return (
+        f"The menu does not say anything about {listed(allergies, 'or')}, so I cannot tell you what is in a dish. If"
+        " you like, ask for a person, and our staff will help you."
+    )
 
 
 def number(count: int) -> str:

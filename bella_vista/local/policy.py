@@ -148,7 +148,8 @@ class Policy(ABC):
         """Decide one reply."""
         if now.scene.guest is None:
             return Move(say=self.open(now))
-        if now.meant("repeat") and not now.scene.outcomes and now.scene.last_said:
+        asks_again = now.meant("repeat") and not now.heard.commands
+        if asks_again and not now.scene.outcomes and now.scene.last_said:
             return Move(say=now.scene.last_said)
         calls = tuple(self._calls(now))
         if calls:

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bella_vista.local.answers import Answers, line_words
-from bella_vista.local.phrases import PERSON, capital, joined, listed
+from bella_vista.local.phrases import PERSON, capital, careful, joined, listed
 from bella_vista.local.refusals import Refusals
 from bella_vista.local.scene import Outcome
+from state.allergens import families_of
 
 
 class Reports:
@@ -31,6 +32,7 @@ class Reports:
         done = [outcome for outcome in outcomes if outcome.done]
         said = [self._added(done, order)]
         said += [self._done(outcome, order) for outcome in done if outcome.name != "add_item"]
+        said.append(self._against(done, order))
         said += [self._refusals.say(outcome) for outcome in outcomes if not outcome.done]
         if any(outcome.name in _PRICED for outcome in done) and order.get("items"):
             said.append(f"That makes {order['total']}.")
@@ -40,23 +42,33 @@ class Reports:
         added = [outcome.arguments for outcome in done if outcome.name == "add_item"]
         if not added:
             return ""
-        said = [f"Noted: {listed([line_words(one) for one in added])}."]
-        names = list(dict.fromkeys(str(one.get("name", "")) for one in added))
-        said += [self._warning(name, order) for name in names]
-        return joined(*said)
+        return f"Noted: {listed([line_words(one) for one in added])}."
 
-    def _warning(self, name: str, order: Mapping[str, Any]) -> str:
-        """Warn when something added lists what the guest must not eat."""
-        found = [
-            allergy
-            for allergy in order.get("allergies") or ()
-            if any(_related(allergy, one) for one in self._answers.allergens(name))
-        ]
-        if not found:
-            return ""
-        return (
-            f"Careful: for the {name} the menu lists {listed(found)}, and you told me about that."
+    def _against(self, done: Sequence[Outcome], order: Mapping[str, Any]) -> str:
+        """Say what an allergy means for the order, and what was just ordered for the allergies."""
+        noted = [str(one.arguments.get("name")) for one in done if one.name == "add_allergy"]
+        if noted:
+            return joined(
+                f"I have noted the allergy to {listed(noted)} on your order.",
+                self._meaning(noted, order),
+                "Our kitchen handles many things, so I cannot promise that anything is free of it.",
+            )
+        fields = [one.arguments for one in done if one.name in ("add_item", "change_item")]
+        named = {str(one.get(key)).casefold() for one in fields for key in ("name", "line_id")}
+        return warnings(
+            [
+                line
+                for line in _lines(order)
+                if named & {str(line["name"]).casefold(), str(line["id"]).casefold()}
+            ]
         )
+
+    def _meaning(self, noted: Sequence[str], order: Mapping[str, Any]) -> str:
+        found = warnings(_lines(order), noted)
+        unknown = self._answers.not_mentioned(noted)
+        if found or unknown or not _lines(order):
+            return joined(found, unknown)
+        return "The menu does not list it for what you have so far."
 
     def _done(self, outcome: Outcome, order: Mapping[str, Any]) -> str:
         given = outcome.arguments
@@ -71,11 +83,6 @@ class Reports:
                 return f"Taken off; left is {line_words(line)}." if line else "Taken off."
             case "set_fulfilment":
                 return fulfilment_words(order)
-            case "add_allergy":
-                return (
-                    f"I have noted the allergy to {given.get('name')} on your order. Our kitchen handles"
-                    " many things, so I cannot promise that anything is free of it."
-                )
             case "apply_coupon":
                 return f"The code {str(given.get('code', '')).upper()} is on your order."
             case "remove_coupon":
@@ -96,6 +103,22 @@ class Reports:
             case "give_feedback":
                 return _feedback(given)
         return ""
+
+
+def warnings(lines: Sequence[Mapping[str, Any]], allergies: Sequence[str] | None = None) -> str:
+    """Warn of the lines that hold what the guest is allergic to, as the order shows them.
+
+    Args:
+        lines: The lines.
+        allergies: Only these of the guest's allergies; all of them if left out.
+    """
+    met: dict[str, dict[str, None]] = {}
+    meant = {name for one in allergies or () for name in (*families_of(one), one.casefold())}
+    for line in lines:
+        for family in line.get("allergens_met") or ():
+            if allergies is None or family in meant:
+                met.setdefault(str(line["name"]), {})[str(family)] = None
+    return careful({name: [*families] for name, families in met.items()})
 
 
 _PRICED = frozenset(
@@ -132,14 +155,13 @@ def _feedback(given: Mapping[str, Any]) -> str:
     return "Thank you, I pass that on."
 
 
+def _lines(order: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    return order.get("items") or ()
+
+
 def _line(order: Mapping[str, Any], line_id: object) -> Mapping[str, Any] | None:
-    return next((line for line in order.get("items") or () if line.get("id") == line_id), None)
+    return next((line for line in _lines(order) if line.get("id") == line_id), None)
 
 
 def _nothing(tip: str) -> bool:
     return not any(digit in tip for digit in "123456789")
-
-
-def _related(allergy: str, allergen: str) -> bool:
-    one, other = allergy.casefold().rstrip("s"), allergen.casefold().rstrip("s")
-    return one in other or other in one

@@ -13,7 +13,7 @@ from bella_vista.local.phrases import (
     listed,
 )
 from bella_vista.local.policy import Situation, ToolCall, call
-from bella_vista.local.reports import fulfilment_words
+from bella_vista.local.reports import fulfilment_words, warnings
 
 
 def standing(now: Situation) -> str:
@@ -37,12 +37,14 @@ def next_question(now: Situation) -> str:
 def reading(now: Situation) -> str:
     """Read the order back, with everything the guest says yes to."""
     order = now.order
-    allergies = order.get("allergies") or ()
+    allergies = [str(one) for one in order.get("allergies") or ()]
     age = [line["name"] for line in now.items if line.get("minimum_age")]
     return joined(
         f"So that is {listed([line_words(line) for line in now.items])}.",
         fulfilment_words(order),
         f"Noted: an allergy to {listed(allergies)}." if allergies else "",
+        warnings(now.items),
+        now.answers.not_mentioned(allergies),
         f"For the {listed(age)} we ask for proof of age." if age else "",
         f"The total is {order['total']}.",
         CONFIRM,

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from livekit.agents.llm import LLM
 from platformdirs import user_data_path
@@ -9,19 +10,16 @@ from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
 from agents.app.app import App, Environment
+from agents.app.parts import CommandLine, Forgetting, Rooms, Stored, Terminal
 from agents.app.settings import AppSettings
 from examples.clinic.clinic import Clinic, load_clinic
 from examples.clinic.desk import DESK, policy
-from examples.clinic.page import BOOK, ROLES, view
+from examples.clinic.page import BOOK, ROLES, comment, view
 from examples.clinic.visit import ClinicState
 
 
 class Settings(AppSettings):
-    """The settings of every application, and the clinic's own.
-
-    Args:
-        calendar: The file of the calendar's table.
-    """
+    """The settings of every application, and the file of the calendar's table."""
 
     model_config = SettingsConfigDict(env_prefix="CLINIC_")
 
@@ -45,12 +43,17 @@ def model(clinic: Clinic, settings: Settings) -> LLM[Any]:
     return RulesLLM(load_rules(Path(__file__).with_name("rules.yaml")))
 
 
+def without_patient(visit: ClinicState) -> ClinicState:
+    """Keep what the clinic's statistics need of a visit, and nothing of its patient."""
+    kept = visit.model_dump(include={"visit_id", "reason", "slot", "rating", "arrived"})
+    return ClinicState(**kept)
+
+
 APP: App[ClinicState, Clinic] = App(
     name="clinic",
     noun="visit",
     plural="visits",
     prefix="clinic",
-    help="Maple Street Dental: a front desk of four agents.",
     state=ClinicState,
     settings=Settings,
     context=context,
@@ -62,6 +65,9 @@ APP: App[ClinicState, Clinic] = App(
     methods=(BOOK,),
     model=model,
     title=lambda clinic: clinic.facts.name,
-    attributes=lambda visit: {"stage": visit.stage},
-    refuse_resume=lambda visit, clinic: "is over" if visit.arrived else None,
+    stored=Stored(refuse_resume=lambda visit, clinic: "is over" if visit.arrived else None),
+    forgetting=Forgetting(keep=without_patient, identifying=("name", "phone", "member_id")),
+    rooms=Rooms(attributes=lambda visit: {"stage": visit.stage}, comment=comment),
+    terminal=Terminal(zone=lambda visit, clinic: ZoneInfo(clinic.facts.timezone)),
+    command_line=CommandLine(help="Maple Street Dental: a front desk of four agents."),
 )

@@ -86,19 +86,9 @@ class Clinic:
 
 
 def load_clinic(taken: Path, clock: Callable[[tzinfo], Callable[[], datetime]]) -> Clinic:
-    """Read the clinic's file.
-
-    Args:
-        taken: The file of the calendar's table.
-        clock: Returns a clock of a time zone.
-
-    Raises:
-        ValidationError: The clinic's file is faulty.
-    """
+    """Read the clinic's file; ``taken`` is the file of the calendar's table."""
     text = Path(__file__).with_name("clinic.yaml").read_text(encoding="utf-8")
     facts = ClinicFile.model_validate(yaml.safe_load(text))
-    zone = ZoneInfo(facts.timezone)
-    now = clock(zone)
-    calendar = Calendar(taken, facts.hours, zone, now)
+    now = clock(zone := ZoneInfo(facts.timezone))
     insurer = DemoInsurer(facts.members, facts.insurer_s)
-    return Clinic(facts, now, calendar, insurer, DemoMessages())
+    return Clinic(facts, now, Calendar(taken, facts.hours, zone, now), insurer, DemoMessages())

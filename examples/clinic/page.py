@@ -2,16 +2,15 @@
 
 from pydantic import BaseModel, Field, JsonValue
 
+from agents.app.rooms.comments import Changes, Comment
 from examples.clinic.actions import book
 from examples.clinic.clinic import Clinic
 from examples.clinic.commands import CheckIn, ChooseSlot, SetPhone, SetReason
-from examples.clinic.visit import ClinicState
+from examples.clinic.visit import ClinicState, spoken
 from rpc.gateway import Caller, Request
 from rpc.page import PageMethod, Session
 
-PATIENT, STAFF = "patient", "staff"
-"""The roles. The patient is the user; staff have a token that says so."""
-
+PATIENT, STAFF = "patient", "staff"  # the patient is the user; staff have a token that says so
 ROLES = {PATIENT: (SetPhone, SetReason, ChooseSlot), STAFF: (CheckIn,)}
 
 
@@ -26,6 +25,16 @@ def view(visit: ClinicState, version: int, agent: str | None) -> dict[str, JsonV
         "patient": patient and {"name": patient.name, "phone": f"...{(patient.phone or '')[-4:]}"},
         "plan": visit.insurance and visit.insurance.plan,
     }
+
+
+def comment(changes: Changes[ClinicState, Clinic]) -> Comment | None:
+    """Word what an agent says to what the patient has done on their page."""
+    before, visit = changes.stretches[0][0], changes.state
+    if visit.slot is not None and visit.slot != before.slot:
+        return Comment("booking", f"I see you have booked {spoken(visit.slot)}.")
+    if visit.wanted is not None and visit.wanted != before.wanted:
+        return Comment("slot", f"I see you chose {spoken(visit.wanted)}. Shall I book it?")
+    return None
 
 
 class BookRequest(Request):

@@ -28,6 +28,9 @@ ERRORS: Mapping[int, str] = {
 ANY_CALL = (4000, 4001, 4003, 4013, 4029, 5000, 5004)
 """The codes that every method can return."""
 
+CALL_OVER = STATE_CODES["refused"]
+"""The code of every write after the end of the call."""
+
 _WRITE = (4004, 4005, 4009, 4010, 4011, 4022, 4028, 5003)
 
 
@@ -63,7 +66,10 @@ def method_forms(spec: PageSpec[Any, Any]) -> dict[str, MethodForm]:
     for method in spec.methods:
         allowed = every if method.roles is None else method.roles
         callers = tuple(role for role in every if role in allowed)
-        found[method.name] = MethodForm(method.request, method.replies, callers, method.errors)
+        errors = {*method.errors, *((CALL_OVER,) if method.writes else ())}
+        found[method.name] = MethodForm(
+            method.request, method.replies, callers, tuple(sorted(errors))
+        )
     if spec.ops:
         found[f"{noun}.apply"] = MethodForm(forms.ApplyRequest, (whole,), every, _WRITE)
     found[f"{noun}.subscribe"] = MethodForm(forms.SubscribeRequest, (whole,), every)

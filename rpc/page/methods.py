@@ -26,7 +26,7 @@ from rpc.page.forms import (
 )
 from rpc.page.objects import wrong
 from rpc.page.session import CallOver, Listeners, Session
-from rpc.page.spec import C, PageSpec, S
+from rpc.page.spec import C, PageMethod, PageSpec, S
 from state.shared import Command, NotStored
 
 Again = Callable[[], Awaitable[None]]
@@ -91,17 +91,20 @@ class PageMethods(Generic[S, C]):
             "agent.state": self._agent_state,
         }
         for method in self._spec.methods:
-            answers[method.name] = self._bound(method.answer)
+            answers[method.name] = self._bound(method)
         return tuple(
             Method(name, form.request, answers[name], roles=form.callers, anybody=name == "hello")
             for name, form in method_forms(self._spec).items()
         )
 
-    def _bound(
-        self, answer: Callable[[Session[S, C], Any, Caller], Awaitable[BaseModel]]
-    ) -> Callable[[Any, Caller], Awaitable[BaseModel]]:
+    def _bound(self, method: PageMethod[S, C]) -> Callable[[Any, Caller], Awaitable[BaseModel]]:
         async def bound(request: Any, caller: Caller) -> BaseModel:
-            return await answer(self._open_session(), request, caller)
+            given = getattr(request, "key", None)
+            key = given if isinstance(given, str) else None
+            session = self._session_of_key(Session.has_done, caller, key) or self._open_session()
+            if method.writes:
+                session.check_open(caller, key)
+            return await method.answer(session, request, caller)
 
         return bound
 

@@ -136,6 +136,7 @@ class Session(Generic[S, C]):
         self.shared = shared
         self.conversation = conversation
         self.state_id = state_id
+        self._id_key = f"{spec.noun}_id"
         self.agent = agent
         self.resume_code = resume_code
         self.views = Views(self._present)
@@ -162,7 +163,7 @@ class Session(Generic[S, C]):
         if version == applied.version:
             return JsonText(self.views.text())
         speaker = applied.speaker or self.conversation.speaker
-        return JsonText(compact(self.spec.view(applied.state, applied.version, speaker)))
+        return JsonText(compact(self._view(applied.state, applied.version, speaker)))
 
     def has_done(self, caller: Caller, key: str) -> bool:
         """Whether this caller has changed the state with this key."""
@@ -171,6 +172,15 @@ class Session(Generic[S, C]):
     def is_settled(self, caller: Caller, key: str | None) -> bool:
         """Whether a change by this caller can have no other outcome, whatever it asks for: it is a repeat, or too late."""
         return self._over or (key is not None and self.has_done(caller, key))
+
+    def check_open(self, caller: Caller, key: str | None) -> None:
+        """Check that a caller may still change something.
+
+        Raises:
+            CallOver: The call has ended, and no change with this key was made before.
+        """
+        if self._over and not (key is not None and self.has_done(caller, key)):
+            raise CallOver(self.spec.noun)
 
     def has_said(self, caller: Caller, key: str) -> bool:
         """Whether this caller has said something with this key, stored or still being stored."""
@@ -193,9 +203,7 @@ class Session(Generic[S, C]):
             CallOver: The call has ended. A change made earlier still gets its first answer.
             StateError: As ``SharedState.apply``.
         """
-        own = self.own_key(caller, key) if key is not None else None
-        if self._over and not (own is not None and self.shared.knows(own)):
-            raise CallOver(self.spec.noun)
+        self.check_open(caller, key)
         if command.demands_version and version is None:
             command.touches(
                 self.shared.state
@@ -208,7 +216,7 @@ class Session(Generic[S, C]):
         return await self.shared.apply(
             self.spec.resolve(self.shared.context, command),
             actor=caller.role or self.spec.user,
-            key=own,
+            key=self.own_key(caller, key) if key is not None else None,
             seen=version,
         )
 
@@ -275,7 +283,12 @@ class Session(Generic[S, C]):
     def _present(self) -> tuple[int, View]:
         shared = self.shared
         speaker = shared.speaker or self.conversation.speaker
-        return shared.version, self.spec.view(shared.state, shared.version, speaker)
+        return shared.version, self._view(shared.state, shared.version, speaker)
+
+    def _view(self, state: S, version: int, speaker: str) -> View:
+        """Return the application's view of a state; its id is added if the view has none."""
+        view = self.spec.view(state, version, speaker)
+        return view if self._id_key in view else {self._id_key: self.state_id, **view}
 
     def own_key(self, caller: Caller, key: str) -> str:
         """Return a caller's key as the journal stores it, hashed and unique to that caller.

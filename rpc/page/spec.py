@@ -90,6 +90,8 @@ class PageMethod(Generic[S, C]):
         answer: Handles the request; it raises ``Rejected`` or ``StateError``.
         roles: The roles that may call it; ``None`` for all of the page's.
         errors: The codes it can raise beside those of every method.
+        writes: Whether it changes anything, and so is refused once the call is over; a repeat with the ``key``
+            of a change that was made is still passed on.
     """
 
     name: str
@@ -98,6 +100,7 @@ class PageMethod(Generic[S, C]):
     answer: "Callable[[Session[S, C], Any, Caller], Awaitable[BaseModel]]"
     roles: Collection[str] | None = None
     errors: tuple[int, ...] = ()
+    writes: bool = True
 
 
 class PageFaults(ValueError):

@@ -61,7 +61,7 @@ GuestCommand: TypeAlias = (
 """What a guest can do, by agent or by page."""
 
 StaffCommand: TypeAlias = AcceptOrder | StartPreparing | MarkReady | CompleteOrder | RefuseOrder
-"""What the house can do."""
+"""What the restaurant can do."""
 
 GUEST_COMMANDS: frozenset[type[OrderCommand]] = frozenset(GuestCommand.__args__)
 STAFF_COMMANDS: frozenset[type[OrderCommand]] = frozenset(StaffCommand.__args__)

@@ -16,7 +16,7 @@ from state.shared import Command
 from state.view import fits_in_a_reply
 
 Count = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
-"""A number of pieces. What the house takes is in the menu and is said as ``over_limit``."""
+"""A number of pieces. The restaurant's limit is in the menu and is said as ``over_limit``."""
 
 LineId = Annotated[Words, Field(description="The line's id as the order shows it, such as L1.")]
 
@@ -26,7 +26,7 @@ class OrderCommand(Command[OrderState, OrderContext]):
 
     A subclass says in ``change`` what it does. From that follows here what always follows: an order that
     was read back or confirmed goes back to open when its lines, coupons or fulfilment come out different,
-    and nothing grows beyond what the house takes and a client can be sent.
+    and nothing grows beyond what the restaurant takes and a client can be sent.
     """
 
     within_limits: ClassVar[bool] = True

@@ -1,4 +1,4 @@
-"""Commands about the guest: who it is, what he must not eat, what he wants known, how he liked it."""
+"""Commands about the guest: name, contact, allergies, notes, feedback."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -61,7 +61,9 @@ class AddAllergy(OrderCommand):
     """
 
     op: Literal["add_allergy"] = "add_allergy"
-    name: Annotated[Words, Field(description="What the guest must not have, such as 'nuts'.")]
+    name: Annotated[
+        Words, Field(description="What they must not have, in their own word: 'shrimp'.")
+    ]
 
     def touches(self, state: OrderState) -> tuple[str, ...]:
         """Rely on nothing."""
@@ -76,7 +78,7 @@ class AddAllergy(OrderCommand):
 
 
 class AddNote(OrderCommand):
-    """Write a note to the house that belongs to no dish, such as 'the bell is broken, please call'."""
+    """Write a note to the restaurant that belongs to no dish, such as 'the bell is broken, please call'."""
 
     op: Literal["add_note"] = "add_note"
     title: Annotated[Words, Field(description="What it is about, in a few words.")]
@@ -155,7 +157,7 @@ class RemoveNote(OrderCommand):
 class GiveFeedback(OrderCommand):
     """Keep what the guest says about the evening, once the order is placed.
 
-    The rating is the guest's own number; never work one out from his words.
+    The rating is the guest's own number; never work one out from their words.
     """
 
     op: Literal["give_feedback"] = "give_feedback"
@@ -194,7 +196,7 @@ class GiveFeedback(OrderCommand):
 
 
 class CallPerson(OrderCommand):
-    """Ask for a member of staff: when the guest wants a person, or when you cannot help him."""
+    """Ask for a member of staff: when the guest wants a person, or when you cannot help them."""
 
     op: Literal["call_person"] = "call_person"
     reason: Annotated[Line, Field(description="Why, in a few words for the staff.", min_length=1)]

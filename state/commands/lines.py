@@ -73,7 +73,7 @@ class AddItem(OrderCommand):
     note: Note | None = None
 
     def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Rely on nothing: who adds takes nothing from anybody."""
+        """Rely on nothing: an addition conflicts with no other change."""
         return ()
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
@@ -88,7 +88,8 @@ class AddItem(OrderCommand):
             if there.same_thing(line):
                 quantity = there.quantity + self.quantity
                 _refuse_quantity(line.name, quantity, context)
-                return _replaced(order, there.model_copy(update={"quantity": quantity}))
+                update = {"quantity": quantity, "holds": line.holds}
+                return _replaced(order, there.model_copy(update=update))
         most = context.menu.restaurant.limits.lines
         if len(order.order_items) >= most:
             raise OverLimit(

@@ -2,11 +2,13 @@
 
 from typing import ClassVar, Literal
 
+from state.allergens import held_on
 from state.commands.base import OrderCommand
 from state.context import OrderContext
 from state.coupons import acceptable, coupon_of
 from state.errors import OrderError
 from state.kitchen import Kitchen
+from state.menu import Menu
 from state.opening import terms_of
 from state.order import Fulfilment, OrderLine, OrderState, Stage, Tip
 from state.pricing import price
@@ -23,10 +25,12 @@ class Reprice(OrderCommand):
     within_limits: ClassVar[bool] = False
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
-        """Stamp everything anew; nothing happens when the menu is the same."""
+        """Stamp everything anew; of the same menu only what an earlier release did not stamp."""
         menu = context.menu
-        if order.stage not in (Stage.OPEN, Stage.REVIEW) or order.menu_version == menu.version:
+        if order.stage not in (Stage.OPEN, Stage.REVIEW):
             return order
+        if order.menu_version == menu.version:
+            return _with_what_is_held(order, menu)
         house, told = menu.restaurant, price(order).total
         fulfilment = _fulfilment(order, context)
         order = order.model_copy(
@@ -54,6 +58,27 @@ class Reprice(OrderCommand):
         # A new tax alone changes no line, but it does change what the guest was told.
         stage = order.stage if price(order).total == told else Stage.OPEN
         return order.model_copy(update={"stage": stage})
+
+
+def is_stale(order: OrderState, menu: Menu) -> bool:
+    """Whether something on an order was not stamped from this menu, and may still be."""
+    if order.stage not in (Stage.OPEN, Stage.REVIEW):
+        return False
+    return order.menu_version != menu.version or any(
+        line.holds is None for line in order.order_items
+    )
+
+
+def _with_what_is_held(order: OrderState, menu: Menu) -> OrderState:
+    if not is_stale(order, menu):
+        return order
+    lines = tuple(
+        line
+        if line.holds is not None
+        else line.model_copy(update={"holds": held_on(menu, line.name, line.chosen, line.parts)})
+        for line in order.order_items
+    )
+    return order.model_copy(update={"order_items": lines})
 
 
 def _line(old: OrderLine, kitchen: Kitchen) -> OrderLine | None:

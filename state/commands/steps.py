@@ -91,7 +91,7 @@ class ReopenOrder(OrderCommand):
     within_limits: ClassVar[bool] = False
 
     def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Rely on where it stands."""
+        """Rely on the stage."""
         return ("stage",)
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
@@ -118,13 +118,13 @@ class CancelOrder(OrderCommand):
 
 
 class _StaffStep(OrderCommand):
-    """A step the house takes."""
+    """A step that the restaurant takes."""
 
     within_limits: ClassVar[bool] = False
     to: ClassVar[Stage]
 
     def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Rely on where it stands."""
+        """Rely on the stage."""
         return ("stage",)
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
@@ -181,7 +181,7 @@ class CompleteOrder(_StaffStep):
 
 
 class RefuseOrder(_StaffStep):
-    """The house cannot make the order after all."""
+    """The restaurant cannot make the order after all."""
 
     op: Literal["refuse_order"] = "refuse_order"
     to: ClassVar[Stage] = Stage.FAILED

@@ -1,4 +1,4 @@
-"""Commands about how the guest gets the food and what he pays for it."""
+"""Commands about fulfilment, payment and tip."""
 
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Literal
@@ -18,7 +18,7 @@ from state.tips import acceptable_tip
 
 
 def _as_number(value: object) -> object:
-    """Take a number as it stands on the wire: no text, no truth value, nothing but finite."""
+    """Take a number as it was sent: no text, no truth value, nothing but finite."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         raise ValueError("has to be a number")
     return Decimal(str(value))
@@ -67,7 +67,7 @@ class SetFulfilment(OrderCommand):
         return ("fulfilment",)
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
-        """Arrange it with the house."""
+        """Arrange it with the restaurant."""
         ensure(can_order(order))
         old = order.fulfilment
         when: Any = self.when
@@ -81,7 +81,7 @@ class SetFulfilment(OrderCommand):
 
 
 class ApplyCoupon(OrderCommand):
-    """Put a coupon on the order. What it takes off is reckoned from the menu's rules."""
+    """Put a coupon on the order. What it takes off is computed from the menu's rules."""
 
     op: Literal["apply_coupon"] = "apply_coupon"
     code: Code
@@ -151,7 +151,7 @@ class SetTip(OrderCommand):
         return ("tip",)
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
-        """Replace the tip, within what the house takes."""
+        """Replace the tip, within what the restaurant takes."""
         ensure(can_order(order))
         amount = Cents(self.amount) if self.amount is not None else None
         tip = Tip(percentage=self.percentage, amount=amount)
@@ -166,7 +166,7 @@ class ChoosePayment(OrderCommand):
     demands_version: ClassVar[bool] = True
 
     method: Annotated[
-        Literal["cash", "card"], Field(description="How the guest pays when he gets the food.")
+        Literal["cash", "card"], Field(description="How the guest pays when they get the food.")
     ]
 
     def touches(self, state: OrderState) -> tuple[str, ...]:
@@ -174,12 +174,12 @@ class ChoosePayment(OrderCommand):
         return ("payment",)
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
-        """Replace the method, if the house takes it."""
+        """Replace the method, if the restaurant takes it."""
         ensure(can_order(order))
         offered = context.menu.restaurant.payment
         if self.method not in offered:
             raise NotPossible(
-                f"The house does not take {self.method}. Possible: {', '.join(offered)}.",
+                f"The restaurant does not take {self.method}. Possible: {', '.join(offered)}.",
                 what="payment",
                 why="not_offered",
                 possible=[*offered],

@@ -1,7 +1,7 @@
 """A YAML text as values that know their lines, each as it was written.
 
 YAML would read ``17:30`` as a number of minutes, ``no`` as false and ``9.10`` as a float. A file means
-what stands there, so nothing is converted here. The tree is built from the parser's events, because its own
+what is written, so nothing is converted here. The tree is built from the parser's events, because its own
 composer recurses in C and a few thousand open brackets would end the process.
 """
 
@@ -134,7 +134,7 @@ def read_document(text: str, source: str) -> tuple[Value, list[Fault]]:
 def _explain(error: yaml.MarkedYAMLError) -> str:
     problem = error.problem or "it cannot be read"
     if "\\t" in problem or "tab character" in problem:
-        return "this is not valid YAML: a tab stands where only spaces may (indent with spaces)"
+        return "this is not valid YAML: a tab is where only spaces may be (indent with spaces)"
     if "mapping values are not allowed" in problem:
         return (
             "this is not valid YAML: a colon where none is expected"
@@ -203,7 +203,7 @@ class _Builder:
         if anchor in self._open:
             raise self._stop(line, f"*{anchor} contains itself")
         if anchor not in self._anchors:
-            raise self._stop(line, f"*{anchor} stands for nothing: there is no &{anchor} above")
+            raise self._stop(line, f"*{anchor} refers to nothing: there is no &{anchor} above")
         return self._anchors[anchor]
 
     def _items(self, line: int, events: Iterator[Any], depth: int) -> Items:
@@ -229,7 +229,7 @@ class _Builder:
             elif not isinstance(name, str):
                 self._fault(at, "a key has to be a plain text")
             elif name in entries:
-                self._fault(at, f'"{name}" stands here twice (before in line {lines[name]})')
+                self._fault(at, f'"{name}" is here twice (before in line {lines[name]})')
             else:
                 entries[str(name)], lines[str(name)] = value, at
         for source, at in merged:

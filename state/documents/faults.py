@@ -1,4 +1,4 @@
-"""What is wrong with a file, where it stands, and all of it at once."""
+"""All faults of a file at once, each with its place."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """What a guest's modifications mean on one dish, and what they cost."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -261,24 +261,25 @@ def _default(group: OptionGroup) -> Choice | None:
     return None
 
 
+def taken_of(groups: Iterable[OptionGroup], chosen: Sequence[Chosen]) -> Iterator[Choice]:
+    """Return the choices that are on a dish: what was chosen, else each group's default."""
+    for group in groups:
+        named = [one for one in chosen if one.group == group.name]
+        taken = {one.name for one in named if one.amount != NO}
+        halves_only = all(one.portion is not None for one in named if one.amount != NO)
+        left_off = any(one.amount == NO for one in named)
+        if group.default is not None and halves_only and not left_off:
+            taken.add(group.default)
+        yield from (choice for choice in group.choices if choice.name in taken)
+
+
 def allergens_of(
     dish: Dish, groups: Iterable[OptionGroup], chosen: Sequence[Chosen]
 ) -> tuple[str, ...]:
     """Return the allergens stated for a dish and for what was chosen, or is the default, on it."""
     names = list(dish.allergens)
-    for group in groups:
-        taken = {one.name for one in chosen if one.group == group.name and one.amount != NO}
-        halves_only = all(
-            one.portion is not None
-            for one in chosen
-            if one.group == group.name and one.amount != NO
-        )
-        left_off = any(one.group == group.name and one.amount == NO for one in chosen)
-        if group.default is not None and halves_only and not left_off:
-            taken.add(group.default)
-        for choice in group.choices:
-            if choice.name in taken:
-                names += choice.allergens
+    for choice in taken_of(groups, chosen):
+        names += choice.allergens
     return tuple(
         {name.casefold(): name for name in reversed(names)}[key]
         for key in dict.fromkeys(n.casefold() for n in names)

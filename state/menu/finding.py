@@ -19,7 +19,7 @@ _MOST_POSSIBLE = 12
 _MOST_NEAR = 3
 _NEAR = 68.0
 _MOST_BESIDE = 4
-"""How many words may stand beside a name that say nothing new."""
+"""How many words without meaning may be beside a name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ _NEEDED = object()
 _NOT_WRITTEN = WithJsonSchema(None)
 
 Needed = Annotated[T, _NEEDED]
-"""A key that has to be written; the field's default only stands in for it after a fault."""
+"""A key that has to be written; the field's default only replaces it after a fault."""
 
 NotWritten = Annotated[T, _NOT_WRITTEN]
 """A field that is no key: it is known from where its part is written."""
@@ -310,7 +310,7 @@ def _expected(error: ErrorDetails) -> str:
 
 
 def _without(entries: Entries, faulty: Iterable[Steps]) -> Entries:
-    """Take out what is faulty; an amount by name counts as 0, so that its name still stands for something."""
+    """Take out what is faulty; an amount by name counts as 0, so that its name is still known."""
     kept = Entries(entries, entries.line, entries.lines)
     below: dict[str, list[Steps]] = {}
     for first, *rest in faulty:

@@ -64,7 +64,7 @@ def fit(
     Args:
         said: What was said.
         name: The name.
-        implied: Words that may stand beside the name and do not tell it from others: its section's.
+        implied: Words that may be beside the name without telling it from others: its section's.
         head: The word of the name that has to be said for it to be meant.
     """
     left = list(name)

@@ -36,7 +36,7 @@ class Menu(Part):
     called = "the menu"
 
     version: NotWritten[str] = ""
-    restaurant: Needed[Restaurant] = Field(default=Restaurant(), description="The house.")
+    restaurant: Needed[Restaurant] = Field(default=Restaurant(), description="The restaurant.")
     sizes: Annotated[dict[Phrase, Phrases], BY_NAME] = Field(
         default={}, description="Other words for the sizes."
     )
@@ -151,7 +151,7 @@ class Menu(Part):
         return allergens_of(dish, self.groups(dish), chosen)
 
     def served(self, item: Dish | Combo, at: datetime) -> bool:
-        """Whether the card offers it at this time; the house's own hours are another question."""
+        """Whether the card offers it at this time; the restaurant's own hours are another question."""
         zone = self.restaurant.zone
         if isinstance(item, Combo):
             return within(item.served, at, zone)

@@ -1,4 +1,4 @@
-"""What a menu says: dishes, sizes, options, combos, and the house they belong to.
+"""What a menu says: dishes, sizes, options, combos, and the restaurant they belong to.
 
 The classes are what a person may write in a menu's file, its JSON Schema, and what the program reads of it.
 Everything is frozen. Money is whole minor units. Sizes are named as in the file; ``None`` is the size
@@ -95,7 +95,7 @@ class Served(Part):
 ServedWhen = Annotated[
     tuple[Served, ...],
     OneOrSeveral(Entries),
-    Field(description="When it is served; always while the house is open, if nothing is said."),
+    Field(description="When it is served; while the restaurant is open, if nothing is set."),
 ]
 
 
@@ -125,7 +125,7 @@ class Hours(Part):
                     following,
                 )
         if place.sound and not any(self[day] for day in WEEKDAYS):
-            place.fault("hours never opens the house")
+            place.fault("hours never opens the restaurant")
         return self
 
 
@@ -172,7 +172,7 @@ class Service(Part):
 
 
 class Tax(Part):
-    """How tax is reckoned; rates are percent, the first one is the default."""
+    """How tax is computed; rates are percent, the first one is the default."""
 
     mode: Annotated[Literal["added", "included"], ANY_CASE] = Field(
         default="added", description="Whether prices include it."
@@ -186,7 +186,7 @@ class Tax(Part):
 
 
 class TipRule(Part):
-    """How a tip is reckoned: what it is a percentage of, what is suggested, and the most the house takes."""
+    """How a tip is computed: what it is a percentage of, what is suggested, and the most the restaurant takes."""
 
     called = "tip"
 
@@ -226,10 +226,10 @@ class Limits(Part):
 
 
 class Restaurant(Part):
-    """The house: its name, hours, services and rules of money."""
+    """The restaurant: its name, hours, services, and rules for tax and tips."""
 
     id: Needed[Id] = Field(
-        default="", description="A short name for machines; it stands in every order."
+        default="", description="A short name for programs; part of every order."
     )
     name: Needed[Name] = Field(default="", description="The name as guests know it.")
     currency: Needed[Currency] = Field(default="", description="Its ISO 4217 code: USD, EUR, JPY.")
@@ -240,8 +240,8 @@ class Restaurant(Part):
         description="Where a caller is transferred when there is no speech for them: a telephone number with"
         " its country (+12125550142), or a SIP address (sip:desk@example.com).",
     )
-    address: Phrase | None = Field(default=None, description="Where the house is.")
-    hours: Needed[Hours] = Field(default=Hours(), description="When the house is open.")
+    address: Phrase | None = Field(default=None, description="The address.")
+    hours: Needed[Hours] = Field(default=Hours(), description="The opening hours.")
     closed_on: Annotated[tuple[Day, ...], OneOrSeveral(), ONCE] = Field(
         default=(), description="Days on which it stays closed."
     )
@@ -255,8 +255,8 @@ class Restaurant(Part):
     payment: Annotated[
         tuple[Annotated[Payment, ANY_CASE], ...], Field(min_length=1), OneOrSeveral(), ONCE
     ] = Field(default=("cash", "card"), description="What guests can pay with at handover.")
-    tax: Tax = Field(default=Tax(), description="How tax is reckoned.")
-    tip: TipRule = Field(default=TipRule(), description="How a tip is reckoned.")
+    tax: Tax = Field(default=Tax(), description="How tax is computed.")
+    tip: TipRule = Field(default=TipRule(), description="How a tip is computed.")
     limits: Limits = Field(default=Limits(), description="The most that is taken without a person.")
 
     @property

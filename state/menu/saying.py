@@ -272,7 +272,7 @@ class Speech:
     def _means_nothing(self, word: str) -> bool:
         return word.isdecimal() or (word,) in MARKS or (word,) in self._amounts or word in JOINTS
 
-    # What stands around it
+    # What is around it
 
     def _marks(self, before: Words, after: Words, target: Target) -> Marks | None:
         """Read everything around a name; ``None`` where a word says something else."""

@@ -260,7 +260,7 @@ def _unlike(value: object) -> object:
         name = clean(one) if isinstance(one, str) else ""
         if name and name.casefold() in seen:
             steps: Steps = (place,) if isinstance(value, Items) else (str(one), KEY)
-            twice.append((steps, f'"{name}" stands twice in {{key}}'))
+            twice.append((steps, f'"{name}" is twice in {{key}}'))
         seen.add(name.casefold())
     if twice:
         raise Faulty(twice)

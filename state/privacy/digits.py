@@ -69,7 +69,7 @@ class Run:
         start: Where it begins in the text.
         end: Where it ends.
         groups: How many digits each piece had.
-        embedded: Whether letters stand right beside them, as in an id.
+        embedded: Whether letters are right beside them, as in an id.
     """
 
     digits: str

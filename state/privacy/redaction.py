@@ -30,7 +30,7 @@ from state.privacy.telephones import (
 )
 
 CARD = "[card]"
-"""What stands where a card number stood."""
+"""What replaces a card number."""
 
 _PART = 8
 """So many digits in a row are taken for part of a card."""
@@ -173,7 +173,7 @@ def settled(text: str) -> int:
 
 
 def _settled(text: str, start: int) -> int | None:
-    """Look at no more than what stands from some place on; ``None`` when it depends on what stands before."""
+    """Judge only the text from an index on; ``None`` when it depends on the text before."""
     words = list(_SAID.finditer(text, start))
     whole = len(text) if not words or words[-1].end() < len(text) else words[-1].start()
     at = whole
@@ -246,7 +246,7 @@ class Redactor:
         return _without(text, secret)
 
     def _in_small_pieces(self, runs: Sequence[Run], text: str) -> bool:
-        """Whether a user who says one or two digits at a time, and nothing else, tells a card.
+        """Whether a user who says only one or two digits at a time is reading out a card number.
 
         The first seven may be counts and hours, and stay.
         """
@@ -517,7 +517,7 @@ def _joined(runs: Sequence[Run]) -> Run:
 
 
 def _complete(told: Sequence[Run]) -> bool:
-    """Whether what was told and let in is a telephone number as it stands."""
+    """Whether the whole text is a telephone number."""
     return sum(len(run.digits) for run in told) >= _PART
 
 

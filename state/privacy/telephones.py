@@ -67,7 +67,7 @@ def begins_no_card(run: Run, text: str) -> bool:
 
 
 def _of_some_country(run: Run) -> bool:
-    """Whether it has the length of a telephone number of some country, and does not stand as on a card."""
+    """Whether it has the length of a telephone number of some country, and is not grouped as on a card."""
     return 9 <= len(run.digits) <= 11 and run.groups[:2] != (4, 4)
 
 

@@ -20,7 +20,7 @@ class Lease:
         since: When the holder took the lease, aware.
         until: When the lease expires unless it is renewed, aware.
         state_id: The state the place works on; ``None`` until one is assigned.
-        guest: The user the work is for, as the application identifies them.
+        user: The user the work is for, as the application identifies them.
         tries: How many holders in a row died early; 0 for a new start.
     """
 
@@ -30,7 +30,7 @@ class Lease:
     since: datetime
     until: datetime
     state_id: str | None = None
-    guest: str | None = None
+    user: str | None = None
     tries: int = 0
 
     @property

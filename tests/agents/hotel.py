@@ -128,7 +128,7 @@ class Bar(HotelAgent):
 
 
 def can_go_out(stay: Stay) -> Refused | None:
-    """Whoever wants to go out has to stay here."""
+    """Tickets need a booked room."""
     return None if stay.nights else Refused("The guest has booked no night yet.", needs="nights")
 
 

@@ -1,4 +1,4 @@
-"""What kind of answer an agent waits for, when the guest has gone on by himself on his page."""
+"""Which answer an agent expects after changes on the page."""
 
 from datetime import UTC, datetime
 

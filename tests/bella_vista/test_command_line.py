@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bella_vista.terminal.restaurant import MENU
+from tests.bella_vista.small_restaurant import MENU
 from tests.commands import main
 
 CONVERSATIONS = Path(__file__).parents[1] / "conversations"
@@ -174,6 +174,24 @@ def test_what_needs_no_voice_does_not_wait_for_livekit(arguments: list[str]) -> 
     done = subprocess.run([sys.executable, "-c", program], capture_output=True)
 
     assert done.returncode == 0
+
+
+def test_the_console_shows_and_says_what_an_allergy_means(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "typed").write_text("a fried calamari\nI am allergic to prawns\n")
+    with (tmp_path / "typed").open() as lines:
+        monkeypatch.setattr("sys.stdin", lines)
+        at = "2026-11-20T19:00"
+        assert run("console", "--events", "--at", at, "--database", f"sqlite:///{tmp_path}/o") == 0
+
+    events = [json.loads(line) for line in out(capsys).splitlines()]
+    views = [one["state"] for one in events if one["type"] == "state"]
+    assert views[-1]["allergies"] == ["prawns"]
+    assert [line["allergens_met"] for line in views[-1]["order_items"]] == [["shellfish"]]
+    said = [one["text"] for one in events if one["type"] == "said"][-1]
+    assert "Careful: the menu lists shellfish for the Fried calamari" in said
+    assert "cannot promise" in said
 
 
 @pytest.mark.parametrize("command", ["console", "replay"])

@@ -86,12 +86,17 @@ async def test_an_open_order_is_continued(name: str, tmp_path: Path) -> None:
     assert again == order.state
     assert (again.order_items[:2], again.allergies) == (before.order_items, ("walnuts",))
     assert [line.name for line in again.order_items[2:]] == ["Arancini"]
+    # What the lines hold is stamped on them when the order is taken up again.
+    assert all(line.holds for line in again.order_items)
 
 
 async def test_a_placed_order_is_shown_as_it_was_said(store: SqlStore) -> None:
     order, view = await show_order(store, "101")
 
     assert (order.order_id, order.stage, order.customer_name) == (PLACED, Stage.PLACED, "Ada")
+    assert [line["allergens_met"] for line in view["order_items"]] == [
+        [] for _ in order.order_items
+    ]
     assert (view["version"], view["total"], view["tip"]) == (12, 2833, 215)
     assert order.tip is not None
     assert (order.tip.percentage, order.coupons[0].percent) == (Decimal(10), Decimal(5))
@@ -109,11 +114,10 @@ async def test_the_kitchen_takes_it_to_its_end_and_its_guest_is_erased(
         await resume_order(store, context(), PLACED)
 
     async with open_store(f"sqlite:///{tmp_path}/orders.db", None) as office:
-        report = await forget_guest(
-            office, contact_of("ada@example.com", load_menu(OWN).restaurant), []
-        )
+        guest = contact_of("ada@example.com", load_menu(OWN).restaurant)
+        report = await forget_guest(APP, office, APP.settings.read(), guest, [])
 
-    assert (report.orders, report.left) == ({PLACED: Stage.COMPLETED}, [])
+    assert (report.erased, report.left) == ([PLACED], [])
     assert b"ada@example.com" not in (tmp_path / "orders.db").read_bytes()
     assert (await show_order(store, OPEN))[0].stage is Stage.OPEN
 

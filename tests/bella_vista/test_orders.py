@@ -154,7 +154,7 @@ class TestGoingOn:
         assert resumed.state.order_items == order.state.order_items
         assert resumed.state.stage is Stage.REVIEW
 
-    async def test_who_had_it_before_writes_no_more(self, store: SqlStore) -> None:
+    async def test_the_previous_holder_cannot_write(self, store: SqlStore) -> None:
         house = House()
         order = await begun(store, *SHORT, house=house)
 
@@ -293,7 +293,7 @@ class TestTheKitchen:
 
         assert (order.state.stage, order.state.feedback_rating) == (Stage.ACCEPTED, 5)
 
-    async def test_makes_a_writer_look_again_who_had_seen_another_stage(
+    async def test_a_writer_with_an_older_stage_gets_a_conflict(
         self, store: SqlStore, kitchen: SqlStore
     ) -> None:
         order = await begun(store, *PLACED)

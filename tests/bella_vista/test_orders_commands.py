@@ -10,7 +10,7 @@ import pytest
 from state.commands import GiveFeedback, OrderCommand, SetCustomer
 from state.shared import Moment
 from state.view import view
-from tests.bella_vista.terminal.restaurant import MENU
+from tests.bella_vista.small_restaurant import MENU
 from tests.bella_vista.test_orders import PLACED, SHORT, begun
 from tests.commands import main
 from tests.state.house import House
@@ -126,7 +126,7 @@ def test_the_list_says_whose_when_there_are_several(capsys: pytest.CaptureFixtur
     assert "red-door" in out
 
 
-def test_where_nobody_has_ordered_there_are_no_orders(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_orders_the_list_is_empty(capsys: pytest.CaptureFixture[str]) -> None:
     assert orders("list", database=None) == 0
     assert capsys.readouterr().out == "There are no orders.\n"
 
@@ -277,9 +277,7 @@ def test_a_guest_is_forgotten_and_the_report_says_nothing_of_him(
 
     said = capsys.readouterr()
     assert said.err == ""
-    assert (
-        f"Order {order_id} (was not placed and is cancelled now): the guest was erased." in said.out
-    )
+    assert f"Order {order_id}: its user was erased." in said.out
     assert said.out.splitlines()[-1].endswith("orders.db, orders.db.leases: nothing left.")
     for private in ("Zo", "Öz", "zoe", "212"):
         assert private not in said.out
@@ -297,29 +295,39 @@ def test_an_order_in_the_house_is_left_and_named(capsys: pytest.CaptureFixture[s
     assert orders("forget", "ADA@example.com") == 1
 
     assert capsys.readouterr().err == (
-        f"Order {order_id} is placed: the kitchen still needs its guest, so it was left unchanged."
-        " Complete it (orders advance), then repeat this command.\n"
+        f"Order {order_id} was left unchanged: The order is placed. The kitchen still needs its"
+        " guest. Complete it (orders advance), then repeat this command.\n"
     )
     for _ in range(4):
         orders("advance", order_id)
     assert orders("forget", "ADA@example.com") == 0
 
 
-def test_where_nobody_has_ordered_nobody_is_found(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_orders_no_guest_is_found(capsys: pytest.CaptureFixture[str]) -> None:
     assert orders("forget", "+12125550199", database=None) == 0
     assert capsys.readouterr().out.startswith("Nothing was found")
 
 
 @pytest.mark.parametrize("typed", ["Ada", "123"])
-def test_whom_to_forget_has_to_be_a_number_or_an_address(
+def test_whom_to_forget_has_to_be_an_order_a_number_or_an_address(
     typed: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stored(*PLACED)
 
     assert orders("forget", typed) == 2
-    assert capsys.readouterr().err == (
-        f'"{typed}" is neither a telephone number nor an e-mail address.\n'
-    )
+    assert capsys.readouterr().err == f"There is no order {typed.lower()}.\n"
+
+
+def test_one_order_is_forgotten_by_its_id(capsys: pytest.CaptureFixture[str]) -> None:
+    order_id, other = stored(*GUEST, *SHORT), stored(*GUEST, *SHORT)
+
+    assert orders("forget", order_id) == 0
+
+    assert f"Order {order_id}: its user was erased." in capsys.readouterr().out
+    assert orders("show", order_id) == 0
+    assert "Guest: not known yet" in capsys.readouterr().out
+    assert orders("show", other) == 0
+    assert "Guest: not known yet" not in capsys.readouterr().out
 
 
 def test_a_number_without_its_country_is_the_menus(

@@ -1,4 +1,4 @@
-"""What the card of the house has to offer, whoever edits it."""
+"""What every version of the restaurant's menu must offer."""
 
 from collections.abc import Iterable
 from datetime import datetime

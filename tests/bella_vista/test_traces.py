@@ -1,11 +1,10 @@
 """How a number and an address are recognised, as people write them and as files hold them."""
 
 import json
-from pathlib import Path
 
 import pytest
 
-from bella_vista.traces import NoContact, Trace, contact_of, found_in_files, overwritten
+from bella_vista.traces import NoContact, contact_of
 from tests.state.house import House
 
 US = House().menu.restaurant
@@ -83,25 +82,3 @@ def test_an_address_is_known_whatever_its_case_and_a_longer_one_is_another(
 def test_what_is_neither_is_refused(typed: str) -> None:
     with pytest.raises(NoContact, match="neither a telephone number nor an e-mail address"):
         contact_of(typed, US)
-
-
-@pytest.mark.parametrize("text", ["Zoë Öz", "ZOË ÖZ", "zoë öz"])
-@pytest.mark.parametrize("escaped", [True, False])
-def test_bytes_are_known_in_both_ways_of_json_and_across_pieces(
-    text: str, escaped: bool, tmp_path: Path
-) -> None:
-    name = Trace("name", "Zoë Öz")
-    written = json.dumps(text, ensure_ascii=escaped)[1:-1].encode()
-    file = tmp_path / "orders.db"
-    for before in (b"", b"x" * ((1 << 20) - 3), b"x" * ((2 << 20) - 3)):
-        file.write_bytes(before + written + b"y" * 9)
-
-        assert found_in_files([file], [name]) == {name: [file]}
-
-
-def test_only_a_text_of_its_own_is_written_over(tmp_path: Path) -> None:
-    log = tmp_path / "console.log"
-    log.write_text("Anna in Annapolis; ANNA? Savanna, Annaë\n")
-
-    assert overwritten(log, [Trace("name", "Anna")]) == 2
-    assert log.read_text() == "**** in Annapolis; ****? Savanna, Annaë\n"

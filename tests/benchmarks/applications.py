@@ -1,20 +1,28 @@
-"""The two applications that are measured, each as ours and as written by hand, and what is said in them.
+"""The applications that are measured, each as ours and as written by hand, and what is said in them.
 
-The hotel of the tests is small: what it costs is the framework's. The restaurant is the real one, with its
-card, its four agents, their instructions and all their tools.
+The hotel of the tests is small: what it costs is the framework's. The restaurant and the clinic are the real
+ones, with their agents, their instructions and all their tools.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 from livekit.agents import Agent
 
 from agents.handoff import Call
 from agents.testing import Step, calls, says
-from state.shared import Journal
+from examples.clinic.app import APP as CLINIC_APP
+from examples.clinic.clinic import Clinic
+from examples.clinic.tests.kit import MARY, Front
+from examples.clinic.visit import ClinicState
+from state.shared import Journal, SharedState
 from tests.agents.hotel import hotel
 from tests.agents.restaurant import restaurant
+from tests.benchmarks.by_hand import clinic as clinic_by_hand
 from tests.benchmarks.by_hand import hotel as hotel_by_hand
 from tests.benchmarks.by_hand import restaurant as restaurant_by_hand
 from tests.benchmarks.played import PlayedLLM
@@ -39,6 +47,7 @@ class Application:
         greeting: What the model says first.
         turns: A call with several turns of each kind.
         endless: A turn that changes something and can be said again and again, by its number.
+        share: The part of the rounds that it is measured in.
     """
 
     name: str
@@ -48,6 +57,7 @@ class Application:
     greeting: Step
     turns: tuple[GuestTurn, ...]
     endless: Callable[[int], GuestTurn]
+    share: float = 1.0
 
     def ours(self, steps: Iterable[Step], journal: Journal | None = None) -> Ours:
         """One conversation of ours."""
@@ -160,7 +170,56 @@ RESTAURANT = Application(
         "I am somebody else", "set_customer", "Noted.", name=f"Ada {number}"
     ),
 )
-APPLICATIONS = (HOTEL, RESTAURANT)
+
+
+_front = cache(lambda: Front(Path(gettempdir())))  # nothing is booked, so no file is written
+
+
+def _clinic(journal: Journal | None) -> Call[ClinicState, Clinic]:
+    context = _front().context
+    return CLINIC_APP.call(
+        SharedState(ClinicState(visit_id="v-1"), context, state_id="v-1", journal=journal)
+    )
+
+
+_SLOTS = ("monday 9:00", "tuesday 9:30", "wednesday 10:00", "thursday 9:00", "friday 9:00")
+CLINIC = Application(
+    name="clinic",
+    call=_clinic,
+    agent=clinic_by_hand.Reception,
+    data=clinic_by_hand.Visit,
+    greeting=says("Hello, this is Maple Street Dental. Your name and date of birth?"),
+    turns=(
+        *warm(
+            tool("I am Mary Shelley", "identify", "Thank you.", **MARY),
+            tool("312 555 0199", "set_phone", "And why?", phone="312 555 0199"),
+            tool("A cleaning", "set_reason", "Thank you.", reason="cleaning"),
+            handoff("Next week?", "scheduling", "On which day?"),
+            text("Where are you?", "At Maple Street."),
+            long_text("Tell me everything"),
+            tool("Monday at half past nine", "choose_slot", "Shall I?", slot="monday 9:30"),
+            *_there_and_back("reception", "scheduling"),
+        ),
+        *(
+            turn
+            for changed in (
+                *(tool(f"{slot}, please", "choose_slot", "Shall I?", slot=slot) for slot in _SLOTS),
+                tool("It hurts", "set_reason", "I see.", reason="toothache"),
+            )
+            for turn in (
+                text("Where are you?", "At Maple Street."),
+                long_text("Tell me everything"),
+                changed,
+            )
+        ),
+        *(turn for _ in range(EACH // 2) for turn in _there_and_back("reception", "scheduling")),
+    ),
+    endless=lambda number: tool(
+        "Another one", "choose_slot", "Shall I?", slot=_SLOTS[number % len(_SLOTS)]
+    ),
+    share=0.4,
+)
+APPLICATIONS = (HOTEL, RESTAURANT, CLINIC)
 
 TWELVE_TURNS = (
     text("Good evening, are you open tonight?", "Yes, until half past midnight."),

@@ -26,7 +26,7 @@ import bella_vista.app
 bella_vista.app.server
 server = at()
 from agents.app.serving.app_worker import PRELOAD
-for name in (*PRELOAD, *bella_vista.app.APP.preload):
+for name in (*PRELOAD, *bella_vista.app.APP.worker.preload):
     import_module(name)
 calls = at()
 taken(server=(livekit, server), calls=(server, calls))

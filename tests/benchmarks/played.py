@@ -38,7 +38,7 @@ class PlayedLLM(LLM[Any]):
         self._steps: Iterator[Step] = iter(steps)
         self.asked = 0
         self.watch: Callable[[ChatContext, Sequence[Tool]], None] | None = None
-        """Is shown every request, by whoever wants to count in it."""
+        """Override to count in every request."""
 
     def chat(
         self,

@@ -26,7 +26,7 @@ class GuestTurn:
 
     Args:
         kind: What kind of turn it is; turns of the same kind are compared.
-        words: What he says.
+        words: What the user says.
         steps: What the model does about it.
     """
 

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from examples.clinic.visit import ClinicState
 from state import OrderState, Stage
 from state.shared import Journal, SqlStore
 from tests.agents.hotel import Stay
 from tests.benchmarks import crowds, long_calls
 from tests.benchmarks.__main__ import main
 from tests.benchmarks.applications import APPLICATIONS, EACH, HOTEL, TWELVE_TURNS, WARM, Application
+from tests.benchmarks.by_hand import clinic as clinic_by_hand
 from tests.benchmarks.by_hand import hotel as hotel_by_hand
 from tests.benchmarks.by_hand import restaurant as restaurant_by_hand
 from tests.benchmarks.driver import HANDOFF, Driver
@@ -37,6 +39,7 @@ def test_a_quick_run_fills_its_tables_and_counts_the_budgets(
 
     said = capsys.readouterr().out
     assert "A turn of the restaurant" in said
+    assert "A turn of the clinic" in said
     assert "One change of a ten-line order" in said
     assert said.splitlines()[-1].startswith("budgets met: ")
     assert "| handoff, journal on disk |" in page.read_text()
@@ -157,7 +160,7 @@ async def test_both_sides_do_the_same_work(application: Application) -> None:
 
 
 def kept(data: object) -> object:
-    """What a call knows in the end, whoever kept it."""
+    """What a call knows in the end, on either side."""
     match data:
         case Stay() | hotel_by_hand.Stay():
             return data.guest, data.nights, tuple(data.tickets)
@@ -172,6 +175,12 @@ def kept(data: object) -> object:
                 [*data.allergies],
                 data.stage is Stage.CONFIRMED,
             )
+        case ClinicState():
+            patient = data.patient
+            assert patient is not None
+            return patient.name, patient.birth_date, patient.phone, data.reason, data.wanted
+        case clinic_by_hand.Visit():
+            return data.name, data.birth_date, data.phone, data.reason, data.wanted
         case restaurant_by_hand.Order():
             return (
                 data.customer_name,

@@ -1,4 +1,4 @@
-"""What one change of a ten-line order costs: checked, reckoned, told to whoever listens, and written down."""
+"""What one change of a ten-line order costs: checked, computed, told to listeners and stored."""
 
 import asyncio
 import tempfile

@@ -48,7 +48,10 @@ Results = list[dict[str, Samples]]
 
 def measure(rounds: int) -> list[Table]:
     """Hold the same call on every side, in turn."""
-    return [asyncio.run(_compare(application, rounds)) for application in APPLICATIONS]
+    return [
+        asyncio.run(_compare(application, max(1, round(rounds * application.share))))
+        for application in APPLICATIONS
+    ]
 
 
 @dataclass(frozen=True)
@@ -173,7 +176,7 @@ def _add(table: Table, results: Results, kind: str, side: str, budget: float | N
 def _limit(results: Results, kind: str, side: str) -> tuple[float | None, str]:
     """Say what a turn with a journal comes to when of the journal only the disk and one thread are counted.
 
-    The thread belongs to it: an event loop that waits for a disk serves nobody else.
+    The thread belongs to it: an event loop that waits for a disk serves no other call.
 
     In memory the machine sets no limit; how far it is to be trusted is what plain comes to beside itself.
     """

@@ -6,7 +6,7 @@ Read from the source, so that aliases and constants have their say too: the text
 import ast
 import importlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from functools import cache
 from pathlib import Path
 
@@ -113,7 +113,7 @@ def _described(module: str, name: str, missing: list[str]) -> str:
         missing.append(f"{module}.{name}")
     parts = [f"### `{name}`", f"```python\n{_shape(node, module)}\n```", markdown(docstring)]
     if isinstance(node, ast.ClassDef):
-        members = list(_members(node, f"{module}.{name}", missing))
+        members = list(_all_members(node, module, missing))
         if members:
             parts += ["Members:", "\n".join(members)]
     return "\n\n".join(part for part in parts if part)
@@ -144,11 +144,26 @@ def _constructor(node: ast.ClassDef, module: str) -> str | None:
     return None
 
 
-def _members(node: ast.ClassDef, owner: str, missing: list[str]) -> Iterator[str]:
+def _all_members(node: ast.ClassDef, module: str, missing: list[str]) -> Iterator[str]:
+    """List what a class defines, after what it inherits from a base class that is not public."""
+    own = {name for name, _ in _statements(node.body)}
+    for base in node.bases:
+        name = ast.unparse(base).partition("[")[0]
+        if name.endswith("Base"):
+            home = _home(module, name)
+            inherited, _ = dict(_defined(home))[name]
+            assert isinstance(inherited, ast.ClassDef)
+            yield from _members(inherited, f"{home}.{name}", missing, without=own - {"__init__"})
+    yield from _members(node, f"{module}.{node.name}", missing)
+
+
+def _members(
+    node: ast.ClassDef, owner: str, missing: list[str], *, without: Set[str] = frozenset()
+) -> Iterator[str]:
     for name, (member, docstring) in _statements(node.body):
         if name == "__init__" and isinstance(member, Function):
             yield from _attributes(member)
-        if name.startswith("_") and name != "__call__":
+        if name in without or (name.startswith("_") and name != "__call__"):
             continue
         if isinstance(member, Function):
             if not docstring:

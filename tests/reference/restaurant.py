@@ -45,7 +45,7 @@ _STAFF: tuple[type[OrderCommand], ...] = get_args(StaffCommand)
 
 def commands_page() -> str:
     """Describe every command: what a model reads of it, its fields, who offers it, what it answers."""
-    ours = (f"{_commands('The guest', _GUEST)}\n\n{_commands('The house', _STAFF)}").strip()
+    ours = (f"{_commands('The guest', _GUEST)}\n\n{_commands('The restaurant', _STAFF)}").strip()
     own = "\n\n".join(
         f"### `{tool_name(kind)}`\n\n{markdown(kind.__doc__ or '')}"
         for kind in (Reprice, *FRAMEWORK_COMMANDS)

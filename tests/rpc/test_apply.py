@@ -105,7 +105,7 @@ async def test_a_command_has_a_name(command: Any) -> None:
 @pytest.mark.parametrize(
     "field", ["unit_price", "total", "stage", "paid", "line_total", "__proto__", "constructor"]
 )
-async def test_nobody_sets_what_is_reckoned(field: str) -> None:
+async def test_computed_values_cannot_be_set(field: str) -> None:
     refused = await Counter().refused("order.apply", {"command": {**WATER, field: 0}})
 
     assert (refused["code"], refused["facts"]["field"]) == (4001, f"command.{field}")
@@ -433,7 +433,7 @@ async def test_what_the_house_does_not_do_is_refused_with_its_reason(
     assert refused["detail"]
 
 
-async def test_after_it_is_placed_nobody_changes_what_is_cooked() -> None:
+async def test_a_placed_orders_dishes_cannot_be_changed() -> None:
     counter = await placed(Counter())
     version = counter.shared.version
 

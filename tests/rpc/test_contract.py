@@ -147,7 +147,7 @@ async def test_a_section_has_its_form() -> None:
 
 
 @pytest.mark.parametrize("name", METHODS)
-async def test_who_may_call_is_who_is_said_to(name: str) -> None:
+async def test_the_contracts_roles_are_those_of_the_methods(name: str) -> None:
     payload: dict[str, Any]
     payload = {"say": {"text": "x"}, "agent.state": {"operation": "list"}}.get(name, {})
     if name == "order.apply":

@@ -1,4 +1,4 @@
-"""Arriving, and saying something that nobody may lose or hear twice."""
+"""Joining, and words that are neither lost nor heard twice."""
 
 import asyncio
 
@@ -42,7 +42,7 @@ async def test_staff_and_strangers_are_not_told_how_to_come_back_as_the_guest() 
     assert "version" not in refused
 
 
-async def test_hello_waits_until_it_is_decided_who_the_guest_is() -> None:
+async def test_hello_waits_until_the_guest_is_known() -> None:
     counter = Counter()
     decided = asyncio.Event()
 
@@ -74,7 +74,7 @@ async def test_hello_waits_until_it_is_decided_who_the_guest_is() -> None:
         ("agent.state", {"operation": "list"}),
     ],
 )
-async def test_nobody_is_served_before_there_is_an_order_or_after_it(
+async def test_calls_before_and_after_the_order_are_refused(
     method: str, payload: dict[str, str]
 ) -> None:
     counter = Counter(open_at_once=False)
@@ -168,7 +168,7 @@ async def test_staff_do_not_speak_for_the_guest() -> None:
     assert counter.conversation.heard == []
 
 
-async def test_after_the_end_nobody_pretends_to_listen() -> None:
+async def test_after_the_end_words_are_refused() -> None:
     counter = Counter()
     await counter.call("say", {"text": "bye", "key": "k"})
     counter.conversation.over = True
@@ -186,7 +186,7 @@ async def test_a_call_hears_what_is_said_without_a_card_number() -> None:
     order_session = Session(ORDER_PAGE, call.shared, call, state_id="o-1", agent="bella-vista")
 
     assert await order_session.say("my card is 4111 1111 1111 1111", GUEST_CALLER, "k") == 1
-    assert call.queued == ["my card is [card]"]
+    assert call.turns.queued == ["my card is [card]"]
     call.end("agent_ended")
     with pytest.raises(Exception, match="over"):
         await order_session.say("hello?", GUEST_CALLER, None)
@@ -282,7 +282,7 @@ async def test_what_is_said_after_the_end_is_said_in_another_call_where_one_can_
 
 
 @pytest.mark.parametrize("who", [ADA, COOK])
-async def test_after_the_end_nobody_changes_the_order_and_everybody_reads_it(who: str) -> None:
+async def test_after_the_end_the_order_is_read_only(who: str) -> None:
     counter = Counter()
     add = {"command": {"op": "add_item", "name": "Water"}, "key": "k"}
     first = await counter.call("order.apply", add, who)
@@ -368,7 +368,7 @@ async def test_a_key_of_a_call_that_is_over_is_answered_as_it_was_and_nothing_is
     ):
         assert (await counter.refused(method, asked))["code"] == 4011
     assert (second.conversation.heard, second.shared.version) == ([], 0)
-    # One of their own is done there, whoever asks.
+    # A key of another caller's acts for that caller.
     assert await counter.call("say", {"text": "a Cola", "key": "m"}) == {"turn": 1}
     assert (await counter.call("order.apply", {**added, "key": "m"}))["order"]["item_count"] == 1
     assert (second.conversation.heard, second.shared.version) == (["a Cola"], 1)

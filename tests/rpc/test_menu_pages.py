@@ -138,7 +138,7 @@ async def test_what_is_sold_out_says_so() -> None:
     assert (calzone["name"], calzone["available"]) == ("Calzone", False)
 
 
-async def test_who_knows_the_menu_is_told_so() -> None:
+async def test_a_known_menu_is_not_sent_again() -> None:
     counter = Counter()
     version = counter.house.menu.version
 

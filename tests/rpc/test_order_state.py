@@ -41,7 +41,7 @@ async def test_before_anything_is_said_the_order_is_empty() -> None:
     assert whole == await counter.call("get_order_state", {"since": None})
 
 
-async def test_who_knows_the_present_version_is_told_so() -> None:
+async def test_a_known_version_is_not_sent_again() -> None:
     counter = Counter()
     await counter.apply("add_item", name="Water")
 
@@ -150,7 +150,7 @@ async def test_the_longest_order_still_fits_into_a_reply() -> None:
     assert len([one for one in found.values() if one["type"] == "note"]) == len(counter.order.notes)
 
 
-async def test_whoever_subscribes_starts_from_the_present_order() -> None:
+async def test_a_subscription_starts_with_the_present_order() -> None:
     counter = Counter()
     await counter.apply("add_item", name="Water")
 
@@ -161,3 +161,17 @@ async def test_whoever_subscribes_starts_from_the_present_order() -> None:
     assert await counter.call("order.unsubscribe") == {"ok": True}
     assert await counter.call("order.unsubscribe") == {"ok": True}
     assert counter.subscribed == [COOK]
+
+
+async def test_an_allergy_that_is_noted_changes_the_lines_that_hold_it() -> None:
+    counter = Counter()
+    await counter.apply("add_item", name="Margherita", size="small")
+    await counter.apply("add_item", name="Water")
+
+    reply = await counter.apply("add_allergy", name="lactose")
+
+    assert [line["allergens_met"] for line in reply["order"]["order_items"]] == [["milk"], []]
+    changed = await counter.call("get_order_state", {"since": 2})
+    assert {"op": "add", "path": "/order_items/0/allergens_met/0", "value": "milk"} in changed[
+        "patch"
+    ]

@@ -119,7 +119,7 @@ def filled(made: Made, **words: str) -> Made:
 
 
 class ObeyingLLM(ScriptedLLM):
-    """Makes all of these calls as soon as the guest has said something, and says what he said."""
+    """Makes all of these calls as soon as the guest has said something, and repeats the words."""
 
     def __init__(self, made: Sequence[Made]) -> None:
         super().__init__(())

@@ -1,4 +1,4 @@
-"""Two orders in one database: the attacker's, and a neighbour's that he must not reach."""
+"""Two orders in one database: the attacker's, and another guest's, which must stay out of reach."""
 
 import json
 import re
@@ -149,7 +149,7 @@ class Place:
 
 @asynccontextmanager
 async def place(menu: Menu, at: str, folder: Path) -> AsyncIterator[Place]:
-    """Open both orders, the attacker's at the stage where he begins."""
+    """Open both orders, the attacker's at the stage of the attempt."""
     speaker, done = BEFORE[at]
     house = House(menu, FRIDAY_AT_SEVEN)
     file = folder / "orders.db"

@@ -128,7 +128,7 @@ def requests_of(model: LLM[Any]) -> Sequence[Sequence[tuple[str, str]]]:
 
 
 def cannot_be_shown(text: str) -> set[str]:
-    """What of a text a terminal would carry out, or nobody could see."""
+    """The parts of a text that a terminal would execute or not show."""
     return {sign for sign in text if unicodedata.category(sign) in ("Cc", "Cf", "Cs")} - {"\n"}
 
 
@@ -155,7 +155,7 @@ async def make(attempt: Attempt, text: str, there: Place, model: LLM[Any]) -> st
 
 
 def check_requests(requests: Sequence[Sequence[tuple[str, str]]]) -> None:
-    """No text of guest or menu is an instruction, and nobody but the framework shows the state."""
+    """No text of guest or menu is an instruction, and only the framework shows the state."""
     assert requests
     for request in requests:
         system = [text for role, text in request if role in ("system", "developer")]

@@ -231,7 +231,7 @@ async def test_a_number_that_comes_in_pieces_is_never_said(
     assert not gen_ai.capture_content_enabled()
 
 
-def test_what_an_operator_is_shown_holds_no_commands_for_his_terminal(
+def test_operators_are_shown_no_terminal_escapes(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     say("menu\x1b[2J \x9b31m\x07 done\n")

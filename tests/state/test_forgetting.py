@@ -3,13 +3,12 @@
 from typing import Any, get_args
 
 import pytest
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel
 
 from state.commands import (
     AddAllergy,
     AddItem,
     AddNote,
-    GiveFeedback,
     GuestCommand,
     Part,
     SetCustomer,
@@ -21,9 +20,6 @@ from state.forgetting import (
     KEPT,
     KEPT_TEXTS,
     command_with_words_cut,
-    command_without_guest,
-    texts_about_guest,
-    texts_in_command,
     with_words_cut,
     without_guest,
 )
@@ -88,17 +84,6 @@ def test_the_bill_stays_and_the_guest_goes() -> None:
     assert OrderState.model_validate_json(left.model_dump_json()) == left
 
 
-def test_all_that_goes_is_told_with_what_it_is() -> None:
-    told = set(texts_about_guest(House().order(*HERS)))
-
-    assert told >= {
-        *(("name", "Ada"), ("phone", "+12125550199"), ("email", "ada@example.com")),
-        *(("address", "12 Carmine Street, 10014"), ("words", "hot"), ("words", "walnuts")),
-        *(("words", "door"), ("words", "ring twice")),
-    }
-    assert not any(text in ("Margherita", "no basil", "USD") for _, text in told)
-
-
 def commands() -> list[Any]:
     return [*get_args(GuestCommand), *get_args(StaffCommand)]
 
@@ -120,27 +105,6 @@ def test_no_text_that_stays_in_a_command_can_be_anybodys_words() -> None:
         for name, schema in command.model_json_schema()["properties"].items():
             if free_texts(schema) and name not in checked:
                 assert name not in KEPT_TEXTS, f"{command.__name__}.{name}"
-
-
-@pytest.mark.parametrize("command", HERS, ids=lambda command: command.op)
-def test_a_command_keeps_its_shape(command: Any) -> None:
-    written = command.written()
-
-    left = command_without_guest(written)
-
-    assert list(left) == list(written)
-    assert TypeAdapter(type(command)).validate_python(left).op == command.op
-    for _, text in texts_in_command(written):
-        assert text not in str(left)
-    assert {text for _, text in texts_in_command(left)} <= {FORGOTTEN}
-
-
-def test_numbers_stages_and_stars_stay_in_a_command() -> None:
-    feedback = GiveFeedback(rating=4, comment="lovely, Ada").written()
-
-    assert command_without_guest(feedback) == {
-        **{"op": "give_feedback", "rating": 4, "comment": FORGOTTEN}
-    }
 
 
 def test_only_the_words_that_are_meant_are_cut_elsewhere() -> None:

@@ -5,10 +5,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from state.allergens import AllergyMet, allergies_met
 from state.commands import (
     AddAllergy,
-    AddItem,
     AddNote,
     CallPerson,
     ChangeNote,
@@ -18,7 +16,7 @@ from state.commands import (
 )
 from state.errors import NotFound, NotValid, WrongStage
 from state.order import Stage
-from tests.state.house import CARD, House, card
+from tests.state.house import House
 
 
 def test_a_name_is_kept_as_it_was_said() -> None:
@@ -118,35 +116,6 @@ def test_an_allergy_stands_on_the_order_once() -> None:
     )
 
     assert order.allergies == ("Nuts", "milk")
-
-
-def test_what_speaks_against_an_allergy_is_found_before_it_is_eaten() -> None:
-    house = House()
-    order = house.order(
-        AddAllergy(name="nuts"),
-        AddAllergy(name="lactose"),
-        AddItem(name="House salad", modifications=("ranch",)),
-        AddItem(name="Margherita", size="small"),
-        AddItem(name="Water"),
-    )
-
-    assert allergies_met(order, house.menu) == (
-        AllergyMet("L1", "House salad", "nuts"),
-        AllergyMet("L2", "Margherita", "lactose"),
-    )
-
-
-def test_what_was_chosen_speaks_against_an_allergy_as_well() -> None:
-    house = House(card(CARD.replace('ranch: "0.50"', 'ranch: {price: "0.50", allergens: [egg]}')))
-
-    def met(dressing: str) -> list[str]:
-        order = house.order(
-            AddAllergy(name="eggs"), AddItem(name="House salad", modifications=(dressing,))
-        )
-        return [found.allergy for found in allergies_met(order, house.menu)]
-
-    assert met("ranch") == ["eggs"]
-    assert met("vinaigrette") == []
 
 
 def test_notes_carry_ids_and_times() -> None:

@@ -253,7 +253,7 @@ def test_a_time_the_kitchen_cannot_keep_says_which_it_can(
         ("2028-11-24T19:00", "too_far_ahead"),
     ],
 )
-def test_a_time_nobody_can_mean(when: str, why: str) -> None:
+def test_an_implausible_time(when: str, why: str) -> None:
     with pytest.raises(NotValid) as caught:
         in_time(CORNER, "pickup", at(when), at("2026-11-20T19:00"))
 

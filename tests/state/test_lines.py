@@ -230,7 +230,7 @@ def test_a_quantity_is_a_whole_number_of_pieces(quantity: Any) -> None:
 
 
 @pytest.mark.parametrize("field", ["unit_price", "total", "stage", "price", "paid"])
-def test_nobody_brings_a_price_along(field: str) -> None:
+def test_a_price_cannot_be_given(field: str) -> None:
     with pytest.raises(ValidationError, match=field):
         AddItem.model_validate({"name": "Water", field: 0})
 

@@ -107,7 +107,7 @@ TERMS = st.builds(
     TERMS,
     st.none() | st.builds(Tip, percentage=st.decimals(0, 30, places=1)),
 )
-def test_a_bill_is_what_somebody_reckons_by_hand(
+def test_a_bill_equals_one_computed_by_hand(
     items: tuple[OrderLine, ...],
     coupons: list[Coupon],
     fulfilment: Fulfilment | None,

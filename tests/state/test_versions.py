@@ -1,4 +1,4 @@
-"""Several writers on one order: nobody loses a write, nobody writes on what he has not seen."""
+"""Several writers on one order: no write is lost, and none relies on what it has not seen."""
 
 import asyncio
 
@@ -96,7 +96,7 @@ async def test_writers_on_different_parts_do_not_disturb_each_other(
         (AddNote(title="a", content="b"), ChangeNote(note_id="id-1", title="c")),
     ],
 )
-async def test_who_has_not_seen_a_change_is_refused(
+async def test_a_writer_that_has_not_seen_a_change_is_refused(
     first: OrderCommand, second: OrderCommand
 ) -> None:
     order = shared()

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pytest
 from mypy import api
 
 ROOT = Path(__file__).parents[2]
@@ -16,6 +17,7 @@ SILENCED = re.compile(r"\s*# type: ignore\[([\w, -]+)\]")
 FOUND = re.compile(r":(\d+): error: .*\[([\w-]+)\]$", re.M)
 
 
+@pytest.mark.timeout(600)  # without a cache, on a busy machine
 def test_mypy_knows_the_types_and_finds_every_mistake(tmp_path: Path) -> None:
     lines = (HERE / "readers_mistakes.py").read_text(encoding="utf-8").splitlines()
     expected = {

@@ -78,14 +78,15 @@ class Plan:
 
     @classmethod
     def read(cls, root: Path = ROOT) -> "Plan":
-        """Read the plan; versions are those of the project's own dependencies.
+        """Read the plan; versions are those of the project's own dependencies, its tests' included.
 
         Raises:
             WheelError: It names what is no dependency of the project.
         """
         text = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
         project, wheel = text["project"], text["tool"]["wheel"]
-        versions = {Requirement(one).name: one for one in project["dependencies"]}
+        known = [*text.get("dependency-groups", {}).get("dev", ()), *project["dependencies"]]
+        versions = {Requirement(one).name: one for one in known}
 
         def pinned(names: Iterable[str]) -> tuple[str, ...]:
             if missing := sorted(set(names) - versions.keys()):

@@ -90,7 +90,7 @@ async def check_all(
         return not any(name.startswith(starts) for name in wrong)
 
     owner = None
-    if not app.options or is_valid(*app.options):
+    if not app.command_line.options or is_valid(*app.command_line.options):
         owner, found = check_context(app, settings)
         yield found
     if is_valid("database"):
@@ -115,5 +115,7 @@ def check_context(app: AnyApp, settings: AppSettings) -> tuple[str | None, Findi
     except InputError as error:
         first, *others = error.faults
         more = f"; {len(others) + 1} in all" if others else ""
-        return None, fault(app.context_name, f"{first}{more}")
-    return app.owner_of(context), ok(app.context_name, app.describe(context))
+        return None, fault(app.command_line.context_name, f"{first}{more}")
+    return app.owner_of(context), ok(
+        app.command_line.context_name, app.command_line.describe_context(context)
+    )

@@ -41,12 +41,12 @@ class KeysRefused(InputError):
 
 def new_room() -> str:
     """Create an unguessable room name."""
-    return f"guest-{secrets.token_hex(16)}"
+    return f"room-{secrets.token_hex(16)}"
 
 
 def new_identity() -> str:
     """Create an unguessable identity: the state belongs to it."""
-    return f"guest-{secrets.token_hex(16)}"
+    return f"user-{secrets.token_hex(16)}"
 
 
 @dataclass(frozen=True)

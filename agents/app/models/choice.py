@@ -56,10 +56,35 @@ def language_model(
     return build()
 
 
-def reply_limit_of(model: LLM[Any]) -> float | None:
-    """Return how long a model may take to its first word, in seconds; ``None`` if the model does not say."""
-    reply_limit_s: float | None = getattr(model, "reply_limit_s", None)
-    return reply_limit_s
+def models_of_agents(
+    app: App[S, C], context: C, settings: AppSettings, *, name: str | None = None
+) -> dict[str, LLM[Any]]:
+    """Build the language models of single agents, by the agent's name; the caller closes them.
+
+    Args:
+        app: The application.
+        context: What they are built from.
+        settings: The settings.
+        name: The call's model, as ``language_model`` takes it: a script answers for all agents.
+
+    Raises:
+        SettingsFaults: A setting that a model needs is missing.
+    """
+    if (name or settings.model).startswith(SCRIPT):
+        return {}
+    built = {agent: build(context, settings) for agent, build in app.models.items()}
+    return {agent: model for agent, model in built.items() if model is not None}
+
+
+def reply_limit_of(model: LLM[Any], *others: LLM[Any]) -> float | None:
+    """Return how long models may take to the first word, in seconds; ``None`` if the first does not say.
+
+    Args:
+        model: The call's model.
+        others: The models of single agents.
+    """
+    limits = [getattr(one, "reply_limit_s", None) for one in (model, *others)]
+    return None if limits[0] is None else max(limit for limit in limits if limit is not None)
 
 
 def _local(app: App[S, C], context: C, settings: AppSettings) -> LLM[Any]:

@@ -151,7 +151,11 @@ class Conversation(Part):
 
 def conversation_form(app: AnyApp) -> type[Conversation]:
     """Return the form of an application's conversation files."""
-    return _form(app.noun, tuple(app.options), AnyFields if app.fields is None else app.fields())
+    return _form(
+        app.noun,
+        tuple(app.command_line.options),
+        AnyFields if app.replay.fields is None else app.replay.fields(),
+    )
 
 
 @cache

@@ -66,7 +66,7 @@ def load_conversation(app: AnyApp, path: Path) -> ConversationFile:
     if not isinstance(document, Entries):
         message = "a conversation has to be a mapping of keys to values"
         raise ConversationFaults([Fault(str(path), line_at(document, ()), message)])
-    untyped = _UNTYPED if app.fields is not None else _UNTYPED | {"state", "end", app.noun}
+    untyped = _UNTYPED if app.replay.fields is not None else _UNTYPED | {"state", "end", app.noun}
     conversation = _validated(TypeAdapter(conversation_form(app)), document, path, untyped)
     turns = range(len(conversation.turns))
     return ConversationFile(

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from agents.app.app import App, Environment, NewState
 from agents.app.clock import in_zone
 from agents.app.faults import InputError
-from agents.app.models.choice import language_model, reply_limit_of, scripted
+from agents.app.models.choice import language_model, models_of_agents, reply_limit_of, scripted
 from agents.app.replay.comparing import differences
 from agents.app.replay.form import Facts, Fields
 from agents.app.replay.reading import ConversationFaults, ConversationFile, load_conversation
@@ -93,7 +93,7 @@ async def run_conversation(
     """
     said = file.conversation
     settings = settings or app.settings.read()
-    named = {option: getattr(said, option) for option in app.options}
+    named = {option: getattr(said, option) for option in app.command_line.options}
     settings = settings.model_copy(
         update={name: file.path.parent / one for name, one in named.items() if one is not None}
     )
@@ -101,23 +101,26 @@ async def run_conversation(
     ids = Ids()
     context = app.context(Environment(settings, lambda zone: Clock(in_zone(at, zone)), ids))
     shared = _shared(app, file, context)
-    model = _model(app, file, context, settings, model_wins)
-    call = app.call(shared, think_limit_s=reply_limit_of(model))
+    model, own = _models(app, file, context, settings, model_wins)
+    reply_limit_s = reply_limit_of(model, *own.values())
+    call = app.call(shared, think_limit_s=reply_limit_s)
+    # A turn may take several requests, each up to the models' reply limit.
+    patience_s = TURN_LIMIT_S + REQUESTS_PER_TURN * (reply_limit_s or 0.0)
+    talk = Conversation(call, model, llm_by_agent=own, patience_s=patience_s)
     try:
-        return [str(fault) async for fault in _faults(app, file, call, model)]
+        return [str(fault) async for fault in _faults(app, file, talk)]
     finally:
-        await model.aclose()
+        for one in (model, *own.values()):
+            await one.aclose()
 
 
 async def _faults(
-    app: App[S, C], file: ConversationFile, call: Call[S, C], model: LLM[Any]
+    app: App[S, C], file: ConversationFile, conversation: Conversation[S, C]
 ) -> AsyncIterator[Fault]:
-    said = file.conversation
+    said, call = file.conversation, conversation.call
     reached = "the greeting"
     try:
-        # A turn may take several requests, each up to the model's reply limit.
-        patience_s = TURN_LIMIT_S + REQUESTS_PER_TURN * (reply_limit_of(model) or 0.0)
-        async with Conversation(call, model, patience_s=patience_s) as talk:
+        async with conversation as talk:
             for fault in _untrue(app, said.greeting, talk.greeting, call):
                 yield file.fault("greeting", f"the greeting: {fault}")
             for number, (turn, line) in enumerate(zip(said.turns, file.turn_lines, strict=True), 1):
@@ -180,8 +183,8 @@ def _shared(app: App[S, C], file: ConversationFile, context: C) -> SharedState[S
     state = app.new(context, NewState("replayed", "1", channel))
     version = 0
     try:
-        if said.start is not None and app.start_from is not None:
-            for command in app.start_from(said.start):
+        if said.start is not None and app.replay.start_from is not None:
+            for command in app.replay.start_from(said.start):
                 state = command.apply(state, context)
                 version += 1
         elif given:
@@ -221,18 +224,20 @@ def _no_such_state(app: App[S, C], file: ConversationFile, why: str) -> Conversa
     return ConversationFaults([file.fault(app.noun, message)])
 
 
-def _model(
+def _models(
     app: App[S, C], file: ConversationFile, context: C, settings: AppSettings, model_wins: bool
-) -> LLM[Any]:
+) -> tuple[LLM[Any], dict[str, LLM[Any]]]:
+    """Build the call's model, and those of single agents."""
     said = file.conversation
-    if model_wins or said.model is None:
-        if said.script and not model_wins:
-            return scripted(said.script)
-        return language_model(app, context, settings)
-    try:
-        name = check_model(said.model)
-    except ValueError as error:
-        raise ConversationFaults([file.fault("model", str(error))]) from None
-    if name.startswith(SCRIPT):
-        name = f"{SCRIPT}{file.path.parent / name.removeprefix(SCRIPT)}"
-    return language_model(app, context, settings, name=name)
+    name: str | None = None
+    if not model_wins and said.model is not None:
+        try:
+            name = check_model(said.model)
+        except ValueError as error:
+            raise ConversationFaults([file.fault("model", str(error))]) from None
+        if name.startswith(SCRIPT):
+            name = f"{SCRIPT}{file.path.parent / name.removeprefix(SCRIPT)}"
+    elif not model_wins and said.script:
+        return scripted(said.script), {}
+    model = language_model(app, context, settings, name=name)
+    return model, models_of_agents(app, context, settings, name=name)

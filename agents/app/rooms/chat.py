@@ -88,7 +88,7 @@ class Chat:
         await asyncio.sleep(TOLD_AFTER_S)
         count = self._dropped.pop(identity)
         logger.warning("chat rate limit exceeded, messages dropped: %d", count)
-        if identity == self._presence.guest:
+        if identity == self._presence.user:
             await self._refuse(too_many(count), f"too many {stream_id}")
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":

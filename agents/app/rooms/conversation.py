@@ -36,7 +36,7 @@ class RoomConversation(Generic[S, C]):
         process: What all calls of this process share.
         room: The room, connected.
         opened: The state.
-        guest: The user's identity.
+        user: The user's identity.
         channel: How the user talks to us.
         present: Whether the user is in the room.
         ended: Called when the call has ended.
@@ -50,7 +50,7 @@ class RoomConversation(Generic[S, C]):
         room: rtc.Room,
         opened: Opened[S, C],
         *,
-        guest: str,
+        user: str,
         channel: Channel,
         present: Callable[[], bool],
         ended: Callable[[Ended], None],
@@ -58,20 +58,21 @@ class RoomConversation(Generic[S, C]):
     ) -> None:
         self._process = process
         self._room = room
-        self._guest = guest
+        self._user = user
         self.channel: Channel = channel
         self._present = present
         self._on_end = ended
         self._lost = lost
         self._model: LLM[Any] = process.model()
+        self._models = process.models()
         self.call: Call[S, C] = process.app.call(
             opened.shared,
-            think_limit_s=process.reply_limit_of(self._model),
+            think_limit_s=process.reply_limit_of(self._model, *self._models.values()),
             resumed=opened.resumed,
             turn=opened.prior.turn,
             preamble=opened.preamble,
         )
-        self.call.queued.extend(opened.prior.unanswered)
+        self.call.answer(opened.prior.unanswered)
         self._record = CallRecord(self.call, process.store, channel=channel, words=process.words)
         self._record.drop_older_than(process.words_days)
         self._finished = False
@@ -92,7 +93,7 @@ class RoomConversation(Generic[S, C]):
             room.local_participant,
             self.call,
             self.session.views,
-            guest=guest,
+            user=user,
             resume_code=code,
             silent=channel == "phone",
             touched=self._silence.reset,
@@ -102,12 +103,18 @@ class RoomConversation(Generic[S, C]):
     @property
     def words(self) -> Words:
         """The application's sentences about calls."""
-        return self._process.app.words
+        return self._process.app.rooms.words
 
     async def start(self) -> None:
         """Start the session; the first agent greets."""
         await self._process.media.start(
-            self.call, self._model, self._room, self._guest, self.channel, self._lost
+            self.call,
+            self._model,
+            self._room,
+            self._user,
+            self.channel,
+            self._lost,
+            llm_by_agent=self._models,
         )
 
     def stop_waiting(self) -> None:
@@ -130,7 +137,8 @@ class RoomConversation(Generic[S, C]):
             await self.call.aclose()
         await self._record.aclose()
         await self._process.media.aclose()
-        await self._model.aclose()
+        for model in (self._model, *self._models.values()):
+            await model.aclose()
 
     async def aclose(self) -> None:
         """Stop everything."""

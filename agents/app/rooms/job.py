@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from agents.app.app import App, Environment
 from agents.app.faults import InputError
 from agents.app.job_metadata import JobMetadata, MetadataFaults
-from agents.app.models.choice import language_model, reply_limit_of
+from agents.app.models.choice import language_model, models_of_agents, reply_limit_of
 from agents.app.models.speech import Speech, missing_for_speech, speech_models
 from agents.app.rooms.lost import tell_staff
 from agents.app.rooms.media import Media
@@ -73,18 +73,18 @@ async def serve_room(ctx: JobContext, app: App[S, C]) -> None:
     if _PREPARED not in ctx.proc.userdata:
         prepare_process(app, ctx.proc)
     prepared: Prepared[C] = ctx.proc.userdata[_PREPARED]
-    transfer_to = app.transfer_to(prepared.context)
+    transfer_to = app.phone.transfer_to(prepared.context)
     try:
         metadata = JobMetadata.parse(ctx.job.metadata, app.noun)
     except MetadataFaults as wrong:
         logger.error("invalid job metadata: %s", "; ".join(map(str, wrong.faults)))
-        await reject_call(ctx, RejectReason.METADATA, app.words, transfer_to=transfer_to)
+        await reject_call(ctx, RejectReason.METADATA, app.rooms.words, transfer_to=transfer_to)
         return
     if metadata.tries > MAX_TRIES:
         await reject_call(
             ctx,
             RejectReason.BROKEN,
-            app.words,
+            app.rooms.words,
             user=metadata.user,
             transfer_to=transfer_to,
         )
@@ -101,7 +101,7 @@ class _Job(Generic[S, C]):
         self._app = app
         self._ctx = ctx
         self._settings = prepared.settings
-        self._transfer_to = app.transfer_to(prepared.context)
+        self._transfer_to = app.phone.transfer_to(prepared.context)
         self._began = time.monotonic()
         self._process = _process_context(app, prepared, metadata.locale)
         self._room_job = RoomJob(
@@ -152,12 +152,12 @@ class _Job(Generic[S, C]):
 
     async def _hang_up(self, outcome: RoomOutcome) -> None:
         """End a phone caller's line: without this it stays open until they hang up."""
-        guest = self._room_job.guest
-        if outcome not in (RoomOutcome.COMPLETED, RoomOutcome.NO_SPEECH) or guest is None:
+        user = self._room_job.user
+        if outcome not in (RoomOutcome.COMPLETED, RoomOutcome.NO_SPEECH) or user is None:
             return
-        if is_telephone(guest):
+        if is_telephone(user):
             to = self._transfer_to if outcome is RoomOutcome.NO_SPEECH else None
-            await end_line(self._ctx.api, self._ctx.job.room.name, guest.identity, transfer_to=to)
+            await end_line(self._ctx.api, self._ctx.job.room.name, user.identity, transfer_to=to)
 
     async def _on_failure(self, error: Exception) -> None:
         if isinstance(error, InputError):
@@ -187,7 +187,7 @@ class _Job(Generic[S, C]):
 def _speech(app: App[S, C], settings: AppSettings, context: C, locale: str | None) -> Speech:
     if locale is not None:
         settings = settings.model_copy(update={"language": locale})
-    speech = speech_models(settings, agents=app.agents.agents, terms=app.terms(context))
+    speech = speech_models(settings, agents=app.agents.agents, terms=app.rooms.terms(context))
     if speech is None:
         raise SettingsFaults(["speech is not configured"])
     return speech
@@ -206,6 +206,7 @@ def _process_context(
         context=context,
         store=open_store(app, settings.database, app.owner_of(context)),
         model=lambda: prepared.local or language_model(app, context, settings),
+        models=lambda: models_of_agents(app, context, settings),
         media=Media(None if missing else lambda: _speech(app, settings, context, locale)),
         secret=secret.get_secret_value() if secret is not None else "",
         grace_s=settings.grace,

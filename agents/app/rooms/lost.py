@@ -36,7 +36,7 @@ async def find_lost_calls(app: AnyApp, settings: AppSettings) -> Sequence[LostCa
             room,
             lease.holder or "",
             lease.state_id,
-            guest=lease.guest,
+            user=lease.user,
             tries=lease.tries if lease.holder else 0,
             lived_s=(lease.until - lease.since).total_seconds(),
             silent_s=(now - lease.until).total_seconds(),
@@ -68,7 +68,7 @@ async def tell_staff(app: AnyApp, settings: AppSettings, room: str, metadata: Jo
         name = lease_name(settings.agent_name, room)
         if state_id is None and (lease := await store.leases.at(name)) is not None:
             state_id = lease.state_id
-        if state_id is not None and app.given_up is not None:
+        if state_id is not None and app.stored.given_up is not None:
             await _flag(app, settings, store, state_id)
         # The call is not recovered again: the next user in a room of this name starts a new state.
         await store.leases.take(name, _GIVEN_UP, seconds=1.0, supersedes=metadata.supersedes)
@@ -81,8 +81,8 @@ async def _flag(app: AnyApp, settings: AppSettings, store: SqlStore, state_id: s
         stored = await store.read(state_id)
         context = app.context(Environment.of(settings))
         shared: SharedState[Any, Any] = SharedState.restored(stored, app.state_type, context)
-        if app.given_up is not None:
-            await app.given_up(shared, "The call broke off and could not be continued.")
+        if app.stored.given_up is not None:
+            await app.stored.given_up(shared, "The call broke off and could not be continued.")
 
 
 def _store(app: AnyApp, settings: AppSettings) -> SqlStore:

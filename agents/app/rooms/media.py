@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from livekit import rtc
@@ -48,9 +49,10 @@ class Media:
         call: Call[Any, Any],
         model: LLM[Any],
         room: rtc.Room,
-        guest: str,
+        user: str,
         channel: Channel,
         lost: Callable[[], None] | None = None,
+        llm_by_agent: Mapping[str, LLM[Any]] = MappingProxyType({}),
     ) -> None:
         """Start the session of a call; its first agent greets.
 
@@ -58,19 +60,20 @@ class Media:
             call: The call.
             model: The language model of its agents.
             room: The room, connected.
-            guest: The user's identity.
+            user: The user's identity.
             channel: How the user talks to us.
             lost: Called when the user can no longer be heard or spoken to; without it the call
                 continues as text.
+            llm_by_agent: Language models of single agents.
 
         Raises:
             SpeechNotBuilt: The speech models could not be built.
         """
         if channel == "web_text" or self._build is None:
-            await start_text(call, model, room=room, user_identity=guest)
+            await start_text(call, model, llm_by_agent=llm_by_agent, room=room, user_identity=user)
             return
         # The audio plugins take a second to import, so only calls with speech load them.
-        from agents.handoff.speech import start_speech
+        from agents.handoff.sessions import start_speech
 
         try:
             self._speech = speech = self._build()
@@ -79,13 +82,14 @@ class Media:
         await start_speech(
             call,
             model,
+            llm_by_agent=llm_by_agent,
             stt=speech.stt,
             tts=speech.tts,
             vad=speech.vad,
             tts_by_agent=speech.tts_by_agent,
             turns=speech.turns,
             room=room,
-            user_identity=guest,
+            user_identity=user,
             lost=lost,
         )
 
@@ -104,8 +108,8 @@ async def channel_of(presence: Presence, asked: Channel | None, media: Media) ->
         asked: The channel the dispatch asks for.
         media: Says whether speech is configured.
     """
-    guest = presence.participant
-    if guest is not None and guest.kind == rtc.ParticipantKind.PARTICIPANT_KIND_SIP:
+    user = presence.participant
+    if user is not None and user.kind == rtc.ParticipantKind.PARTICIPANT_KIND_SIP:
         return "phone"
     if asked in ("phone", "web_voice", "web_text"):
         return asked
@@ -120,8 +124,8 @@ async def channel_of(presence: Presence, asked: Channel | None, media: Media) ->
     return "web_voice"
 
 
-def _has_microphone(guest: rtc.RemoteParticipant | None) -> bool:
-    return guest is not None and any(
+def _has_microphone(user: rtc.RemoteParticipant | None) -> bool:
+    return user is not None and any(
         publication.source == rtc.TrackSource.SOURCE_MICROPHONE
-        for publication in guest.track_publications.values()
+        for publication in user.track_publications.values()
     )

@@ -47,7 +47,7 @@ async def open_for(
     metadata: JobMetadata,
     lease: Lease,
     *,
-    guest: str,
+    user: str,
     channel: Channel,
     secret: str,
 ) -> Opened[S, C]:
@@ -62,7 +62,7 @@ async def open_for(
         context: What the rules may use.
         metadata: The dispatch's metadata.
         lease: What the room's lease says of the last call here.
-        guest: The user's identity.
+        user: The user's identity.
         channel: How the user talks to us.
         secret: Signs resume codes.
 
@@ -74,15 +74,15 @@ async def open_for(
     give_up_at = loop.time() + DATABASE_WAIT_S
     while True:
         try:
-            state_id = await _named(app, store, metadata, lease, guest, secret)
-            preamble = app.words.not_found if asked else ""
+            state_id = await _named(app, store, metadata, lease, user, secret)
+            preamble = app.rooms.words.not_found if asked else ""
             opened = None
             if state_id is not None:
                 try:
                     opened = await _resumed(app, store, context, state_id)
                 except StateFaults as fault:
                     if fault.unreadable:
-                        preamble = app.words.unreadable
+                        preamble = app.rooms.words.unreadable
                     elif fault.passing:
                         raise
                     level = logging.ERROR if fault.unreadable else logging.INFO
@@ -112,10 +112,10 @@ async def _named(
     store: SqlStore,
     metadata: JobMetadata,
     lease: Lease,
-    guest: str,
+    user: str,
     secret: str,
 ) -> str | None:
-    if metadata.supersedes is not None and lease.open and lease.guest == guest:
+    if metadata.supersedes is not None and lease.open and lease.user == user:
         return (
             lease.state_id
         )  # a lost job may have served another state than the one it was dispatched for
@@ -124,7 +124,7 @@ async def _named(
     if metadata.state_id is not None:
         state_id = metadata.state_id.strip().lower()
         known = await store.leases.of(state_id)
-        return state_id if known is None or known.guest in (None, guest) else None
-    if lease.open and lease.state_id is not None and lease.guest == guest:
+        return state_id if known is None or known.user in (None, user) else None
+    if lease.open and lease.state_id is not None and lease.user == user:
         return lease.state_id
     return None

@@ -5,12 +5,13 @@ In the other direction, an agent comments on what the user does on the page.
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from livekit import rtc
 from pydantic import BaseModel
 
 from agents.app.app import App
+from agents.app.rooms.comments import Comments
 from agents.app.rooms.sentences import your_turn
 from agents.handoff import (
     Call,
@@ -41,53 +42,6 @@ EndReason = Literal["agent_ended", "user_left", "moved", "failed"]
 """Why a call is over, as clients are told."""
 
 
-class Comments(Protocol):
-    """Decides how an agent comments on changes that the user made in a client."""
-
-    @property
-    def waiting(self) -> bool:
-        """Whether there is anything to comment on."""
-        ...
-
-    def add(self, applied: Applied[Any]) -> None:
-        """Add a change that the user made in a client."""
-
-    def add_foreign(self, applied: Applied[Any]) -> None:
-        """Add a change by another actor."""
-
-    def agent_said(self, text: str) -> None:
-        """Take note of what an agent has said."""
-
-    def discard(self) -> None:
-        """Drop the changes: the user has been told or shown how the state stands."""
-
-    def take_comment(self, state: Any) -> str:
-        """Return the comment and drop the changes; an empty text if there is nothing to say."""
-        ...
-
-
-class _NoComments:
-    """Comments on nothing: every change is visible in the client that made it."""
-
-    waiting = False
-
-    def add(self, applied: Applied[Any]) -> None:
-        """Do nothing."""
-
-    def add_foreign(self, applied: Applied[Any]) -> None:
-        """Do nothing."""
-
-    def agent_said(self, text: str) -> None:
-        """Do nothing."""
-
-    def discard(self) -> None:
-        """Do nothing."""
-
-    def take_comment(self, state: Any) -> str:
-        """Return nothing."""
-        return ""
-
-
 class Page(Generic[S, C]):
     """Keeps the clients of one call up to date.
 
@@ -96,7 +50,7 @@ class Page(Generic[S, C]):
         agent: The local participant that notifies them, connected.
         call: The call.
         views: Serves the state's public view.
-        guest: The user's identity.
+        user: The user's identity.
         resume_code: Resumes the state in another room.
         silent: Whether the user has no client that can be called, as on a telephone.
         touched: Called when the user has done something on the page.
@@ -109,25 +63,25 @@ class Page(Generic[S, C]):
         call: Call[S, C],
         views: Views,
         *,
-        guest: str,
+        user: str,
         resume_code: str | None = None,
         silent: bool,
         touched: Callable[[], None] = lambda: None,
     ) -> None:
         self._call = call
-        self._guest = guest
+        self._user = user
         self._resume_code = resume_code
         self._touched = touched
         self._silent = silent
         self._views = views
         self._app = app
-        make = app.comments
-        self._comments: Comments = _NoComments() if make is None else make(call.shared.context)
+        self._comments = Comments(call.shared.context, app.rooms.comment)
+        call.replies.use_hint(lambda: self._comments.hint(call.state))
         self._comment_timer: asyncio.TimerHandle | None = None
         self._push_timer: asyncio.TimerHandle | None = None
         self._attributes = Attributes(agent)
         self._notices = TurnNotices(agent)
-        self._notices.bind(guest, silent=silent)
+        self._notices.bind(user, silent=silent)
         self._ends = EndNotices(agent)
         self._subscribers = Subscribers(agent, views, app.page_spec.changed_method)
         self._unsubscribe = call.shared.subscribe(self._on_change)
@@ -140,7 +94,7 @@ class Page(Generic[S, C]):
         shown = {
             # The next agent is known as soon as the handoff is stored, before its first word.
             "active_agent": call.shared.speaker or call.speaker,
-            **self._app.attributes(call.state),
+            **self._app.rooms.attributes(call.state),
             "version": str(call.shared.version),
         }
         prefix = self._app.prefix
@@ -148,7 +102,7 @@ class Page(Generic[S, C]):
 
     def subscribe(self, identity: str) -> tuple[int, View]:
         """Subscribe a client to changes; returns the version and view it starts from."""
-        if self._silent and identity == self._guest:
+        if self._silent and identity == self._user:
             return self._views.present()
         self._notices.may_try_again(identity)
         return self._subscribers.subscribe(identity)
@@ -175,14 +129,14 @@ class Page(Generic[S, C]):
             reloaded: Whether the page was loaded again; it subscribes by itself then.
         """
         if reloaded:
-            self._subscribers.unsubscribe(self._guest)
+            self._subscribers.unsubscribe(self._user)
             # The page shows how the state stands, and the agent that welcomes the user back says
             # it.
             self._cancel_comment()
             self._comments.discard()
-        self._notices.returned(self._guest)
-        self._ends.returned(self._guest)
-        self._subscribers.returned(self._guest)
+        self._notices.returned(self._user)
+        self._ends.returned(self._user)
+        self._subscribers.returned(self._user)
 
     def joined(self, identity: str, *, staff: bool) -> None:
         """Another participant is in the room, perhaps again: staff are sent what they missed."""
@@ -195,9 +149,9 @@ class Page(Generic[S, C]):
         """The agent's own connection was lost and is back: show again what was changed meanwhile."""
         self._attributes.again()
         self.show()
-        self._notices.returned(self._guest)
-        self._ends.returned(self._guest)
-        self._subscribers.returned(self._guest)
+        self._notices.returned(self._user)
+        self._ends.returned(self._user)
+        self._subscribers.returned(self._user)
 
     def ended(self, reason: EndReason, *, present: bool) -> None:
         """Notify the user and all subscribers that the call is over.
@@ -209,7 +163,7 @@ class Page(Generic[S, C]):
         """
         if not self._silent:
             code = {} if self._resume_code is None else {"resume_code": self._resume_code}
-            self._ends.tell(self._guest, {"reason": reason, **code}, away=not present)
+            self._ends.tell(self._user, {"reason": reason, **code}, away=not present)
         for identity in self._subscribers.present:
             self._ends.tell(identity, {"reason": reason})
 
@@ -239,7 +193,7 @@ class Page(Generic[S, C]):
                 self._cancel_comment()
                 self._notices.withdraw(event.turn)
             case Said():
-                self._comments.agent_said(event.text)
+                self._comments.agent_said(event)
             case YourTurn():
                 self._push_change()  # the notice names a version that the client has by then
                 self._notices.give(self._notice(event))
@@ -265,8 +219,8 @@ class Page(Generic[S, C]):
 
     def _notice(self, event: YourTurn) -> dict[str, Any]:
         named: list[str] = []
-        if event.expects == "choice" and self._app.choices is not None:
-            named = [*self._app.choices(self._call)]
+        if event.expects == "choice" and self._app.rooms.choices is not None:
+            named = [*self._app.rooms.choices(self._call)]
         return {
             "turn": event.turn,
             "your_turn": True,
@@ -281,9 +235,7 @@ class Page(Generic[S, C]):
 
     def _on_change(self, applied: Applied[S]) -> None:
         self._push_change_soon()  # also after the end: others change it as well
-        if applied.actor != self._app.page_spec.user:
-            self._comments.add_foreign(applied)
-        else:
+        if applied.actor == self._app.page_spec.user:
             self._comments.add(applied)
             self._touched()
             self._comment_soon()
@@ -306,5 +258,5 @@ class Page(Generic[S, C]):
         # over.
         if call.ended is not None or not call.turns.is_user_turn:
             return
-        if words := self._comments.take_comment(call.state):
-            call.speak(words)
+        if (comment := self._comments.next(call.state)) is not None:
+            call.speak(comment.words, about=comment.about)

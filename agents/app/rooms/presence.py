@@ -110,7 +110,7 @@ class Presence:
         self._joined = joined
         self._gone = gone
         self._alone_s = alone_s
-        self._guest: str | None = None
+        self._user: str | None = None
         self._sid: str | None = None
         self._present = False
         self._alone: asyncio.TimerHandle | None = None
@@ -126,9 +126,9 @@ class Presence:
     # -- queries -----------------------------------------------------------------------------------
 
     @property
-    def guest(self) -> str | None:
+    def user(self) -> str | None:
         """The user's identity, once bound."""
-        return self._guest
+        return self._user
 
     @property
     def present(self) -> bool:
@@ -138,7 +138,7 @@ class Presence:
     @property
     def participant(self) -> rtc.RemoteParticipant | None:
         """The user as a participant, while present."""
-        return self._room.remote_participants.get(self._guest) if self._guest else None
+        return self._room.remote_participants.get(self._user) if self._user else None
 
     @property
     def has_candidate(self) -> bool:
@@ -147,7 +147,7 @@ class Presence:
 
     def role_of(self, identity: str) -> str | None:
         """Return a participant's role, or ``None``."""
-        if identity and identity == self._guest:
+        if identity and identity == self._user:
             return self._user_role
         there = self._room.remote_participants.get(identity)
         return self._role_in_token(there) if there is not None else None
@@ -203,19 +203,19 @@ class Presence:
         The server is asked, because the room's events report a reloaded page up to three seconds
         late.
         """
-        if self._guest is None:
+        if self._user is None:
             return None
         known = self._sid if self._present else None
         if self._rooms is None or not self._room.isconnected():
             return known
-        request = api.RoomParticipantIdentity(room=self._room.name, identity=self._guest)
+        request = api.RoomParticipantIdentity(room=self._room.name, identity=self._user)
         try:
             async with asyncio.timeout(PRESENCE_S):
                 sid: str = (await self._rooms.get_participant(request)).sid
         except api.TwirpError as error:
             return None if error.code == api.TwirpErrorCode.NOT_FOUND else known
         except Exception as error:  # the server cannot be reached
-            logger.debug("guest's connection not read: %s", type(error).__name__)
+            logger.debug("user's connection not read: %s", type(error).__name__)
             return known
         return sid
 
@@ -228,18 +228,18 @@ class Presence:
         """
         there = self._room.remote_participants.get(identity)
         if there is not None:
-            if self._guest is None and self._eligible(there):
+            if self._user is None and self._eligible(there):
                 self._bind(there)
-            elif identity == self._guest:
-                self._guest_is_here(there)
-        return identity == self._guest
+            elif identity == self._user:
+                self._user_is_here(there)
+        return identity == self._user
 
     async def bound(self) -> str:
         """Wait until the user is bound; returns their identity."""
-        while self._guest is None:
+        while self._user is None:
             self._changed.clear()
             await self._changed.wait()
-        return self._guest
+        return self._user
 
     def expect(self, identity: str) -> None:
         """Accept only this identity as the user: the call belongs to them."""
@@ -274,7 +274,7 @@ class Presence:
         # After a rejoin within the server's tick the new participant is there already.
         now = self._room.remote_participants.get(participant.identity)
         gone = now is None or now.sid == participant.sid
-        if participant.identity == self._guest and self._present and gone:
+        if participant.identity == self._user and self._present and gone:
             self._present = False
             self._left()
         self._start_alone_timer()
@@ -296,7 +296,7 @@ class Presence:
         )
         for participant in people:
             self._on_seen(participant)
-        if self._guest is not None and self._present and self.participant is None:
+        if self._user is not None and self._present and self.participant is None:
             self._present = False
             self._left()
         self._changed.set()
@@ -305,12 +305,12 @@ class Presence:
         if not _is_active(participant):  # ``participant_active`` follows
             self._start_alone_timer()
             return
-        if participant.identity == self._guest:
-            self._guest_is_here(participant)
+        if participant.identity == self._user:
+            self._user_is_here(participant)
             return
-        if self._guest is not None:
+        if self._user is not None:
             self._joined(participant.identity)
-        if self._guest is None and self._eligible(participant):
+        if self._user is None and self._eligible(participant):
             telephone = participant.kind == rtc.ParticipantKind.PARTICIPANT_KIND_SIP
             speaks = any(
                 publication.source == rtc.TrackSource.SOURCE_MICROPHONE
@@ -320,7 +320,7 @@ class Presence:
                 self._bind(participant)
         self._start_alone_timer()
 
-    def _guest_is_here(self, participant: rtc.RemoteParticipant) -> None:
+    def _user_is_here(self, participant: rtc.RemoteParticipant) -> None:
         reloaded = participant.sid != self._sid
         back = reloaded or not self._present
         self._sid, self._present = participant.sid, True
@@ -335,13 +335,13 @@ class Presence:
         return participant.kind in _PEOPLE and self._role_in_token(participant) is None
 
     def _bind(self, participant: rtc.RemoteParticipant) -> None:
-        self._guest, self._sid, self._present = participant.identity, participant.sid, True
+        self._user, self._sid, self._present = participant.identity, participant.sid, True
         self._cancel_alone_timer()
         self._changed.set()
 
     def _start_alone_timer(self) -> None:
         self._cancel_alone_timer()
-        if self._guest is not None:
+        if self._user is not None:
             return
         candidates = [one for one in self._room.remote_participants.values() if self._eligible(one)]
         if len(candidates) == 1 and _is_active(candidates[0]):

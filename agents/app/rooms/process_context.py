@@ -17,7 +17,7 @@ from state.shared import SqlStore
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
 
-GUEST_WAIT_S = 120.0
+USER_WAIT_S = 120.0
 """How long an agent waits in a room for a user, in seconds."""
 
 
@@ -26,7 +26,7 @@ class RoomOutcome(Enum):
 
     COMPLETED = "completed"
     """An agent ended the call, or the user left."""
-    NO_GUEST = "no guest"
+    NO_USER = "no user"
     """No user came."""
     SUPERSEDED = "superseded"
     """Another agent serves this user; this one left without speaking."""
@@ -47,6 +47,7 @@ class ProcessContext(Generic[S, C]):
         context: What the rules may use.
         store: Keeps the states.
         model: Builds the language model of a call.
+        models: Builds the language models of single agents.
         media: Builds the speech models, if any are configured.
         secret: Signs resume codes.
         grace_s: How long a user may be away before the call ends, in seconds.
@@ -54,9 +55,9 @@ class ProcessContext(Generic[S, C]):
         words_days: For how many days.
         agent: The agent name of dispatches, which names the rooms' leases.
         silence: How long a user may be silent, by channel.
-        reply_limit_of: Returns how long a model may be silent, in seconds, if the model says
+        reply_limit_of: Returns how long these models may be silent, in seconds, if the first says
             so.
-        guest_wait_s: How long to wait for a user, in seconds.
+        user_wait_s: How long to wait for a user, in seconds.
     """
 
     app: App[S, C]
@@ -70,5 +71,6 @@ class ProcessContext(Generic[S, C]):
     words_days: int = 30
     agent: str = "agent"
     silence: Mapping[Channel, SilencePolicy] = field(default_factory=lambda: SILENCE_POLICIES)
-    reply_limit_of: Callable[[LLM[Any]], float | None] = lambda model: None
-    guest_wait_s: float = GUEST_WAIT_S
+    models: Callable[[], Mapping[str, LLM[Any]]] = dict
+    reply_limit_of: Callable[..., float | None] = lambda *models: None
+    user_wait_s: float = USER_WAIT_S

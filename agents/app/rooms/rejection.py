@@ -13,7 +13,7 @@ from rpc.gateway import BadParams, Caller, EndNotices, Forbidden, Gateway, Metho
 TRANSCRIPTION = "lk.transcription"
 """The topic on which clients read what is said."""
 
-WAIT_FOR_GUEST_S = 10.0
+WAIT_FOR_USER_S = 10.0
 """How long to wait for a participant to tell, in seconds."""
 
 STAY_S = 4.0
@@ -113,7 +113,7 @@ async def reject_call(
     calling = asyncio.ensure_future(called.wait())
     try:
         await asyncio.wait(
-            (coming, calling), timeout=WAIT_FOR_GUEST_S, return_when=asyncio.FIRST_COMPLETED
+            (coming, calling), timeout=WAIT_FOR_USER_S, return_when=asyncio.FIRST_COMPLETED
         )
         if ctx.room.isconnected() and (coming.done() or calling.done()):
             if reason is RejectReason.BROKEN:

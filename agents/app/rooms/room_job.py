@@ -99,8 +99,8 @@ class RoomJob(Generic[S, C]):
             user_role=spec.user,
             roles=spec.roles,
             prefix=process.app.prefix,
-            left=self._on_guest_left,
-            came_back=self._on_guest_back,
+            left=self._on_user_left,
+            came_back=self._on_user_back,
             joined=self._on_joined,
             gone=self._on_gone,
         )
@@ -117,7 +117,7 @@ class RoomJob(Generic[S, C]):
             ),
             mutes=self._mutes,
         )
-        words = process.app.words
+        words = process.app.rooms.words
         self._chat = Chat(self._presence, self._hear, self._refuse_text, too_long=words.too_long)
         self._dtmf = DtmfDigits(self._hear, a_person=words.a_person)
         self._ready = asyncio.Event()
@@ -148,8 +148,8 @@ class RoomJob(Generic[S, C]):
         if not await self._room_lease.acquire():
             return False
         lease = self._room_lease.lease
-        if self._metadata.supersedes is not None and lease.guest is not None:
-            self._presence.expect(lease.guest)
+        if self._metadata.supersedes is not None and lease.user is not None:
+            self._presence.expect(lease.user)
         return True
 
     def attach(self) -> None:
@@ -173,8 +173,8 @@ class RoomJob(Generic[S, C]):
         if self._mutes is not None:
             self._spawn(self._mutes.warm_up(self._room.local_participant.identity))
         self._presence.start()
-        if not await self._wait_for_guest():
-            return self._finish(RoomOutcome.NO_GUEST)
+        if not await self._wait_for_user():
+            return self._finish(RoomOutcome.NO_USER)
         try:
             while not self._outcome.done():
                 conversation = await self._open()
@@ -225,12 +225,12 @@ class RoomJob(Generic[S, C]):
             await self._conversation.aclose()
         await self._gateway.aclose()
         said_goodbye = self._conversation is None or self._conversation.call.ended == "agent_ended"
-        done = outcome in (RoomOutcome.NO_GUEST, RoomOutcome.NO_SPEECH)
+        done = outcome in (RoomOutcome.NO_USER, RoomOutcome.NO_SPEECH)
         done = done or (outcome is RoomOutcome.COMPLETED and said_goodbye)
         await self._room_lease.release(done=done)
 
     @property
-    def guest(self) -> rtc.RemoteParticipant | None:
+    def user(self) -> rtc.RemoteParticipant | None:
         """The user, while present."""
         return self._presence.participant
 
@@ -240,8 +240,8 @@ class RoomJob(Generic[S, C]):
         state_id = self._metadata.state_id
         if self._conversation is not None and not self._over.is_set():
             state_id = self._conversation.call.shared.state_id
-        guest = self._presence.guest or self._metadata.user
-        return self._metadata.model_copy(update={"state_id": state_id, "user": guest})
+        user = self._presence.user or self._metadata.user
+        return self._metadata.model_copy(update={"state_id": state_id, "user": user})
 
     async def _set_agent_state(self, state: str) -> None:
         """Set LiveKit's attribute for the agent's state while no session does."""
@@ -249,7 +249,7 @@ class RoomJob(Generic[S, C]):
 
     # -- the start of a call -------------------------------------------------------------------------
 
-    async def _wait_for_guest(self) -> bool:
+    async def _wait_for_user(self) -> bool:
         """Wait until the user is bound; returns whether there is one to serve."""
         waiting = asyncio.ensure_future(self._presence.bound())
         try:
@@ -257,7 +257,7 @@ class RoomJob(Generic[S, C]):
                 candidate = self._presence.has_candidate
                 await asyncio.wait(
                     (waiting, self._outcome),
-                    timeout=self._process.guest_wait_s,
+                    timeout=self._process.user_wait_s,
                     return_when=asyncio.FIRST_COMPLETED,
                 )
                 if not waiting.done() and not candidate and not self._presence.has_candidate:
@@ -268,7 +268,7 @@ class RoomJob(Generic[S, C]):
 
     async def _open(self) -> RoomConversation[S, C] | None:
         """Start the first call or the next one; ``None`` if speech is needed and missing."""
-        process, guest = self._process, await self._presence.bound()
+        process, user = self._process, await self._presence.bound()
         channel = await channel_of(self._presence, self._metadata.channel, process.media)
         participant = self._presence.participant
         self._telephone = telephone = participant is not None and is_telephone(participant)
@@ -282,12 +282,12 @@ class RoomJob(Generic[S, C]):
             process.context,
             self._metadata,
             self._next_lease or self._room_lease.lease,
-            guest=guest,
+            user=user,
             channel=channel,
             secret=process.secret,
         )
-        await self._room_lease.record_state(opened.shared.state_id, guest)
-        keep_number = process.app.caller_number
+        await self._room_lease.record_state(opened.shared.state_id, user)
+        keep_number = process.app.phone.caller_number
         if channel == "phone" and participant is not None and not opened.resumed and keep_number:
             if number := participant.attributes.get("sip.phoneNumber", ""):  # else withheld
                 await keep_number(opened.shared, number)
@@ -295,7 +295,7 @@ class RoomJob(Generic[S, C]):
             process,
             self._room,
             opened,
-            guest=guest,
+            user=user,
             channel=channel,
             present=lambda: self._presence.present,
             ended=self._on_end,
@@ -319,7 +319,7 @@ class RoomJob(Generic[S, C]):
             logger.error("speech models for a phone call not built", exc_info=error)
             self._on_speech_lost()
         if not self._presence.present:
-            self._on_guest_left()
+            self._on_user_left()
         return conversation
 
     # -- between two calls ---------------------------------------------------------------------------
@@ -346,7 +346,7 @@ class RoomJob(Generic[S, C]):
         # one.
         state_id = None if said_goodbye else conversation.call.shared.state_id
         self._next_lease = replace(
-            self._room_lease.lease, state_id=state_id, guest=self._presence.guest, tries=0
+            self._room_lease.lease, state_id=state_id, user=self._presence.user, tries=0
         )
         self._conversation = None
         await conversation.aclose()
@@ -366,7 +366,7 @@ class RoomJob(Generic[S, C]):
         if not self._over.is_set() or not self._process.media.has_speech:
             return
         early = asyncio.get_running_loop().time() < self._over_at + OWN_GOODBYE_S
-        if not early and any(one.identity == self._presence.guest for one in speakers):
+        if not early and any(one.identity == self._presence.user for one in speakers):
             self._request_next_call()
 
     # -- what the user does -------------------------------------------------------------------------
@@ -375,7 +375,7 @@ class RoomJob(Generic[S, C]):
         """Answer a hello: only to the user and to staff, and once they can be heard."""
         role = self._presence.role_of(caller.identity)
         if role in (None, self._spec.user) and not self._presence.claim(caller.identity):
-            raise Forbidden("This call is another guest's. Join a room of your own.")
+            raise Forbidden("This call is another user's. Join a room of your own.")
         if (
             role in (None, self._spec.user)
             and self._over.is_set()
@@ -418,23 +418,23 @@ class RoomJob(Generic[S, C]):
 
     async def _refuse_text(self, words: str, segment: str) -> None:
         """Tell the user that messages of theirs were not accepted."""
-        to = self._presence.guest
+        to = self._presence.user
         if to is not None:
             await send_transcription(self._room.local_participant, words, segment, to=to)
 
     def _on_dtmf(self, pressed: rtc.SipDTMF) -> None:
         participant = pressed.participant
-        if participant is not None and participant.identity == self._presence.guest:
+        if participant is not None and participant.identity == self._presence.user:
             self._dtmf.press(pressed.digit)
 
-    def _on_guest_left(self) -> None:
+    def _on_user_left(self) -> None:
         if self._conversation is not None:
             self._conversation.stop_waiting()
         if self._grace is None and not self._outcome.done():
             loop = asyncio.get_running_loop()
             self._grace = loop.call_later(self._process.grace_s, self._on_gone_for_good)
 
-    def _on_guest_back(self, arrival: Arrival) -> None:
+    def _on_user_back(self, arrival: Arrival) -> None:
         if self._grace is not None:
             self._grace.cancel()
             self._grace = None
@@ -473,13 +473,14 @@ class RoomJob(Generic[S, C]):
     def _on_end(self, event: Ended) -> None:
         conversation = self._conversation
         if event.reason != "failed":
+            if conversation is not None:
+                conversation.session.end()
             if conversation is None or conversation.call.closing is None or self._outcome.done():
                 # The session was closed from outside, as at the end of the job.
                 self._finish(RoomOutcome.COMPLETED)
                 return
             self._over_at = asyncio.get_running_loop().time()
             self._over.set()
-            conversation.session.end()
             self._rejoin.note_connection()
             conversation.page.ended(
                 "agent_ended" if event.reason == "agent_ended" else "user_left",

@@ -139,7 +139,7 @@ class RoomLease:
     def _is_held_by_another(self, lease: Lease | None) -> bool:
         return lease is not None and lease.holder not in (None, self._holder, self._supersedes)
 
-    async def record_state(self, state_id: str, guest: str) -> None:
+    async def record_state(self, state_id: str, user: str) -> None:
         """Record which state is served in this room, and for whom.
 
         An agent elsewhere that has the state loses it. Retries while the database is temporarily
@@ -150,7 +150,7 @@ class RoomLease:
         while True:
             try:
                 await self._store.leases.assign(
-                    self._name, self._holder, state_id=state_id, guest=guest
+                    self._name, self._holder, state_id=state_id, user=user
                 )
             except LeaseLost:
                 self._lost()

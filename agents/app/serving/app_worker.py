@@ -33,7 +33,7 @@ def make_app_worker(app: AnyApp, settings: AppSettings) -> Worker:
         lost=partial(_lost_calls, app, settings),
         given_up=partial(_tell_staff, app, settings),
         setup=partial(_prepare, app),
-        preload=(app.module, *PRELOAD, *app.preload),
+        preload=(app.module, *PRELOAD, *app.worker.preload),
         noun=app.noun,
         application=app.package,
     )
@@ -46,7 +46,7 @@ def make_app_worker(app: AnyApp, settings: AppSettings) -> Worker:
 
 
 def _prepare(app: AnyApp, process: JobProcess) -> None:
-    for name in (*PRELOAD, *app.preload):  # forked processes have all of it already
+    for name in (*PRELOAD, *app.worker.preload):  # forked processes have all of it already
         import_module(name)
     from agents.app.rooms.job import prepare_process
 

@@ -44,7 +44,7 @@ _ROOMS_AT_ONCE = 100
 _QUIET_POLLS, _POLL_S = 80, 0.1
 _AGENT_STATE = "lk.agent.state"
 _QUIET = ("", "listening", "idle")
-_GUESTS = (ParticipantInfo.STANDARD, ParticipantInfo.SIP, ParticipantInfo.CONNECTOR)
+_USERS = (ParticipantInfo.STANDARD, ParticipantInfo.SIP, ParticipantInfo.CONNECTOR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +199,7 @@ class Dispatcher:
         there = await self.participants(job.room)
         if any(one.identity == job.identity for one in there):
             return True
-        return job.lived_s < _ARRIVED_S and has_guest(there) and not has_agent(there)
+        return job.lived_s < _ARRIVED_S and has_user(there) and not has_agent(there)
 
     async def rooms(self, names: Sequence[str]) -> set[str]:
         """Return those of these rooms that exist.
@@ -234,7 +234,7 @@ class Dispatcher:
         listed = await _with_retries(partial(self._server.room.list_rooms, api.ListRoomsRequest()))
         for room in listed.rooms:
             there = await self.participants(room.name)
-            if not has_guest(there) or has_agent(there):
+            if not has_user(there) or has_agent(there):
                 continue
             asked = await _with_retries(
                 partial(self._server.agent_dispatch.list_dispatch, room.name)
@@ -288,9 +288,9 @@ class Dispatcher:
                 raise
 
 
-def has_guest(there: Sequence[ParticipantInfo]) -> bool:
+def has_user(there: Sequence[ParticipantInfo]) -> bool:
     """Whether a user is among the participants."""
-    return any(one.kind in _GUESTS for one in there)
+    return any(one.kind in _USERS for one in there)
 
 
 def has_agent(there: Sequence[ParticipantInfo], *, but: str = "") -> bool:

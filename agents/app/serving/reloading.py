@@ -290,7 +290,7 @@ def watched_files(app: AnyApp, settings: AppSettings) -> Watched:
     specs = [find_spec(name) for name in FRAMEWORK]
     places = [place for spec in specs if spec for place in spec.submodule_search_locations or ()]
     folders = {*(Path(place).resolve() for place in places), Path(package).resolve().parent}
-    named = (getattr(settings, option) for option in app.options)
+    named = (getattr(settings, option) for option in app.command_line.options)
     return Watched(
         sorted(folders), [Path(".env"), *(one for one in named if isinstance(one, Path))]
     )

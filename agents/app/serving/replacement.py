@@ -26,7 +26,7 @@ from agents.app.serving.dispatching import (
     GivenUp,
     default_identity,
     has_agent,
-    has_guest,
+    has_user,
 )
 from agents.app.serving.worker import LEAVE_WHEN_OVER
 
@@ -51,7 +51,7 @@ class LostCall:
         room: The room's name.
         job_id: The dead agent's job; empty when the agent has left.
         state_id: The state it served.
-        guest: The user's identity, if known.
+        user: The user's identity, if known.
         tries: How many agents in a row were lost in this call.
         lived_s: How long the last one served it, in seconds.
         silent_s: How long ago its lease expired, in seconds.
@@ -60,7 +60,7 @@ class LostCall:
     room: str
     job_id: str
     state_id: str | None = None
-    guest: str | None = None
+    user: str | None = None
     tries: int = 0
     lived_s: float = 0.0
     silent_s: float = 60.0
@@ -198,12 +198,12 @@ async def recover_lost_calls(
             continue
         identity = default_identity(one.job_id)
         metadata = JobMetadata(
-            state_id=one.state_id, user=one.guest, tries=one.tries, noun=dispatcher.noun
+            state_id=one.state_id, user=one.user, tries=one.tries, noun=dispatcher.noun
         )
         job = AgentJob(one.room, one.job_id, identity, agent_name, metadata, one.lived_s)
         try:
             there = await dispatcher.participants(one.room)
-            if not _is_guest_waiting(one.guest, there) or has_agent(there, but=identity):
+            if not _is_user_waiting(one.user, there) or has_agent(there, but=identity):
                 continue
             if one.silent_s < (_SILENT_S if one.job_id else _ARRIVAL_S):
                 continue
@@ -215,9 +215,9 @@ async def recover_lost_calls(
     return sent
 
 
-def _is_guest_waiting(guest: str | None, there: Sequence[ParticipantInfo]) -> bool:
+def _is_user_waiting(user: str | None, there: Sequence[ParticipantInfo]) -> bool:
     """Whether a call's user is in the room; any user, if the call's own is unknown."""
-    return any(one.identity == guest for one in there) if guest else has_guest(there)
+    return any(one.identity == user for one in there) if user else has_user(there)
 
 
 async def serve_waiting_participants(dispatcher: Dispatcher, *, agent_name: str) -> int:

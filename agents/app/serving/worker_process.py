@@ -38,7 +38,7 @@ def run_worker(app: AnyApp, *, ready: int | None = None) -> int:
         from agents.app.serving.app_worker import make_app_worker
 
         worker = make_app_worker(app, settings)
-    with app.serving(settings):
+    with app.worker.serving(settings):
         return _serve(worker, ready)
 
 
@@ -89,7 +89,7 @@ def _faults_of_calls(app: AnyApp, settings: AppSettings, wrong: Collection[str])
     from agents.app.states import list_states, open_store
 
     faults: list[str] = []
-    if not wrong & app.options.keys():
+    if not wrong & app.command_line.options.keys():
         try:
             app.context(Environment.of(settings))
         except InputError as error:

@@ -24,13 +24,16 @@ from agents.handoff import (
 )
 
 
-def event_data(app: AnyApp, event: Event, speaker: str) -> dict[str, Any] | None:
+def event_data(
+    app: AnyApp, event: Event, speaker: str, state_id: str = ""
+) -> dict[str, Any] | None:
     """Return an event as a JSON object; ``None`` if it is not written.
 
     Args:
         app: The application.
         event: Any event but the end, which comes with the whole state.
         speaker: The active agent, for the view.
+        state_id: The state's id, for the view.
     """
     match event:
         case Heard():
@@ -58,6 +61,7 @@ def event_data(app: AnyApp, event: Event, speaker: str) -> dict[str, Any] | None
                 "turn": event.turn,
                 "source": event.source,
                 "target": event.target,
+                **({"arguments": dict(event.arguments)} if event.arguments else {}),
             }
         case HandoffRefused():
             return {
@@ -73,7 +77,7 @@ def event_data(app: AnyApp, event: Event, speaker: str) -> dict[str, Any] | None
                 "turn": event.turn,
                 "version": event.version,
                 "commands": list(event.commands),
-                "state": app.view_of(event.state, event.version, speaker),
+                "state": app.view_of(event.state, event.version, speaker, state_id),
             }
         case Spent():
             return {
@@ -127,7 +131,12 @@ class EventLines:
 
     def tell(self, event: Event) -> None:
         """Write one event."""
-        data = event_data(self._app, event, self._call.shared.speaker or self._call.speaker)
+        data = event_data(
+            self._app,
+            event,
+            self._call.shared.speaker or self._call.speaker,
+            self._call.shared.state_id,
+        )
         if data is not None:
             self._write(data)
 
@@ -135,7 +144,7 @@ class EventLines:
         """Write the ``end`` event: the reason, the state, and the cost if the models report it."""
         shared = self._call.shared
         speaker = shared.speaker or self._call.speaker
-        view = dict(self._app.view_of(shared.state, shared.version, speaker))
+        view = dict(self._app.view_of(shared.state, shared.version, speaker, shared.state_id))
         end: dict[str, JsonValue] = {"type": "end", "reason": reason, self._app.noun: view}
         if (cost := self._call.spending.total).model_calls:
             end["usage"] = asdict(cost)

@@ -105,7 +105,8 @@ class Transcript:
     def _summary(self) -> Summary:
         shared = self._call.shared
         speaker = shared.speaker or self._call.speaker
-        return self._app.summary_of(self._app.view_of(shared.state, shared.version, speaker))
+        view = self._app.view_of(shared.state, shared.version, speaker, shared.state_id)
+        return self._app.summary_of(view)
 
     def _show_state(self) -> None:
         summary, before = self._summary(), self._shown

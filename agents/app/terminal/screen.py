@@ -148,7 +148,8 @@ class Screen:
     def _summary(self) -> Summary:
         shared = self._call.shared
         speaker = shared.speaker or self._call.speaker
-        return self._app.summary_of(self._app.view_of(shared.state, shared.version, speaker))
+        view = self._app.view_of(shared.state, shared.version, speaker, shared.state_id)
+        return self._app.summary_of(view)
 
     # -- one turn -----------------------------------------------------------------------------------
 

@@ -18,8 +18,8 @@ _GAP = 2
 def listing(app: AnyApp, listed: Sequence[ListedState[Any]]) -> str:
     """Format states as a table, as the application says or one line each."""
     unread = [f"{one.id} cannot be read: {one.fault}" for one in listed if one.state is None]
-    if app.listing is not None:
-        return "\n".join([app.listing(listed), *unread])
+    if app.terminal.listing is not None:
+        return "\n".join([app.terminal.listing(listed), *unread])
     table = Table(box=None, padding=(0, _GAP, 0, 0), pad_edge=False)
     keys = [("No.", app.noun.capitalize(), "Agent")]
     keys += [(one.number, one.id, one.agent or "") for one in listed]
@@ -31,7 +31,7 @@ def listing(app: AnyApp, listed: Sequence[ListedState[Any]]) -> str:
     for key, one in zip(keys[1:], listed, strict=True):
         what = "cannot be read"
         if one.state is not None:
-            summary = app.summary_of(app.view_of(one.state, one.version, one.agent))
+            summary = app.summary_of(app.view_of(one.state, one.version, one.agent, one.id))
             what = "; ".join(filter(None, (summary.status, summary.line)))
         table.add_row(*key, what if len(what) <= room else f"{what[: room - 1]}…")
     return "\n".join([rendered(table), *unread])
@@ -39,8 +39,8 @@ def listing(app: AnyApp, listed: Sequence[ListedState[Any]]) -> str:
 
 def page(app: AnyApp, state: Any, view: Mapping[str, JsonValue]) -> str:
     """Format one state, as the application says or as its summary."""
-    if app.text is not None:
-        return app.text(state)
+    if app.terminal.text is not None:
+        return app.terminal.text(state)
     summary = app.summary_of(view)
     title = ": ".join(filter(None, (summary.title, summary.status)))
     return f"{title}\n\n{as_text(summary.rows, width())}"

@@ -1,4 +1,4 @@
-"""A state as a person in a terminal sees it: a title, rows, and how it stands."""
+"""A state as a person in a terminal sees it: a title, rows and a status."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Summary:
         title: Its name, as "Order 101".
         rows: What it holds.
         line: The same in one line.
-        status: How it stands, as "confirmed, not placed yet"; empty if there is nothing to say.
+        status: The status, such as "confirmed, not placed yet"; empty if there is nothing to say.
         phase: Whether the user still works on it.
         empty: Whether it holds nothing worth showing yet.
     """

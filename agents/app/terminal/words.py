@@ -68,7 +68,7 @@ def cost_line(cost: Cost) -> str | None:
 def closing_lines(
     call: Call[Any, Any], summary: Summary, reason: EndReason, to_go_on: str
 ) -> Iterator[str]:
-    """Return the closing lines: how the state stands, and how to continue it.
+    """Return the closing lines: the state's status, and how to continue it.
 
     Args:
         call: The ended call.

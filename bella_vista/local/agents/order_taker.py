@@ -245,8 +245,11 @@ def _after_reading(policy: OrderTakerPolicy, now: Situation) -> str:
         return reading(now)
     if now.meant("no") and not now.heard.commands:
         return CHANGE
-    if now.heard.answers:
-        return CONFIRM
+    noted = bool(now.scene.outcomes) and all(
+        one.name == "add_allergy" for one in now.scene.outcomes
+    )
+    if now.heard.answers or noted:
+        return CONFIRM  # what an allergy means for the order has just been said
     return joined(policy.confused(now), CONFIRM) if now.nothing_meant else reading(now)
 
 

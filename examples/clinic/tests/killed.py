@@ -1,7 +1,8 @@
 """A process of the clinic that is killed: ``python -m examples.clinic.tests.killed FOLDER MOMENT``.
 
 It talks about ``visit-1``: asks the insurer, or books Tuesday at 9:30 and sends a message. At the moment
-named it writes a line to standard output and kills itself, as a lost machine would.
+named it writes a line to standard output and kills itself, as a lost machine would. ``words`` is the moment
+after what a client says is acknowledged, in a call as rooms have it; the line is the visit's id then.
 """
 
 import asyncio
@@ -12,12 +13,20 @@ from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
 
-from agents.testing import Conversation, ScriptedLLM, calls, says
+from agents.app.job_metadata import JobMetadata
+from agents.app.rooms.opening import Opened, open_for
+from agents.app.transcript import CallRecord
+from agents.handoff import start_text
+from agents.testing import ScriptedLLM, calls, says
 from examples.clinic.app import APP
 from examples.clinic.calendar import Calendar
-from examples.clinic.tests.kit import MARY, Front
+from examples.clinic.clinic import Clinic
+from examples.clinic.page import PATIENT
+from examples.clinic.tests.kit import MARY, SUNDAY, Front
 from examples.clinic.visit import ClinicState
-from state.shared import SharedState, SqlStore
+from rpc.gateway import Caller
+from rpc.page import Session
+from state.shared import Lease, SharedState, SqlStore
 
 
 def die(moment: str) -> None:
@@ -52,11 +61,11 @@ class DyingPartners:
 
 
 async def main(folder: Path, moment: str) -> None:
-    clinic = Front(folder).clinic
+    front = Front(folder)
     if moment == "calendar":
-        clinic.calendar.__class__ = DyingCalendar
+        front.context.calendar.__class__ = DyingCalendar
     partners = DyingPartners(folder / "key")
-    clinic = replace(clinic, insurer=partners, messages=partners)
+    front.context = replace(front.context, insurer=partners, messages=partners)
     model = ScriptedLLM(
         [
             says("Your name?"),
@@ -80,9 +89,9 @@ async def main(folder: Path, moment: str) -> None:
             says("Sent."),
         ]
     )
-    async with SqlStore(f"sqlite:///{folder}/visits.db", owner="clinic", schema=1) as store:
-        visit = await SharedState.open(store, "visit-1", ClinicState(visit_id="visit-1"), clinic)
-        async with Conversation(APP.call(visit), model) as talk:
+    async with front.store() as store:
+        visit = await SharedState.open(store, "visit-1", front.state(), front.context)
+        async with front.conversation(state=visit, model=model) as talk:
             await talk.user_says("Mary Shelley, 30 August 1997, a cleaning, 312 555 0199")
             await talk.user_says("M4411, Tuesday at 9:30")
             if moment == "between":
@@ -91,5 +100,55 @@ async def main(folder: Path, moment: str) -> None:
             await talk.user_says("Yes")
 
 
+class RoomCall:
+    """A call as a room has it: what a client says is stored before it is acknowledged."""
+
+    def __init__(self, opened: Opened[ClinicState, Clinic], store: SqlStore) -> None:
+        self.call = APP.call(
+            opened.shared,
+            resumed=opened.resumed,
+            turn=opened.prior.turn,
+            preamble=opened.preamble,
+        )
+        self.call.answer(opened.prior.unanswered)
+        self.record = CallRecord(self.call, store, channel="web_text")
+        self.session = Session(
+            APP.page_spec,
+            self.call.shared,
+            self.call,
+            state_id=opened.shared.state_id,
+            agent=APP.name,
+            spoken=opened.prior.spoken,
+            store=self.record.say,
+        )
+
+    @classmethod
+    async def opened(cls, store: SqlStore, clinic: Clinic, visit: str | None) -> "RoomCall":
+        metadata = JobMetadata(state_id=visit)
+        free = Lease("room", "clinic", None, SUNDAY, SUNDAY)
+        opened = await open_for(
+            APP, store, clinic, metadata, free, user="mary", channel="web_text", secret="s" * 32
+        )
+        return cls(opened, store)
+
+    async def say(self, words: str, key: str) -> int:
+        return await self.session.say(words, Caller(identity="mary", role=PATIENT), key)
+
+
+async def killed_after_words(folder: Path) -> None:
+    never = asyncio.Event()
+    model = ScriptedLLM([says("Your name?"), says("Thank you.", until=never)])
+    front = Front(folder)
+    async with front.store() as store:
+        talk = await RoomCall.opened(store, front.context, None)
+        await start_text(talk.call, model)
+        await talk.call.answered()
+        await talk.say(NAME, "k")
+        die(talk.call.shared.state_id)
+
+
+NAME = "I am Mary Shelley, born 1997-08-30"
+
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]), sys.argv[2]))
+    at, moment = Path(sys.argv[1]), sys.argv[2]
+    asyncio.run(killed_after_words(at) if moment == "words" else main(at, moment))

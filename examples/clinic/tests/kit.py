@@ -6,13 +6,12 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
-from agents.handoff import Call
-from agents.testing import Clock
+from agents.app.testing import AppUnderTest
 from examples.clinic.app import APP
-from examples.clinic.clinic import Clinic, load_clinic
+from examples.clinic.clinic import Clinic
 from examples.clinic.commands import Identify, SetPhone, SetReason
 from examples.clinic.visit import ClinicState
-from state.shared import Command, SharedState
+from state.shared import Command
 
 ADA: dict[str, Any] = {"name": "Ada Lovelace", "birth_date": "1990-12-10"}
 """A patient whom the clinic's records have."""
@@ -55,39 +54,27 @@ class Messages:
         self.sent.setdefault(key, (phone, text))
 
 
-class Front:
-    """One clinic for a test: its partners, its clock, and visits that share its calendar."""
+class Front(AppUnderTest[ClinicState, Clinic]):
+    """The clinic under test, with doubles of its partners."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.clock = Clock(SUNDAY)
         self.insurer = Insurer()
         self.messages = Messages()
-        self.clinic = self.another_process()
+        super().__init__(
+            APP, folder, at=SUNDAY, context=self._with_doubles, calendar=folder / "calendar.db"
+        )
 
-    def another_process(self) -> Clinic:
-        """Return the clinic as another process sees it: with a calendar of its own over the table."""
-        clinic = load_clinic(self.folder / "calendar.db", lambda zone: self.clock)
+    def _with_doubles(self, clinic: Clinic) -> Clinic:
         return replace(clinic, insurer=self.insurer, messages=self.messages)
-
-    def visit(
-        self, state: ClinicState | None = None, *, agent: str | None = None, name: str = "visit-1"
-    ) -> SharedState[ClinicState, Clinic]:
-        return SharedState(state or ClinicState(visit_id=name), self.clinic, speaker=agent)
 
     def after(self, *commands: Command[ClinicState, Clinic], name: str = "visit-1") -> ClinicState:
         """Return a visit after some commands."""
         state = ClinicState(visit_id=name)
         for command in commands:
-            state = command.apply(state, self.clinic)
+            state = command.apply(state, self.context)
         return state
 
     def ready(self, name: str = "visit-1") -> ClinicState:
         """Return a visit that can be booked."""
         phone = SetPhone(phone="312 555 0199")
         return self.after(Identify(**MARY), phone, SetReason(reason="cleaning"), name=name)
-
-    def call(
-        self, state: ClinicState | None = None, *, agent: str | None = None
-    ) -> Call[ClinicState, Clinic]:
-        return APP.call(self.visit(state, agent=agent))

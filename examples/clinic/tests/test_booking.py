@@ -34,7 +34,7 @@ TUESDAY_KEY, WEDNESDAY_KEY = "2026-11-24T15:30:00+00:00", "2026-11-25T16:00:00+0
 
 
 async def test_a_booking_is_in_the_calendar_and_in_the_visit(front: Front) -> None:
-    visit = front.visit(front.ready())
+    visit = front.shared(front.ready())
 
     await book(visit, TUESDAY, actor="page")
 
@@ -43,8 +43,8 @@ async def test_a_booking_is_in_the_calendar_and_in_the_visit(front: Front) -> No
 
 
 async def test_two_processes_book_one_slot_and_one_is_refused(front: Front) -> None:
-    first = front.visit(front.ready("one"))
-    second = SharedState(front.ready("two"), front.another_process())
+    first = front.shared(front.ready("one"))
+    second = SharedState(front.ready("two"), front.another_context())
 
     outcomes = await asyncio.gather(
         book(first, TUESDAY, actor="page"),
@@ -60,7 +60,7 @@ async def test_two_processes_book_one_slot_and_one_is_refused(front: Front) -> N
 
 
 async def test_twenty_visits_book_one_slot_and_one_gets_it(front: Front) -> None:
-    crowd = [front.visit(front.ready(f"visit-{number}")) for number in range(20)]
+    crowd = [front.shared(front.ready(f"visit-{number}")) for number in range(20)]
 
     outcomes = await asyncio.gather(
         *(book(visit, TUESDAY, actor="page") for visit in crowd), return_exceptions=True
@@ -71,7 +71,7 @@ async def test_twenty_visits_book_one_slot_and_one_gets_it(front: Front) -> None
 
 
 async def test_another_slot_replaces_the_first(front: Front) -> None:
-    visit = front.visit(front.ready())
+    visit = front.shared(front.ready())
     await book(visit, TUESDAY, actor="page")
 
     await book(visit, WEDNESDAY, actor="page")
@@ -84,7 +84,7 @@ async def test_another_slot_replaces_the_first(front: Front) -> None:
 async def test_concurrent_bookings_of_one_visit_hold_the_booked_slot(
     front: Front, other: datetime
 ) -> None:
-    visit = front.visit(front.ready())
+    visit = front.shared(front.ready())
 
     await asyncio.gather(
         *(book(visit, slot, actor="page") for slot in (TUESDAY, other, TUESDAY, other)),
@@ -97,9 +97,9 @@ async def test_concurrent_bookings_of_one_visit_hold_the_booked_slot(
 
 
 async def test_a_visit_keeps_its_slot_if_the_next_one_is_taken(front: Front) -> None:
-    visit = front.visit(front.ready())
+    visit = front.shared(front.ready())
     await book(visit, TUESDAY, actor="page")
-    await front.another_process().calendar.take(WEDNESDAY, "another visit")
+    await front.another_context().calendar.take(WEDNESDAY, "another visit")
 
     with pytest.raises(SlotTaken):
         await book(visit, WEDNESDAY, actor="page")
@@ -109,7 +109,7 @@ async def test_a_visit_keeps_its_slot_if_the_next_one_is_taken(front: Front) -> 
 
 
 async def test_a_stale_booking_holds_no_slot(front: Front) -> None:
-    visit = front.visit(front.ready())
+    visit = front.shared(front.ready())
     await visit.apply(ChooseSlot(slot="wednesday 10:00"), actor="scheduling")
 
     with pytest.raises(Stale):
@@ -120,7 +120,7 @@ async def test_a_stale_booking_holds_no_slot(front: Front) -> None:
 
 
 async def test_a_visit_that_is_not_ready_holds_no_slot(front: Front) -> None:
-    visit = front.visit()
+    visit = front.shared()
 
     with pytest.raises(NotReady):
         await book(visit, TUESDAY, actor="page")
@@ -129,7 +129,7 @@ async def test_a_visit_that_is_not_ready_holds_no_slot(front: Front) -> None:
 
 
 async def test_an_arrived_patient_books_no_other_slot(front: Front) -> None:
-    visit = front.visit(front.ready())
+    visit = front.shared(front.ready())
     await book(visit, TUESDAY, actor="page")
     await visit.apply(CheckIn(), actor="staff")
 
@@ -140,7 +140,7 @@ async def test_an_arrived_patient_books_no_other_slot(front: Front) -> None:
 
 
 async def test_the_same_key_books_once(front: Front) -> None:
-    visit = front.visit(front.ready())
+    visit = front.shared(front.ready())
     first = await book(visit, TUESDAY, actor="page", key="click", seen=0)
     await book(visit, WEDNESDAY, actor="reception")
 
@@ -155,8 +155,8 @@ async def test_a_calendar_that_is_locked_is_told_and_changes_nothing(
     front: Front, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(calendar, "LOCKED_S", 0.0)
-    visit = front.visit(front.ready())
-    await front.clinic.calendar.refresh()
+    visit = front.shared(front.ready())
+    await front.context.calendar.refresh()
 
     with closing(sqlite3.connect(front.folder / "calendar.db")) as other:
         other.execute("BEGIN EXCLUSIVE")
@@ -193,7 +193,7 @@ class BrokenJournal:
 async def test_a_slot_is_released_only_when_it_is_certain_that_it_was_not_booked(
     front: Front, error: StateError, stays: dict[str, str]
 ) -> None:
-    visit = SharedState(front.ready(), front.clinic, journal=BrokenJournal(error))
+    visit = SharedState(front.ready(), front.context, journal=BrokenJournal(error))
 
     with pytest.raises(type(error)):
         await book(visit, TUESDAY, actor="page")

@@ -30,7 +30,11 @@ async def run(folder: Path, *words: str, typed: str = "") -> tuple[int | None, s
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
-    out, err = await process.communicate(typed.encode())
+    try:
+        out, err = await process.communicate(typed.encode())
+    finally:
+        if process.returncode is None:
+            process.kill()
     assert b"Traceback" not in err, err.decode()
     return process.returncode, out.decode()
 
@@ -44,6 +48,7 @@ async def test_a_visit_is_booked_continued_and_shown(tmp_path: Path) -> None:
     again, more = await run(
         tmp_path, "console", "--visit", visit_id, typed="that is all\nno\n5\nbye\n"
     )
+    _, written = await run(tmp_path, "visits", "show", visit_id, "--transcript")
     shown, page = await run(tmp_path, "visits", "show", visit_id, "--json")
     view: dict[str, Any] = json.loads(page)
 
@@ -52,5 +57,6 @@ async def test_a_visit_is_booked_continued_and_shown(tmp_path: Path) -> None:
     assert events[-1]["visit"]["stage"] == "booked"
     assert "May I send you a text message" in more
     assert "Goodbye!" in more
+    assert "Patient" in next(line for line in written.splitlines() if "tuesday 9:30" in line)
     assert (view["slot"], view["rating"]) == ("2026-11-24T09:30:00-06:00", 5)
     assert (view["patient"]["phone"], view["text_sent"]) == ("...0142", None)

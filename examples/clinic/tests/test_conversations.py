@@ -14,7 +14,6 @@ from agents.testing import (
     load_rules,
     says,
 )
-from examples.clinic.app import APP
 from examples.clinic.commands import Identify, SetReason
 from examples.clinic.desk import DESK, digest
 from examples.clinic.tests.kit import ADA, MARY, TUESDAY, WEDNESDAY, Front
@@ -175,7 +174,7 @@ async def test_a_slot_that_another_visit_takes_meanwhile_is_refused(front: Front
 
     async with Conversation(front.call(front.ready(), agent="scheduling"), model) as talk:
         await talk.user_says("Tuesday at 9:30")
-        await front.another_process().calendar.take(TUESDAY, "another visit")
+        await front.another_context().calendar.take(TUESDAY, "another visit")
         turn = await talk.user_says("Yes")
 
     (booking,) = turn.tools
@@ -367,8 +366,8 @@ async def test_no_card_number_is_kept_shown_or_logged(
     file = front.folder / "visits.db"
 
     async with SqlStore(f"sqlite:///{file}", owner="clinic", schema=1) as store:
-        visit = await SharedState.open(store, "visit-1", front.after(), front.clinic)
-        async with Conversation(APP.call(visit), model) as talk:
+        visit = await SharedState.open(store, "visit-1", front.after(), front.context)
+        async with front.conversation(state=visit, model=model) as talk:
             turn = await talk.user_says("Mary Shelley. Bill 4242 4242 4242 4242 for it.")
 
     assert turn.heard == ["Mary Shelley. Bill [card] for it."]
@@ -404,7 +403,7 @@ async def test_a_tool_that_breaks_changes_nothing_and_the_call_goes_on(
     def broken(*_: object) -> None:
         raise RuntimeError("secret")
 
-    monkeypatch.setattr(type(front.clinic), "known", broken)
+    monkeypatch.setattr(type(front.context), "known", broken)
     model = ScriptedLLM(
         [
             says("Your name?"),
@@ -472,7 +471,7 @@ async def test_reception_tells_scheduling_when_the_patient_wants_to_come(front: 
 
 
 @pytest.mark.parametrize("source", ["reception", "scheduling"])
-async def test_insurance_hands_back_to_whoever_asked(front: Front, source: str) -> None:
+async def test_insurance_hands_back_to_the_agent_that_asked(front: Front, source: str) -> None:
     model = ScriptedLLM(
         [
             says("Hello."),

@@ -1,5 +1,6 @@
 """The patient's page beside the talk."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from typing import Any
@@ -7,8 +8,10 @@ from typing import Any
 import pytest
 from livekit.rtc import RpcError
 
-from agents.handoff import Call
-from agents.testing import Conversation, ScriptedLLM, calls, says
+from agents.app.rooms.page import Page
+from agents.handoff import Call, Said
+from agents.testing import Conversation, ScriptedLLM, calls, says, until
+from examples.clinic.actions import book
 from examples.clinic.app import APP
 from examples.clinic.clinic import Clinic
 from examples.clinic.commands import ChooseSlot
@@ -31,10 +34,19 @@ async def let_in(caller: Caller) -> None:
     """Bind every caller that has a role."""
 
 
-async def serve(room: FakeRoom, call: Call[ClinicState, Clinic]) -> Gateway:
+def session_of(call: Call[ClinicState, Clinic]) -> Session[ClinicState, Clinic]:
+    """Make what the methods work on."""
+    shared = call.shared
+    return Session(APP.page_spec, shared, call, state_id=shared.state.visit_id, agent=APP.name)
+
+
+async def serve(
+    room: FakeRoom,
+    call: Call[ClinicState, Clinic],
+    session: Session[ClinicState, Clinic] | None = None,
+) -> Gateway:
     """Serve a call's visit to the clients in a room, as the framework does."""
-    spec, shared = APP.page_spec, call.shared
-    session = Session(spec, shared, call, state_id=shared.state.visit_id, agent=APP.name)
+    spec, shared, session = APP.page_spec, call.shared, session or session_of(call)
     methods = PageMethods(spec, let_in)
     methods.open(session, Subscribers(room.local_participant, session.views, spec.changed_method))
     gateway = Gateway(
@@ -74,6 +86,39 @@ async def test_a_page_books_while_the_agent_talks(front: Front, room: FakeRoom) 
     assert talk.state.slot == WEDNESDAY
 
 
+@pytest.mark.parametrize("answer", ["Wednesday then, well done.", "We are at Maple Street."])
+async def test_a_booking_while_the_agent_talks_is_mentioned_once_when_it_has_ended(
+    front: Front, monkeypatch: pytest.MonkeyPatch, answer: str
+) -> None:
+    monkeypatch.setattr("agents.app.rooms.page.QUIET_S", 0)
+    call, talking = front.call(front.ready(), agent="scheduling"), asyncio.Event()
+    model = ScriptedLLM([says("Which day?"), says(answer, until=talking), says("Goodbye.")])
+
+    async with FakeRoom() as room:
+        room.join("ada")
+        views = session_of(call).views
+        page = Page(APP, room.local_participant, call, views, user="ada", silent=True)
+        async with Conversation(call, model) as talk:
+            talk.user_says_nowait("Where are you?")
+            await until(lambda: len(model.requests) == 2)
+            await book(call.shared, WEDNESDAY, actor=PATIENT)
+            talking.set()
+            await until(
+                lambda: any("Wednesday, November" in text for text in [*talk.turns][-1].said)
+            )
+            await talk.answered()
+            last = await talk.user_says("Thank you")
+        await page.aclose()
+
+    comments = [event for event in talk.events if isinstance(event, Said) and event.about]
+    assert [*talk.turns][-2].said == [
+        answer,
+        "I see you have booked Wednesday, November 25 at 10:00.",
+    ]
+    assert [(event.about, event.version) for event in comments] == [("booking", 1)]
+    assert last.said == ["Goodbye."]
+
+
 async def test_agent_and_page_book_at_once_and_one_is_refused(front: Front, room: FakeRoom) -> None:
     ready = front.ready().model_copy(update={"wanted": TUESDAY})
     call = front.call(ready, agent="scheduling")
@@ -93,7 +138,7 @@ async def test_agent_and_page_book_at_once_and_one_is_refused(front: Front, room
     booked = "Booked" in [*talk.turns][-1].tools[0].output
     assert (booked, refused) in {(True, 4009), (False, 0)}
     assert talk.state.slot == (TUESDAY if booked else WEDNESDAY)
-    assert front.clinic.calendar.is_free(WEDNESDAY if booked else TUESDAY, "another visit")
+    assert front.context.calendar.is_free(WEDNESDAY if booked else TUESDAY, "another visit")
 
 
 @pytest.mark.parametrize(
@@ -108,7 +153,9 @@ async def test_agent_and_page_book_at_once_and_one_is_refused(front: Front, room
 async def test_a_page_is_told_why_it_cannot_book(
     front: Front, room: FakeRoom, request_: dict[str, Any], code: int, reason: str
 ) -> None:
-    await front.clinic.calendar.take(front.clinic.calendar.named("tuesday 10:00"), "another visit")
+    await front.context.calendar.take(
+        front.context.calendar.named("tuesday 10:00"), "another visit"
+    )
     call = front.call(front.ready())
     gateway = await serve(room, call)
 
@@ -150,6 +197,25 @@ async def test_only_the_patient_books_on_their_page(
 
     assert refused.value.code == 4003
     assert call.shared.version == 0
+
+
+async def test_nobody_books_after_the_call(front: Front, room: FakeRoom) -> None:
+    call = front.call(front.ready())
+    session = session_of(call)
+    gateway = await serve(room, call, session)
+    booking = {"slot": "tuesday 9:30", "version": 0, "key": "k"}
+    booked = json.loads(await room.call("ada", "visit.book", booking))
+    session.end()
+
+    again = json.loads(await room.call("ada", "visit.book", booking))
+    with pytest.raises(RpcError) as refused:
+        await room.call("ada", "visit.book", {"slot": "wednesday 10:00", "version": 1})
+    await gateway.aclose()
+
+    assert again == booked
+    assert refused.value.code == 4022
+    assert json.loads(refused.value.data or "")["reason"] == "call_over"
+    assert (call.shared.version, call.state.slot) == (1, TUESDAY)
 
 
 def test_a_client_sees_the_end_of_the_telephone_number_only(front: Front) -> None:

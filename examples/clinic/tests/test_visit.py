@@ -101,7 +101,7 @@ def test_a_past_slot_is_not_offered(front: Front) -> None:
 
 
 async def test_a_slot_of_another_visit_cannot_be_chosen(front: Front) -> None:
-    await front.clinic.calendar.take(TUESDAY, "another visit")
+    await front.context.calendar.take(TUESDAY, "another visit")
 
     with pytest.raises(SlotTaken):
         front.after(ChooseSlot(slot="tuesday 9:30"))
@@ -112,7 +112,7 @@ def test_the_stage_follows_from_the_rest(front: Front) -> None:
 
     assert front.after().stage == "open"
     assert booked.stage == "booked"
-    assert CheckIn().apply(booked, front.clinic).stage == "arrived"
+    assert CheckIn().apply(booked, front.context).stage == "arrived"
 
 
 def test_check_in_needs_a_booking(front: Front) -> None:
@@ -121,6 +121,6 @@ def test_check_in_needs_a_booking(front: Front) -> None:
 
 
 def test_a_visit_reads_back_from_its_json(front: Front) -> None:
-    visit = front.ready().model_copy(update={"slot": front.clinic.calendar.named("tuesday 9:30")})
+    visit = front.ready().model_copy(update={"slot": front.context.calendar.named("tuesday 9:30")})
 
     assert ClinicState.model_validate_json(visit.model_dump_json()) == visit

@@ -6,7 +6,7 @@ import socket
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,7 +20,13 @@ from state.shared.sql import dialects
 T = TypeVar("T")
 
 LOCK_RETRY_S = (0.004, 0.012)
-"""Delay before a process that waits for the write lock asks again, in seconds: random between these."""
+"""Delay before a process that waits for the write lock asks again, in seconds: random between these at first."""
+
+LOCK_AGING_S = 0.25
+"""After waiting this long, in seconds, it asks twice as often; after twice this time, three times as often; and so on."""
+
+LEAST_RETRY_S = 0.001
+"""The shortest delay before it asks again, in seconds."""
 
 
 class DatabaseConnection:
@@ -50,10 +56,17 @@ class DatabaseConnection:
         self._url = dialects.parsed(address)
         self._prepare = prepare
         self._fair = fair
-        self._polls_lock = False
+        self.polls_lock = False
+        """Whether this process asks for SQLite's write lock at short intervals."""
         self._busy_timeout = True
         """Whether SQLite itself waits for a lock on this connection."""
         self._interrupted = False
+        self.lock_until = 0.0
+        """Until when the work in progress may wait for SQLite's write lock, on the monotonic clock."""
+        self.lock_asked_at = 0.0
+        """When SQLite's write lock was last asked for, on the monotonic clock."""
+        self.waits_for_lock = False
+        """Whether it is waiting for SQLite's write lock."""
         self._may_create = create
         self._on_open = on_open
         self.file = dialects.file_of(self._url)
@@ -134,6 +147,40 @@ class DatabaseConnection:
             return _DriverTransaction(self._driver)
 
         return self._run_with_reconnect(begin, lambda connection: work(self._driver), committed)
+
+    def write_in_one_step(
+        self, statement: str, values: Sequence[Any], committed: Callable[[Connection], bool]
+    ) -> bool:
+        """Run a statement that writes at most one row as a transaction of its own; return whether it wrote it.
+
+        SQLite takes its lock, writes, commits and releases the lock while this process does nothing else with the
+        row, so a process without a processor does not hold the lock.
+
+        Args:
+            statement: The statement.
+            values: Its values.
+            committed: As in ``run``.
+
+        Raises:
+            JournalFault: It was not done, and why.
+            OutcomeUnknown: It may have been done; the database does not answer.
+        """
+        try:
+            self._open()
+        except (DBAPIError, sqlite3.Error, OSError) as error:
+            self.close()
+            raise self._fault(error) from error
+        try:
+            written = self._ask_for_write_lock(self._driver, statement, values)
+        except (sqlite3.Error, UnicodeError) as error:
+            if isinstance(error, UnicodeError):
+                raise self._fault(error) from error
+            self.close()
+            locked = dialects.why(error) == dialects.LOCKED
+            if locked or not self._was_committed(committed, error):
+                raise self._fault(error) from error
+            return True
+        return written == 1
 
     def _run_with_reconnect(
         self,
@@ -221,7 +268,7 @@ class DatabaseConnection:
             raise
         return result
 
-    def _was_committed(self, committed: Callable[[Connection], bool], error: DBAPIError) -> bool:
+    def _was_committed(self, committed: Callable[[Connection], bool], error: Exception) -> bool:
         """Check on a new connection whether a commit took effect although its answer was lost."""
         try:
             return self.run(committed, writes=False)
@@ -248,7 +295,7 @@ class DatabaseConnection:
         with self._driver_lock:
             self._driver = connection.connection.dbapi_connection
         self._busy_timeout = True
-        self._polls_lock = self._fair and _uses_write_ahead_log(self._driver)
+        self.polls_lock = self._fair and _uses_write_ahead_log(self._driver)
         self._opened_file_id = self._file_id()
         try:
             self._on_open(self)
@@ -266,9 +313,8 @@ class DatabaseConnection:
         if not self._writes:
             self._set_busy_timeout(driver, True)
             driver.execute("BEGIN").close()
-        elif self._polls_lock:
-            self._set_busy_timeout(driver, False)
-            self._poll_write_lock(driver)
+        elif self.polls_lock:
+            self._ask_for_write_lock(driver, "BEGIN IMMEDIATE")
         else:
             driver.execute("BEGIN IMMEDIATE").close()
 
@@ -277,23 +323,32 @@ class DatabaseConnection:
             driver.execute(f"PRAGMA busy_timeout={dialects.BUSY_S * 1000 if on else 0:.0f}").close()
             self._busy_timeout = on
 
-    def _poll_write_lock(self, driver: sqlite3.Connection) -> None:
-        """Begin a transaction that writes, asking for the lock at short intervals.
+    def _ask_for_write_lock(
+        self, driver: sqlite3.Connection, statement: str, values: Sequence[Any] = ()
+    ) -> int:
+        """Run a statement that needs the write lock, asking for it at short intervals; return its row count.
 
         SQLite 3.40 backs off to ten attempts a second. Where many processes write, the one that has waited
-        longest then loses against those that have just arrived.
+        longest then loses against those that have just arrived. Here it asks more often than they do.
         """
-        deadline = time.monotonic() + dialects.BUSY_S
+        self._set_busy_timeout(driver, False)
+        began = self.lock_asked_at = time.monotonic()
+        until = max(self.lock_until, began + dialects.BUSY_S)
         self._interrupted = False
-        while True:
-            try:
-                driver.execute("BEGIN IMMEDIATE").close()
-                return
-            except sqlite3.OperationalError as error:
-                expired = self._interrupted or time.monotonic() >= deadline
-                if expired or dialects.why(error) != dialects.LOCKED:
-                    raise
-            time.sleep(random.uniform(*LOCK_RETRY_S))
+        try:
+            while True:
+                try:
+                    return dialects.execute_at_once(driver, statement, values)
+                except sqlite3.OperationalError as error:
+                    expired = self._interrupted or self.lock_asked_at >= until
+                    if expired or dialects.why(error) != dialects.LOCKED:
+                        raise
+                self.waits_for_lock = True
+                age = (self.lock_asked_at - began) / LOCK_AGING_S
+                time.sleep(max(random.uniform(*LOCK_RETRY_S) / (1 + age), LEAST_RETRY_S))
+                self.lock_asked_at = time.monotonic()
+        finally:
+            self.waits_for_lock = False
 
     def _file_id(self) -> tuple[int, int] | None:
         if self.file is None:

@@ -25,9 +25,16 @@ from state.shared.journal import Entry, Listed, Moment, VersionTaken
 from state.shared.schema import Schema
 from state.shared.sql import driver_statements
 from state.shared.sql.connection import DatabaseConnection
-from state.shared.sql.dialects import NOT_EXPECTED, is_deadlock
+from state.shared.sql.dialects import LOCKED, NOT_EXPECTED, is_deadlock
 from state.shared.sql.driver_statements import StateHead
-from state.shared.sql.rows import EntryRow, RetryAlone, Row, RowResult, TranscriptRows
+from state.shared.sql.rows import (
+    EntryRow,
+    LockNotGranted,
+    RetryAlone,
+    Row,
+    RowResult,
+    TranscriptRows,
+)
 from state.shared.sql.tables import (
     LAYOUT,
     encode,
@@ -191,6 +198,8 @@ class Database:
         """
         batch = _Batch(wanted, alone)
         try:
+            if self._write_single(batch):
+                return [None]
             self.db.write(lambda driver: self._write(driver, batch), batch.check_stored)
         except OutcomeUnknown:
             return batch.outcomes(lambda one: OutcomeUnknown())
@@ -202,14 +211,14 @@ class Database:
             if batch.can_retry_alone(fault):
                 return batch.outcomes(lambda one: RetryAlone())
             why = fault
+            if fault.why == LOCKED and not batch.begun:
+                return batch.outcomes(lambda one: LockNotGranted(one.error_for(why)))
             return batch.outcomes(lambda one: one.error_for(why))
         return batch.outcomes(None)
 
     def _write(self, driver: Any, batch: "_Batch") -> None:
         batch.begin()
         now = written(self._now())
-        if self._write_single(driver, batch, now):
-            return
         state_ids = [one.state_id for one in batch.wanted]
         said = any(isinstance(one, TranscriptRows) for one in batch.wanted)
         heads = driver_statements.lock_heads(driver, state_ids, waits=batch.alone, said=said)
@@ -228,18 +237,17 @@ class Database:
             if not driver_statements.insert(driver, table, rows):
                 raise RetryAlone
 
-    def _write_single(self, driver: Any, batch: "_Batch", now: str) -> bool:
-        """Write the most frequent case, the next version of one state held here, with a single statement."""
+    def _write_single(self, batch: "_Batch") -> bool:
+        """Write the most frequent case, the next version of one state held here, in one step of SQLite."""
         one = batch.wanted[0]
         if len(batch.wanted) > 1 or batch.alone or not isinstance(one, EntryRow):
             return False
-        if one.fence is None or self._owner is None or not self.db.is_sqlite:
+        if one.fence is None or self._owner is None or not self.db.polls_lock:
             return False
-        row = self._row(one, one.fence, self._owner, now)
-        if not driver_statements.insert_next(driver, row):
-            return False
+        row = self._row(one, one.fence, self._owner, written(self._now()))
         batch.rows_of[0] = [row]
-        return True
+        statement, values = driver_statements.insert_next(row)
+        return self.db.write_in_one_step(statement, values, batch.check_stored)
 
     def _entry_rows(
         self, one: EntryRow, found: StateHead | None, now: str
@@ -421,12 +429,13 @@ class _Batch:
         """The error of each refused one, by its index in the batch."""
         self.rows_of: dict[int, _Rows] = {}
         """The rows of each other one, by its index."""
-        self._begun = False
+        self.begun = False
+        """Whether its transaction has begun."""
         self._stored: set[int] = set()
 
     def begin(self) -> None:
         """Discard results from a connection that was lost."""
-        self._begun = True
+        self.begun = True
         self.refused.clear()
         self.rows_of.clear()
 
@@ -452,7 +461,7 @@ class _Batch:
 
     def can_retry_alone(self, fault: JournalFault) -> bool:
         """Whether the fault may be due to one of them, or to all of them together."""
-        if self.alone or not self._begun:
+        if self.alone or not self.begun:
             return False
         return is_deadlock(fault.__cause__) or (len(self.wanted) > 1 and not fault.passing)
 

@@ -1,6 +1,7 @@
 """What differs between SQLite and PostgreSQL: connection setup and error messages."""
 
 import sqlite3
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from state.shared.errors import JournalFault
 
 BUSY_S = 2.0
-"""How long to wait for a lock held by another program, in seconds."""
+"""How long to wait for a lock held by another program, in seconds; for SQLite's write lock see ``thread.LOCK_S``."""
 
 STATEMENT_S = 4.0
 """PostgreSQL's timeout for one statement, and for an idle transaction, in seconds."""
@@ -200,6 +201,11 @@ def _prepare_postgresql(connection: Any) -> None:
 def commit(driver: Any) -> None:
     """Commit through the driver."""
     driver.commit()
+
+
+def execute_at_once(driver: sqlite3.Connection, statement: str, values: Sequence[Any] = ()) -> int:
+    """Execute a statement of SQLite as a transaction of its own, or one that begins one; return its row count."""
+    return driver.execute(statement, values).rowcount
 
 
 def as_known(error: Exception, driver: Any) -> DBAPIError:

@@ -107,19 +107,18 @@ def insert(driver: Any, table: Table, rows: Sequence[Mapping[str, Any]]) -> bool
     return done == len(rows)
 
 
-def insert_next(driver: sqlite3.Connection, row: Mapping[str, Any]) -> bool:
-    """Insert an entry if it is its state's next one and its fence holds the state; return whether it did.
+def insert_next(row: Mapping[str, Any]) -> tuple[str, tuple[Any, ...]]:
+    """Return a statement of SQLite that inserts an entry if it is its state's next one and its fence holds the state.
 
     Args:
-        driver: The driver's connection.
         row: The entry, with a value for every column.
 
-    Raises:
-        sqlite3.Error, UnicodeError: As raised by the driver.
+    Returns:
+        The statement and its values.
     """
     state_id = row["state_id"]
     fits = (state_id, row["fence"], row["owner"], state_id, row["version"] - 1)
-    return driver.execute(_NEXT, (*_values(entries)(row), *fits)).rowcount == 1
+    return _NEXT, (*_values(entries)(row), *fits)
 
 
 def _batches(items: Sequence[Any]) -> list[Sequence[Any]]:

@@ -66,14 +66,14 @@ class PlaceLeases:
         # After taking the lease: until then the previous holder may have assigned a state.
         return await self._access.in_places(lambda places: _joined(lease, places.at(place)))
 
-    async def assign(self, place: str, holder: str, *, state_id: str, guest: str | None) -> None:
+    async def assign(self, place: str, holder: str, *, state_id: str, user: str | None) -> None:
         """Record which state a place works on, and for whom. The state is removed from any other place.
 
         Args:
             place: The place.
             holder: The holder of its lease.
             state_id: The state it works on from now on.
-            guest: The user it is for.
+            user: The user it is for.
 
         Raises:
             LeaseLost: The caller no longer holds the lease.
@@ -87,7 +87,7 @@ class PlaceLeases:
 
         def assign(before: "Place | None") -> "asyncio.Future[list[Place] | None]":
             return self._access.in_places(
-                lambda places: places.assign(place, holder, state_id, guest, fence, before)
+                lambda places: places.assign(place, holder, state_id, user, fence, before)
             )
 
         for _ in range(_TRIES):
@@ -192,7 +192,7 @@ def _joined(lease: Lease | None, place: "Place | None") -> Lease | None:
         return lease
     if lease is None:
         lease = Lease(place.place, place.owner, place.holder or None, place.at, place.at)
-    return replace(lease, state_id=place.state_id, guest=place.guest)
+    return replace(lease, state_id=place.state_id, user=place.user)
 
 
 def _expired(leases: Sequence[Lease], places: "Sequence[Place]", now: datetime) -> list[Lease]:

@@ -23,7 +23,7 @@ class Place(NamedTuple):
         owner: The owner.
         place: The place's name.
         state_id: The state.
-        guest: The user it is for.
+        user: The user it is for.
         holder: The holder that assigned the state.
         at: When it was assigned, aware.
     """
@@ -31,7 +31,7 @@ class Place(NamedTuple):
     owner: str
     place: str
     state_id: str
-    guest: str | None
+    user: str | None
     holder: str
     at: datetime
 
@@ -123,7 +123,7 @@ class Places:
         place: str,
         holder: str,
         state_id: str,
-        guest: str | None,
+        user: str | None,
         fence: int | None,
         before: Place | None,
     ) -> list[Place] | None:
@@ -135,7 +135,7 @@ class Places:
             place: The place.
             holder: The holder; it held the place after ``before`` was read.
             state_id: The state.
-            guest: The user it is for.
+            user: The user it is for.
             fence: The fencing number the state is held by here; ``None`` if it is not.
             before: The place as it was read.
         """
@@ -160,9 +160,9 @@ class Places:
             at = written(self._now())
             if present is None:
                 row = {"owner": self._owner, "place": place, "state_id": state_id}
-                connection.execute(_BEGIN, {**row, "guest": guest, "holder": holder, "at": at})
+                connection.execute(_BEGIN, {**row, "guest": user, "holder": holder, "at": at})
             else:
-                new = {"new_state": state_id, "new_guest": guest, "new_holder": holder}
+                new = {"new_state": state_id, "new_guest": user, "new_holder": holder}
                 connection.execute(_CHANGE, {**here, **new, "new_at": at})
             return elsewhere
 
@@ -203,7 +203,7 @@ def _place(row: RowMapping) -> Place:
         owner=row["owner"],
         place=row["place"],
         state_id=row["state_id"],
-        guest=row["guest"],
+        user=row["guest"],
         holder=row["holder"],
         at=time_of(row["at"]),
     )

@@ -63,3 +63,15 @@ RowResult: TypeAlias = Exception | None
 
 class RetryAlone(Exception):
     """It was not stored with the batch and must be retried alone."""
+
+
+class LockNotGranted(Exception):
+    """It was not stored, because the write lock was not granted in time; those with time left are retried.
+
+    Args:
+        error: The error for its writer if its time is over.
+    """
+
+    def __init__(self, error: StateError) -> None:
+        super().__init__(error)
+        self.error = error

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, c
 
 from state.shared.errors import JournalFault, OutcomeUnknown, StateError
 from state.shared.journal import UncancellableFuture
-from state.shared.sql.rows import RetryAlone, Row, RowResult
+from state.shared.sql.rows import LockNotGranted, RetryAlone, Row, RowResult
 
 if TYPE_CHECKING:
     from state.shared.sql.connection import DatabaseConnection
@@ -49,8 +49,13 @@ logger = logging.getLogger(__name__)
 WAIT_S = 10.0
 """How long a request may wait in the queue, in seconds; then it fails without having started."""
 
+LOCK_S = 10.0
+"""How long a request may wait in the queue and for SQLite's write lock together, in seconds.
+
+For the lock it waits ``dialects.BUSY_S`` in any case."""
+
 ANSWER_S = 5.0
-"""How long a started request may take, in seconds; then it is interrupted."""
+"""How long a started request may take, in seconds; then it is interrupted. Waiting for the write lock does not count."""
 
 GIVE_UP_S = 4.0
 """How long an interrupted request may take to find out its outcome, in seconds; then it is abandoned."""
@@ -61,6 +66,7 @@ GROUP = 64
 GROUP_S = 0.02
 """How long queued rows are collected into one transaction before it begins, in seconds."""
 
+_LOCKED = "another program has locked the database"
 _UNANSWERED = "the database does not answer"
 _OVERLOADED = "the database has more to do than it can in time"
 _SAMPLES = 8
@@ -150,11 +156,23 @@ class DatabaseThread(Generic[D]):
         """Return why no request is accepted, or ``None``."""
         if self._closed:
             return JournalFault("The database", "it was closed")
-        if (work := self._running) is not None and work.timed and now - work.started_at > ANSWER_S:
+        work = self._running
+        if work is not None and work.timed and now - self._at_work_since(work) > ANSWER_S:
             return _unavailable(_UNANSWERED)
         if in_time and self._queue_time.wait_s() > WAIT_S:
             return _unavailable(_OVERLOADED)
         return None
+
+    def _at_work_since(self, work: "_Running") -> float:
+        """Return when work began; as long as it waits for a lock, when it last asked for it."""
+        if self._database is None:
+            return work.started_at
+        return max(work.started_at, self._database.db.lock_asked_at)
+
+    def _obstacle(self) -> str:
+        """Return why a request could not start in time."""
+        waits = self._database is not None and self._database.db.waits_for_lock
+        return _LOCKED if waits else _UNANSWERED
 
     def _new_watcher(self, loop: asyncio.AbstractEventLoop) -> "_DeadlineWatcher":
         for other in [other for other in self._watchers if other.is_closed()]:
@@ -187,11 +205,14 @@ class DatabaseThread(Generic[D]):
         late: list[_Result] = []
         with self._lock:
             work = self._running
-            if work is not None and work.due <= now:
-                work.mark_late(now)
-                if self._database is not None:
-                    self._database.db.interrupt()
-            due = math.inf if work is None else work.due
+            due = math.inf
+            if work is not None:
+                since = self._at_work_since(work)
+                if work.due(since) <= now:
+                    work.mark_late(now)
+                    if self._database is not None:
+                        self._database.db.interrupt()
+                due = work.due(since)
             for request in pending:
                 if request.settled:
                     continue
@@ -201,7 +222,7 @@ class DatabaseThread(Generic[D]):
                         due = min(due, request.queued_at + WAIT_S, now + ANSWER_S)
                         break
                     self._queue_time.dequeued(request)
-                    late.append(_Result(request, None, _unavailable(_UNANSWERED)))
+                    late.append(_Result(request, None, _unavailable(self._obstacle())))
                 elif running_in.abandoned:
                     unknown = _unavailable(_UNANSWERED) if request.row is None else OutcomeUnknown()
                     late.append(_Result(request, None, unknown))
@@ -261,6 +282,7 @@ class DatabaseThread(Generic[D]):
         first = requests[0]
         try:
             database = self._database = self._database or self._open()
+            database.db.lock_until = first.queued_at + LOCK_S
             if first.work is not None:
                 return [_Result(first, first.work(database), None)]
             rows = [cast(Row, request.row) for request in requests]
@@ -281,16 +303,20 @@ class DatabaseThread(Generic[D]):
         again: list[_Request] = []
         with self._lock:
             self._running = None
-            self._queue_time.record(work.requests[0], time.monotonic() - work.started_at)
+            now = time.monotonic()
+            self._queue_time.record(work.requests[0], now - self._at_work_since(work))
             for answer in answers:
-                request = answer.request
-                if isinstance(answer.error, RetryAlone) and not request.settled:
-                    request.alone, request.running_in = True, None
+                request, _, error = answer
+                if isinstance(error, LockNotGranted) and request.queued_at + LOCK_S <= now:
+                    answer = _Result(request, None, error.error)
+                elif isinstance(error, (RetryAlone, LockNotGranted)) and not request.settled:
+                    request.alone = request.alone or isinstance(error, RetryAlone)
+                    request.running_in = None
                     self._queue_time.enqueued(request)
                     again.append(request)
-                else:
-                    request.settled = True
-                    by_watcher.setdefault(request.watcher, []).append(answer)
+                    continue
+                request.settled = True
+                by_watcher.setdefault(request.watcher, []).append(answer)
         self._next.extendleft(reversed(again))
         for watcher, results in by_watcher.items():
             watcher.deliver(results)
@@ -351,13 +377,16 @@ class _Running:
         self.abandoned = False
         self._interrupted_at: float | None = None
 
-    @property
-    def due(self) -> float:
-        """When to interrupt or abandon it, on the monotonic clock."""
+    def due(self, since: float) -> float:
+        """Return when to interrupt or abandon it, on the monotonic clock.
+
+        Args:
+            since: When it began to work.
+        """
         if not self.timed or self.abandoned:
             return math.inf
         if self._interrupted_at is None:
-            return self.started_at + ANSWER_S
+            return since + ANSWER_S
         return self._interrupted_at + GIVE_UP_S
 
     def mark_late(self, now: float) -> None:

@@ -183,7 +183,7 @@ def test_other_processes_find_a_file_that_is_run(
     assert done.stdout.splitlines() == [path, command], done.stderr
 
 
-async def test_who_joins_reads_the_agent_from_the_applications_attribute(
+async def test_join_reads_the_active_agent_from_the_applications_attribute(
     livekit: LiveKit, room_name: str
 ) -> None:
     attributes = {"bella.active_agent": "greeter", "desk.active_agent": "clerk"}

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agents.app.app import App, AppFaults, Environment, NewState, load_app
 from agents.app.cli import main
+from agents.app.parts import CommandLine, Stored
 from agents.app.settings import AppSettings
 from agents.app.states import (
     ListedState,
@@ -17,10 +18,12 @@ from agents.app.states import (
     new_state,
     open_store,
     resume_state,
+    show_state,
 )
 from agents.app.terminal.state_pages import listing
 from agents.handoff import Agent, Graph, Opening
 from agents.testing import Conversation, ScriptedLLM, calls, says
+from rpc.testing import FakePage
 from state.shared import Command
 
 
@@ -59,7 +62,7 @@ LIBRARY: App[Loan, str] = App(
     noun="loan",
     plural="loans",
     prefix="library",
-    help="A library's desk.",
+    command_line=CommandLine(help="A library's desk."),
     state=Loan,
     context=lambda environment: "Main Street",
     new=lambda context, new: Loan(loan_id=new.id),
@@ -98,11 +101,12 @@ def test_everything_that_is_wrong_is_told_at_once() -> None:
     with pytest.raises(AppFaults) as caught:
         declared(
             name="City Library", noun="the loan", plural="the loan", state=Thawed, schema=3,
-            migrate={1: lambda form: form}, settings=dict,
+            migrate={1: lambda form: form}, settings=dict, rooms=Stored(), models={"nobody": None},
         )  # fmt: skip
 
     told = [fault.partition(":")[0] for fault in caught.value.faults]
-    assert set(told) >= {"name", "noun", "plural", "settings"}
+    assert set(told) >= {"name", "noun", "plural", "settings", "rooms", "models"}
+    assert "rooms: has to be Rooms(...), of agents.app.parts" in caught.value.faults
     assert any("Thawed" in fault and "frozen" in fault for fault in caught.value.faults)
     assert any("migrate[2] is missing" in fault for fault in caught.value.faults)
 
@@ -141,9 +145,10 @@ async def test_a_conversation_needs_nothing_beside_the_declaration() -> None:
 
 
 async def test_what_cannot_be_continued_is_refused_with_its_reason() -> None:
-    library = declared(
+    returned = Stored[Loan, str](
         refuse_resume=lambda loan, context: "was returned" if loan.title == "Emma" else None
     )
+    library = declared(stored=returned)
     context = library.context(Environment.of(library.settings.read()))
     async with open_store(library, None, library.owner_of(context)) as store:
         shared = await new_state(library, store, context, "terminal")
@@ -184,6 +189,43 @@ def test_a_page_without_a_declaration_of_its_own_has_the_whole_state() -> None:
         "loan_id": "l-1", "title": "Emma", "pages": 0, "version": 4, "active_agent": "clerk"
     }  # fmt: skip
     assert LIBRARY.page_spec.changed_method == "loan_state_changed"
+
+
+class Plain(Agent[Any, str]):
+    """An agent of any state."""
+
+    name = "plain"
+    prompt = "You lend books."
+    opening = Opening("Greet.", "Greet.", "Greet.", "Hello!")
+
+
+class Nameless(BaseModel):
+    """A state that does not hold its own id."""
+
+    model_config = ConfigDict(frozen=True)
+
+    title: str = ""
+
+
+@pytest.mark.parametrize("view", [None, lambda state, version, agent: {"title": state.title}])
+async def test_every_view_has_the_states_id(view: Any) -> None:
+    library = declared(
+        state=Nameless,
+        new=lambda context, new: Nameless(),
+        graph=Graph((Plain,), (), start="plain"),
+        view=view,
+    )
+    async with open_store(library, None, "library") as store:
+        shared = await new_state(library, store, "Main Street", "terminal")
+        _, shown = await show_state(library, store, shared.state_id)
+    page = FakePage(library.page_spec, shared, agent="library")
+
+    assert shown["loan_id"] == shared.state_id
+    assert (await page.call("get_loan_state"))["loan"]["loan_id"] == page.session.state_id
+
+
+def test_a_view_that_names_its_id_is_left_as_it_is() -> None:
+    assert LIBRARY.view_of(Loan(loan_id="l-1"), 0, None, "another")["loan_id"] == "l-1"
 
 
 def test_the_view_is_summed_up_field_by_field() -> None:

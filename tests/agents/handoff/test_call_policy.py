@@ -62,7 +62,7 @@ async def test_the_state_is_shown_in_one_line_whatever_is_in_it() -> None:
     )
 
 
-async def test_replies_nobody_asked_for_hand_the_guest_around_no_further_than_allowed() -> None:
+async def test_unprompted_replies_hand_over_no_further_than_allowed() -> None:
     model = ScriptedLLM(
         [
             says("Good evening."),
@@ -87,7 +87,7 @@ async def test_replies_nobody_asked_for_hand_the_guest_around_no_further_than_al
 
 
 class Booking(BaseModel, frozen=True):
-    """A state with something in it that is nobody's business."""
+    """A state with something confidential in it."""
 
     name: str = "Ada"
     telephone: str = "+4930123456"

@@ -11,7 +11,7 @@ import pytest
 from livekit.agents.llm import ChatItem, FunctionCall, FunctionCallOutput
 
 from agents.handoff import DATA_MARK, Call, Graph, Handoff, carry
-from agents.handoff.session import History
+from agents.handoff.livekit_workarounds import History
 from agents.testing import Conversation, Request, ScriptedLLM, calls, says, until
 from state.shared import SharedState
 from tests.agents.hotel import Bar, Reception, Stay, hotel

@@ -36,7 +36,7 @@ async def test_closing_in_the_middle_of_a_hanging_tool_gives_it_up() -> None:
     assert talk.call.ended == "user_left"
 
 
-async def test_closing_while_a_transfer_waits_for_a_hanging_tool_hands_nobody_over() -> None:
+async def test_closing_while_a_transfer_waits_for_a_hanging_tool_makes_no_handoff() -> None:
     Telephone.gate = asyncio.Event()
     model = ScriptedLLM(
         [
@@ -117,7 +117,7 @@ async def test_closing_while_the_model_thinks_and_the_guest_speaks_ends_everythi
 
 
 @pytest.mark.parametrize("how", ["the session closes", "the call is ended"])
-async def test_who_waits_for_the_turn_is_let_go_when(how: str) -> None:
+async def test_waiters_for_the_turn_are_released_when(how: str) -> None:
     model = RawModel(["Good evening."], [asyncio.Event(), "Never."])
 
     async with Conversation(hotel(), model) as talk:

@@ -100,7 +100,7 @@ async def test_two_ends_in_one_reply_are_one() -> None:
     assert [event for event in turn.events if isinstance(event, Ended)] == [Ended("agent_ended")]
 
 
-async def test_who_speaks_on_before_the_goodbye_was_said_is_answered_and_the_call_goes_on() -> None:
+async def test_words_before_the_goodbye_was_said_continue_the_call() -> None:
     gate = asyncio.Event()
     model = ScriptedLLM(
         [
@@ -241,7 +241,7 @@ async def test_a_voice_that_is_visited_again_is_told_that_it_comes_back() -> Non
     assert ("system", "Welcome the guest back.") in model.requests[4].texts
 
 
-async def test_who_is_told_of_the_end_may_end_it_again() -> None:
+async def test_a_listener_may_end_the_call_again() -> None:
     call = hotel()
     seen: list[EndReason | None] = []
 

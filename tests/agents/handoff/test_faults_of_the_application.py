@@ -1,4 +1,4 @@
-"""Whatever an application's own code raises, the conversation goes on and nobody is lied to."""
+"""Whatever an application's own code raises, the conversation goes on and no agent says anything untrue."""
 
 import asyncio
 from typing import Any, ClassVar, Literal
@@ -49,7 +49,7 @@ class Closed(Bar):
 
     def _open(self, call: Any, *, handed_over: bool, queued: list[str]) -> None:
         Closed.opened += 1
-        self._is_opening = True
+        self.is_opening = True
         broken()
 
 
@@ -100,7 +100,7 @@ async def test_a_change_that_cannot_be_told_is_not_denied() -> None:
     assert [tool.output for tool in turn.tools] == ["Done."]
 
 
-async def test_it_is_the_guests_turn_even_if_nobody_knows_what_is_expected() -> None:
+async def test_a_failing_expects_function_does_not_prevent_the_turn_notice() -> None:
     async with Conversation(hotel(expects=broken), ScriptedLLM([says("Good evening.")])) as talk:
         pass
 

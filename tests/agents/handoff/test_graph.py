@@ -44,13 +44,13 @@ def faults(
     return caught.value.faults
 
 
-def test_a_handoff_to_nobody_is_a_fault() -> None:
+def test_a_handoff_to_an_unknown_agent_is_a_fault() -> None:
     assert "reception -> sauna: 'sauna' is not an agent" in faults(
         TO_BAR, Handoff("reception", "sauna", when="")
     )
 
 
-def test_a_voice_nobody_leads_to_is_a_fault() -> None:
+def test_an_unreachable_agent_is_a_fault() -> None:
     assert faults() == ("bar is unreachable",)
 
 

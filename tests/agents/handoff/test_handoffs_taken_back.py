@@ -115,7 +115,7 @@ async def test_a_taking_back_that_cannot_be_stored_is_logged_and_tried_again(
         await talk.call.answered()
 
         assert (before, talk.call.shared.speaker) == ("bar", "reception")
-    (record,) = [one for one in caplog.records if one.name == "agents.handoff.transfers"]
+    (record,) = [one for one in caplog.records if one.name == "agents.handoff.handoffs"]
     assert (record.message, vars(record)["code"]) == (
         "active agent not journalled",
         "unavailable",

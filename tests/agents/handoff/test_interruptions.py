@@ -275,7 +275,7 @@ async def test_what_is_said_in_the_moment_a_reply_is_broken_off_gets_no_two_repl
         (reply,) = call.turns.speeches
 
         def says_more(ended: SpeechHandle) -> None:
-            if call.turns.speaking:  # the call has not been told yet
+            if call.turns.speeches:  # the call has not been told yet
                 asyncio.get_running_loop().call_soon(says_more, ended)
                 return
             call.user_said("for Ada")

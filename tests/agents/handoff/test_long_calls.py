@@ -3,7 +3,7 @@
 from livekit.agents.llm import ChatContext, ChatItem
 
 from agents.handoff import DATA_MARK
-from agents.handoff.request import recent_items
+from agents.handoff.model_requests import recent_items
 from agents.testing import Conversation, ScriptedLLM, Step, calls, says
 from tests.agents.hotel import hotel
 

@@ -154,7 +154,7 @@ async def test_a_goodbye_long_after_the_call_that_ends_is_not_said_twice() -> No
 
 
 @pytest.mark.parametrize("where", ["before the write", "after the write"])
-async def test_a_stream_that_breaks_beside_a_transfer_hands_nobody_over(where: str) -> None:
+async def test_a_stream_that_breaks_beside_a_transfer_makes_no_handoff(where: str) -> None:
     write: Part = ("add_nights", ONE_NIGHT, "b")
     broken = RuntimeError("the line broke")
     parts: list[Part] = [("transfer_to_bar", "{}", "a")]
@@ -182,7 +182,7 @@ async def test_a_stream_that_breaks_leaves_nothing_behind() -> None:
     async with Conversation(hotel(), model) as talk:
         await talk.user_says("A beer")
         turn = await talk.user_says("A beer!")
-        left = talk.call.replies.pending_calls
+        left = len(talk.call.replies.pending_calls)
 
     assert turn.handoffs == [("reception", "bar")]
     assert left == 0

@@ -295,7 +295,7 @@ async def test_fifty_handoffs_do_not_make_the_prompt_grow() -> None:
         for _ in range(50):
             await talk.user_says("The other one please")
 
-        left = talk.call.replies.pending_calls
+        left = len(talk.call.replies.pending_calls)
 
     openings = model.requests[2::2]
     assert len({request.characters for request in openings[2:]}) == 1

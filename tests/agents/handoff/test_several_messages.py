@@ -272,7 +272,7 @@ async def test_what_is_said_first_does_not_stand_before_what_a_tool_was_called_f
     assert model.shown(2) == [("user", one) for one in FIVE[:3]]
 
 
-async def test_what_is_said_first_is_said_again_where_nobody_knows_whether_it_was_read() -> None:
+async def test_a_first_sentence_that_may_not_have_been_read_is_repeated() -> None:
     never = asyncio.Event()
     model = Spoken({0: FIVE[:1]}, ["Welcome", never], ["Two nights."])
 
@@ -283,7 +283,9 @@ async def test_what_is_said_first_is_not_said_again_where_it_was_heard() -> None
     model = ScriptedLLM([says("Good evening."), says("Two nights."), says("For Ada.")])
 
     async with Aloud(model) as talk:
-        talk.call._preamble = FIRST  # after the greeting, which the loudspeaker plays to its end
+        talk.call.replies.preamble = (
+            FIRST  # after the greeting, which the loudspeaker plays to its end
+        )
         talk.call.user_said(FIVE[0])
         await until(lambda: talk.speaker.playing)
         talk.call.user_said(FIVE[1])

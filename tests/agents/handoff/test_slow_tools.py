@@ -304,7 +304,7 @@ async def test_one_that_comes_while_the_user_speaks_waits_for_their_words(line: 
         await it.counted(2)
         await it.results_told()
 
-    assert before == 2  # nobody talked into the user's words
+    assert before == 2  # no agent interrupted the user
     assert ("user", "When is breakfast?") in model.requests[2].texts
     assert FOUND in model.requests[2].texts
     assert any(ARRIVED in text for _, text in model.requests[2].texts)
@@ -487,7 +487,7 @@ async def test_a_journal_row_says_that_it_began_and_that_it_was_told(line: Line)
         EndTool(key=key).written(),
     ]
     assert it.call.shared.unfinished == ()
-    assert it.call.changes == 0
+    assert it.call.tools.changes == 0
 
 
 async def resumed(

@@ -1,4 +1,4 @@
-"""Nothing the guest says is lost, whenever he says it."""
+"""Nothing the guest says is lost, whenever it is said."""
 
 import asyncio
 from typing import Any, Literal
@@ -233,7 +233,7 @@ async def test_a_listener_may_speak_for_the_guest_and_all_hear_the_events_in_one
     assert said_it == [1]
 
 
-async def test_who_waits_for_the_turn_is_not_let_go_when_a_listener_speaks_at_once() -> None:
+async def test_waiters_for_the_turn_keep_waiting_when_a_listener_speaks_at_once() -> None:
     gate = asyncio.Event()
     model = ScriptedLLM([says("Good evening.", until=gate), says("It is 120.")])
     call = hotel()
@@ -255,7 +255,7 @@ async def test_who_waits_for_the_turn_is_not_let_go_when_a_listener_speaks_at_on
     assert (turn, given) == (1, True)
 
 
-async def test_everybody_who_waits_for_the_turn_is_told() -> None:
+async def test_all_waiters_for_the_turn_are_notified() -> None:
     gate = asyncio.Event()
     model = ScriptedLLM([says("Good evening."), says("It is 120.", until=gate)])
 

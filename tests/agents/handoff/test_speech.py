@@ -17,7 +17,7 @@ from agents.handoff import (
     Said,
     TurnWithdrawn,
     YourTurn,
-    speech_output,
+    speech,
     turns_by,
 )
 from agents.testing import (
@@ -251,7 +251,7 @@ async def test_a_cough_holds_the_voice_and_it_goes_on_to_the_end() -> None:
     assert [event.interrupted for event in of(talk, Said)] == [False, False]
 
 
-async def test_a_guest_who_goes_on_before_he_is_answered_hears_no_apology() -> None:
+async def test_a_guest_who_goes_on_before_the_answer_hears_no_apology() -> None:
     model = ScriptedLLM(
         [says("Good evening."), says("One?", delay=1.0), says("Two nights, noted.")]
     )
@@ -375,7 +375,7 @@ async def test_words_that_cannot_be_spoken_are_said_all_the_same_and_tools_run()
 
 
 async def test_a_voice_that_makes_no_sound_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(speech_output, "AUDIO_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(speech, "AUDIO_TIMEOUT_S", 0.1)
     tone = ToneTTS()
     model = ScriptedLLM([says("Good evening."), says("Ada!")])
 
@@ -389,7 +389,7 @@ async def test_a_voice_that_makes_no_sound_is_shown(monkeypatch: pytest.MonkeyPa
 async def test_a_voice_that_has_failed_is_tried_again_after_a_while(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(speech_output, "RETRY_AFTER_S", 0.0)
+    monkeypatch.setattr(speech, "RETRY_AFTER_S", 0.0)
     tone = ToneTTS()
     model = ScriptedLLM([says("Good evening."), says("Ada!"), says("Yes?")])
 
@@ -402,13 +402,13 @@ async def test_a_voice_that_has_failed_is_tried_again_after_a_while(
     assert tone.spoken == ["Good evening.", "Yes?"]
 
 
-async def test_where_nobody_reads_speech_that_never_worked_is_lost_at_once() -> None:
+async def test_without_a_display_speech_that_never_worked_fails_at_once() -> None:
     tone, stt = ToneTTS(), ScriptedSTT()
     for model in (tone, stt):
         lost: list[str] = []
         tone.broken, stt.broken = model is tone, model is stt
         call = hotel(cannot_hear="Please type.", cannot_speak="Read this.")
-        call.speech_lost = partial(lost.append, "lost")
+        call.speech_output.on_lost(partial(lost.append, "lost"))
         async with SpokenConversation(
             call, ScriptedLLM([says("Good evening.")]), tts=tone, stt=stt
         ) as talk:
@@ -416,21 +416,21 @@ async def test_where_nobody_reads_speech_that_never_worked_is_lost_at_once() -> 
             assert not any("Read this." in one.text for one in of(talk, Said))
 
 
-async def test_where_nobody_reads_a_voice_has_a_second_chance() -> None:
+async def test_without_a_display_text_to_speech_is_tried_twice() -> None:
     tone = ToneTTS()
     model = ScriptedLLM([says("Good evening."), says("Ada!"), says("Yes?"), says("Hm?")])
     call = hotel(cannot_speak="Read this.")
     lost: list[str] = []
     async with SpokenConversation(call, model, tts=tone) as talk:
-        call.speech_lost = lambda: lost.append("lost")
-        speak = call.speak
+        call.speech_output.on_lost(lambda: lost.append("lost"))
+        speak = call.replies.speak
 
         def works_again(words: str) -> None:
             tone.broken = False
             speak(words)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(call, "speak", works_again)
+            patch.setattr(call.replies, "speak", works_again)
             tone.broken = True
             turn = await talk.user_says("I am Ada")
         assert (turn.said, lost) == (["Ada!", call.policy.trouble], [])
@@ -441,12 +441,12 @@ async def test_where_nobody_reads_a_voice_has_a_second_chance() -> None:
     assert tone.spoken == ["Good evening.", call.policy.trouble, "Yes?"]
 
 
-async def test_where_nobody_reads_ears_have_a_second_chance() -> None:
+async def test_without_a_display_speech_to_text_is_tried_twice() -> None:
     model = ScriptedLLM([says("Good evening."), says("Two nights.")])
     call = hotel(cannot_hear="Please type.")
     lost: list[str] = []
     async with SpokenConversation(call, model) as talk:
-        call.speech_lost = lambda: lost.append("lost")
+        call.speech_output.on_lost(lambda: lost.append("lost"))
         await talk.user_says("Two nights")
         talk.stt.breaks()
         await so(lambda: of(talk, Said)[-1].text == call.policy.trouble)
@@ -498,11 +498,11 @@ async def test_ears_that_come_back_are_told_of_again_when_they_fail_again() -> N
     assert talk.tts.spoken.count("Please type.") == 2
 
 
-async def test_the_end_of_a_turn_that_nobody_notices_loses_no_words() -> None:
+async def test_an_undetected_end_of_turn_loses_no_words() -> None:
     model = ScriptedLLM([says("Good evening."), says("Two nights.")])
 
     async with SpokenConversation(hotel(), model) as talk:
-        talk.call.user_speech.turn_end_timeout_s = 0.02
+        talk.call.user_speech.use_turn_end_timeout(0.02)
         talk.expects_words()
         talk.stt._emit(SpeechEventType.FINAL_TRANSCRIPT, "Two nights")
         await talk.counted(1)

@@ -1,4 +1,4 @@
-"""A change carries the last turn whose words it acts on, so that it is known which words nobody has acted on."""
+"""A change carries the last turn whose words it acts on, so that words not acted on are known."""
 
 import asyncio
 from collections.abc import Callable

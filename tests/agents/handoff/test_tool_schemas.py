@@ -6,8 +6,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
 from agents.handoff import parameters_of, tool_of
-from agents.handoff.schema import strict_parameters
-from agents.handoff.tools import drop_nulls
+from agents.handoff.tools import drop_nulls, strict_parameters
 from tests.agents.hotel import AddNights, AskRate, BuyTicket, SetGuest, Telephone
 
 

@@ -1,4 +1,4 @@
-"""A handoff may lead back to whoever handed the user over."""
+"""A handoff may lead back to the agent that handed the user over."""
 
 import asyncio
 from pathlib import Path
@@ -75,7 +75,7 @@ async def handoffs(call: Call[Stay, None], model: ScriptedLLM, turns: int) -> li
 
 
 @pytest.mark.parametrize("kind", [Conversation, SpokenConversation])
-async def test_it_leads_to_whoever_handed_over(kind: type[Conversation[Stay, None]]) -> None:
+async def test_it_leads_to_the_agent_that_handed_over(kind: type[Conversation[Stay, None]]) -> None:
     model = script("transfer_to_bar", DONE, "transfer_to_concierge", "transfer_to_bar", DONE)
 
     async with kind(hotel(graph=graph()), model) as talk:
@@ -92,7 +92,7 @@ async def test_it_leads_to_whoever_handed_over(kind: type[Conversation[Stay, Non
         ("bar", "concierge"),
     ]
     assert your_turns == list(range(6))
-    # Whoever is gone back to is told what was found out, and welcomes the user back.
+    # The agent returned to is told what was found out, and welcomes the user back.
     assert ("assistant", '(handed_over: {"drinks": true})') in model.requests[4].texts
     assert any("Welcome the guest back." in text for _, text in model.requests[4].texts)
 
@@ -120,7 +120,7 @@ async def test_called_all_the_same_it_is_refused_with_a_reason() -> None:
     (handoff,) = graph().leaving("bar")
 
     with pytest.raises(Exception, match="No agent has handed the user over to you") as caught:
-        call.transfers._destination(handoff)
+        call.handoffs._destination(handoff)
 
     assert getattr(caught.value, "code", "") == "no_way_back"
 
@@ -351,7 +351,7 @@ def test_what_could_never_lead_back_is_a_fault() -> None:
     assert faults(to_bar, guarded) == ("bar -> back: it has a condition and no satisfied_by",)
 
 
-def test_a_way_back_makes_nobody_reachable() -> None:
+def test_a_way_back_makes_no_agent_reachable() -> None:
     unreachable: Handoff[Stay] = Handoff("bar", "reception", when="For a room.")
 
     assert faults(unreachable, Handoff("reception", BACK, when="")) == ("bar is unreachable",)

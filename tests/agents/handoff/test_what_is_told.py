@@ -49,7 +49,7 @@ class Asking(HotelAgent):
     needs_answer: ClassVar[Mapping[str, tuple[str, ...]]] = {"set_guest": ("add_nights",)}
 
 
-async def test_an_answer_is_taken_when_the_guest_has_spoken_since_he_was_told() -> None:
+async def test_a_yes_counts_if_the_guest_has_spoken_since_the_question() -> None:
     nights, name = ("add_nights", {"nights": 2}), ("set_guest", {"name": "Ada"})
     model = ScriptedLLM(
         [

@@ -109,7 +109,7 @@ def test_a_history_without_guest_words_carries_none() -> None:
     assert carry.digest()([ChatMessage(role="assistant", content=["hello"])]) == []
 
 
-def test_words_before_the_last_that_nobody_answered_or_acted_on_are_last_words_too() -> None:
+def test_unanswered_words_before_the_last_are_carried_too() -> None:
     refused = FunctionCallOutput(call_id="b", name="ask_rate", output="No.", is_error=True)
     later: list[ChatItem] = [refused, ChatMessage(role="user", content=["four"])]
 

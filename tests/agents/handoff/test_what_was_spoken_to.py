@@ -116,5 +116,5 @@ async def test_nothing_is_kept_of_replies_that_are_over() -> None:
             await talk.user_says("Hello?")
             talk.call.speak("Indeed.", about="x")
             await talk.answered()
-        await until(lambda: not talk.call.turns.speaking)
-        assert talk.call._basis_of == {}
+        await until(lambda: not talk.call.turns.speeches)
+        assert talk.call.replies._basis_of == {}

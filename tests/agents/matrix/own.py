@@ -192,7 +192,7 @@ class UnwrittenBar(Bar):
 
 
 class NosyBar(Bar):
-    """A bar with a property that fails, whoever looks at it."""
+    """A bar with a property that always fails."""
 
     @property
     def regulars(self) -> str:

@@ -109,7 +109,7 @@ class PlainConcierge(PlainAgent):
 
 
 class BusyReception(Aloud, Agent):
-    """A reception that may hand over at once, and so may whoever takes over."""
+    """A reception that may hand over at once, as may the next agent."""
 
     def __init__(self, **more: Any) -> None:
         super().__init__(instructions="You work in a hotel.", **more)

@@ -128,7 +128,7 @@ ONE_HANDOFF = (
         refused=("already_handing_over",),
         before=BOOKED,
         stay=BOOKED,
-        # Neither happens, and nobody speaks.
+        # Neither happens, and no agent speaks.
         plain=OnPlain(said=(), data=Data(nights=2), asked=2),
     ),
     Row(
@@ -275,7 +275,7 @@ ONE_TOOL = (
         "tools without end",
         replies=tuple((made("ask_rate"),) for _ in range(10)),
         said=(TROUBLE,),
-        # Broken off in the end, and nobody speaks.
+        # Broken off in the end, and no agent speaks.
         plain=OnPlain(said=(), asked=11),
     ),
 )
@@ -324,7 +324,7 @@ MODEL = (
         "breaking off beside a handoff",
         replies=((BAR, RuntimeError("down")),),
         said=(TROUBLE,),
-        # Handed over on half a reply, and nobody speaks.
+        # Handed over on half a reply, and no agent speaks.
         plain=OnPlain(said=(), speaker="bar", asked=3),
     ),
     Row(

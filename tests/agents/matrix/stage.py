@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 from livekit import rtc
@@ -24,11 +25,13 @@ from agents.handoff import (
     start_text,
     stop,
 )
-from agents.handoff.text import CONNECT
+from agents.handoff.agent_base import AgentBase
+from agents.handoff.sessions import CONNECT
+from agents.testing.waiting import ConversationError, report
 from state.shared import Entry, NotStored, SharedState
 from state.shared.journal import VersionTaken
 from tests.agents.handoff.raw_model import Part, RawModel
-from tests.agents.hotel import Bar, Concierge, Reception, Stay, hotel_graph
+from tests.agents.hotel import Stay, hotel_graph
 
 Channel = Literal["text", "aloud"]
 CHANNELS: tuple[Channel, ...] = ("text", "aloud")
@@ -46,13 +49,16 @@ QUIET_S = 40.0
 
 async def until(fact: Callable[[], bool]) -> None:
     """Wait for a fact, step by step; when the steps are over, the clock has to be able to move."""
-    async with asyncio.timeout(PATIENCE_S):
-        while True:
-            for _ in range(100):
-                if fact():
-                    return
-                await asyncio.sleep(0)
-            await asyncio.sleep(0.05)
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                for _ in range(100):
+                    if fact():
+                        return
+                    await asyncio.sleep(0)
+                await asyncio.sleep(0.05)
+    except TimeoutError:
+        raise ConversationError(report(fact, f"{PATIENCE_S:g} s of the loop's clock")) from None
 
 
 class Loudspeaker(io.AudioOutput):
@@ -109,7 +115,7 @@ class Aloud:
             )
 
 
-def aloud(agent: type[Agent[Any, Any]]) -> type[Agent[Any, Any]]:
+def aloud(agent: type[AgentBase[Any, Any]]) -> type[AgentBase[Any, Any]]:
     """The same agent, which can be heard."""
     return type(agent.__name__, (Aloud, agent), {})
 
@@ -163,8 +169,42 @@ def numbered(replies: Sequence[Sequence[Part]]) -> list[tuple[Part, ...]]:
     ]
 
 
+@dataclass(frozen=True)
+class Application:
+    """An application whose calls are put through the matrix.
+
+    Args:
+        name: Its name.
+        shared: Makes a call's state over a journal.
+        graph: Its agents and handoffs.
+        policy: Its decisions about a call over a state.
+        write: A tool call that every one of its agents may make.
+        written: Whether the write is in the state.
+    """
+
+    name: str
+    shared: Callable[[Disk], SharedState[Any, Any]]
+    graph: Callable[[], Graph[Any]]
+    policy: Callable[[SharedState[Any, Any]], CallPolicy[Any, Any]]
+    write: Part
+    written: Callable[[Any], bool]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+HOTEL = Application(
+    name="hotel",
+    shared=lambda disk: SharedState(Stay(), None, journal=disk),
+    graph=hotel_graph,
+    policy=lambda shared: CallPolicy(),
+    write=("set_guest", '{"name": "Grace"}', None),
+    written=lambda stay: stay.guest == "Grace",
+)
+
+
 class Talk:
-    """One call of the hotel, with everything that happened in it.
+    """One call, of the hotel unless said otherwise, with everything that happened in it.
 
     Args:
         replies: What the model gives, reply by reply, after the greeting. One more or one less than is
@@ -172,7 +212,8 @@ class Talk:
         channel: In text, or with a loudspeaker.
         stay: What is known at the start.
         agents: Those that take the place of the hotel's.
-        policy: As the call takes them.
+        application: Whose call it is.
+        policy: As the hotel's call takes them.
     """
 
     def __init__(
@@ -185,11 +226,11 @@ class Talk:
         graph: Graph[Stay] | None = None,
         greeting: Sequence[Part] = (GREETING,),
         disk: Disk | None = None,
+        application: Application = HOTEL,
         **policy: Any,
     ) -> None:
-        all_agents: list[type[Agent[Any, Any]]] = [Reception, Concierge, Bar, *agents]
-        mine = {agent.name: agent for agent in all_agents}
-        plan = graph or hotel_graph()
+        plan = graph or application.graph()
+        mine = {**application.graph().agents, **{agent.name: agent for agent in agents}}
         self.disk = disk or Disk()
         self.model = RawModel(greeting, *numbered(replies))
         self.planned = 1 + len(replies)
@@ -200,10 +241,16 @@ class Talk:
         """Whether an agent may speak up again unasked."""
         self.speaker = Loudspeaker()
         self.events: list[Event] = []
-        self.call: Call[Stay, None] = Call(
-            SharedState(stay or Stay(), None, journal=self.disk),
+        self.application = application
+        shared: SharedState[Any, Any] = (
+            application.shared(self.disk)
+            if stay is None
+            else SharedState(stay, None, journal=self.disk)
+        )
+        self.call: Call[Any, Any] = Call(
+            shared,
             Graph([aloud(agent) for agent in mine.values()], plan.handoffs, start=plan.start),
-            CallPolicy(**policy),
+            CallPolicy(**policy) if policy else application.policy(shared),
         )
 
     async def __aenter__(self) -> Self:
@@ -240,15 +287,18 @@ class Talk:
         await self.until_turn()
         return self.events[began:]
 
+    def what_happened(self) -> str:
+        """Return every event, and how often the model was asked."""
+        asked = f"the model was asked {len(self.model.asked)} times, {self.planned} were planned"
+        return "\n".join([*map(str, self.events), asked])
+
     async def until_turn(self) -> None:
         """Wait until it is the guest's turn, or the call has ended."""
         try:
             async with asyncio.timeout(PATIENCE_S):
                 await self.call.answered()
         except TimeoutError:
-            raise AssertionError(
-                f"silence: {self.events}; the model was asked {len(self.model.asked)} times"
-            ) from None
+            raise ConversationError(f"silence\n{self.what_happened()}") from None
 
     async def quiet(self) -> list[Event]:
         """Listen on for a while; returns what happens although nothing should."""
@@ -291,8 +341,8 @@ class Talk:
             assert disk.rows[-1].speaker == call.shared.speaker
         assert not call.handing_over
         assert not call.turns.speeches
-        assert not call.queued
-        assert not call.replies.pending_calls
+        assert not call.turns.queued
+        assert not len(call.replies.pending_calls)
         assert not call.tools.final_tools_lock.locked()
         self.turns_hold()
 
@@ -318,12 +368,12 @@ class Talk:
         given += [given[-1]] * (self.planned - len(given))
         self.model.replies = [
             *given,
-            (("set_guest", '{"name": "Grace"}', None),),
+            (self.application.write,),
             ("Noted, Grace.",),
         ]
         assert len(self.model.asked) == self.planned, (len(self.model.asked), self.events)
         happened = await self.user_says("I am Grace")
-        assert self.call.state.guest == "Grace"
+        assert self.application.written(self.call.state)
         assert [event.text for event in happened if isinstance(event, Said)] == ["Noted, Grace."]
         assert len([event for event in happened if isinstance(event, YourTurn)]) == 1
         assert len(self.model.asked) == self.planned + 2

@@ -1,4 +1,4 @@
-"""Wherever and however a stream breaks: each call is made at most once, no word is said twice, nobody is silent.
+"""Wherever and however a stream breaks: each call is made at most once, no word is said twice, no turn is silent.
 
 The model repeats its whole answer whenever it is asked the same again, as a provider does. livekit-agents 1.8.9
 asks again by itself, after a part of the answer has been said and done.
@@ -315,7 +315,7 @@ async def test_words_that_were_held_back_to_be_judged_are_said_once(arrived: str
 
 
 @pytest.mark.parametrize("arrived", ["nothing", "words", "words and a call", "a transfer"])
-async def test_who_speaks_on_at_any_moment_of_a_broken_stream_is_answered_once(
+async def test_words_at_any_moment_of_a_broken_stream_are_answered_once(
     arrived: str,
 ) -> None:
     for steps in range(0, 60, 3):
@@ -327,7 +327,11 @@ async def test_who_speaks_on_at_any_moment_of_a_broken_stream_is_answered_once(
                 await asyncio.sleep(0)
             model.calm = True
             turn = await talk.user_says("Hello?")
-            left = talk.call.replies.pending_calls, talk.call.queued, talk.call.turns.speeches
+            left = (
+                len(talk.call.replies.pending_calls),
+                talk.call.turns.queued,
+                talk.call.turns.speeches,
+            )
             nights = talk.state.nights
 
         assert turn.said.count(LISTENS) == 1, steps
@@ -336,7 +340,7 @@ async def test_who_speaks_on_at_any_moment_of_a_broken_stream_is_answered_once(
         assert left == (0, [], ()), steps
 
 
-async def test_who_speaks_on_while_a_model_is_about_to_be_asked_again_is_answered_at_once() -> None:
+async def test_words_before_a_model_is_asked_again_are_answered_at_once() -> None:
     model = Repeating((), BREAKS["a connection that may be tried again"], 9)
     async with Conversation(hotel(), model, patience_s=600.0) as talk:
         model.calm = False

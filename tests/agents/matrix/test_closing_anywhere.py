@@ -125,7 +125,7 @@ class DeadDisk(Disk):
 
 @pytest.mark.parametrize("channel", CHANNELS)
 @pytest.mark.parametrize("reply", [[TWO_NIGHTS], [BAR], [TWO_NIGHTS, BAR]], ids=["0", "1", "2"])
-async def test_a_journal_that_never_answers_ends_in_words_and_nobody_says_it_was_done(
+async def test_a_journal_that_never_answers_ends_in_words_that_claim_nothing(
     reply: Sequence[Part], channel: Channel
 ) -> None:
     async with Talk([reply, ["I am not sure."]], channel, disk=DeadDisk()) as talk:
@@ -184,7 +184,9 @@ async def test_fifty_handoffs_make_neither_the_prompt_nor_the_call_grow() -> Non
     async with Talk(fifty_handoffs()) as talk:
         for _ in range(50):
             await talk.user_says("The other one, please")
-            kept.append(sizes(talk.call, talk.call.transfers, talk.call.turns, talk.call.tools))
+            call = talk.call
+            owners = (call.active, call.turns, call.replies, call.tools, call.slow_tools)
+            kept.append(sizes(call, call.requests, call.handoffs, *owners))
         talk.holds()
         openings = [texts(context.items) for context in talk.model.asked[6::2]]
 

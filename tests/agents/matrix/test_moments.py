@@ -4,29 +4,16 @@ What happens in one step is not for anybody to see; so whoever may come in anywh
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 
 import pytest
 
 from agents.handoff import Said, YourTurn
 from state.shared import NotStored
-from tests.agents.handoff.raw_model import Part
-from tests.agents.matrix.rows import BAR, CHEERS, CONCIERGE, TWO_NIGHTS, made
-from tests.agents.matrix.stage import CHANNELS, Channel, Talk, until
+from tests.agents.matrix.applications import CLINIC, RESTAURANT, SCENES, Scene
+from tests.agents.matrix.rows import BAR, CHEERS, TWO_NIGHTS, made
+from tests.agents.matrix.stage import CHANNELS, HOTEL, Application, Channel, Talk, until
 
-Scene = Sequence[Sequence[Part]]
-
-SCENES: dict[str, Scene] = {
-    "words": [["It is 120."]],
-    "a write": [["One moment.", TWO_NIGHTS], ["Two nights."]],
-    "a handoff": [[BAR], [CHEERS]],
-    "words and a handoff": [["One moment.", BAR], [CHEERS]],
-    "a handoff beside a write": [[BAR, TWO_NIGHTS], [CHEERS]],
-    "two handoffs": [[BAR, CONCIERGE], [CHEERS]],
-    "a handoff and a tool in the opening": [[BAR], [made("set_guest", name="Ada")], [CHEERS]],
-    "the end": [["Goodbye.", made("end_call")], ["Goodbye."]],
-    "a handoff, the end and a write": [[BAR, made("end_call"), TWO_NIGHTS], [CHEERS]],
-}
 MOMENTS = (0, 2, 4, 7, 10, 12, 14, 16, 18, 21, 25, 30, 40)
 """After how many steps of the loop somebody comes in."""
 
@@ -58,7 +45,9 @@ async def is_broken_off_and_speaks(talk: Talk) -> None:
     talk.call.user_said("And a taxi")
 
 
-COMING_IN: tuple[Callable[[Talk], Awaitable[None]], ...] = (
+ComesIn = Callable[[Talk], Awaitable[None]]
+
+COMING_IN: tuple[ComesIn, ...] = (
     speaks,
     speaks_twice,
     is_interrupted,
@@ -67,17 +56,23 @@ COMING_IN: tuple[Callable[[Talk], Awaitable[None]], ...] = (
 )
 
 
+WAYS: list[tuple[Application, Channel, ComesIn]] = [(HOTEL, "text", act) for act in COMING_IN]
+WAYS.extend((HOTEL, "aloud", act) for act in (speaks, is_broken_off))
+for one in (RESTAURANT, CLINIC):
+    WAYS.extend((one, "text", act) for act in (speaks, is_broken_off_and_speaks))
+    WAYS.append((one, "aloud", speaks))
+
+
 @pytest.mark.parametrize(
-    ("channel", "comes_in"),
-    [("text", act) for act in COMING_IN] + [("aloud", speaks), ("aloud", is_broken_off)],
-    ids=lambda one: one if isinstance(one, str) else one.__name__,
+    ("application", "channel", "comes_in"), WAYS, ids=lambda one: getattr(one, "__name__", str(one))
 )
-@pytest.mark.parametrize("scene", SCENES)
+@pytest.mark.parametrize("scene", SCENES[HOTEL])
 async def test_whoever_comes_in_at_any_moment_is_answered_once_and_nothing_comes_apart(
-    scene: str, channel: Channel, comes_in: Callable[[Talk], Awaitable[None]]
+    scene: str, application: Application, channel: Channel, comes_in: ComesIn
 ) -> None:
-    for steps in MOMENTS:
-        async with Talk([*SCENES[scene], ["Anything else?"]], channel) as talk:
+    replies = [*SCENES[application][scene], ["Anything else?"]]
+    for steps in MOMENTS if application is HOTEL else MOMENTS[::2]:
+        async with Talk(replies, channel, application=application) as talk:
             talk.call.user_said("Good evening")
             for _ in range(steps):
                 await asyncio.sleep(0)

@@ -44,7 +44,7 @@ async def test_p2_a_tool_that_raises_before_its_write_has_changed_nothing(channe
 
 
 @both
-async def test_p2_of_a_tool_that_raises_after_its_write_nobody_says_that_nothing_was_changed(
+async def test_p2_a_tool_that_raises_after_its_write_is_not_reported_as_unchanged(
     channel: Channel,
 ) -> None:
     async with Talk([[made("book_and_fail")], [SORRY]], channel, agents=[Desk]) as talk:
@@ -296,7 +296,7 @@ async def test_plain_livekit_is_silent_when_on_enter_raises() -> None:
 
 @both
 @pytest.mark.parametrize("bar", [UnwrittenBar, NosyBar])
-async def test_a_voice_that_cannot_be_made_takes_nobody_over(
+async def test_an_agent_that_cannot_be_made_does_not_take_over(
     bar: type[Agent[Any, Any]], channel: Channel
 ) -> None:
     async with Talk([[BAR], [SORRY]], channel, agents=[bar]) as talk:

@@ -126,7 +126,7 @@ class Desk(Reception):
 
 
 class TestAnActionIsDecidedOnWhatItsReplyWasShown:
-    async def test_two_that_read_wait_and_write_lose_nobody_s_update(self) -> None:
+    async def test_two_tools_that_read_wait_and_write_lose_no_update(self) -> None:
         replies: list[Reply] = [[made("one_more"), made("one_more")], [SORRY]]
         async with Talk(replies, agents=[Desk]) as talk:
             await talk.user_says("A night, and a night")
@@ -310,7 +310,7 @@ class TestGivenUp:
             assert talk.handoffs == ["bar"]
             assert [text[:22] for text in talk.outputs] == ["Nothing was changed. a"]
 
-    async def test_who_else_wrote_is_still_told_of(self) -> None:
+    async def test_another_writer_is_still_reported(self) -> None:
         async with Talk([[made("wait_for_ever")], [SORRY]], agents=[Desk]) as talk:
             talk.call.user_said("Ask them")
             await asyncio.sleep(1.0)

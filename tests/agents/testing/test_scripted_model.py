@@ -12,7 +12,6 @@ from agents.testing import (
     ScriptError,
     calls,
     says,
-    until,
 )
 from tests.agents.hotel import hotel
 
@@ -102,8 +101,3 @@ async def test_a_step_with_an_error_says_its_words_and_calls_nothing() -> None:
 
     assert turn.said[0].startswith("Well,")
     assert turn.tools == []
-
-
-async def test_a_fact_that_never_comes_about_fails_the_test() -> None:
-    with pytest.raises(ConversationError, match="never held"):
-        await until(lambda: False)

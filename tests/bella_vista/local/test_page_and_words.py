@@ -13,7 +13,7 @@ import pytest
 from agents.app.models.choice import language_model
 from agents.app.rooms.page import Page
 from agents.handoff import Call, Event, Said, YourTurn, start_text, stop
-from agents.testing.conversation import until
+from agents.testing import until
 from bella_vista.app import APP
 from bella_vista.local.dialogue import Dialogue
 from bella_vista.local.policy import Move
@@ -24,6 +24,7 @@ from rpc.page import Session
 from rpc.restaurant import GUEST, ORDER_PAGE
 from rpc.testing.agent import FakeAgent
 from state.commands import (
+    AddAllergy,
     AddItem,
     CancelOrder,
     ChangeItem,
@@ -138,7 +139,7 @@ async def talking() -> AsyncIterator[Talk]:
         return "{}"
 
     page = Page(
-        APP, FakeAgent("agent", nowhere), call, order_session.views, guest="ada", silent=True
+        APP, FakeAgent("agent", nowhere), call, order_session.views, user="ada", silent=True
     )
     talk = Talk(call, page)
     call.subscribe(talk.events.append)
@@ -379,3 +380,29 @@ async def test_a_page_that_is_quicker_is_no_reason_to_refuse(
         refusals = ("could not write", "cannot", "do not find", "too early")
         told(talk.said(mark), then, never=refusals)
         assert talk.order.stage is stage
+
+
+async def test_an_allergy_on_the_page_is_told_of_the_spoken_order_and_of_all_that_follows() -> None:
+    async with talking() as talk:
+        await talk.says("a tiramisu please")
+        told(
+            await talk.does(AddAllergy(name="eggs")),
+            "noted an allergy to eggs",
+            "for the Tiramisu the menu lists egg",
+        )
+        told(await talk.says("and an arancini"), "Careful: the menu lists egg for the Arancini")
+        told(
+            await talk.says("that's all", "pickup", "Ada"),
+            "an allergy to eggs",
+            "the menu lists egg for the Tiramisu and the Arancini",
+            RIGHT,
+        )
+
+
+async def test_a_dish_on_the_page_meets_the_allergy_that_was_spoken() -> None:
+    async with talking() as talk:
+        await talk.says("I'm allergic to walnuts")
+        told(
+            await talk.does(AddItem(name="Gnocchi al pesto")),
+            "for the Gnocchi al pesto the menu lists tree nuts",
+        )

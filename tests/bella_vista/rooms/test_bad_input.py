@@ -16,7 +16,7 @@ from livekit import api, rtc
 
 from rpc.menu_pages import MenuPages
 from rpc.page import Session
-from tests.bella_vista.rooms.checked import (
+from tests.agents.app.rooms.checked_client import (
     LARGE,
     TIRAMISU,
     Checked,
@@ -25,7 +25,7 @@ from tests.bella_vista.rooms.checked import (
     served,
     state,
 )
-from tests.bella_vista.rooms.conftest import Calls
+from tests.agents.app.rooms.conftest import Calls
 from tests.livekit import LONG_S, Client, LiveKit, new_identity, until
 
 NOTE = {"title": "the bell", "content": "it is broken"}
@@ -516,7 +516,7 @@ def nothing_can_be_stored(tmp_path: Path) -> Iterator[None]:
         other.close()
 
 
-async def test_who_leaves_before_his_answer_has_ordered_all_the_same(
+async def test_a_write_counts_though_its_caller_leaves_before_the_reply(
     calls: Calls,
     livekit: LiveKit,
     room_name: str,
@@ -551,7 +551,7 @@ async def test_who_leaves_before_his_answer_has_ordered_all_the_same(
     assert not [one for one in caplog.records if one.name.startswith(OURS) and one.levelno >= 30]
 
 
-async def test_who_was_not_answered_in_time_asks_again_with_his_key(
+async def test_a_late_reply_is_fetched_with_the_same_key(
     calls: Calls, livekit: LiveKit, room_name: str, tmp_path: Path
 ) -> None:
     async with served(calls, livekit, room_name) as (ada, _):
@@ -579,7 +579,7 @@ async def test_what_cannot_be_stored_is_not_acknowledged(
         assert (await ada.call("order.apply", asked))["version"] == 1
 
 
-async def test_who_does_not_stop_is_refused_then_muted_and_nobody_else_is(
+async def test_a_flooding_client_alone_is_refused_and_muted(
     calls: Calls, livekit: LiveKit, room_name: str
 ) -> None:
     codes: list[int] = []
@@ -620,7 +620,7 @@ async def test_who_does_not_stop_is_refused_then_muted_and_nobody_else_is(
             late = asyncio.create_task(once(client))
             for _ in range(5):
                 assert "version" in await staff.call("get_order_state")
-            assert not late.done()  # what he sends now is not even refused
+            assert not late.done()  # what is sent now is not even refused
             flood.append(late)
             assert codes.count(0) <= 100 + 20 * (time.monotonic() - began)
             await until(lambda: codes.count(4029) >= 100)
@@ -628,4 +628,4 @@ async def test_who_does_not_stop_is_refused_then_muted_and_nobody_else_is(
                 one.cancel()
             await asyncio.wait(flood)
             assert [one for one in flood if not one.cancelled() and one.exception()] == []
-        assert (await permission()).can_publish_data  # the call is over: nobody stays muted
+        assert (await permission()).can_publish_data  # the call is over: the mute is lifted

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from bella_vista.menus import OWN
-from tests.bella_vista.rooms.working import Restaurant
+from tests.agents.app.rooms.restaurant_worker import Restaurant
 from tests.livekit import new_identity
 
 pytestmark = pytest.mark.timeout(300)

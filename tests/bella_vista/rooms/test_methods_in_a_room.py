@@ -13,7 +13,7 @@ from bella_vista.menus import menu_file
 from state.context import OrderContext
 from state.menu import load_menu
 from state.order import OrderState
-from tests.bella_vista.rooms.checked import (
+from tests.agents.app.rooms.checked_client import (
     CONTRACT,
     LARGE,
     TIRAMISU,
@@ -23,7 +23,7 @@ from tests.bella_vista.rooms.checked import (
     placed,
     served,
 )
-from tests.bella_vista.rooms.conftest import Calls, Changed
+from tests.agents.app.rooms.conftest import Calls, Changed
 from tests.livekit import LiveKit, until
 
 MENUS = [menu_file(None), *sorted((Path(__file__).parents[2] / "menus").glob("*.yaml"))]

@@ -1,4 +1,4 @@
-"""What the guest does on his page, the agent knows and speaks to: once, and when it is polite."""
+"""An agent mentions changes on the page once, in the guest's turn."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from agents.testing import ScriptedLLM, says
-from tests.bella_vista.rooms.checked import LARGE, TIRAMISU, Checked, served
-from tests.bella_vista.rooms.conftest import Calls, Changed
+from tests.agents.app.rooms.checked_client import LARGE, TIRAMISU, Checked, served
+from tests.agents.app.rooms.conftest import Calls, Changed
 from tests.livekit import LONG_S, LiveKit, until
 
 SOON_S = 0.2
@@ -44,7 +44,7 @@ async def test_changes_in_a_row_are_spoken_to_once(
         await ada.apply(**TIRAMISU)
         await ada.heard("I see you added 2 large Margherita and added a Tiramisu.")
         await until(lambda: [one["your_turn"] for one in client.turns] == [True, False, True])
-        assert {one["turn"] for one in client.turns} == {0}  # he has said nothing
+        assert {one["turn"] for one in client.turns} == {0}  # the guest has said nothing
         assert len(client.said) == 2
         await ada.step("set_customer", name="Ada")
         await ada.heard("gave me your name")
@@ -82,7 +82,7 @@ async def test_a_voice_is_not_interrupted_by_the_page(
         asyncio.get_running_loop().call_later(3 * SOON_S, thought.set)
         await ada.heard("half past midnight")
         await ada.heard("I see you added a Tiramisu.")
-        # First it was his turn, and only then an agent spoke up.
+        # The agent spoke up after the guest's turn had begun.
         await until(
             lambda: (
                 [(one["turn"], one["your_turn"]) for one in ada.client.turns]
@@ -93,22 +93,22 @@ async def test_a_voice_is_not_interrupted_by_the_page(
         assert len(ada.client.said) == 3
 
 
-async def test_what_a_voice_has_named_itself_is_not_said_again(
-    calls: Calls, changed: Changed, livekit: LiveKit, room_name: str
+@pytest.mark.parametrize("answer", ["So you have put a dessert in.", "We close at midnight."])
+async def test_a_change_is_spoken_to_once_however_a_model_words_its_reply(
+    calls: Calls, changed: Changed, livekit: LiveKit, room_name: str, answer: str
 ) -> None:
     thought = asyncio.Event()
-    model = ScriptedLLM(
-        [says("Good evening!"), says("One tiramisu then. Anything else?", until=thought)]
-    )
+    model = ScriptedLLM([says("Good evening!"), says(answer, until=thought)])
     house = changed(model=lambda: model)
     async with served(calls, livekit, room_name, house=house) as (ada, _):
-        await ada.call("say", {"text": "I put a tiramisu in"})
+        await ada.call("say", {"text": "I put a tiramisu in. When do you close?"})
         await until(lambda: len(model.requests) == 2)
         await ada.apply(**TIRAMISU)
         thought.set()
-        await ada.heard("One tiramisu then")
+        await ada.heard(answer)
+        await ada.heard("I see you added a Tiramisu")
         await quiet(ada)
-        assert not [one for one in ada.client.said if "I see you added" in one]
+        assert sum("I see you added" in one for one in ada.client.said) == 1
 
 
 async def test_an_order_is_read_back_confirmed_and_placed_from_the_page_by_the_same_conditions(

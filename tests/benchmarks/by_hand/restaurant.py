@@ -155,7 +155,7 @@ class Greeter(RestaurantAgent):
 
     @function_tool
     async def transfer_to_order_taker(self, ctx: RunContext[Order]) -> Agent:
-        """Hand the guest over as soon as he wants to order."""
+        """Hand the guest over as soon as they want to order."""
         return OrderTaker(chat_ctx=carried(self))
 
 
@@ -226,7 +226,7 @@ class OrderTaker(RestaurantAgent):
 
     @function_tool
     async def transfer_to_payment(self, ctx: RunContext[Order]) -> Agent:
-        """Hand the guest over when he has said yes to the order as it was read back."""
+        """Hand the guest over when they have said yes to the order as it was read back."""
         if not ctx.userdata.confirmed:
             raise ToolError("The order is not confirmed.")
         return Payment(chat_ctx=carried(self))
@@ -259,7 +259,7 @@ class Payment(RestaurantAgent):
 
     @function_tool
     async def transfer_to_order_taker(self, ctx: RunContext[Order]) -> Agent:
-        """Hand the guest over when he wants to change what he ordered."""
+        """Hand the guest over when they want to change their order."""
         return OrderTaker(chat_ctx=carried(self))
 
     @function_tool
@@ -285,5 +285,5 @@ class Feedback(RestaurantAgent):
 
     @function_tool
     async def transfer_to_greeter(self, ctx: RunContext[Order]) -> Agent:
-        """Hand the guest over when he wants something else."""
+        """Hand the guest over when they want something else."""
         return Greeter(chat_ctx=carried(self))

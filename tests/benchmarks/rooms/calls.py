@@ -27,7 +27,7 @@ STAFF = 6
 WARM = 100
 
 PACE_S = 0.06
-"""How long a guest takes from one change to the next at least; he may call 20 times a second."""
+"""How long a guest takes from one change to the next at least; 20 calls a second are allowed."""
 
 READ = "get_order_state"
 ALL, UNCHANGED, PATCH = "ten lines, all of it", "ten lines, unchanged", "ten lines, a patch"
@@ -120,7 +120,7 @@ class _Desk:
     async def compare(
         self, table: Table, asks: Mapping[str, Ask], budget: float, rounds: int
     ) -> None:
-        """Ask both sides back to back, as members of the staff in turn: nobody may ask so often alone."""
+        """Ask both sides back to back, as several staff in turn, because one alone would exceed the rate limit."""
         ways = cycle(self._staff), cycle(self._staff)
         replies = {name: await self._reply(self._place.guest, ask) for name, ask in asks.items()}
 

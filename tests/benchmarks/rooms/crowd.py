@@ -5,7 +5,7 @@ import time
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 
-from tests.bella_vista.serving.processes import descendants
+from tests.agents.app.serving.processes import descendants
 from tests.benchmarks.measuring import Spread
 from tests.benchmarks.memory import KIB
 from tests.benchmarks.report import Table, ms

@@ -1,4 +1,4 @@
-"""A caller who makes thousands of calls as fast as he can and waits for none.
+"""A caller that makes thousands of calls as fast as possible and waits for none.
 
 ``perform_rpc`` of livekit 1.1.21 shows every event to every call under way, so that a thousand at once slow the
 caller down and not the agent. Here the calls go to livekit's native side by themselves, and one queue takes what

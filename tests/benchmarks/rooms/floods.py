@@ -27,7 +27,7 @@ CALL_EVERY_S = 0.06
 """How often the others call; they may 20 times a second."""
 
 ASK_EVERY_S = 0.5
-"""How often the guest asks something; he may write twice a second."""
+"""How often the guest asks something; two writes a second are allowed."""
 
 NOBODY = "somebody from whom the server takes nothing"
 
@@ -112,7 +112,7 @@ async def _by_staff(house: House, calls: int, quiet: _Seen, seen: _Seen) -> dict
 
 
 async def _of_bare(house: House, calls: int, seen: _Seen) -> dict[str, Any]:
-    """Flood a bare handler in the same way, in a room in which our agent is called by nobody."""
+    """Flood a bare handler in the same way, in a room in which no client calls our agent."""
     async with house.place() as place, house.bare(place.name):
         identity = bare_handler.IDENTITY
         handler = _Target(identity, BARE, notes=identity)
@@ -137,7 +137,7 @@ async def _dropped(house: House, calls: int, seen: _Seen) -> dict[str, Any]:
 async def _by_guest(house: House, calls: int, seen: _Seen) -> dict[str, Any]:
     async with house.place() as place, house.client(place.name, staff=True) as staff:
         await staff.hello()
-        # His second page has his name, so the first one goes.
+        # The second page has the same identity, so the first one is disconnected.
         identity = place.guest.identity
         await place.guest.leave()
         token = house.livekit.token(place.name, identity)

@@ -15,7 +15,7 @@ import pytest
 from livekit import rtc
 
 from agents.app.livekit_server import LocalServer
-from tests.bella_vista.serving.processes import REGISTERED, clean_environment
+from tests.agents.app.serving.processes import REGISTERED, clean_environment
 from tests.benchmarks.rooms import bare
 from tests.benchmarks.rooms.processes import Running, started
 from tests.benchmarks.rooms.watched_app import WATCH
@@ -37,7 +37,7 @@ class Guest(Client):
 
     Args:
         room: The room, joined or about to be.
-        identity: Who he is.
+        identity: The participant's identity.
     """
 
     def __init__(self, room: rtc.Room, identity: str) -> None:
@@ -78,7 +78,7 @@ class Guest(Client):
             await self._news.wait_for(lambda: len(self.said) >= texts)
 
     async def is_given(self, turn: int, limit_s: float = 30.0) -> None:
-        """Wait until it is his turn, and it is this one.
+        """Wait for the notice of this turn.
 
         Raises:
             TimeoutError: It did not become so.
@@ -159,10 +159,10 @@ class House:
 
     @asynccontextmanager
     async def place(self) -> AsyncIterator[Place]:
-        """Be a guest in a room of his own who has been greeted.
+        """Be a greeted guest in a room of their own.
 
         Raises:
-            TimeoutError: Nobody has greeted him.
+            TimeoutError: No agent has greeted the guest.
         """
         name = f"bench-{token_hex(8)}"
         await self.livekit.dispatch(name, agent=AGENT)

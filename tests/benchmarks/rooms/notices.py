@@ -1,4 +1,4 @@
-"""How long after it became true a guest's client is told that it is his turn to speak."""
+"""How long it takes until a client is notified of the guest's turn."""
 
 from tests.benchmarks.measuring import Spread
 from tests.benchmarks.report import Table, ms

@@ -1,4 +1,4 @@
-"""Processes of the benchmarks, whose words go into a file: nobody's time is taken by reading them."""
+"""Processes of the benchmarks, which log into a file, so that reading the log costs no time."""
 
 import asyncio
 import os

@@ -33,7 +33,7 @@ def prepare(process: JobProcess) -> None:
 
 
 server = make_server(
-    _settings, setup=prepare, preload=(__name__, *PRELOAD, *APP.preload), noun=APP.noun
+    _settings, setup=prepare, preload=(__name__, *PRELOAD, *APP.worker.preload), noun=APP.noun
 )
 
 

@@ -56,6 +56,9 @@ class Worker:
                 start_new_session=True,
             )
 
+    def what_happened(self) -> str:
+        return self.log.read_text()
+
     def logged(self, message: str) -> list[dict[str, Any]]:
         lines = (json.loads(line) for line in self.log.read_text().splitlines())
         return [line for line in lines if line["message"].startswith(message)]
@@ -64,7 +67,7 @@ class Worker:
         await until(
             lambda: len(self.logged(message)) >= times or self.process.poll() is not None,
             LONG_S,
-            f"{message!r} in\n{self.log.read_text()}",
+            f"{message!r} in the log",
         )
         return self.logged(message)[times - 1]
 
@@ -99,7 +102,7 @@ async def is_turn(client: Client, turn: int) -> None:
     await until(
         lambda: any(one["turn"] == turn and one["your_turn"] for one in client.turns),
         LONG_S,
-        f"turn {turn}; said: {client.said}; notices: {client.turns}",
+        f"turn {turn}",
     )
 
 
@@ -125,7 +128,7 @@ async def test_a_visit_in_a_room_goes_on_after_kills(
 
         os.kill((await worker.tells("job started", times=2))["pid"], signal.SIGKILL)
         await worker.tells("job started", times=3)
-        await until(lambda: "Dental Basic" in ada.said[-1], LONG_S, f"the insurer in {ada.said}")
+        await until(lambda: "Dental Basic" in ada.said[-1], LONG_S, "the insurer")
         visit = await worker.visit(hello["visit_id"])
 
     assert again["visit_id"] == hello["visit_id"]
@@ -156,6 +159,9 @@ async def test_a_page_books_beside_the_talk_and_staff_check_the_patient_in(
         version = (await mary.call("get_visit_state"))["version"]
         booked = await mary.call("visit.book", {"slot": "wednesday 10:00", "version": version})
         await until(lambda: mary.called("visit_state_changed")[-1]["version"] >= booked["version"])
+        told = "I see you have booked Wednesday, November 25 at 10:00."
+        await until(lambda: told in mary.said, LONG_S, f"the comment in {mary.said}")
+        await says(mary, "friday 9:00", 4)
         await desk.hello()
         with pytest.raises(rtc.RpcError) as refused:
             await mary.call("visit.apply", {"command": {"op": "check_in"}})
@@ -169,4 +175,38 @@ async def test_a_page_books_beside_the_talk_and_staff_check_the_patient_in(
     assert agent.attributes["clinic.active_agent"] == "scheduling"
     assert booked["slot"] == "2026-11-25T10:00:00-06:00"
     assert (visit.arrived, visit.slot is not None) == (True, True)
+    assert mary.said.count(told) == 1
     assert "3125550199" not in worker.log.read_text()
+
+
+async def test_after_the_end_a_page_reads_and_books_no_more(
+    worker: Worker, livekit: LiveKit, room_name: str
+) -> None:
+    async with livekit.joined(room_name, offers=NOTICES) as mary:
+        await livekit.dispatch(room_name, agent=worker.agent)
+        await mary.hello()
+        await is_turn(mary, 0)
+        await says(mary, "I am Mary Shelley, born 1997-08-30", 1)
+        await says(mary, "a cleaning, please", 2)
+        await says(mary, "312 555 0199", 3)
+        version = (await mary.call("get_visit_state"))["version"]
+        early = {"slot": "tuesday 9:30", "version": version, "key": "early"}
+        booked = await mary.call("visit.book", early)
+        await mary.call("say", {"text": "that is all"})
+        await is_turn(mary, 4)
+        await mary.call("say", {"text": "bye"})
+        await until(lambda: mary.called("call_ended"), LONG_S, "the end of the call")
+        left = await mary.call("get_visit_state")
+
+        late = {"slot": "wednesday 10:00", "version": left["version"]}
+        with pytest.raises(rtc.RpcError) as refused:
+            await mary.call("visit.book", late)
+        command = {"op": "set_reason", "reason": "toothache"}
+        with pytest.raises(rtc.RpcError) as changed:
+            await mary.call("visit.apply", {"command": command})
+        again = await mary.call("visit.book", early)
+
+        for error in (refused.value, changed.value):
+            assert (error.code, json.loads(error.data or "")["reason"]) == (4022, "call_over")
+        assert again == booked
+        assert await mary.call("get_visit_state") == left

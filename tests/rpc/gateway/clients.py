@@ -23,7 +23,7 @@ class Client:
         gone: Whether it vanished without a word.
         deaf: Whether it lacks the method.
         fails: What it answers instead of nothing.
-        loses_acks: Whether calls reach it while nobody hears of it.
+        loses_acks: Whether calls reach it and its acknowledgements are lost.
     """
 
     takes: float = 0.0

@@ -1,4 +1,4 @@
-"""A write through the gateway is whole or it never was, whoever stops waiting for it."""
+"""A write through the gateway is whole or absent, also if its caller stops waiting."""
 
 import asyncio
 from collections.abc import Sequence

@@ -35,6 +35,7 @@ from tests.rpc.gateway.shop import (
     data_of,
     shop,
 )
+from tests.rpc.gateway.virtual_time import played
 
 AGENT, PHONE = (
     rtc.ParticipantKind.PARTICIPANT_KIND_AGENT,
@@ -105,7 +106,7 @@ async def test_a_stranger_learns_nothing(payload: str) -> None:
     assert "version" not in data_of(refused)
 
 
-async def test_a_stranger_sees_no_version_where_he_may_call() -> None:
+async def test_a_stranger_sees_no_version_in_methods_open_to_all() -> None:
     async with shop() as place:
         theirs, ours = await place.call("zoe", "greet", "["), await place.call("ada", "greet", "[")
 
@@ -132,7 +133,7 @@ async def test_a_hidden_caller_does_nothing() -> None:
 
 
 @pytest.mark.parametrize("method", ["add", "greet"])
-async def test_who_calls_through_the_server_is_nobody(method: str) -> None:
+async def test_calls_from_the_server_are_refused(method: str) -> None:
     async with shop() as place:
         with pytest.raises(rtc.RpcError) as refused:
             await place.room.call_by_server(method, {"by": 1})
@@ -182,7 +183,7 @@ async def test_a_caller_whom_the_room_has_not_shown_yet_is_looked_for() -> None:
     assert len(looked) == 2
 
 
-async def test_without_one_who_looks_he_is_refused() -> None:
+async def test_without_a_function_for_roles_callers_are_refused() -> None:
     async with shop() as place:
         place.room.join("new", seen=False)
 
@@ -196,7 +197,7 @@ async def test_a_method_that_there_is_not_is_livekits_to_refuse() -> None:
     assert (refused.code, refused.message) == (1400, "Method not supported at destination")
 
 
-async def test_a_method_that_somebody_else_registered_is_left_to_him() -> None:
+async def test_a_method_registered_by_other_code_is_left_alone() -> None:
     async def theirs(invocation: rtc.RpcInvocationData) -> str:
         return '"theirs"'
 
@@ -474,7 +475,7 @@ async def test_a_caller_who_leaves_meanwhile_breaks_nothing() -> None:
     assert done == ["done"]
 
 
-async def test_the_gateway_stands_in_front_of_whoever_was_there_before() -> None:
+async def test_the_gateway_precedes_other_interceptors() -> None:
     seen: list[str] = []
 
     class Tracer(rtc.RpcInterceptor):
@@ -543,20 +544,20 @@ async def flood(place: Shop, calls: int, method: str = "add") -> list[Any]:
     return await asyncio.gather(*(place.call("ada", method, '{"by":1}') for _ in range(calls)))
 
 
-async def test_ten_thousand_calls_in_one_turn_of_the_loop_are_refused_and_the_caller_is_muted() -> (
-    None
-):
-    async with shop() as place:
-        answers = await flood(place, 10_000)
-        served = [answer for answer in answers if isinstance(answer, dict)]
-        others = await place.call("sam", "add", {"by": 1})
-        await place.room.clock.advance(1)
-        muted = await place.call("ada", "add", {"by": 1})
-        place.seconds[0] = 10
-        await place.room.clock.advance(10)
-        after = await place.call("ada", "add", {"by": 1})
+def test_ten_thousand_calls_in_one_loop_iteration_are_refused_and_the_caller_is_muted() -> None:
+    async def story() -> tuple[list[Any], Any, Any, Any]:
+        async with shop() as place:
+            answers = await flood(place, 10_000)
+            others = await place.call("sam", "add", {"by": 1})
+            await place.room.clock.advance(1)
+            muted = await place.call("ada", "add", {"by": 1})
+            place.seconds[0] = 10
+            await place.room.clock.advance(10)
+            return answers, others, muted, await place.call("ada", "add", {"by": 1})
 
-    assert len(served) == 100
+    answers, others, muted, after = played(story())
+
+    assert len([answer for answer in answers if isinstance(answer, dict)]) == 100
     assert codes(answers) == {0, 4029}
     refused = data_of(next(answer for answer in answers if isinstance(answer, rtc.RpcError)))
     assert (refused["retryable"], refused["retry_after_ms"], refused["version"]) == (True, 50, 7)
@@ -577,7 +578,7 @@ async def test_a_refusal_for_number_costs_little() -> None:
 
 
 @pytest.mark.parametrize("method", ["add", "lk.theirs"])
-async def test_calls_to_somebody_elses_methods_count_as_well(method: str) -> None:
+async def test_calls_of_other_methods_count_towards_the_limit(method: str) -> None:
     async def theirs(invocation: rtc.RpcInvocationData) -> str:
         return "{}"
 
@@ -590,7 +591,7 @@ async def test_calls_to_somebody_elses_methods_count_as_well(method: str) -> Non
         assert not place.room.permission_of("ada").can_publish_data
 
 
-async def test_100_refusals_alone_mute_nobody() -> None:
+async def test_100_refusals_alone_do_not_mute() -> None:
     async with shop() as place:
         await flood(place, 200)
         await place.room.clock.advance(1)

@@ -1,4 +1,4 @@
-"""A caller who does not stop is muted at the server, and gets his agent back."""
+"""A flooding caller is muted at the server for a while."""
 
 import asyncio
 import logging
@@ -26,7 +26,7 @@ def may(room: FakeRoom, identity: str = "ada") -> bool:
     return room.permission_of(identity).can_publish_data
 
 
-async def test_he_is_muted_for_a_while_and_then_no_more(room: FakeRoom) -> None:
+async def test_a_caller_is_muted_for_a_while(room: FakeRoom) -> None:
     mutes, over = muting(room), []
 
     mutes.mute("ada", lambda: over.append("over"))
@@ -40,7 +40,7 @@ async def test_he_is_muted_for_a_while_and_then_no_more(room: FakeRoom) -> None:
     assert (may(room), mutes.muted("ada"), over) == (True, False, ["over"])
 
 
-async def test_all_else_he_may_do_stays_as_it_was(room: FakeRoom) -> None:
+async def test_other_permissions_stay_as_they_were(room: FakeRoom) -> None:
     asked = api.ParticipantPermission(
         can_subscribe=True,
         can_publish=True,
@@ -74,7 +74,7 @@ async def test_two_floods_of_one_caller_are_one_mute(room: FakeRoom) -> None:
     assert [update.permission.can_publish_data for update in room.service.updates] == [False, True]
 
 
-async def test_what_somebody_else_changed_meanwhile_is_kept(room: FakeRoom) -> None:
+async def test_concurrent_permission_changes_are_kept(room: FakeRoom) -> None:
     mutes = muting(room)
     mutes.mute("ada", lambda: None)
     await room.clock.advance(5)
@@ -86,7 +86,7 @@ async def test_what_somebody_else_changed_meanwhile_is_kept(room: FakeRoom) -> N
     assert not room.permission_of("ada").can_publish
 
 
-async def test_one_who_was_given_his_voice_back_by_somebody_else_is_left_alone(
+async def test_a_caller_unmuted_by_another_program_is_left_alone(
     room: FakeRoom,
 ) -> None:
     mutes = muting(room)
@@ -99,7 +99,7 @@ async def test_one_who_was_given_his_voice_back_by_somebody_else_is_left_alone(
     assert len(room.service.updates) == 1
 
 
-async def test_one_who_may_not_send_anyhow_is_not_given_a_voice(room: FakeRoom) -> None:
+async def test_a_participant_without_the_permission_does_not_gain_it(room: FakeRoom) -> None:
     room.join("listener", can_publish_data=False)
     mutes = muting(room)
 
@@ -109,9 +109,7 @@ async def test_one_who_may_not_send_anyhow_is_not_given_a_voice(room: FakeRoom) 
     assert room.service.updates == []
 
 
-async def test_one_who_leaves_meanwhile_troubles_nobody(
-    room: FakeRoom, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_muted_caller_may_leave(room: FakeRoom, caplog: pytest.LogCaptureFixture) -> None:
     mutes = muting(room)
     mutes.mute("ada", lambda: None)
     await room.clock.advance(5)
@@ -150,7 +148,7 @@ async def test_a_server_that_fails_for_a_moment_is_asked_again(room: FakeRoom) -
     assert may(room)
 
 
-async def test_nobody_stays_muted_by_an_agent_that_goes(room: FakeRoom) -> None:
+async def test_a_closing_agent_unmutes_all_callers(room: FakeRoom) -> None:
     mutes = muting(room)
     mutes.mute("ada", lambda: None)
     await room.clock.advance(1)
@@ -163,7 +161,7 @@ async def test_nobody_stays_muted_by_an_agent_that_goes(room: FakeRoom) -> None:
     assert not mutes.muted("ada")
 
 
-async def test_closing_before_the_mute_has_begun_leaves_him_his_voice(room: FakeRoom) -> None:
+async def test_closing_before_the_mute_has_begun_mutes_no_caller(room: FakeRoom) -> None:
     mutes = muting(room)
 
     mutes.mute("ada", lambda: None)

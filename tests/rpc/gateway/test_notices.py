@@ -1,4 +1,4 @@
-"""The guest's client is told whose turn it is: what is true, in order, and by nobody who waits."""
+"""Turn notices are true, in order, and delay no conversation."""
 
 import asyncio
 from typing import Any
@@ -480,7 +480,7 @@ def test_everybody_is_told_of_the_end_once() -> None:
 
 
 @pytest.mark.parametrize("back", ["returned", "may_try_again"])
-def test_who_is_away_is_told_of_the_end_when_they_are_back(back: str) -> None:
+def test_an_absent_client_is_told_of_the_end_on_its_return(back: str) -> None:
     async def story() -> None:
         page, lost = Client(), Client(gone=True)
         ends = EndNotices(Room(page=page, lost=lost))
@@ -498,7 +498,7 @@ def test_who_is_away_is_told_of_the_end_when_they_are_back(back: str) -> None:
     played(story())
 
 
-def test_a_client_without_the_method_or_without_an_answer_keeps_nobody_waiting() -> None:
+def test_a_client_without_the_method_or_an_answer_delays_no_other() -> None:
     async def story() -> None:
         deaf, slow, page = Client(deaf=True), Client(takes=60.0), Client()
         ends = EndNotices(Room(deaf=deaf, slow=slow, page=page))
@@ -511,7 +511,7 @@ def test_a_client_without_the_method_or_without_an_answer_keeps_nobody_waiting()
     played(story())
 
 
-def test_who_waits_until_all_are_told_is_let_go_at_the_end() -> None:
+def test_waiting_for_all_deliveries_ends_with_the_call() -> None:
     async def story() -> None:
         ends = EndNotices(Room(page=Client(away=100.0)))
         ends.tell("page", END)

@@ -1,4 +1,4 @@
-"""Who subscribed is told what changed, and nobody waits for him."""
+"""Subscribers are told of changes, and no change waits for a subscriber."""
 
 import asyncio
 import copy
@@ -102,7 +102,7 @@ def seen(shop: Shop, client: Client, start: int = 0) -> Page:
     return page
 
 
-def test_a_thousand_changes_reach_everybody_as_fast_as_he_can_take_them() -> None:
+def test_a_thousand_changes_reach_each_client_at_its_own_pace() -> None:
     async def story() -> None:
         shop, slow, fast = Shop(keep=2_000), Client(takes=1.0), Client()
         gone, deaf, late = Client(gone=True), Client(deaf=True), Client(takes=5.0)
@@ -173,7 +173,7 @@ def test_nothing_is_sent_while_nothing_changed() -> None:
     played(story())
 
 
-def test_who_answers_too_late_has_the_words_all_the_same() -> None:
+def test_a_client_that_acknowledges_late_has_the_notice() -> None:
     async def story() -> None:
         shop, page = Shop(), Client(takes=60)
         subscribers = Subscribers(Room(page=page), shop.views, METHOD)
@@ -239,7 +239,7 @@ def test_a_client_without_the_method_is_told_again_when_it_subscribes_again() ->
     played(story())
 
 
-def test_who_was_away_is_told_what_it_missed_when_it_is_back() -> None:
+def test_a_returning_client_gets_what_it_missed() -> None:
     async def story() -> None:
         shop, page = Shop(), Client()
         room = Room(page=page)
@@ -264,7 +264,7 @@ def test_who_was_away_is_told_what_it_missed_when_it_is_back() -> None:
     played(story())
 
 
-def test_who_came_back_while_a_call_to_it_was_failing_is_called_again() -> None:
+def test_a_client_that_returns_during_a_failing_call_is_called_again() -> None:
     async def story() -> None:
         shop, page = Shop(), Client(gone=True)
         subscribers = Subscribers(Room(page=page), shop.views, METHOD)
@@ -283,7 +283,7 @@ def test_who_came_back_while_a_call_to_it_was_failing_is_called_again() -> None:
     played(story())
 
 
-def test_who_leaves_while_it_is_being_told_is_told_again() -> None:
+def test_a_client_that_leaves_during_a_notice_gets_it_again() -> None:
     async def story() -> None:
         shop, page = Shop(), Client(takes=2.0)
         subscribers = Subscribers(Room(page=page), shop.views, METHOD)
@@ -326,7 +326,7 @@ def test_subscribing_again_starts_from_what_the_reply_told() -> None:
     played(story())
 
 
-def test_who_unsubscribed_is_told_nothing_more() -> None:
+def test_an_unsubscribed_client_gets_no_notices() -> None:
     async def story() -> None:
         shop, page, other = Shop(), Client(takes=2.0), Client()
         room = Room(page=page, other=other)
@@ -404,7 +404,7 @@ def test_what_is_sent_stays_below_what_old_clients_take() -> None:
     played(story())
 
 
-def test_there_are_only_so_many_subscribers_and_those_who_left_make_room() -> None:
+def test_the_number_of_subscribers_is_limited_and_leavers_make_room() -> None:
     async def story() -> None:
         shop, room = Shop(), Room(a=Client(), b=Client(), c=Client(), d=Client())
         subscribers = Subscribers(room, shop.views, METHOD, most=3)

@@ -56,7 +56,7 @@ def test_what_is_in_work_counts_until_it_is_done() -> None:
     assert rates.take("ada") is None
 
 
-def test_refusals_are_counted_until_he_has_been_quiet() -> None:
+def test_refusals_are_counted_until_the_caller_has_been_quiet() -> None:
     rates, clock = made()
     called(rates, "ada", 5)
     assert rates.refused("ada") == 2
@@ -82,7 +82,7 @@ def test_a_pardon_forgets_what_was_refused_but_not_the_bucket() -> None:
     assert rates.refused("a stranger") == 0
 
 
-def test_ten_thousand_who_come_and_go_are_not_all_remembered() -> None:
+def test_ten_thousand_past_callers_are_not_all_remembered() -> None:
     rates, clock = made(at_once=100, per_second=20)
 
     for number in range(10_000):
@@ -92,7 +92,7 @@ def test_ten_thousand_who_come_and_go_are_not_all_remembered() -> None:
     assert len(rates) <= KEPT
 
 
-def test_nobody_who_is_at_work_or_owes_calls_is_forgotten() -> None:
+def test_active_and_limited_callers_are_remembered() -> None:
     rates, clock = made()
     assert rates.take("busy") is None
     clock.now = 50

@@ -49,7 +49,7 @@ async def test_a_caller_with_one_call_does_not_wait_for_anothers_hundred() -> No
     assert begun[9:] == ["zoe"] * 94
 
 
-async def test_who_gives_up_takes_nobodys_place() -> None:
+async def test_a_cancelled_call_uses_no_start() -> None:
     limiter = StartLimiter(1)
     await limiter.wait_to_start("ada")
     turns = [asyncio.ensure_future(limiter.wait_to_start("ada")) for _ in range(3)]

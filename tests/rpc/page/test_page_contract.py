@@ -139,7 +139,7 @@ def fits(form: type[Any], reply: dict[str, Any]) -> bool:
 
 @pytest.mark.parametrize("who", [DRIVER_1, MECHANIC, MANAGER])
 @pytest.mark.parametrize("name", method_forms(SPEC))
-async def test_who_may_call_is_said(name: str, who: str) -> None:
+async def test_the_contract_names_the_roles(name: str, who: str) -> None:
     payload: dict[str, Any] = {"say": {"text": "x"}, "agent.state": {"operation": "list"}}.get(
         name, {}
     )

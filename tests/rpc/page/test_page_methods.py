@@ -1,15 +1,28 @@
 """The methods of a second application: its own names, roles and words, the same promises."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from rpc.gateway import Subscribers
+from rpc.gateway import Caller, Request, Subscribers
 from rpc.gateway.patches import patched
+from rpc.page import PageMethod, Session
+from rpc.page.contract import contract
 from rpc.page.session import MOST_KEYS
 from rpc.testing import CallRefused, FakePage, FakeRoom
-from tests.rpc.page.workshop import DRIVER_1, MANAGER, MECHANIC, SPEC, Workshop
+from tests.rpc.page.workshop import (
+    DRIVER_1,
+    MANAGER,
+    MECHANIC,
+    SPEC,
+    AddJob,
+    Context,
+    Hours,
+    Repair,
+    Workshop,
+)
 
 BRAKES = {"op": "add_job", "work": "Brakes"}
 
@@ -173,6 +186,60 @@ async def test_a_key_of_an_ended_call_is_answered_as_it_was() -> None:
 
     assert await page.call("repair.apply", asked) == first
     assert second.shared.version == 0
+
+
+class AddOil(Request):
+    """Add oil."""
+
+    key: str | None = None
+
+
+async def _add_oil(session: Session[Repair, Context], request: AddOil, caller: Caller) -> Hours:
+    key = session.own_key(caller, request.key) if request.key else None
+    applied = await session.shared.apply(AddJob(work="oil"), actor="mechanic", key=key)
+    return Hours(hours=sum(job.hours for job in applied.state.jobs))
+
+
+ADDS_OIL = replace(
+    SPEC,
+    methods=(
+        *SPEC.methods,
+        PageMethod(name="add_oil", request=AddOil, replies=(Hours,), answer=_add_oil),
+    ),
+)
+
+
+async def test_a_method_that_writes_is_refused_after_the_end_and_one_that_reads_is_not() -> None:
+    page = Workshop(ADDS_OIL)
+    keyed = {"key": "k"}
+    first = await page.call("add_oil", keyed, MECHANIC)
+    page.session.end()
+
+    refused = await page.refused("add_oil", who=MECHANIC)
+    other = await page.refused("add_oil", {"key": "another"}, MECHANIC)
+
+    assert (refused["code"], refused["reason"]) == (other["code"], other["reason"])
+    assert (refused["code"], refused["reason"]) == (4022, "call_over")
+    assert await page.call("add_oil", keyed, MECHANIC) == first
+    assert await page.call("get_hours", who=MECHANIC) == {"hours": 1}
+    assert page.shared.version == 1
+
+
+async def test_a_methods_key_of_an_ended_call_changes_nothing_in_the_next() -> None:
+    page, second = Workshop(ADDS_OIL), Workshop(ADDS_OIL)
+    first = await page.call("add_oil", {"key": "k"}, MECHANIC)
+    page.session.end()
+    page.methods.open(second.session, second)
+
+    assert await page.call("add_oil", {"key": "k"}, MECHANIC) == first
+    assert (page.shared.version, second.shared.version) == (1, 0)
+
+
+def test_the_contract_names_the_refusal_of_every_method_that_writes() -> None:
+    told = contract(ADDS_OIL, "Workshop")["methods"]
+
+    assert 4022 in told["add_oil"]["errors"]
+    assert 4022 in told["repair.apply"]["errors"]
 
 
 async def test_keys_of_say_are_remembered_up_to_a_limit() -> None:

@@ -238,6 +238,7 @@ SPEC: PageSpec[Repair, Context] = PageSpec(
             answer=get_hours,
             roles=("mechanic", "manager"),
             errors=(4022,),
+            writes=False,
         ),
     ),
     features=("keys",),

@@ -30,7 +30,7 @@ def perform(room: FakeRoom, who: str, response_timeout: float = 10.0) -> "asynci
     )
 
 
-async def test_a_call_reaches_a_handler_with_who_calls() -> None:
+async def test_a_call_reaches_a_handler_with_the_callers_identity() -> None:
     async with FakeRoom() as room:
         room.join("ada")
         room.agent.register_rpc_method("echo", echo)
@@ -121,7 +121,7 @@ async def test_a_hidden_caller_has_no_name_and_gets_no_answer() -> None:
         assert "spy" not in room.remote_participants
 
 
-async def test_the_agent_is_told_who_comes_and_goes() -> None:
+async def test_the_agent_is_told_of_joins_and_leaves() -> None:
     async with FakeRoom() as room:
         seen: list[str] = []
         room.on("participant_connected", lambda one: seen.append(f"+{one.identity}"))
@@ -175,7 +175,7 @@ async def test_a_slow_client_has_the_data_and_its_caller_an_error() -> None:
 
 
 @pytest.mark.parametrize("who", ["phone", "muted", "gone"])
-async def test_one_who_sends_no_sign_costs_seven_seconds(who: str) -> None:
+async def test_a_client_without_acknowledgement_costs_seven_seconds(who: str) -> None:
     async with FakeRoom() as room:
         phone = room.join("phone")
         phone.has("ring")
@@ -190,7 +190,7 @@ async def test_one_who_sends_no_sign_costs_seven_seconds(who: str) -> None:
         assert await fails(lambda: call) == 1501
 
 
-async def test_a_call_that_nobody_expected_fails_the_test() -> None:
+async def test_an_unexpected_call_fails_the_test() -> None:
     room = await FakeRoom().__aenter__()
     room.join("ada")
     await fails(lambda: perform(room, "ada"))

@@ -80,7 +80,7 @@ def test_the_menu_these_tests_break_is_sound() -> None:
         ('{name: Cola, price: "2.00"}', "Cola", "a dish has to be a mapping"),
         ("with: [basil]", "with: {basil: 1}", "with has to be a text or a list"),
         ("with: [basil]", "with: [[basil]]", "a value of with has to be a text"),
-        ("with: [basil]", "with: [basil, Basil]", '"Basil" stands twice in with'),
+        ("with: [basil]", "with: [basil, Basil]", '"Basil" is twice in with'),
         ("name: R\n", 'name: ""\n', "name is empty"),
         ("name: R\n", "name:\n", 'restaurant needs "name"'),
         ('{name: Cola, price: "2.00"}', '{name: "...", price: "2.00"}', "no letter or digit"),
@@ -109,7 +109,7 @@ def test_the_menu_these_tests_break_is_sound() -> None:
         ('price: "2.00"}', "price: [2]}", "has to be an amount of money"),
         ('price: "2.00"}', "price: {}}", "price names no size"),
         ('{small: "9.00"', "{small: cheap", "price for small has to be an amount"),
-        # The house
+        # The restaurant
         ("currency: USD", "currency: USX", 'no currency "USX" - did you mean "USD"'),
         ("currency: USD", "currency: JPY", "JPY has no decimals"),
         ("timezone: UTC", "timezone: Amerika/New_York", 'did you mean "America/New_York"'),
@@ -193,10 +193,10 @@ def test_the_menu_these_tests_break_is_sound() -> None:
         (
             'ham: "2.00"',
             'ham: "2.00"\n      ham: "3.00"',
-            '"ham" stands here twice (before in line',
+            '"ham" is here twice (before in line',
         ),
-        ('ham: "2.00"', 'ham: "2.00"\n      Ham: "3.00"', '"Ham" stands twice'),
-        ("name: Cola,", "name: Cola, name: Cola,", '"name" stands here twice'),
+        ('ham: "2.00"', 'ham: "2.00"\n      Ham: "3.00"', '"Ham" is twice'),
+        ("name: Cola,", "name: Cola, name: Cola,", '"name" is here twice'),
         # Whole parts
         (
             'choices: {thin: "0", pan: {price: {small: "1.00", large: "2.00"}}}',
@@ -227,7 +227,7 @@ def test_a_fault_is_found_where_it_stands(written: str, instead: str, says: str)
     found = [fault for fault in faults(broken) if says in fault.message]
 
     assert found, [str(fault) for fault in faults(broken)]
-    # A fault between two parts may be noted at either of them; all others stand where the change is.
+    # A fault between two parts may be noted at either of them; all others are where the change is.
     elsewhere = ("no price for", "needs another name", "decimals", "hours never", "only closes")
     if not any(word in found[0].message for word in elsewhere):
         assert first <= found[0].line <= last, str(found[0])
@@ -269,7 +269,7 @@ def test_a_fault_reads_as_file_line_and_message() -> None:
         ("a: [1, 2\n", 2, "not valid YAML"),
         ("a: 'open\n", 2, "not valid YAML"),
         ("a: 1\n---\nb: 2\n", 2, "second document"),
-        ("a: *missing\n", 1, "stands for nothing"),
+        ("a: *missing\n", 1, "refers to nothing"),
         ("a: &x [*x]\n", 1, "contains itself"),
         ("a: &x {b: *x}\n", 1, "contains itself"),
         ("ok: 1\nbad: \x07\n", 2, "control character"),

@@ -69,7 +69,7 @@ def test_half_of_the_words_have_to_match(lemon: Menu) -> None:
     assert found(lemon, "unicorn") == []
 
 
-def test_who_matches_more_of_the_words_comes_first(lemon: Menu) -> None:
+def test_dishes_that_match_more_words_come_first(lemon: Menu) -> None:
     assert found(lemon, "a tart with lemon")[:3] == ["Lemon tart", "Three courses", "Fish"]
 
 

@@ -131,7 +131,7 @@ class Book:
         self.rows.append(replace(row, speaker=speaker))
 
     def check_acknowledged(self, attempt: Attempt, told: Applied[OrderState]) -> None:
-        """What a writer was told is what stands there, decided on what he had seen."""
+        """A writer's result equals the stored one, decided on the version it had seen."""
         assert 1 <= told.version <= len(self.rows)
         row = self.rows[told.version - 1]
         assert (row.commands, row.key) == (attempt.written, attempt.key)

@@ -85,7 +85,7 @@ def heard(order: OrderState) -> object:
 
 
 def relied_on(order: OrderState, command: OrderCommand) -> object:
-    """What somebody has to have seen before he may give this command."""
+    """What a writer must have seen before giving this command."""
     match command.op:
         case "change_item" | "remove_item":
             return order.line(_field(command, "line_id"))

@@ -1,7 +1,7 @@
 """An event loop that a test turns by hand, and a journal whose answers come when the test lets them in.
 
 Nothing waits for a clock or for luck here. A round is one turn of the loop, so that a writer can be
-cancelled at each of his awaits. What the database's thread answers is kept until it is let in: the same
+cancelled at each await. What the database's thread answers is kept until it is let in: the same
 moves lead to the same outcome, and a failure can be shrunk.
 """
 

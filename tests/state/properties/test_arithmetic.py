@@ -44,7 +44,7 @@ def amounts(bill: Bill) -> list[object]:
 
 @tried(90)
 @given(drawn(), st.data())
-def test_a_bill_is_what_somebody_reckons_from_the_card(ordered: Drawn, data: st.DataObject) -> None:
+def test_a_bill_equals_the_sum_computed_from_the_menu(ordered: Drawn, data: st.DataObject) -> None:
     card, wanted = ordered
     house = House(menu_of(card))
     codes = data.draw(st.permutations([*card["coupons"]]))

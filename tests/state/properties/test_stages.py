@@ -60,7 +60,7 @@ def test_the_conditions_tell_what_the_commands_then_do(
 
 @tried(40)
 @given(doings)
-def test_a_guest_who_goes_on_gets_his_food(todo: list[OrderCommand | int | None]) -> None:
+def test_an_order_in_any_condition_can_be_completed(todo: list[OrderCommand | int | None]) -> None:
     """However the order was confused before, a few sensible steps bring it to its end."""
     house = House()
     order = tossed_about(house, todo)

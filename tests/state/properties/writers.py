@@ -43,7 +43,7 @@ batches = st.lists(
     st.one_of(GUEST, GUEST, GUEST, STAFF, hand_overs), min_size=1, max_size=3
 ).filter(one_fold)
 behind = st.sampled_from([None, None, 0, 0, 1, 3, -1])
-"""How old the writer's picture of the order is, in versions; ``None``: he does not say."""
+"""How old the writer's picture of the order is, in versions; ``None``: not given."""
 keys = st.sampled_from([None, None, "new", "new", "again", "other"])
 Write = tuple[str, Sequence[Command[Any, Any]], int | None, str | None, int]
 writes: st.SearchStrategy[Write] = st.tuples(who, batches, behind, keys, which)
@@ -118,8 +118,8 @@ class InMemory(RuleBasedStateMachine):
 
     @rule(which=which)
     def asks_again(self, which: int) -> None:
-        """Who sends an acknowledged write a second time gets the first answer, whoever holds it now."""
-        # What staff wrote beside the holder is known to him once he has looked.
+        """A repeated acknowledged write gets the first answer, also from another holder."""
+        # What staff wrote beside the holder is known to the holder after a refresh.
         self.looks("agent")
         self.settle()
         self.all_is_well()
@@ -292,7 +292,7 @@ class OnDisk(InMemory):
     def is_opened_anew(self, store: int, what: str) -> None:
         """Another process goes on with the order, or staff look at it again, or a process starts again.
 
-        What somebody had under way when the order was taken from him goes on as well.
+        A write under way when the order was taken over continues as well.
         """
         if what == "r":
             self.starts_again(store)

@@ -13,6 +13,7 @@ import threading
 
 from state.shared import SharedState, SqlStore, StateError
 from state.shared.sql import dialects
+from tests.state.shared.at_commit import functions_with
 from tests.state.shared.board import Board, Score
 
 STATEMENT_S = 0.5
@@ -22,17 +23,15 @@ async def obey(name: str, store: SqlStore) -> None:
     shared: SharedState[Board, None] | None = None
     stands_still = False
 
-    commit = dialects.commit
-
     def stand_still(driver: object) -> None:
         nonlocal stands_still
         if stands_still:
             stands_still = False
             # This very thread, so that it does not get any further.
             signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
-        commit(driver)
 
-    setattr(dialects, "commit", stand_still)  # noqa: B010
+    for function, replaced in functions_with(stand_still).items():
+        setattr(dialects, function, replaced)
     while told := (await asyncio.to_thread(sys.stdin.readline)).split():
         try:
             if told[0] == "take":

@@ -136,7 +136,7 @@ def points(shared: SharedState[Board, Any]) -> int:
 
 
 def stored_from(paper: Paper) -> Stored:
-    """What a paper would give back to whoever opens it later."""
+    """What a paper would give back when it is opened later."""
     return Stored(
         state_id="friday",
         ordinal=1,

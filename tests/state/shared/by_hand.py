@@ -1,15 +1,38 @@
 """A database worked on behind the store's back, SQLite or PostgreSQL, in plain SQL."""
 
-import asyncio
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import Any
 
 import psycopg
 
+from agents.testing import until
+from state.shared.sql import dialects, thread
+
+ACTIVITY = (
+    "SELECT pid, state, wait_event_type, wait_event, query FROM pg_stat_activity"
+    " WHERE datname = current_database()"
+)
+
 WAITING = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 """Who waits on a PostgreSQL server for a lock."""
+
+LONG_S = 60.0
+"""How long a lock, a statement or an answer may take on a busy machine, in seconds."""
+
+
+def be_patient(set_limit: Callable[[object, str, float], None] = setattr) -> None:
+    """Let a store wait for the database as long as a busy machine may need.
+
+    Args:
+        set_limit: Sets one limit of a module; a test gives ``monkeypatch.setattr``.
+    """
+    for module, limit in (
+        *((dialects, name) for name in ("BUSY_S", "STATEMENT_S")),
+        *((thread, name) for name in ("WAIT_S", "ANSWER_S")),
+    ):
+        set_limit(module, limit, LONG_S)
 
 
 class Hand:
@@ -25,11 +48,13 @@ class Hand:
 
     async def until(self, statement: str) -> None:
         """Ask until a statement finds rows."""
-        for _ in range(1_000_000):
-            if self(statement):
-                return
-            await asyncio.sleep(0)
-        raise AssertionError(f"never came true: {statement}")
+        await until(lambda: self(statement), LONG_S, statement)
+
+    def what_happened(self) -> str:
+        """Return what a server is doing in this database."""
+        if isinstance(self._driver, sqlite3.Connection):
+            return "SQLite does not tell"
+        return "\n".join(map(str, self(ACTIVITY)))
 
     def cut(self) -> None:
         """Have a server drop every other connection to this database."""

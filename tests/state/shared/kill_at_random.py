@@ -72,7 +72,7 @@ def kill_at_random(address: str, times: int, seed: int) -> Figures:
             figures.before_the_first_write += not told
             for board, version in told:
                 last[board] = max(last[board], version)
-            # What a server was doing for him may still be under way; the lock waits for it.
+            # What a server was doing for it may still be under way; the lock waits for it.
             hand("BEGIN IMMEDIATE" if address.startswith("sqlite") else "BEGIN")
             hand("UPDATE states SET fence = fence")
             rows = hand("SELECT state_id, version, at FROM entries")
@@ -90,7 +90,7 @@ def kill_at_random(address: str, times: int, seed: int) -> Figures:
 
 
 def _killed_child(address: str, after_s: float, at_once: bool) -> list[tuple[str, int]]:
-    """Let a child write for a while; returns the versions of each board that were acknowledged to him."""
+    """Let a child write for a while; returns the versions of each board that were acknowledged to it."""
     reads, writes = os.pipe()
     child = os.fork()
     if child == 0:

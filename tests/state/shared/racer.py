@@ -9,6 +9,7 @@ import asyncio
 import sys
 
 from state.shared import LeaseHeld, SqlStore
+from tests.state.shared.by_hand import be_patient
 
 
 async def race(url: str, holder: str) -> None:
@@ -30,4 +31,5 @@ def tell(line: str) -> None:
 
 
 if __name__ == "__main__":
+    be_patient()
     asyncio.run(race(*sys.argv[1:]))

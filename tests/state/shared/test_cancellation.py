@@ -1,4 +1,4 @@
-"""Whoever is cancelled, and whenever: journal, version and state never come apart."""
+"""Whatever is cancelled, and whenever: journal, version and state agree."""
 
 import asyncio
 import gc
@@ -14,7 +14,7 @@ from tests.state.shared.board import Board, Paper, Score, board, points
 
 @pytest.fixture(autouse=True)
 async def complaints() -> AsyncIterator[list[dict[str, Any]]]:
-    """Run the loop in debug mode; what it complains about, such as an error nobody fetched, fails."""
+    """Run the loop in debug mode; what it complains about, such as an error that was never retrieved, fails."""
     loop = asyncio.get_running_loop()
     heard: list[dict[str, Any]] = []
     loop.set_debug(True)

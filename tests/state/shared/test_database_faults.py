@@ -24,9 +24,10 @@ EMPTY = Board().model_dump_json()
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait for a lock only as long as a test can."""
-    from state.shared.sql import dialects
+    from state.shared.sql import dialects, thread
 
     monkeypatch.setattr(dialects, "BUSY_S", 0.05)
+    monkeypatch.setattr(thread, "LOCK_S", 0.05)
 
 
 @pytest.fixture
@@ -54,7 +55,7 @@ def lock(hand: Hand, address: str) -> None:
 
 
 class TestLocked:
-    async def test_nobody_writes_and_everybody_reads_until_the_lock_is_gone(
+    async def test_while_locked_writes_are_refused_and_reads_work(
         self, store: SqlStore, address: str
     ) -> None:
         shared = await begun(store)
@@ -75,12 +76,13 @@ class TestLocked:
 
         assert (shared.version, (await store.read("a")).version) == (3, 3)
 
-    async def test_who_holds_it_for_a_moment_only_is_waited_for(
+    async def test_a_short_lock_is_waited_for(
         self, store: SqlStore, address: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        from state.shared.sql import dialects
+        from state.shared.sql import dialects, thread
 
         monkeypatch.setattr(dialects, "BUSY_S", 20.0)
+        monkeypatch.setattr(thread, "LOCK_S", 20.0)
         shared = await begun(store)
         with by_hand(address) as other:
             lock(other, address)
@@ -260,9 +262,7 @@ class TestDamage:
         assert [one.state is None for one in listed] == [False, True, False]
         assert str(listed[1].fault) == "Version 2 of b cannot be used: it is damaged."
 
-    async def test_what_was_lost_at_the_end_stops_who_holds_it(
-        self, store: SqlStore, address: str
-    ) -> None:
+    async def test_a_lost_last_write_stops_its_holder(self, store: SqlStore, address: str) -> None:
         holder = await begun(store)
         with by_hand(address) as hand:
             hand("DELETE FROM entries WHERE version = 2")

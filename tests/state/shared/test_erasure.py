@@ -122,7 +122,9 @@ class TestWhatWasSaid:
             SEVEN + timedelta(minutes=2),
         )
 
-    async def test_two_who_write_it_down_lose_nothing(self, store: SqlStore, address: str) -> None:
+    async def test_two_concurrent_erasures_lose_nothing(
+        self, store: SqlStore, address: str
+    ) -> None:
         await store.create("a", lambda ordinal: EMPTY)
         async with SqlStore(address, owner="club", schema=1) as another:
             for number in range(10):
@@ -148,7 +150,7 @@ class TestWhatWasSaid:
             with pytest.raises(OtherOwner):
                 await others.said("a")
 
-    async def test_what_is_old_goes_and_each_owner_drops_his_own(
+    async def test_old_transcripts_are_deleted_per_owner(
         self, store: SqlStore, address: str
     ) -> None:
         at = [SEVEN, SEVEN + timedelta(hours=1), SEVEN + timedelta(hours=2)]
@@ -199,11 +201,11 @@ class TestForgetting:
         assert [entry.commands[0]["op"] for entry in stored.entries] == ["score", "rename"]
         assert [(entry.key, entry.body) for entry in stored.entries] == [(None, None)] * 2
         assert await store.said("a") == []
-        # The other one, who was not meant, is as he was.
+        # The other one is unchanged.
         assert len(await store.said("b")) == 1
         assert NAME in (await store.read("b")).initial
 
-    async def test_who_held_it_writes_no_more_and_who_takes_it_does(self, store: SqlStore) -> None:
+    async def test_after_an_erasure_only_a_new_holder_can_write(self, store: SqlStore) -> None:
         shared = await with_a_name(store)
 
         await store.eraser.rewrite("a", without_the_name)

@@ -92,9 +92,10 @@ def actors(address: str) -> Iterator[Callable[[str], Sequence[Actor]]]:
 
 @pytest.fixture
 async def store(address: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SqlStore]:
-    from state.shared.sql import dialects
+    from state.shared.sql import dialects, thread
 
     monkeypatch.setattr(dialects, "BUSY_S", 0.1 if address.startswith("sqlite") else 10.0)
+    monkeypatch.setattr(thread, "LOCK_S", 0.1)
     async with SqlStore(address, owner="club", schema=1) as store:
         yield store
 
@@ -174,7 +175,7 @@ def _wake(actor: Actor, model: Model, story: list[str]) -> None:
 
 
 @pytest.mark.processes
-async def test_only_who_took_it_last_writes_in_any_order_of_events(
+async def test_only_the_last_holder_writes_in_any_order_of_events(
     store: SqlStore, actors: Callable[[str], Sequence[Actor]]
 ) -> None:
     moves = random.Random(20261120)
@@ -186,7 +187,7 @@ async def test_only_who_took_it_last_writes_in_any_order_of_events(
 
 
 @pytest.mark.processes
-async def test_three_who_fight_for_it_without_waiting_lose_and_fork_nothing(
+async def test_three_competing_holders_lose_and_fork_nothing(
     store: SqlStore, address: str, actors: Callable[[str], Sequence[Actor]]
 ) -> None:
     cast = actors("abc")
@@ -220,7 +221,7 @@ async def test_three_who_fight_for_it_without_waiting_lose_and_fork_nothing(
 
 
 class TestInTheMiddleOfACommit:
-    """One stands still with his change written and not committed: he keeps the row, or the file."""
+    """One is stopped between its write and its commit: it holds the row lock, or the file lock."""
 
     @pytest.fixture
     async def older(
@@ -237,7 +238,7 @@ class TestInTheMiddleOfACommit:
         older.wake()
 
     @pytest.mark.processes
-    async def test_he_is_killed(self, store: SqlStore, older: Actor) -> None:
+    async def test_the_holder_is_killed(self, store: SqlStore, older: Actor) -> None:
         older.end()
         newer = SharedState.restored(await store.take("a"), Board, None)
         await newer.apply(Score(name="newer"), actor="newer")
@@ -246,9 +247,9 @@ class TestInTheMiddleOfACommit:
         assert [entry.actor for entry in stored.entries] == ["a", "newer"]
 
     @pytest.mark.processes
-    async def test_he_is_woken(self, store: SqlStore, older: Actor, address: str) -> None:
+    async def test_the_holder_is_resumed(self, store: SqlStore, older: Actor, address: str) -> None:
         if address.startswith("sqlite"):
-            # A file stays locked until he wakes or ends.
+            # A file stays locked until it resumes or ends.
             with pytest.raises(JournalFault, match="another program has locked the database"):
                 await store.take("a")
             older.wake()

@@ -22,7 +22,7 @@ RULES = object()
 
 
 async def refused_to_wait(shared: SharedState[Board, Any]) -> float:
-    """How long a writer says he waited while another one held the state, in seconds."""
+    """How long a writer reports to have waited for another, in seconds."""
     async with shared._lock:
         with pytest.raises(Busy) as refused:
             await shared.apply(Score(name="bob"), actor="judge")
@@ -47,7 +47,7 @@ async def test_one_that_is_kept_keeps_its_rules_and_its_patience(tmp_path: Path)
 
 
 @pytest.mark.parametrize("seen", [0, 7])
-async def test_who_has_seen_another_version_is_told_which_is_the_present_one(seen: int) -> None:
+async def test_an_outdated_writer_is_told_the_present_version(seen: int) -> None:
     shared = board()
     await shared.apply(Rename(title="Final"), actor="judge")
 
@@ -57,7 +57,7 @@ async def test_who_has_seen_another_version_is_told_which_is_the_present_one(see
     assert refused.value.facts == {"seen": seen, "version": 1}
 
 
-async def test_what_somebody_else_did_under_a_key_answers_the_same_request_here() -> None:
+async def test_a_key_used_in_another_process_answers_the_request_here() -> None:
     paper = Paper()
     one, other = board(journal=paper), board(journal=paper)
     await one.apply(Score(name="ann"), actor="page", key="k1")
@@ -168,7 +168,7 @@ async def test_a_command_is_written_down_as_plain_json() -> None:
 
 
 class Write(Command[Board, None]):
-    """Write points down as they come, which nobody has looked at."""
+    """Store points without any check."""
 
     op: Literal["write"] = "write"
     points: str
@@ -213,7 +213,7 @@ async def test_what_happened_before_the_known_past_conflicts_and_nothing_after_i
 
 
 class Top(Command[Board, None]):
-    """Give the points of whoever leads to somebody else."""
+    """Give the leader's points to another player."""
 
     op: Literal["top"] = "top"
 

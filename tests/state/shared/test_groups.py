@@ -330,7 +330,7 @@ class TestOneIsRefused:
             ],
         )
 
-    async def test_two_who_write_the_same_version(self, store: SqlStore, sizes: list[int]) -> None:
+    async def test_two_writers_of_the_same_version(self, store: SqlStore, sizes: list[int]) -> None:
         held = await begun(store, "ab")
         staff = (await store.read("a")).journal
 
@@ -431,6 +431,7 @@ class TestTheWholeGroupFails:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sizes: list[int], at: str
     ) -> None:
         monkeypatch.setattr(dialects, "BUSY_S", 0.05)
+        monkeypatch.setattr(thread, "LOCK_S", 0.05)
         address = f"sqlite:///{tmp_path}/b.db"
         async with SqlStore(address, owner="club", schema=1) as store:
             held = await begun(store, "abc")
@@ -475,7 +476,7 @@ class TestTheWholeGroupFails:
             assert all("the database took too long" in str(one) for one in told)
             assert await asyncio.gather(*again) == [None] * 3
 
-    async def test_what_nobody_expected_of_one_is_told_to_that_one(
+    async def test_an_unexpected_error_is_raised_for_its_entry_alone(
         self, store: SqlStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         held = await begun(store, "abc")
@@ -556,7 +557,7 @@ class TestAServer:
         async with SqlStore(url, owner="club", schema=1) as store:
             held = await begun(store, "abc")
             with by_hand(url) as hand:
-                # Whoever inserts first meets a deadlock, once.
+                # The first insert meets a deadlock, once.
                 hand("CREATE SEQUENCE times")
                 hand(
                     "CREATE FUNCTION dead() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
@@ -699,7 +700,7 @@ async def test_in_a_file_a_lost_answer_is_looked_up_for_each(
         assert (await versions(store, "a"), len(await store.said("c"))) == ([1], 2)
 
 
-async def test_who_is_cancelled_is_written_all_the_same(store: SqlStore, sizes: list[int]) -> None:
+async def test_a_cancelled_writers_entry_is_written(store: SqlStore, sizes: list[int]) -> None:
     held = await begun(store, "abc")
     shared = {name: SharedState.restored(held[name], Board, None) for name in "abc"}
     with busy(store):

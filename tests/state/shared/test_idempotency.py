@@ -77,7 +77,7 @@ async def test_a_key_is_known_after_a_restart() -> None:
     assert again.version == 2
 
 
-async def test_a_key_that_somebody_else_used_meanwhile_is_seen_before_it_acts_again() -> None:
+async def test_a_key_used_concurrently_elsewhere_acts_once() -> None:
     paper = Paper(trouble=lambda entry: VersionTaken() if entry.version == 1 else None)
     paper.somebody_wrote(Board(title="Final"), touched=("title",), key="k1")
     shared = board(journal=paper)

@@ -1,4 +1,4 @@
-"""Whoever comes to which place when, dies, is replaced, moves and leaves: the leases are never wrong."""
+"""In every order of takes, deaths, replacements, moves and releases the leases are right."""
 
 import asyncio
 import tempfile
@@ -125,7 +125,7 @@ class Town(RuleBasedStateMachine):
         row = self.mine(place, holder)
         try:
             self.run(
-                self.program(holder).leases.assign(place, holder, state_id=state_id, guest="guest")
+                self.program(holder).leases.assign(place, holder, state_id=state_id, user="guest")
             )
         except LeaseLost:
             assert row is None
@@ -139,7 +139,7 @@ class Town(RuleBasedStateMachine):
         self.settled_by[place] = holder
 
     def moved(self, place: str, there: Row) -> None:
-        """Whoever settled a state that went elsewhere leaves; one that came after may stay, without it."""
+        """A holder whose state moved elsewhere leaves; a later one may stay without it."""
         if there.holder in (None, self.settled_by[place]):
             del self.rows[place]
             # The next renewal tells it, within half a second; that much it may be wrong.

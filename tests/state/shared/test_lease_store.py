@@ -1,4 +1,4 @@
-"""Leases beside the states: nobody waits for the others, and whatever becomes of a lease, no state suffers."""
+"""Leases beside the states: neither store waits for the other, and a lost lease harms no state."""
 
 import asyncio
 import logging
@@ -6,6 +6,7 @@ import os
 import stat
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -92,7 +93,7 @@ async def at_work(
     """Somebody at work on a state, whose id is the holder's name."""
     await take(store, holder, place)
     stored = await store.create(holder, lambda ordinal: EMPTY)
-    await store.leases.assign(place, holder, state_id=holder, guest=f"guest of {holder}")
+    await store.leases.assign(place, holder, state_id=holder, user=f"guest of {holder}")
     return SharedState.restored(stored, Board, None)
 
 
@@ -176,9 +177,9 @@ class TestBesideTheStates:
             await renew(on_file, "ann")
             clock.goes_on(LASTS)
             await take(on_file, "bob")
-            await on_file.leases.assign("hall", "bob", state_id="ann", guest=None)
+            await on_file.leases.assign("hall", "bob", state_id="ann", user=None)
             await take(on_file, "carl", "garden")
-            await on_file.leases.assign("garden", "carl", state_id="ann", guest=None)
+            await on_file.leases.assign("garden", "carl", state_id="ann", user=None)
             clock.time -= HOURS
             await on_file.leases.lost()
             await on_file.leases.release("garden", "carl", done=False)
@@ -238,7 +239,7 @@ class TestBesideTheStates:
             assert await store.eraser.files() == []
         assert set(Path.cwd().iterdir()) == before
 
-    async def test_who_tries_to_write_changes_nothing(self, store: SqlStore, address: str) -> None:
+    async def test_trying_to_write_changes_nothing(self, store: SqlStore, address: str) -> None:
         await at_work(store)
         lease = await store.leases.at("hall")
 
@@ -304,7 +305,7 @@ FAULTS = [
 
 class TestALeaseStoreThatFails:
     @pytest.mark.parametrize("fault", FAULTS)
-    async def test_whoever_holds_a_place_holds_it_on(
+    async def test_holders_keep_their_leases(
         self, on_file: SqlStore, file: Path, clock: Clock, fault: Callable[[Path], None]
     ) -> None:
         shared = await at_work(on_file)
@@ -323,7 +324,7 @@ class TestALeaseStoreThatFails:
             assert await other.leases.lost() == []
             lease = await other.leases.at("hall")
             assert lease is not None
-            assert (lease.holder, lease.state_id, lease.guest) == ("ann", "ann", "guest of ann")
+            assert (lease.holder, lease.state_id, lease.user) == ("ann", "ann", "guest of ann")
             await shared.apply(Score(name="ann"), actor="judge")
             await on_file.leases.release("hall", "ann", done=True)
             assert await other.leases.at("hall") is None
@@ -394,7 +395,7 @@ class TestALeaseStoreThatFails:
         beside(file).rmdir()
         await renew(on_file, "ann")
 
-    async def test_one_that_is_locked_says_so_and_nobody_loses_a_place(
+    async def test_a_locked_lease_file_is_reported_and_no_lease_is_lost(
         self, on_file: SqlStore, file: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         from state.shared.sql import dialects
@@ -415,11 +416,11 @@ class TestALeaseStoreThatFails:
             await take(on_file, "bob")
 
     async def test_many_processes_that_find_it_spoilt_agree_in_the_end(
-        self, file: Path, clock: Clock
+        self, file: Path, clock: Clock, closing: AsyncExitStack
     ) -> None:
-        stores = [
-            SqlStore(f"sqlite:///{file}", owner="club", schema=1, now=clock) for _ in range(6)
-        ]
+        url = f"sqlite:///{file}"
+        more = (SqlStore(url, owner="club", schema=1, now=clock) for _ in range(6))
+        stores = [await closing.enter_async_context(one) for one in more]
         for number, one in enumerate(stores):
             await at_work(one, str(number), str(number))
         for fault in FAULTS:
@@ -436,14 +437,10 @@ class TestALeaseStoreThatFails:
             for number in range(len(stores)):
                 with pytest.raises(LeaseHeld):
                     await take(stores[0], "late", str(number))
-        for one in stores:
-            await one.close()
 
 
 class TestAfterAPowerCut:
-    async def test_whoever_comes_next_goes_on_with_the_same_state(
-        self, address: str, clock: Clock
-    ) -> None:
+    async def test_the_next_holder_resumes_the_same_state(self, address: str, clock: Clock) -> None:
         async with SqlStore(address, owner="club", schema=1, now=clock) as before:
             shared = await at_work(before)
             await shared.apply(Score(name="ann"), actor="judge")
@@ -457,7 +454,7 @@ class TestAfterAPowerCut:
 
         assert (lost.place, lost.holder, lost.state_id) == ("hall", "ann", "ann")
         assert lost.until <= clock.time
-        assert (lease.state_id, lease.guest) == ("ann", "guest of ann")
+        assert (lease.state_id, lease.user) == ("ann", "guest of ann")
         assert going_on.state.scores == {"ann": 1}
 
     async def test_what_had_ended_is_not_begun_again(self, address: str, clock: Clock) -> None:
@@ -482,7 +479,7 @@ class TestAfterAPowerCut:
             await take(other, "bob")
         await shared.apply(Score(name="ann"), actor="judge")
 
-    async def test_who_was_faster_after_it_keeps_the_place(
+    async def test_the_first_to_take_the_lease_afterwards_keeps_it(
         self, store: SqlStore, other: SqlStore, address: str
     ) -> None:
         shared = await at_work(store)
@@ -500,7 +497,7 @@ class TestAfterAPowerCut:
 
 
 def lose_the_leases(address: str) -> None:
-    """Take away what nobody waited for the disk with."""
+    """Remove what was written without waiting for the disk."""
     if address.startswith("sqlite"):
         Path(lease_store(address).removeprefix("sqlite:///")).unlink()
         return
@@ -519,7 +516,7 @@ async def pragma(store: SqlStore, setting: str) -> None:
 
 class TestTheClock:
     @pytest.mark.parametrize("back", [timedelta(seconds=5), HOURS])
-    async def test_a_dead_holder_keeps_nobody_waiting_when_it_is_set_back(
+    async def test_a_dead_holders_lease_expires_when_the_clock_is_set_back(
         self, store: SqlStore, other: SqlStore, clock: Clock, back: timedelta
     ) -> None:
         await at_work(store)
@@ -532,7 +529,7 @@ class TestTheClock:
         assert [lease.holder for lease in await other.leases.lost()] == ["ann"]
         assert (await take(other, "bob")).state_id == "ann"
 
-    async def test_who_left_is_found_at_once_when_it_is_set_back(
+    async def test_a_released_lease_is_listed_when_the_clock_is_set_back(
         self, store: SqlStore, other: SqlStore, clock: Clock
     ) -> None:
         await at_work(store)
@@ -560,7 +557,7 @@ class TestTheClock:
             assert await other.leases.lost() == []
 
     @pytest.mark.parametrize("by", [-HOURS, HOURS])
-    async def test_how_long_somebody_was_there_does_not_depend_on_it(
+    async def test_the_time_held_does_not_depend_on_the_clock(
         self, store: SqlStore, clock: Clock, by: timedelta
     ) -> None:
         await take(store, "dead")
@@ -614,15 +611,15 @@ class TestBetweenTheTwoStores:
         async def bob_comes() -> None:
             await take(other, "bob", supersedes="ann")
             await other.create("b", lambda ordinal: EMPTY)
-            await other.leases.assign("hall", "bob", state_id="b", guest="g")
+            await other.leases.assign("hall", "bob", state_id="b", user="g")
 
         meanwhile(store, monkeypatch, bob_comes)
         with pytest.raises(LeaseLost):
-            await store.leases.assign("hall", "ann", state_id="a", guest="guest of ann")
+            await store.leases.assign("hall", "ann", state_id="a", user="guest of ann")
 
         lease = await other.leases.at("hall")
         assert lease is not None
-        assert (lease.holder, lease.state_id, lease.guest) == ("bob", "b", "g")
+        assert (lease.holder, lease.state_id, lease.user) == ("bob", "b", "g")
         assert await other.leases.of("a") is None
 
     async def test_one_that_is_settled_too_late_is_settled_by_its_holder_then(
@@ -636,8 +633,8 @@ class TestBetweenTheTwoStores:
             assert not (await take(other, "bob", supersedes="ann")).open
 
         meanwhile(store, monkeypatch, bob_comes)
-        await store.leases.assign("hall", "ann", state_id="a", guest="guest of ann")
-        await other.leases.assign("hall", "bob", state_id="b", guest="g")
+        await store.leases.assign("hall", "ann", state_id="a", user="guest of ann")
+        await other.leases.assign("hall", "bob", state_id="b", user="g")
 
         with pytest.raises(LeaseLost):
             await renew(store, "ann")
@@ -645,14 +642,14 @@ class TestBetweenTheTwoStores:
         assert lease is not None
         assert (lease.holder, lease.state_id) == ("bob", "b")
 
-    async def test_whoever_leaves_too_late_closes_nothing_of_the_next_one(
+    async def test_a_late_release_does_not_affect_the_next_holder(
         self, store: SqlStore, other: SqlStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         await at_work(store)
 
         async def bob_comes() -> None:
             assert (await take(other, "bob", supersedes="ann")).state_id == "ann"
-            await other.leases.assign("hall", "bob", state_id="ann", guest="g")
+            await other.leases.assign("hall", "bob", state_id="ann", user="g")
 
         meanwhile(store, monkeypatch, bob_comes)
         await store.leases.release("hall", "ann", done=True)
@@ -662,7 +659,7 @@ class TestBetweenTheTwoStores:
         assert lease is not None
         assert (lease.holder, lease.state_id) == ("bob", "ann")
 
-    async def test_one_who_dies_between_the_two_has_moved_the_state(
+    async def test_a_crash_between_the_two_stores_has_moved_the_state(
         self, store: SqlStore, other: SqlStore, address: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         shared = await at_work(store)
@@ -670,12 +667,12 @@ class TestBetweenTheTwoStores:
         going_on = SharedState.restored(await other.take("ann"), Board, None)
         monkeypatch.setattr("state.shared.sql.leases.Leases.end", lambda *_: None)
 
-        await other.leases.assign("garden", "bob", state_id="ann", guest="g")
+        await other.leases.assign("garden", "bob", state_id="ann", user="g")
 
         moved = await store.leases.of("ann")
         assert moved is not None
         assert moved.place == "garden"
-        # Nobody told ann, and still nothing is written twice.
+        # Ann was not told, and still nothing is written twice.
         await renew(store, "ann")
         with pytest.raises(TakenOver):
             await shared.apply(Score(name="ann"), actor="judge")
@@ -684,17 +681,17 @@ class TestBetweenTheTwoStores:
         assert left is not None
         assert not left.open
 
-    async def test_one_who_is_cancelled_between_the_two_has_moved_all_of_it(
+    async def test_a_cancellation_between_the_two_stores_moves_everything(
         self, store: SqlStore, other: SqlStore
     ) -> None:
         for cancelled_after in range(60):
             state_id = f"s{cancelled_after}"
             await take(store, "ann")
             await store.create(state_id, lambda ordinal: EMPTY)
-            await store.leases.assign("hall", "ann", state_id=state_id, guest=None)
+            await store.leases.assign("hall", "ann", state_id=state_id, user=None)
             await take(other, "bob", "garden")
             settling = asyncio.create_task(
-                other.leases.assign("garden", "bob", state_id=state_id, guest=None)
+                other.leases.assign("garden", "bob", state_id=state_id, user=None)
             )
             for _ in range(cancelled_after):
                 await asyncio.sleep(0)
@@ -724,7 +721,7 @@ class TestBetweenTheTwoStores:
 
         assert await other.leases.at("hall") is None
 
-    async def test_who_comes_back_to_a_place_holds_it_again(
+    async def test_a_returning_holder_has_the_lease_again(
         self, store: SqlStore, other: SqlStore, address: str, clock: Clock
     ) -> None:
         await at_work(store)
@@ -736,7 +733,7 @@ class TestBetweenTheTwoStores:
 
 
 class TestOnAServer:
-    async def test_of_two_who_begin_a_place_at_once_the_later_one_settles_as_its_holder(
+    async def test_of_two_concurrent_holders_the_later_one_records_its_state(
         self, postgresql: Server, clock: Clock
     ) -> None:
         with postgresql.empty_database() as url:
@@ -748,11 +745,11 @@ class TestOnAServer:
                     await store.create(name, lambda ordinal: EMPTY)
                 await take(store, "ann")
                 ended = await asyncio.gather(
-                    store.leases.assign("hall", "ann", state_id="a", guest=None),
+                    store.leases.assign("hall", "ann", state_id="a", user=None),
                     take(other, "bob", supersedes="ann"),
                     return_exceptions=True,
                 )
-                await other.leases.assign("hall", "bob", state_id="b", guest=None)
+                await other.leases.assign("hall", "bob", state_id="b", user=None)
 
                 assert ended[0] is None or isinstance(ended[0], LeaseLost)
                 lease = await other.leases.at("hall")

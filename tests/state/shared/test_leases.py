@@ -4,6 +4,7 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -76,10 +77,10 @@ async def take(
 
 
 async def at_work(store: SqlStore, holder: str = "ann", place: str = "hall") -> str:
-    """Somebody at work on a state of his own, whose id is his name."""
+    """A holder at work on a state whose id is the holder's name."""
     await take(store, holder, place)
     await store.create(holder, lambda ordinal: EMPTY)
-    await store.leases.assign(place, holder, state_id=holder, guest=f"guest of {holder}")
+    await store.leases.assign(place, holder, state_id=holder, user=f"guest of {holder}")
     return holder
 
 
@@ -98,7 +99,7 @@ class TestTaking:
         assert await store.leases.at("hall") == lease
         assert await store.leases.at("kitchen") is None
 
-    async def test_who_finds_a_living_holder_is_told_and_changes_nothing(
+    async def test_a_held_lease_is_refused_and_unchanged(
         self, store: SqlStore, other: SqlStore, clock: Clock
     ) -> None:
         lease = await take(store, "ann")
@@ -111,7 +112,7 @@ class TestTaking:
 
         assert await store.leases.at("hall") == lease
 
-    async def test_when_his_time_is_over_the_next_one_goes_on(
+    async def test_an_expired_lease_is_taken_by_the_next_holder(
         self, store: SqlStore, other: SqlStore, clock: Clock
     ) -> None:
         state_id = await at_work(store)
@@ -120,14 +121,14 @@ class TestTaking:
         lease = await take(other, "bob")
 
         assert (lease.holder, lease.since, lease.tries) == ("bob", clock.time, 1)
-        assert (lease.open, lease.state_id, lease.guest) == (True, state_id, "guest of ann")
+        assert (lease.open, lease.state_id, lease.user) == (True, state_id, "guest of ann")
         with pytest.raises(LeaseLost):
             await store.leases.renew("hall", "ann", seconds=LASTS)
         with pytest.raises(LeaseLost):
-            await store.leases.assign("hall", "ann", state_id=state_id, guest=None)
+            await store.leases.assign("hall", "ann", state_id=state_id, user=None)
         assert await store.leases.at("hall") == lease
 
-    async def test_who_names_the_dead_holder_need_not_wait(
+    async def test_superseding_the_dead_holder_takes_the_lease_at_once(
         self, store: SqlStore, other: SqlStore
     ) -> None:
         state_id = await at_work(store)
@@ -141,20 +142,16 @@ class TestTaking:
         with pytest.raises(LeaseHeld):
             await take(store, "carl", supersedes="ann")
 
-    async def test_who_takes_what_he_has_only_renews_it(
-        self, store: SqlStore, clock: Clock
-    ) -> None:
+    async def test_taking_a_lease_again_renews_it(self, store: SqlStore, clock: Clock) -> None:
         state_id = await at_work(store)
         clock.goes_on(1)
 
         lease = await take(store, "ann")
 
         assert (lease.since, lease.until) == (SEVEN, clock.time + timedelta(seconds=LASTS))
-        assert (lease.state_id, lease.guest, lease.tries) == (state_id, "guest of ann", 0)
+        assert (lease.state_id, lease.user, lease.tries) == (state_id, "guest of ann", 0)
 
-    async def test_those_who_die_soon_one_after_the_other_are_counted(
-        self, store: SqlStore, clock: Clock
-    ) -> None:
+    async def test_losses_in_a_row_are_counted(self, store: SqlStore, clock: Clock) -> None:
         tries = []
         for holder in "abcd":
             tries.append((await take(store, holder)).tries)
@@ -168,7 +165,7 @@ class TestTaking:
 
         assert tries == [0, 1, 2, 3, 1, 2]
 
-    async def test_who_leaves_for_another_is_not_counted(
+    async def test_superseding_a_living_holder_is_not_counted(
         self, store: SqlStore, clock: Clock
     ) -> None:
         await take(store, "a")
@@ -191,7 +188,7 @@ class TestTaking:
             await at_work(store)
             theirs = await take(pub, "bob")
             with pytest.raises(OtherOwner):
-                await pub.leases.assign("hall", "bob", state_id="ann", guest=None)
+                await pub.leases.assign("hall", "bob", state_id="ann", user=None)
             await pub.leases.release("hall", "ann", done=True)
             with pytest.raises(LeaseLost):
                 await pub.leases.renew("hall", "ann", seconds=LASTS)
@@ -211,16 +208,23 @@ class TestTaking:
                 with pytest.raises(ValueError, match="needs an owner"):
                     await everybodys.leases.take("hall", "carl", seconds=LASTS)
 
+    @pytest.mark.usefixtures("patient")
     @pytest.mark.parametrize("begins", ["anew", "after a dead one"])
-    async def test_of_many_who_come_at_once_one_gets_it(
-        self, address: str, store: SqlStore, clock: Clock, begins: str
+    async def test_of_many_concurrent_takes_one_succeeds(
+        self,
+        address: str,
+        store: SqlStore,
+        clock: Clock,
+        begins: str,
+        closing: AsyncExitStack,
     ) -> None:
         places = [f"place {number}" for number in range(20)]
         if begins != "anew":
             for place in places:
                 await take(store, "dead", place)
             clock.goes_on(LASTS)
-        stores = [SqlStore(address, owner="club", schema=1, now=clock) for _ in range(5)]
+        more = (SqlStore(address, owner="club", schema=1, now=clock) for _ in range(5))
+        stores = [await closing.enter_async_context(one) for one in more]
 
         for place in places:
             came = await asyncio.gather(
@@ -231,11 +235,9 @@ class TestTaking:
             (lease,) = (one for one in came if not isinstance(one, BaseException))
             assert [type(one) for one in came].count(LeaseHeld) == len(stores) - 1
             assert await store.leases.at(place) == lease
-        for one in stores:
-            await one.close()
 
     @pytest.mark.processes
-    def test_of_many_processes_that_come_at_once_one_gets_it(self, address: str) -> None:
+    def test_of_many_processes_one_gets_each_lease(self, address: str) -> None:
         holders = [
             subprocess.Popen(
                 [sys.executable, "-W", "error", "-m", "tests.state.shared.racer", address, name],
@@ -255,7 +257,7 @@ class TestTaking:
             one.stdin.write("go\n")
             one.stdin.flush()
         for one in holders:
-            out, _ = one.communicate(timeout=50)
+            out, _ = one.communicate()
             won.append(out.split())
 
         assert [one.returncode for one in holders] == [0, 0, 0]
@@ -273,7 +275,7 @@ class TestSettling:
 
         assert lease is not None
         assert lease == await other.leases.at("hall")
-        assert (lease.place, lease.state_id, lease.guest) == ("hall", state_id, "guest of ann")
+        assert (lease.place, lease.state_id, lease.user) == ("hall", state_id, "guest of ann")
 
     async def test_a_state_that_is_worked_on_elsewhere_leaves_the_place_it_was_at(
         self, store: SqlStore, other: SqlStore
@@ -282,7 +284,7 @@ class TestSettling:
         await at_work(store, "carl", "kitchen")
         await take(other, "bob", "garden")
 
-        await other.leases.assign("garden", "bob", state_id=state_id, guest="ann's")
+        await other.leases.assign("garden", "bob", state_id=state_id, user="ann's")
 
         with pytest.raises(LeaseLost):
             await store.leases.renew("hall", "ann", seconds=LASTS)
@@ -290,24 +292,24 @@ class TestSettling:
         assert await store.leases.at("hall") is None
         moved = await store.leases.of(state_id)
         assert moved is not None
-        assert (moved.place, moved.holder, moved.guest) == ("garden", "bob", "ann's")
+        assert (moved.place, moved.holder, moved.user) == ("garden", "bob", "ann's")
         await store.leases.renew("kitchen", "carl", seconds=LASTS)
-        # Whoever comes to the hall next has nothing to do with it.
+        # The next holder of the hall is not affected.
         assert not (await take(store, "dora")).open
 
     async def test_it_may_be_said_again_and_otherwise(self, store: SqlStore) -> None:
         await at_work(store)
         await store.create("b", lambda ordinal: EMPTY)
 
-        await store.leases.assign("hall", "ann", state_id="ann", guest="guest of ann")
-        await store.leases.assign("hall", "ann", state_id="b", guest=None)
+        await store.leases.assign("hall", "ann", state_id="ann", user="guest of ann")
+        await store.leases.assign("hall", "ann", state_id="b", user=None)
 
         lease = await store.leases.at("hall")
         assert lease is not None
-        assert (lease.state_id, lease.guest) == ("b", None)
+        assert (lease.state_id, lease.user) == ("b", None)
         assert await store.leases.of("ann") is None
 
-    async def test_who_lost_his_place_takes_no_state_with_him(
+    async def test_a_lost_lease_cannot_record_a_state(
         self, store: SqlStore, other: SqlStore
     ) -> None:
         await at_work(store)
@@ -315,7 +317,7 @@ class TestSettling:
         await take(store, "carl", "garden", supersedes="bob")
 
         with pytest.raises(LeaseLost):
-            await other.leases.assign("garden", "bob", state_id="ann", guest=None)
+            await other.leases.assign("garden", "bob", state_id="ann", user=None)
 
         await store.leases.renew("hall", "ann", seconds=LASTS)
         assert (await store.leases.of("ann")) == await store.leases.at("hall")
@@ -324,11 +326,11 @@ class TestSettling:
         await take(store, "ann")
 
         with pytest.raises(UnknownState):
-            await store.leases.assign("hall", "ann", state_id="nobody", guest=None)
+            await store.leases.assign("hall", "ann", state_id="nobody", user=None)
 
         assert not (await take(store, "ann")).open
 
-    async def test_of_two_who_take_one_state_the_later_one_stays(
+    async def test_of_two_holders_of_one_state_the_later_one_stays(
         self, store: SqlStore, other: SqlStore
     ) -> None:
         await store.create("a", lambda ordinal: EMPTY)
@@ -337,40 +339,40 @@ class TestSettling:
         first = going_on(await store.take("a"))
         second = going_on(await other.take("a"))
 
-        await other.leases.assign("garden", "bob", state_id="a", guest="g")
+        await other.leases.assign("garden", "bob", state_id="a", user="g")
         with pytest.raises(TakenOver):
-            await store.leases.assign("hall", "ann", state_id="a", guest="g")
+            await store.leases.assign("hall", "ann", state_id="a", user="g")
 
         await other.leases.renew("garden", "bob", seconds=LASTS)
         await second.apply(Score(name="bob"), actor="bob")
         with pytest.raises(TakenOver):
             await first.apply(Score(name="ann"), actor="ann")
 
+    @pytest.mark.usefixtures("patient")
     async def test_however_many_settle_at_once_a_state_is_at_one_place(
-        self, address: str, store: SqlStore, clock: Clock
+        self, address: str, store: SqlStore, clock: Clock, closing: AsyncExitStack
     ) -> None:
         await store.create("a", lambda ordinal: EMPTY)
-        stores = [SqlStore(address, owner="club", schema=1, now=clock) for _ in range(5)]
+        more = (SqlStore(address, owner="club", schema=1, now=clock) for _ in range(5))
+        stores = [await closing.enter_async_context(one) for one in more]
         for number, one in enumerate(stores):
             await take(one, str(number), str(number))
 
         for _ in range(10):
             came = await asyncio.gather(
                 *(
-                    one.leases.assign(str(number), str(number), state_id="a", guest=None)
+                    one.leases.assign(str(number), str(number), state_id="a", user=None)
                     for number, one in enumerate(stores)
                 ),
                 return_exceptions=True,
             )
-            # Whoever was at it before is not there any more when another one has come.
+            # The previous holder is gone once another has come.
             assert {type(one) for one in came} <= {type(None), LeaseLost}
             assert came.count(None) >= 1
             at = [await store.leases.at(str(number)) for number in range(len(stores))]
             assert len([lease for lease in at if lease is not None and lease.open]) == 1
             for number, one in enumerate(stores):
                 await take(one, str(number), str(number))
-        for one in stores:
-            await one.close()
 
 
 class TestRenewing:
@@ -384,7 +386,7 @@ class TestRenewing:
             with pytest.raises(LeaseHeld):
                 await take(other, "bob")
 
-    async def test_one_that_comes_late_is_as_good_if_nobody_was_faster(
+    async def test_a_late_renewal_counts_if_the_lease_was_not_taken(
         self, store: SqlStore, other: SqlStore, clock: Clock
     ) -> None:
         await at_work(store)
@@ -415,7 +417,7 @@ class TestLeaving:
         with pytest.raises(LeaseLost):
             await store.leases.renew("hall", "ann", seconds=LASTS)
         lease = await take(other, "bob")
-        assert (lease.open, lease.guest, lease.tries) == (False, None, 0)
+        assert (lease.open, lease.user, lease.tries) == (False, None, 0)
 
     async def test_what_has_not_ended_waits_for_the_next_one(
         self, store: SqlStore, other: SqlStore
@@ -429,10 +431,10 @@ class TestLeaving:
         with pytest.raises(LeaseLost):
             await store.leases.renew("hall", "ann", seconds=LASTS)
         lease = await take(other, "bob")
-        assert (lease.state_id, lease.guest, lease.tries) == ("ann", "guest of ann", 0)
+        assert (lease.state_id, lease.user, lease.tries) == ("ann", "guest of ann", 0)
 
     @pytest.mark.parametrize("done", [True, False])
-    async def test_who_has_lost_it_leaves_it_as_it_is(
+    async def test_releasing_a_lost_lease_changes_nothing(
         self, store: SqlStore, other: SqlStore, done: bool
     ) -> None:
         await at_work(store)
@@ -444,7 +446,7 @@ class TestLeaving:
         assert await store.leases.at("hall") == lease
         assert await store.leases.at("nowhere") is None
 
-    async def test_what_was_lost_is_listed_until_somebody_goes_on_with_it_or_ends_it(
+    async def test_lost_leases_are_listed_until_resumed_or_ended(
         self, store: SqlStore, clock: Clock
     ) -> None:
         for holder in ("ann", "bob", "carl"):
@@ -465,9 +467,7 @@ class TestLeaving:
 
 
 class TestForgetting:
-    async def test_who_is_forgotten_stands_at_no_place_any_more(
-        self, store: SqlStore, address: str
-    ) -> None:
+    async def test_an_erased_state_has_no_lease(self, store: SqlStore, address: str) -> None:
         await at_work(store)
         await at_work(store, "bob", "garden")
 
@@ -490,7 +490,7 @@ class TestForgetting:
         await store.create("a", lambda ordinal: EMPTY)
         await take(store, "ann the job", "hall of fame")
         assert await store.eraser.search(lambda stored: text in stored) == []
-        await store.leases.assign("hall of fame", "ann the job", state_id="a", guest="guest of ann")
+        await store.leases.assign("hall of fame", "ann the job", state_id="a", user="guest of ann")
 
         assert await store.eraser.search(lambda stored: text in stored) == ["a"]
 
@@ -574,7 +574,8 @@ class TestTrouble:
 
                     assert (lease.holder, lease.tries) == ("ann", 0)
 
-    async def test_who_waited_for_the_row_finds_it_as_it_is_then(
+    @pytest.mark.usefixtures("patient")
+    async def test_a_take_that_waited_for_a_lock_sees_the_committed_row(
         self, postgresql: Server, clock: Clock
     ) -> None:
         with postgresql.empty_database() as url, by_hand(url) as one, by_hand(url) as looking:
@@ -609,13 +610,13 @@ class TestTrouble:
 
             await take(store, "bob", "garden")
 
-    async def test_who_is_cancelled_leaves_nothing_half_done(
+    async def test_a_cancelled_assignment_is_done_wholly_or_not_at_all(
         self, store: SqlStore, clock: Clock
     ) -> None:
         await at_work(store)
         await take(store, "bob", "garden")
         settling = asyncio.create_task(
-            store.leases.assign("garden", "bob", state_id="ann", guest="guest of ann")
+            store.leases.assign("garden", "bob", state_id="ann", user="guest of ann")
         )
         await asyncio.sleep(0)
         settling.cancel()

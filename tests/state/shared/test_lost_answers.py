@@ -1,9 +1,12 @@
-"""When nobody hears whether a change was committed: the truth is looked for, and never made up."""
+"""When the answer to a commit is lost, the outcome is looked up and never made up."""
 
 import asyncio
+import sqlite3
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +21,7 @@ from state.shared import (
     TakenOver,
 )
 from tests.postgres import Server
+from tests.state.shared.at_commit import before_commit
 from tests.state.shared.board import Board, Paper, Rename, Score, board
 from tests.state.shared.by_hand import WAITING, by_hand
 from tests.state.shared.wire import Wire
@@ -96,7 +100,7 @@ class TestAJournalThatDoesNotSay:
         assert [entry.version for entry in paper.entries] == list(range(1, shared.version + 1))
         assert told == ([2, 3] if stored else [2])
 
-    async def test_who_decided_before_it_is_asked_to_look_again(
+    async def test_a_write_decided_before_it_is_checked_for_conflicts(
         self, paper: Paper, stored: bool
     ) -> None:
         shared = board(journal=paper)
@@ -119,7 +123,9 @@ class TestAJournalThatDoesNotSay:
 
         assert await shared.refresh() == (2 if stored else 1)
 
-    async def test_nothing_is_written_while_nobody_can_look(self, stored: bool) -> None:
+    async def test_nothing_is_written_while_the_outcome_cannot_be_looked_up(
+        self, stored: bool
+    ) -> None:
         class Blind(Paper):
             blind = True
 
@@ -215,7 +221,7 @@ class TestAWireThatBreaks:
         assert shared.state.scores == {"ann": 2}
         assert (shared.version, (await store.read("a")).version) == (2, 2)
 
-    async def test_nobody_says_when_the_server_is_out_of_reach_meanwhile(
+    async def test_an_unreachable_server_leaves_the_outcome_unknown(
         self, wire: Wire, store: SqlStore, shared: SharedState[Board, None]
     ) -> None:
         wire.lose_the_next_answer(and_then_refuse=True)
@@ -263,7 +269,7 @@ class TestAWireThatBreaks:
 
         assert (shared.version, (await store.read("a")).version) == (1, 1)
 
-    async def test_who_was_overtaken_meanwhile_is_told_with_the_next_write(
+    async def test_a_superseded_holder_is_told_with_its_next_write(
         self, wire: Wire, store: SqlStore, shared: SharedState[Board, None]
     ) -> None:
         wire.lose_the_next_answer(and_then_refuse=True)
@@ -282,17 +288,8 @@ class TestAWireThatBreaks:
 @contextmanager
 def a_slow_disk() -> "Iterator[threading.Event]":
     """Keep every commit of a change waiting until the event is set."""
-    from state.shared.sql import dialects
-
     goes_on = threading.Event()
-    commit = dialects.commit
-
-    def wait(driver: object) -> None:
-        goes_on.wait(20)
-        commit(driver)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dialects, "commit", wait)
+    with before_commit(lambda driver: goes_on.wait(20)):
         try:
             yield goes_on
         finally:
@@ -368,3 +365,65 @@ async def test_what_had_to_wait_too_long_is_never_done(
 
     assert Board.model_validate_json(stored.state).scores == {"bob": 1}
     assert (shared.version, stored.version) == (1, 1)
+
+
+class TestOneStep:
+    """A change of a held state is one statement of SQLite, which takes the lock, writes and commits."""
+
+    @pytest.fixture
+    async def store(self, tmp_path: Path) -> AsyncIterator[SqlStore]:
+        async with SqlStore(f"sqlite:///{tmp_path}/boards.db", owner="club", schema=1) as store:
+            yield store
+
+    @pytest.fixture
+    async def shared(self, store: SqlStore) -> SharedState[Board, None]:
+        return going_on(await store.create("a", lambda ordinal: EMPTY))
+
+    async def test_nothing_else_happens_while_it_has_the_lock(
+        self, shared: SharedState[Board, None], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from state.shared.sql import dialects
+
+        executed: list[str] = []
+        execute = dialects.execute_at_once
+
+        def listed(driver: sqlite3.Connection, statement: str, *values: Any) -> int:
+            executed.append(statement.partition(" ")[0])
+            return execute(driver, statement, *values)
+
+        monkeypatch.setattr(dialects, "execute_at_once", listed)
+        await shared.apply(Score(name="ann"), actor="judge")
+        await shared.apply(Score(name="ann"), actor="judge")
+
+        assert executed == ["INSERT", "INSERT"]
+
+    @pytest.mark.parametrize("stored", [True, False])
+    async def test_a_fault_of_the_disk_is_looked_into(
+        self,
+        store: SqlStore,
+        shared: SharedState[Board, None],
+        stored: bool,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        from state.shared.sql import dialects
+
+        execute = dialects.execute_at_once
+
+        def breaks(driver: sqlite3.Connection, statement: str, *values: Any) -> int:
+            if stored:
+                execute(driver, statement, *values)
+            error = sqlite3.OperationalError("disk I/O error")
+            error.sqlite_errorname = "SQLITE_IOERR_FSYNC"
+            raise error
+
+        with monkeypatch.context() as patch:
+            patch.setattr(dialects, "execute_at_once", breaks)
+            if stored:
+                await shared.apply(Score(name="ann"), actor="judge")
+            else:
+                with pytest.raises(NotStored, match="the disk does not answer"):
+                    await shared.apply(Score(name="ann"), actor="judge")
+        await shared.apply(Score(name="ann"), actor="judge")
+
+        assert shared.state.scores == {"ann": 1 + stored}
+        assert [one.version for one in (await store.read("a")).entries] == [1, 2][: 1 + stored]

@@ -4,6 +4,7 @@ import asyncio
 import signal
 import subprocess
 import sys
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -147,25 +148,24 @@ def test_the_last_script_is_the_one_the_program_waits_for() -> None:
 
 
 @pytest.mark.parametrize("begins", ["empty", "old"])
-async def test_many_who_come_at_once_find_it_done_once(
-    address: str, begins: str, request: pytest.FixtureRequest
+async def test_many_concurrent_stores_migrate_once(
+    address: str, begins: str, request: pytest.FixtureRequest, closing: AsyncExitStack
 ) -> None:
     if begins == "old":
         request.getfixturevalue("old")
-    stores = [store(address) for _ in range(4)]
+    stores = [await closing.enter_async_context(store(address)) for _ in range(4)]
 
     await asyncio.gather(*(one.list() for one in stores))
 
     for number, one in enumerate(stores):
         await one.create(f"new {number}", lambda ordinal: EMPTY)
-        await one.close()
     with by_hand(address) as hand:
         assert (hand(MARK), hand(LAYOUT)) == ([(HEAD,)], [(int(HEAD),)])
         assert len(hand("SELECT 1 FROM states")) == (4 if begins == "empty" else 6)
 
 
 @pytest.mark.processes
-def test_processes_that_come_at_once_find_it_done_once(old: str) -> None:
+def test_concurrent_processes_migrate_once(old: str) -> None:
     begins = [
         subprocess.Popen(
             [sys.executable, "-W", "error", "-m", "tests.state.shared.process", "leave", old, name],
@@ -176,7 +176,7 @@ def test_processes_that_come_at_once_find_it_done_once(old: str) -> None:
         )
         for name in ("new 1", "new 2")
     ]
-    ends = [one.communicate(timeout=50) for one in begins]
+    ends = [one.communicate() for one in begins]
 
     assert ends == [("left\n", "")] * 2
     with by_hand(old) as hand:
@@ -203,7 +203,7 @@ def test_one_that_is_killed_on_the_way_leaves_the_old_one_whole(old: str) -> Non
     with by_hand(old) as hand:
         before = [hand(everything) for everything in KEPT]
 
-    done = subprocess.run([sys.executable, "-c", KILLED, old], cwd=ROOT, timeout=50, check=False)
+    done = subprocess.run([sys.executable, "-c", KILLED, old], cwd=ROOT, check=False)
 
     assert done.returncode == -signal.SIGKILL
     assert tables(old) == {"journal_layout", "states", "entries"}
@@ -244,7 +244,7 @@ async def test_what_was_said_under_the_second_layout_is_there_and_places_can_be_
         assert await now.leases.lost() == []
         (said,) = await now.said("a")
         await now.leases.take("hall", "ann", seconds=60)
-        await now.leases.assign("hall", "ann", state_id="a", guest="Ann")
+        await now.leases.assign("hall", "ann", state_id="a", user="Ann")
 
     with by_hand(address) as hand:
         assert [hand(everything) for everything in KEPT] == before
@@ -298,7 +298,7 @@ class TestLeasesOfTheFourthLayout:
             assert await now.leases.lost() == []
         async with while_it_ran(with_leases, "other club") as others:
             (lost,) = await others.leases.lost()
-        assert (lost.holder, lost.state_id, lost.guest, lost.tries) == (None, "b", None, 1)
+        assert (lost.holder, lost.state_id, lost.user, lost.tries) == (None, "b", None, 1)
         with by_hand(with_leases) as hand:
             assert (hand(MARK), hand(LAYOUT)) == ([(HEAD,)], [(int(HEAD),)])
 
@@ -311,33 +311,33 @@ class TestLeasesOfTheFourthLayout:
                 with pytest.raises(LeaseHeld):
                     await now.leases.take("hall", "AJ_3", seconds=2)
                 lease = await now.leases.take("hall", "AJ_3", seconds=2, supersedes="AJ_1")
-                assert (lease.state_id, lease.guest, lease.tries) == ("a", "guest of a", 1)
+                assert (lease.state_id, lease.user, lease.tries) == ("a", "guest of a", 1)
             elif first == "renew":
                 await now.leases.renew("hall", "AJ_1", seconds=2)
                 with pytest.raises(LeaseLost):
                     await now.leases.renew("hall", "AJ_2", seconds=2)
             elif first == "settle":
-                await now.leases.assign("garden", "AJ_2", state_id="a", guest="guest of a")
+                await now.leases.assign("garden", "AJ_2", state_id="a", user="guest of a")
                 with pytest.raises(LeaseLost):
                     await now.leases.renew("hall", "AJ_1", seconds=2)
             else:
                 await now.leases.release("hall", "AJ_1", done=True)
                 assert await now.leases.at("hall") is None
 
-    async def test_many_who_come_at_once_carry_them_over_once(self, with_leases: str) -> None:
-        stores = [while_it_ran(with_leases) for _ in range(4)]
+    async def test_many_concurrent_stores_carry_leases_over_once(
+        self, with_leases: str, closing: AsyncExitStack
+    ) -> None:
+        stores = [await closing.enter_async_context(while_it_ran(with_leases)) for _ in range(4)]
 
         leases = await asyncio.gather(*(one.leases.at("hall") for one in stores))
 
         assert leases == [HALL] * 4
-        for one in stores:
-            await one.close()
 
     @pytest.mark.processes
     async def test_one_that_is_killed_on_the_way_loses_none(self, with_leases: str) -> None:
         last = KILLED.replace("journal_layout", f"journal_layout SET layout = {int(HEAD)}")
         done = await asyncio.to_thread(
-            subprocess.run, [sys.executable, "-c", last, with_leases], cwd=ROOT, timeout=50
+            subprocess.run, [sys.executable, "-c", last, with_leases], cwd=ROOT
         )
         with by_hand(with_leases) as hand:
             assert (hand(LAYOUT), len(hand("SELECT * FROM leases"))) == ([(4,)], 3)
@@ -368,7 +368,7 @@ class TestLeasesOfTheFourthLayout:
         assert (lost.place, lost.holder, lost.state_id) == ("hall", "AJ_1", "a")
 
 
-async def test_who_holds_a_state_meanwhile_is_not_overtaken(old: str) -> None:
+async def test_a_migration_does_not_supersede_the_holder(old: str) -> None:
     async with store(old) as now, store(old) as another:
         holder = SharedState.restored(await now.take("a"), Board, None)
         await another.read("a")

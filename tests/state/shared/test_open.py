@@ -24,7 +24,7 @@ async def test_a_state_is_begun_once_and_then_gone_on_with(tmp_path: Path) -> No
     assert again.state.title == "Final"
 
 
-async def test_whoever_keeps_it_last_holds_it(tmp_path: Path) -> None:
+async def test_the_last_to_open_it_holds_it(tmp_path: Path) -> None:
     async with store(tmp_path) as first, store(tmp_path) as second:
         older = await SharedState.open(first, "final", Board(), None)
         newer = await SharedState.open(second, "final", Board(), None)

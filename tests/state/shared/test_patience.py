@@ -25,7 +25,7 @@ class Waiting:
         self.task = loop.create_task(to_the_end(self.answer))
 
     async def cancelled(self, times: int = 1) -> float:
-        """Cancel him so often and wait until he has gone; says how long that was, in seconds."""
+        """Cancel the caller so often and wait for its end; returns how long that took, in seconds."""
         await asyncio.sleep(0)
         begin = asyncio.get_running_loop().time()
         for _ in range(times):
@@ -36,7 +36,7 @@ class Waiting:
 
 
 @pytest.mark.parametrize("times", [1, 3])
-async def test_without_an_answer_he_goes_on_as_long_as_a_journal_may_take_and_not_for_ever(
+async def test_a_cancelled_caller_waits_no_longer_than_the_journal_may_take(
     times: int,
 ) -> None:
     waiting = Waiting()
@@ -49,7 +49,7 @@ async def test_without_an_answer_he_goes_on_as_long_as_a_journal_may_take_and_no
     assert waited >= PATIENCE_S
 
 
-async def test_an_answer_within_that_time_is_what_he_gets() -> None:
+async def test_an_answer_within_that_time_is_returned() -> None:
     waiting = Waiting()
     asyncio.get_running_loop().call_later(PATIENCE_S / 5, waiting.answer.set_result, 7)
 
@@ -58,7 +58,7 @@ async def test_an_answer_within_that_time_is_what_he_gets() -> None:
     assert await waiting.task == 7
 
 
-async def test_he_who_is_not_cancelled_has_all_the_time() -> None:
+async def test_an_uncancelled_caller_waits_for_the_answer() -> None:
     waiting = Waiting()
 
     await asyncio.wait((waiting.task,), timeout=3 * PATIENCE_S)

@@ -58,7 +58,7 @@ def stopped(server: Server, mode: str) -> Iterator[None]:
 
 @contextmanager
 def a_role(hand: Hand, url: str, rights: str = "") -> Iterator[str]:
-    """A user who may not much; yields the address as he writes it."""
+    """A database role with few rights; yields its address."""
     role = f"r{secrets.token_hex(6)}"
     hand(f"CREATE ROLE {role} LOGIN PASSWORD 'sesame' {rights}")
     try:
@@ -90,7 +90,7 @@ class TestConnecting:
                 assert PASSWORD not in fault.value.message
                 assert "wrong" not in fault.value.message
 
-    async def test_a_port_where_nobody_listens(self, url: str) -> None:
+    async def test_a_port_without_a_server(self, url: str) -> None:
         async with SqlStore(
             "postgresql://club@127.0.0.1:1/boards", owner="club", schema=1
         ) as store:
@@ -103,13 +103,13 @@ class TestConnecting:
                 with pytest.raises(JournalFault, match="takes no more connections"):
                     await store.list()
 
-    async def test_who_may_make_no_tables(self, url: str) -> None:
+    async def test_a_role_that_may_not_create_tables(self, url: str) -> None:
         with by_hand(url) as hand, a_role(hand, url) as address:
             async with SqlStore(address, owner="club", schema=1) as store:
                 with pytest.raises(JournalFault, match="this user may not use the database"):
                     await store.create("a", lambda ordinal: EMPTY)
 
-    async def test_who_may_only_read_reads(self, store: SqlStore, url: str) -> None:
+    async def test_a_read_only_role_can_read(self, store: SqlStore, url: str) -> None:
         holder = await begun(store)
         with by_hand(url) as hand, a_role(hand, url) as address:
             role = address.partition("://")[2].partition(":")[0]
@@ -186,9 +186,7 @@ async def test_trouble_inside_the_server(
 
 
 class TestTheServerLetsGo:
-    async def test_a_connection_cut_while_nobody_used_it_is_made_again(
-        self, store: SqlStore, url: str
-    ) -> None:
+    async def test_a_cut_idle_connection_is_made_again(self, store: SqlStore, url: str) -> None:
         shared = await begun(store)
         with by_hand(url) as hand:
             hand.cut()
@@ -196,6 +194,7 @@ class TestTheServerLetsGo:
             hand.cut()
             assert (await store.read("a")).version == shared.version == 3
 
+    @pytest.mark.usefixtures("patient")
     async def test_a_connection_cut_in_the_middle_of_a_change(
         self, store: SqlStore, url: str
     ) -> None:
@@ -214,7 +213,7 @@ class TestTheServerLetsGo:
         assert (shared.version, stored.version) == (3, 3)
         assert Board.model_validate_json(stored.state).scores == {"ann": 3}
 
-    async def test_one_who_stands_still_in_the_middle_keeps_the_row_from_nobody(
+    async def test_a_frozen_process_blocks_no_other(
         self, url: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         from state.shared.sql import dialects
@@ -230,7 +229,7 @@ class TestTheServerLetsGo:
             taken: list[asyncio.Future[Stored]] = []
 
             def stand_still(driver: object) -> None:
-                # In the first one's thread, before its commit: the row's lock is his.
+                # In the first one's thread, before its commit: it has the row's lock.
                 if not taken:
                     taking = asyncio.run_coroutine_threadsafe(others.take("a"), loop)
                     taken.append(asyncio.wrap_future(taking, loop=loop))

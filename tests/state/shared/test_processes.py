@@ -1,4 +1,4 @@
-"""What was acknowledged is on disk, whoever dies; and of two who hold a state only the later one writes."""
+"""What was acknowledged survives a kill; of two holders of a state only the later one writes."""
 
 import asyncio
 import subprocess
@@ -67,7 +67,6 @@ def test_nothing_that_was_acknowledged_is_lost_when_the_process_is_killed(url: s
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=50,
         check=False,
     )
 
@@ -115,7 +114,7 @@ async def test_staff_write_beside_a_process_that_holds_the_state(store: SqlStore
 @pytest.mark.processes
 def test_a_process_that_closes_nothing_ends_all_the_same(url: str) -> None:
     with process("leave", url) as child:
-        said, trouble = child.communicate(timeout=30)
+        said, trouble = child.communicate()
 
     assert (said, trouble, child.returncode) == ("left\n", "", 0)
 

@@ -121,7 +121,7 @@ async def test_what_cannot_be_stored_did_not_happen() -> None:
 
 
 class TestWaiting:
-    async def test_who_waits_too_long_is_told_that_somebody_is_writing(self) -> None:
+    async def test_a_wait_for_another_writer_times_out_as_busy(self) -> None:
         never: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
         class Stuck(Paper):
@@ -141,7 +141,7 @@ class TestWaiting:
         assert shared.state.scores == {"ann": 1}
 
     async def test_the_limit_holds_in_the_moment_between_two_writers(self) -> None:
-        """The lock is free then, and promised to whoever waits: a third one must not wait for ever."""
+        """The lock is free then, and promised to the waiter: a third one must not wait for ever."""
         gates: list[asyncio.Future[None]] = []
 
         class Gated(Paper):
@@ -264,7 +264,7 @@ class TestOthersWriteToo:
 
         assert shared.state == Board(title="Final", scores={"ann": 1})
 
-    async def test_who_is_overtaken_again_and_again_is_told_to_try_later(self) -> None:
+    async def test_repeated_conflicts_end_as_busy(self) -> None:
         shared = board(journal=Paper(trouble=lambda entry: VersionTaken()))
 
         with pytest.raises(Busy):
@@ -307,7 +307,7 @@ class TestOthersWriteToo:
         assert points(shared) == 0
         assert shared.version > 5
 
-    async def test_who_only_looks_can_take_it_in_too(self) -> None:
+    async def test_a_reader_can_refresh_too(self) -> None:
         paper = Paper()
         shared = board(journal=paper)
         paper.somebody_wrote(Board(title="Final"), touched=("title",))
@@ -348,7 +348,7 @@ class TestOthersWriteToo:
 
 
 class TestTakenOver:
-    async def test_who_lost_the_state_never_writes_again(self) -> None:
+    async def test_a_superseded_holder_never_writes_again(self) -> None:
         paper = Paper(trouble=lambda entry: TakenOver())
         shared = board(journal=paper)
 

@@ -27,6 +27,7 @@ from state.shared import (
     UnknownState,
     VersionTaken,
 )
+from tests.state.shared.at_commit import before_commit
 from tests.state.shared.board import Board, Rename, Score, points
 
 EMPTY = Board().model_dump_json()
@@ -97,7 +98,7 @@ class TestBeginning:
         with pytest.raises(JournalFault, match="it exists already"):
             await store.create("a", lambda ordinal: EMPTY)
 
-    async def test_who_begins_it_holds_it(self, store: SqlStore) -> None:
+    async def test_the_creator_holds_it(self, store: SqlStore) -> None:
         shared = going_on(await store.create("a", lambda ordinal: EMPTY, speaker="ann"))
 
         await shared.apply(Score(name="ann"), actor="judge")
@@ -105,7 +106,7 @@ class TestBeginning:
         assert shared.speaker == "ann"
         assert (await store.read("a")).version == 1
 
-    async def test_who_sees_everybodys_begins_none(self, address: str) -> None:
+    async def test_a_store_without_an_owner_creates_no_state(self, address: str) -> None:
         async with SqlStore(address, owner=None, schema=1) as store:
             with pytest.raises(ValueError, match="needs an owner"):
                 await store.create("a", lambda ordinal: EMPTY)
@@ -158,9 +159,7 @@ class TestReading:
                 await ask("nobody")
             assert refusal.value.facts == {"id": "nobody"}
 
-    async def test_somebody_elses_state_is_not_handed_out(
-        self, store: SqlStore, address: str
-    ) -> None:
+    async def test_another_owners_state_is_unknown(self, store: SqlStore, address: str) -> None:
         mine = going_on(await store.create("a", lambda ordinal: EMPTY))
         async with SqlStore(address, owner="other club", schema=1) as others:
             for ask in (others.take, others.read):
@@ -198,9 +197,7 @@ class TestReading:
 
 
 class TestHolding:
-    async def test_who_takes_a_state_keeps_the_older_holder_from_writing(
-        self, store: SqlStore
-    ) -> None:
+    async def test_taking_a_state_stops_the_older_holder(self, store: SqlStore) -> None:
         older = going_on(await store.create("a", lambda ordinal: EMPTY))
         newer = going_on(await store.take("a"))
 
@@ -283,7 +280,7 @@ class TestHolding:
         assert stored.version == done == 60
         assert Board.model_validate_json(stored.state).scores == {"ann": 30, "bob": 30}
 
-    async def test_a_key_acts_once_whoever_wrote_it(self, store: SqlStore) -> None:
+    async def test_a_key_acts_once_across_writers(self, store: SqlStore) -> None:
         holder = going_on(await store.create("a", lambda ordinal: EMPTY))
         staff = going_on(await store.read("a"))
         await staff.apply(Score(name="ann"), actor="staff", key="k")
@@ -326,7 +323,7 @@ class TestHolding:
 
 
 class TestFiles:
-    async def test_what_it_makes_is_for_nobody_else_to_read(self, tmp_path: Path) -> None:
+    async def test_its_files_are_readable_by_their_owner_only(self, tmp_path: Path) -> None:
         folder = tmp_path / "data" / "boards"
         async with SqlStore(file_in(folder), owner="club", schema=1) as store:
             await store.create("a", lambda ordinal: EMPTY)
@@ -336,16 +333,11 @@ class TestFiles:
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
         assert stat.S_IMODE(folder.parent.stat().st_mode) == 0o700
 
-    async def test_every_commit_is_forced_to_the_disk(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    async def test_every_commit_is_forced_to_the_disk(self, tmp_path: Path) -> None:
         from sqlalchemy import Connection, event
         from sqlalchemy.engine import Engine
 
-        from state.shared.sql import dialects
-
         found: list[tuple[object, ...]] = []
-        commit = dialects.commit
 
         def look(driver: object) -> None:
             assert isinstance(driver, sqlite3.Connection)
@@ -359,18 +351,15 @@ class TestFiles:
         def of_sqlalchemy(connection: Connection) -> None:
             look(connection.connection.driver_connection)
 
-        def direct(driver: object) -> None:
-            look(driver)
-            commit(driver)
-
-        monkeypatch.setattr(dialects, "commit", direct)
         event.listen(Engine, "commit", of_sqlalchemy)
         try:
-            async with SqlStore(file_in(tmp_path), owner="club", schema=1) as store:
+            with before_commit(look):
+                store = SqlStore(file_in(tmp_path), owner="club", schema=1)
                 stored = await store.create("a", lambda ordinal: EMPTY)
                 begun = len(found)
                 await stored.journal.append(Entry(1, (), EMPTY, None, "judge"))
                 await store.record("a", Moment(1, "heard", "guest", "Hello"))
+                await store.close()
         finally:
             event.remove(Engine, "commit", of_sqlalchemy)
 
@@ -437,7 +426,7 @@ class TestTheThread:
     async def test_one_that_was_never_used_closes_too(self, address: str) -> None:
         await SqlStore(address, owner="club", schema=1).close()
 
-    async def test_who_stops_waiting_for_an_answer_harms_nobody(self, store: SqlStore) -> None:
+    async def test_a_cancelled_wait_affects_no_other(self, store: SqlStore) -> None:
         complaints: list[object] = []
         asyncio.get_running_loop().set_exception_handler(
             lambda loop, context: complaints.append(context)

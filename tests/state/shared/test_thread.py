@@ -1,4 +1,4 @@
-"""How long a request waits and may take, whoever else asks: on a clock that the test sets."""
+"""How long a request waits and may take beside others, on a clock that the test sets."""
 
 import asyncio
 import threading
@@ -52,6 +52,8 @@ class Slow:
         self.at_work = threading.Semaphore(0)
         self.goes_on = threading.Semaphore(0)
         self.closed = False
+        self.lock_asked_at = 0.0
+        self.waits_for_lock = False
 
     def interrupt(self) -> None:
         self.broken_off.append(self.clock.now - 1000)
@@ -125,7 +127,7 @@ class TestWaiting:
         assert await told(ours) is None
         assert broken_off == []
 
-    async def test_who_waits_too_long_is_refused_and_never_served(
+    async def test_a_request_that_waits_too_long_is_refused_and_never_executed(
         self, asks: DatabaseThread[Slow], database: Slow, clock: Clock
     ) -> None:
         before = asks.ask(Slow.work, timed=False)
@@ -148,7 +150,7 @@ class TestWaiting:
         assert all(UNANSWERED in str(one) and one.passing for one in outcomes)
         assert database.written == [["c"]]
 
-    async def test_one_who_came_late_is_not_refused_with_the_others(
+    async def test_a_late_request_is_not_refused_with_the_others(
         self, asks: DatabaseThread[Slow], database: Slow, clock: Clock
     ) -> None:
         before = asks.ask(Slow.work, timed=False)
@@ -231,7 +233,7 @@ class TestWorking:
 
         assert stuck
 
-    async def test_of_a_group_that_is_given_up_nobody_knows(
+    async def test_an_abandoned_group_has_an_unknown_outcome(
         self, asks: DatabaseThread[Slow], database: Slow, clock: Clock
     ) -> None:
         before = asks.ask(Slow.work)

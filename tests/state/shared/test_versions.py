@@ -1,4 +1,4 @@
-"""Nobody loses a write: what was decided on an old version is refused where it matters, and only there."""
+"""No write is lost: a decision on an old version is refused where it matters, and only there."""
 
 import pytest
 from hypothesis import given
@@ -16,7 +16,7 @@ async def test_the_present_version_may_always_write() -> None:
     assert shared.version == 3
 
 
-async def test_two_who_saw_the_same_and_mean_the_same_part_do_not_both_win() -> None:
+async def test_two_writers_of_the_same_part_and_version_do_not_both_win() -> None:
     shared = board()
     await shared.apply(Score(name="ann"), actor="one", seen=0)
 
@@ -27,7 +27,7 @@ async def test_two_who_saw_the_same_and_mean_the_same_part_do_not_both_win() -> 
     assert shared.state.scores == {"ann": 1}
 
 
-async def test_two_who_mean_different_parts_both_win() -> None:
+async def test_two_writers_of_different_parts_both_win() -> None:
     shared = board()
 
     await shared.apply(Score(name="ann"), actor="one", seen=0)
@@ -59,7 +59,7 @@ async def test_one_stale_command_refuses_all_that_came_with_it() -> None:
     assert shared.state.title == "Friday"
 
 
-async def test_a_handover_conflicts_with_nobody_and_nobody_with_it() -> None:
+async def test_a_handover_conflicts_with_no_change() -> None:
     shared = board()
     await shared.apply(Wipe(), actor="one")
     await shared.apply(HandOver(target="bob"), actor="ann", seen=0)
@@ -68,7 +68,7 @@ async def test_a_handover_conflicts_with_nobody_and_nobody_with_it() -> None:
     assert shared.version == 3
 
 
-async def test_who_says_nothing_of_what_he_saw_takes_it_as_it_is() -> None:
+async def test_without_a_seen_version_there_is_no_conflict() -> None:
     shared = board()
     await shared.apply(Rename(title="Final"), actor="one")
     await shared.apply(Rename(title="Last"), actor="other")

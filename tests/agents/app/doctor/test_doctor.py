@@ -1,0 +1,423 @@
+"""What the doctor finds: one line for each thing a call needs, and no secret in any."""
+
+import os
+import socket
+import stat
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from agents.app.doctor import database as database_module
+from agents.app.doctor.database import check_database_access
+from agents.app.doctor.findings import Finding, Mark
+from agents.app.doctor.models import check_models, check_speech
+from agents.app.doctor.ports import check_ports
+from agents.app.doctor.server import check_server
+from agents.app.settings import AppSettings
+from bella_vista.app import APP
+from bella_vista.settings import Settings
+from tests.commands import main
+from tests.livekit import LiveKit
+from tests.stored_orders import open_store
+
+OTHER_SECRET = "another-servers-secret-which-this-one-does-not-know"
+KEY = "sk-a-key-that-must-not-be-shown"
+
+
+@pytest.fixture
+def here(
+    clean_folder: Path, livekit: LiveKit, monkeypatch: pytest.MonkeyPatch, logs_as_before: None
+) -> Path:
+    """An empty folder, and settings with which nothing is wrong."""
+    for name, value in livekit.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("BELLA_VISTA_HEALTH_PORT", "0")
+    return clean_folder
+
+
+def run(capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, list[str]]:
+    with pytest.raises(SystemExit) as left:
+        main(["doctor", *options])
+    written = capsys.readouterr()
+    assert "secret" not in written.err
+    return int(str(left.value.code)), written.out.splitlines()
+
+
+def marks(lines: list[str]) -> dict[str, str]:
+    found = (line.split(None, 1) for line in lines)
+    return {rest.split(":")[0]: mark for mark, rest in found}
+
+
+def test_a_house_that_is_in_order(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, lines = run(capsys)
+
+    assert code == 0
+    assert list(marks(lines)) == [
+        "settings",
+        "menu",
+        "database",
+        "language model",
+        "speech",
+        "LiveKit server",
+        "clock",
+        "LiveKit keys",
+        "health port",
+    ]
+    assert set(marks(lines).values()) == {"ok"}
+    assert not list(here.rglob("*.db")), "looking has made a database"
+
+
+def test_everything_that_is_wrong_is_told_at_once(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here.joinpath("junk.db").write_text("no database " * 500)
+    here.joinpath("menu.yaml").write_text("restaurant: 7\n")
+    monkeypatch.setenv("LIVEKIT_API_SECRET", OTHER_SECRET)
+
+    code, lines = run(capsys, "--menu", "menu.yaml", "--database", "sqlite:///junk.db")
+
+    assert code == 1
+    assert {about for about, mark in marks(lines).items() if mark == "fault"} == {
+        "menu",
+        "database",
+        "LiveKit keys",
+    }
+    assert OTHER_SECRET not in "\n".join(lines)
+
+
+def test_without_settings_all_else_is_looked_at(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("LIVEKIT_URL")
+    monkeypatch.setenv("BELLA_VISTA_MENUE", "x")
+
+    code, lines = run(capsys, "--model", "openai")
+
+    assert code == 1
+    told = [line for line in lines if " settings: " in line]
+    assert [line.split()[0] for line in told] == ["warning", "fault", "fault"]
+    assert "BELLA_VISTA_MENUE" in told[0]
+    assert "LIVEKIT_URL" in told[1]
+    assert "OPENAI_API_KEY" in told[2]
+    assert {"menu", "database", "health port"} <= marks(lines).keys()
+
+
+def test_without_a_livekit_server_it_is_said_that_the_console_works(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("LIVEKIT_URL", "LIVEKIT_API_KEY", "LIVEKIT_API_SECRET"):
+        monkeypatch.delenv(name)
+
+    code, lines = run(capsys)
+
+    assert code == 0
+    (told,) = [line for line in lines if not line.startswith("ok")]
+    assert told.startswith("warning  rooms: no LiveKit server is configured: `console` works")
+
+    Path(".env").write_text("LIVEKIT_API_KEY=key\n")
+    code, lines = run(capsys)
+
+    assert code == 1
+    assert [line.split(": ")[1] for line in lines if line.startswith("fault")] == [
+        "LIVEKIT_URL",
+        "LIVEKIT_API_SECRET",
+    ]
+
+
+def test_instead_of_what_is_not_known_nothing_else_is_looked_at(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BELLA_VISTA_CALLS", "0")
+    monkeypatch.setenv("BELLA_VISTA_GRACE", "soon")
+    monkeypatch.setenv("BELLA_VISTA_HEALTH_PORT", "-1")
+
+    code, lines = run(capsys, "--model", "nobody", "--database", "sqlite://")
+
+    assert code == 1
+    told = [line.split(": ")[1] for line in lines if " settings: " in line]
+    assert sorted(told) == [
+        *("--database", "--model"),
+        *("BELLA_VISTA_CALLS", "BELLA_VISTA_GRACE", "BELLA_VISTA_HEALTH_PORT"),
+    ]
+    assert list(marks(lines)) == [
+        *("settings", "menu", "speech"),
+        *("LiveKit server", "clock", "LiveKit keys"),
+    ]
+
+
+async def test_a_server_that_is_away_is_a_fault(livekit: LiveKit) -> None:
+    found = await check_server(serving(livekit, LIVEKIT_URL=f"ws://127.0.0.1:{free_port()}"))
+
+    assert [(one.mark, one.about) for one in found] == [(Mark.FAULT, "LiveKit server")]
+
+
+async def test_keys_of_another_server_are_a_fault(livekit: LiveKit) -> None:
+    found = await check_server(serving(livekit, LIVEKIT_API_SECRET=OTHER_SECRET))
+
+    assert (found[-1].mark, found[-1].about) == (Mark.FAULT, "LiveKit keys")
+    assert OTHER_SECRET not in str(found)
+
+
+@pytest.mark.parametrize(
+    ("ahead_s", "mark"),
+    [
+        (0, Mark.OK),
+        (1, Mark.OK),
+        (-1, Mark.OK),
+        (20, Mark.WARNING),
+        (-20, Mark.WARNING),
+        (90, Mark.FAULT),
+        (-90, Mark.FAULT),
+    ],
+)
+async def test_a_clock_that_is_wrong_is_told_before_tokens_are_refused(
+    livekit: LiveKit, ahead_s: int, mark: Mark
+) -> None:
+    async def answer(request: web.Request) -> web.Response:
+        theirs = format_datetime(datetime.now(UTC) - timedelta(seconds=ahead_s), usegmt=True)
+        return web.Response(text="OK", headers={"Date": theirs})
+
+    async with serves(answer) as url:
+        found = await check_server(serving(livekit, LIVEKIT_URL=url.replace("http", "ws")))
+
+    (clock,) = [one for one in found if one.about == "clock"]
+    assert clock.mark is mark
+    if mark is not Mark.OK:
+        assert ("ahead of" if ahead_s > 0 else "behind") in clock.found
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "mark", "says"),
+    [
+        (200, {"data": [{"id": "gpt-4.1"}]}, Mark.OK, "key accepted"),
+        (
+            200,
+            {"data": [{"id": "another"}]},
+            Mark.FAULT,
+            "has no model gpt-4.1: set BELLA_VISTA_OPENAI_MODEL",
+        ),
+        (401, {"error": KEY}, Mark.FAULT, "rejects the key"),
+        (404, {}, Mark.WARNING, "does not list"),
+        (200, None, Mark.FAULT, "does not answer"),
+    ],
+)
+async def test_a_providers_model_is_asked_whether_it_knows_us(
+    status: int, body: object, mark: Mark, says: str
+) -> None:
+    sent: list[str | None] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        sent.append(request.headers.get("Authorization"))
+        return (
+            web.Response(text="{", status=status)
+            if body is None
+            else web.json_response(body, status=status)
+        )
+
+    async with serves(answer) as url:
+        (found,) = await check_models(
+            APP,
+            Settings.model_validate(
+                {"model": "openai", "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": KEY}
+            ),
+        )
+
+    assert sent == [f"Bearer {KEY}"]
+    assert found.mark is mark
+    assert says in found.found
+    assert KEY not in str(found)
+
+
+async def test_the_first_servers_key_is_not_shown_to_the_second_server() -> None:
+    sent: list[str | None] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        sent.append(request.headers.get("Authorization"))
+        return web.json_response({"data": []})
+
+    async with serves(answer) as first, serves(answer) as second:
+        found = await check_models(
+            APP,
+            Settings.model_validate(
+                {
+                    "model": "openai",
+                    "OPENAI_BASE_URL": first,
+                    "OPENAI_API_KEY": KEY,
+                    "openai_fallback_base_url": second,
+                }
+            ),
+        )
+
+    assert [one.mark for one in found] == [Mark.OK, Mark.OK]
+    assert sent == [f"Bearer {KEY}", None]
+
+
+@pytest.mark.parametrize(
+    ("given", "mark", "says"),
+    [
+        ({}, Mark.OK, "DEEPGRAM_API_KEY, CARTESIA_API_KEY"),
+        (
+            {"DEEPGRAM_API_KEY": KEY, "CARTESIA_API_KEY": KEY},
+            Mark.OK,
+            "STT by deepgram, TTS by cartesia",
+        ),
+        ({"stt": "openai", "CARTESIA_API_KEY": KEY}, Mark.FAULT, "OPENAI_API_KEY"),
+    ],
+)
+def test_whether_calls_can_be_spoken_is_told(given: dict[str, str], mark: Mark, says: str) -> None:
+    (found,) = check_speech(Settings.model_validate(given))
+
+    assert found.mark is mark
+    assert says in found.found
+    assert KEY not in found.found
+
+
+async def test_a_database_that_can_be_used_is_left_as_it_was(database: str) -> None:
+    async with open_store(database, "somebody") as store:
+        await store.list(1)
+
+    found = await check_database_access(APP, Settings(database=database), None)
+
+    assert found.mark is Mark.OK
+    async with open_store(database, "doctor") as store:
+        assert await store.leases.at("doctor") is None
+        assert await store.leases.lost() == []
+
+
+async def test_a_database_that_cannot_be_written_to_is_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"sqlite:///{tmp_path}/orders.db"
+    async with open_store(url, "somebody") as store:
+        await store.list(1)
+
+    with read_only(tmp_path):
+        found = await check_database_access(APP, Settings(database=url), None)
+
+    assert found.mark is Mark.FAULT
+
+
+async def test_leases_that_cannot_be_written_are_a_fault(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/orders.db"
+    async with open_store(url, "somebody") as store:
+        await store.list(1)
+    in_their_place(tmp_path).mkdir()
+
+    found = await check_database_access(APP, Settings(database=url), None)
+    in_their_place(tmp_path).rmdir()
+
+    assert found.mark is Mark.FAULT
+    assert "orders.db.leases" in found.found
+    assert (await check_database_access(APP, Settings(database=url), None)).mark is Mark.OK
+
+
+def in_their_place(folder: Path) -> Path:
+    return folder / "orders.db.leases"
+
+
+async def test_a_folder_in_which_no_database_can_be_made_is_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"sqlite:///{tmp_path}/away/orders.db"
+    assert (await check_database_access(APP, Settings(database=url), None)).mark is Mark.OK
+
+    def refuses(dir: Path) -> None:
+        raise PermissionError(f"{dir} is of a kind that keeps no files, whatever its rights say")
+
+    monkeypatch.setattr(database_module, "TemporaryFile", refuses)
+    found = await check_database_access(APP, Settings(database=url), None)
+
+    assert found.mark is Mark.FAULT
+    assert str(tmp_path) in found.found
+
+
+async def test_a_disk_that_is_nearly_full_is_warned_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"sqlite:///{tmp_path}/orders.db"
+    async with open_store(url, "somebody") as store:
+        await store.list(1)
+    monkeypatch.setattr(database_module, "LITTLE_ROOM", 1 << 62)
+
+    assert (await check_database_access(APP, Settings(database=url), None)).mark is Mark.WARNING
+
+
+async def test_a_port_in_use_is_a_fault() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        return web.Response(text="something else")
+
+    async with serves(answer) as url:
+        (found,) = await check_ports(ports(url))
+
+    assert found.mark is Mark.FAULT
+    assert "BELLA_VISTA_HEALTH_PORT" in found.found
+
+
+async def test_a_port_that_our_own_worker_has_is_as_it_should_be() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        return web.json_response({"agent_name": "bella-vista", "active_jobs": 0})
+
+    async with serves(answer) as url:
+        (found,) = await check_ports(ports(url))
+
+    assert found.mark is Mark.OK
+
+
+def test_a_finding_is_one_line() -> None:
+    assert str(Finding(Mark.FAULT, "menu", "one\ntwo")) == "fault    menu: one two"
+
+
+Answer = Callable[[web.Request], Awaitable[web.Response]]
+
+
+def serving(livekit: LiveKit, **other: str) -> AppSettings:
+    return AppSettings.model_validate({**livekit.environment, **other})
+
+
+def ports(url: str) -> Settings:
+    return Settings(health_host="127.0.0.1", health_port=int(url.rpartition(":")[2]))
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+    return port
+
+
+@asynccontextmanager
+async def serves(answer: Answer) -> AsyncIterator[str]:
+    application = web.Application()
+    application.router.add_route("*", "/{path:.*}", answer)
+    runner = web.AppRunner(application)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+@contextmanager
+def read_only(folder: Path) -> Iterator[None]:
+    """Make it unwritable, for the superuser too."""
+    if os.geteuid() != 0:
+        mode = folder.stat().st_mode
+        for path in (folder, *folder.iterdir()):
+            path.chmod(path.stat().st_mode & ~(stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH))
+        yield
+        folder.chmod(mode)
+        return
+    # Another connection that writes and does not end keeps every other from writing.
+    import sqlite3
+
+    with sqlite3.connect(folder / "orders.db", isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+    other.close()

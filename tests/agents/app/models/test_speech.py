@@ -1,0 +1,336 @@
+"""What the settings ask for is built, what is wrong with them is said, and providers that fail leave words."""
+
+import asyncio
+import logging
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+import pytest
+from livekit import rtc
+from livekit.agents.voice.io import AudioInput
+
+from agents.app.models.speech import (
+    Speech,
+    missing_for_speech,
+    speech_models,
+    worker_settings,
+)
+from agents.app.settings import SettingsFaults
+from agents.handoff import Event, Heard, Said, YourTurn, start_speech, stop
+from agents.testing import Loudspeaker, ScriptedLLM, line, says, silence
+from bella_vista.settings import Settings
+from tests.agents.app.models.speech_servers import KEY, SpeechServer
+from tests.agents.hotel import hotel
+
+pytestmark = pytest.mark.usefixtures("clean_folder")
+
+AGENTS = ("greeter", "order_taker", "payment", "feedback")
+
+
+def setting(monkeypatch: pytest.MonkeyPatch, **variables: str) -> Settings:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    return Settings.read()
+
+
+@asynccontextmanager
+async def built(settings: Settings, **how: Any) -> AsyncIterator[Speech]:
+    async with aiohttp.ClientSession() as http:
+        speech = speech_models(settings, agents=AGENTS, http=http, **how)
+        assert speech is not None
+        try:
+            yield speech
+        finally:
+            await speech.aclose()
+
+
+def test_without_providers_there_is_no_speech_and_it_is_said_what_is_missing() -> None:
+    settings = Settings.read()
+
+    assert speech_models(settings) is None
+    assert missing_for_speech(settings) == ("DEEPGRAM_API_KEY", "CARTESIA_API_KEY")
+
+
+def test_with_speech_to_text_alone_there_is_no_speech(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = setting(monkeypatch, DEEPGRAM_API_KEY=KEY)
+
+    assert speech_models(settings) is None
+    assert missing_for_speech(settings) == ("CARTESIA_API_KEY",)
+
+
+def test_speech_can_be_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = setting(
+        monkeypatch, DEEPGRAM_API_KEY=KEY, CARTESIA_API_KEY=KEY, BELLA_VISTA_STT="none"
+    )
+
+    assert speech_models(settings) is None
+    assert missing_for_speech(settings) == ("BELLA_VISTA_STT",)
+
+
+async def test_two_keys_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = setting(monkeypatch, DEEPGRAM_API_KEY=KEY, CARTESIA_API_KEY=KEY)
+
+    async with built(settings) as speech:
+        assert (speech.stt.provider, speech.stt.model) == ("Deepgram", "nova-3")
+        assert (speech.tts.provider, speech.tts.model) == ("Cartesia", "sonic-3")
+        assert speech.tts_by_agent == {}
+        assert speech.turns.get("turn_detection") == "vad"
+        assert speech.turns.get("preemptive_generation") == {"enabled": False}
+
+
+async def test_every_voice_may_have_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = setting(
+        monkeypatch,
+        DEEPGRAM_API_KEY=KEY,
+        CARTESIA_API_KEY=KEY,
+        BELLA_VISTA_TTS_VOICE="katie",
+        BELLA_VISTA_TTS_VOICES="payment=calm, feedback=warm",
+    )
+
+    async with built(settings) as speech:
+        voices: dict[str, Any] = {"": speech.tts, **speech.tts_by_agent}
+        chosen = {name: tts._opts.voice for name, tts in voices.items()}
+
+    assert chosen == {"": "katie", "payment": "calm", "feedback": "warm"}
+
+
+async def test_another_provider_stands_by(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = setting(
+        monkeypatch,
+        DEEPGRAM_API_KEY=KEY,
+        CARTESIA_API_KEY=KEY,
+        OPENAI_API_KEY="sk-second",
+        BELLA_VISTA_STT_FALLBACK="openai",
+        BELLA_VISTA_TTS_FALLBACK="openai",
+        BELLA_VISTA_TTS_FALLBACK_VOICE="coral",
+        BELLA_VISTA_TTS_VOICES="payment=calm",
+    )
+
+    async with built(settings) as speech:
+        stt: Any = speech.stt
+        tts_by_agent: list[Any] = [speech.tts, *speech.tts_by_agent.values()]
+        heard_by = [one.provider for one in stt._stt_instances]
+        spoken_by = [[one.provider for one in tts._tts_instances] for tts in tts_by_agent]
+
+    assert heard_by[0] == "Deepgram"
+    assert len(heard_by) == 2
+    assert [names[0] for names in spoken_by] == ["Cartesia", "Cartesia"]
+    assert tts_by_agent[0]._tts_instances[1] is tts_by_agent[1]._tts_instances[1]
+
+
+async def test_openais_key_is_sent_to_no_other_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = setting(
+        monkeypatch,
+        OPENAI_API_KEY="sk-mine",
+        BELLA_VISTA_STT="openai",
+        BELLA_VISTA_TTS="openai",
+        BELLA_VISTA_TTS_BASE_URL="http://127.0.0.1:9/v1",
+    )
+
+    async with built(settings) as speech:
+        models: list[Any] = [speech.stt, speech.tts]
+        keys = [model._client.api_key for model in models]
+
+    assert keys == ["sk-mine", "no-key"]
+
+
+def test_everything_that_is_wrong_is_listed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = setting(
+        monkeypatch,
+        DEEPGRAM_API_KEY="my secret key",
+        BELLA_VISTA_TTS="cartesia",
+        BELLA_VISTA_STT_FALLBACK="deepgram",
+        BELLA_VISTA_TTS_FALLBACK="openai",
+        BELLA_VISTA_TTS_VOICES="payment=calm, barista=warm",
+    )
+
+    with pytest.raises(SettingsFaults) as caught:
+        speech_models(settings, agents=AGENTS)
+
+    assert caught.value.faults == (
+        "BELLA_VISTA_STT_FALLBACK: is the first provider already",
+        "DEEPGRAM_API_KEY: holds characters that no key has",
+        "CARTESIA_API_KEY: is not set, but cartesia is configured",
+        "OPENAI_API_KEY: is not set, but openai is configured",
+        "BELLA_VISTA_TTS_VOICES: there is no agent barista: there are greeter, order_taker,"
+        " payment, feedback",
+    )
+    assert "secret" not in str(caught.value)
+
+
+def test_what_is_wrong_with_rooms_and_with_speech_is_listed_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("BELLA_VISTA_STT", "deepgram")
+
+    with pytest.raises(SettingsFaults) as caught:
+        worker_settings(Settings, agents=AGENTS)
+
+    assert [fault.partition(":")[0] for fault in caught.value.faults] == [
+        "LIVEKIT_URL",
+        "LIVEKIT_API_KEY",
+        "LIVEKIT_API_SECRET",
+        "DEEPGRAM_API_KEY",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("BELLA_VISTA_STT", "cartesia"),
+        ("BELLA_VISTA_TTS", "espeak"),
+        ("BELLA_VISTA_STT_BASE_URL", "ws://user:secret@example"),
+        ("BELLA_VISTA_TTS_VOICES", "payment"),
+        ("BELLA_VISTA_TTS_VOICES", "pay ment=secret"),
+        ("BELLA_VISTA_LANGUAGE", "English"),
+    ],
+)
+def test_a_setting_of_speech_that_cannot_be_is_refused(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    with pytest.raises(SettingsFaults, match=f"^{name}: ") as caught:
+        setting(monkeypatch, **{name: value})
+
+    assert "secret" not in str(caught.value)
+
+
+def test_no_key_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = setting(monkeypatch, DEEPGRAM_API_KEY=KEY, CARTESIA_API_KEY=f"{KEY}-2")
+
+    assert KEY not in repr(settings)
+    assert {KEY, f"{KEY}-2"} <= set(settings.secrets)
+
+
+@pytest.mark.processes
+def test_nothing_of_it_is_imported_before_it_is_needed() -> None:
+    program = (
+        "import sys, agents.app.models.speech, agents.handoff;"
+        "from bella_vista.settings import Settings;"
+        "assert agents.app.models.speech.speech_models(Settings()) is None;"
+        "print([name for name in sys.modules if 'livekit.plugins' in name or 'onnx' in name])"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=sys.path[0] or ".",
+        env={"PYTHONPATH": ":".join(sys.path), "HOME": "/nonexistent"},
+    )
+
+    assert done.stdout == "[]\n"
+
+
+class Tones(AudioInput):
+    """A microphone into which the sentences of a test are spoken, in real time."""
+
+    def __init__(self) -> None:
+        super().__init__(label="tones")
+        self._frames: list[rtc.AudioFrame] = []
+        self._still = list(silence(0.01, rate=48_000))
+
+    def says(self, number: int) -> None:
+        self._frames += [*line(number)]
+
+    async def __anext__(self) -> rtc.AudioFrame:
+        await asyncio.sleep(0.002)
+        return self._frames.pop(0) if self._frames else self._still[0]
+
+
+@asynccontextmanager
+async def talking(
+    monkeypatch: pytest.MonkeyPatch, server: SpeechServer, model: ScriptedLLM
+) -> AsyncIterator[tuple[list[Event], Tones]]:
+    """The hotel's call through the real plugins and a server on this machine."""
+    settings = setting(
+        monkeypatch,
+        DEEPGRAM_API_KEY=KEY,
+        CARTESIA_API_KEY=KEY,
+        BELLA_VISTA_STT_BASE_URL=server.url,
+        BELLA_VISTA_TTS_BASE_URL=server.url,
+    )
+    call = hotel(cannot_hear="Please type.", cannot_speak="Please read.")
+    events: list[Event] = []
+    call.subscribe(events.append)
+    tones = Tones()
+    async with built(settings, terms=("Margherita",)) as speech:
+        await start_speech(
+            call,
+            model,
+            stt=speech.stt,
+            tts=speech.tts,
+            turns={**speech.turns, "turn_detection": "stt"},  # a detector takes tones for noise
+            microphone=tones,
+            loudspeaker=Loudspeaker(),
+        )
+        try:
+            await so(lambda: [event for event in events if isinstance(event, YourTurn)])
+            yield events, tones
+        finally:
+            await stop(call)
+
+
+async def so(fact: Any, seconds: float = 20) -> None:
+    async with asyncio.timeout(seconds):
+        while not fact():  # noqa: ASYNC110  # there is no event to wait for
+            await asyncio.sleep(0.005)
+
+
+def said(events: list[Event]) -> list[str]:
+    return [event.text for event in events if isinstance(event, Said)]
+
+
+async def test_a_guest_is_heard_and_answered_through_both_providers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model = ScriptedLLM([says("Good evening."), says("Two nights.")])
+
+    async with (
+        SpeechServer("for two nights").running() as server,
+        talking(monkeypatch, server, model) as (events, tones),
+    ):
+        tones.says(0)
+        await so(lambda: said(events) == ["Good evening.", "Two nights."])
+
+    assert [event.text for event in events if isinstance(event, Heard)] == ["for two nights"]
+    spoken = " ".join(asked["transcript"].strip() for asked in server.texts).split()
+    assert " ".join(spoken) == "Good evening. Two nights."
+    assert f"Token {KEY}" in server.keys
+    assert KEY in server.keys
+    listening = next(asked for asked in server.asked if "encoding" in asked)
+    assert (listening["model"], listening["keyterm"], listening["language"]) == (
+        "nova-3",
+        "Margherita",
+        "en",
+    )
+
+
+async def test_a_wrong_key_leaves_words(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    server = SpeechServer()
+    server.refuses = True
+    model = ScriptedLLM([says("Good evening.")])
+
+    async with server.running(), talking(monkeypatch, server, model) as (events, _):
+        await so(lambda: {"Please read.", "Please type."} <= set(said(events)))
+
+    assert said(events)[0] == "Good evening."
+    assert KEY not in caplog.text
+
+
+async def test_a_server_that_is_not_there_leaves_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with SpeechServer().running() as gone:
+        pass
+    model = ScriptedLLM([says("Good evening.")])
+
+    async with talking(monkeypatch, gone, model) as (events, _):
+        await so(lambda: {"Please read.", "Please type."} <= set(said(events)))
+
+    assert said(events)[0] == "Good evening."

@@ -1,0 +1,140 @@
+from pathlib import Path
+
+import pytest
+
+from agents.app.replay.reading import ConversationFaults, load_conversation
+from agents.app.replay.running import run_conversation
+from bella_vista.app import APP
+from bella_vista.settings import Settings
+from tests.bella_vista.small_restaurant import MENU
+
+SCRIPT = """
+script:
+- say: Good evening.
+- calls: [{name: set_customer, arguments: {name: Ada}}]
+- say: Hello Ada.
+"""
+
+
+async def held(tmp_path: Path, text: str) -> list[str]:
+    path = tmp_path / "c.yaml"
+    path.write_text(text)
+    lines = await run_conversation(APP, load_conversation(APP, path), Settings(menu=MENU))
+    return [line.removeprefix(f"{tmp_path}/") for line in lines]
+
+
+async def test_what_holds_leaves_nothing_to_tell(tmp_path: Path) -> None:
+    text = SCRIPT + "turns: [{user: I am Ada, said: hello ADA, state: {customer_name: Ada}}]\n"
+
+    assert await held(tmp_path, text) == []
+
+
+@pytest.mark.parametrize(
+    ("facts", "told"),
+    [
+        ("agent: payment", "the agent is greeter, not payment"),
+        ("tools: []", "tools is [set_customer], not []"),
+        ("handoff: payment", "handoff is [], not [payment]"),
+        ("said: goodbye", 'no agent said "goodbye"; said was "Hello Ada."'),
+        ("not_said: ada", 'an agent said "ada"; said was "Hello Ada."'),
+        ("state: {customer_name: Bo}", 'customer_name is "Ada", not "Bo"'),
+    ],
+)
+async def test_what_does_not_hold_is_told_with_its_turn(
+    tmp_path: Path, facts: str, told: str
+) -> None:
+    text = f"{SCRIPT}turns:\n- user: I am Ada\n  {facts}\n"
+
+    assert await held(tmp_path, text) == [f'c.yaml:7: turn 1 ("I am Ada"): {told}']
+
+
+async def test_greeting_and_end_have_facts_of_their_own(tmp_path: Path) -> None:
+    text = SCRIPT + "greeting: {said: bonsoir}\nturns: [{user: I am Ada}]\nend: {stage: placed}\n"
+
+    assert await held(tmp_path, text) == [
+        'c.yaml:6: the greeting: no agent said "bonsoir"; said was "Good evening."',
+        'c.yaml:8: the end: stage is "open", not "placed"',
+    ]
+
+
+@pytest.mark.parametrize(
+    "turns", ["[{user: a}, {user: b}]", "[{user: a}, {user: b}, {user: c}, {user: d}]"]
+)
+async def test_a_script_that_does_not_fit_fails(tmp_path: Path, turns: str) -> None:
+    script = "script: [{say: hi}, {say: a}, {say: b}, {say: c}]\n"
+
+    lines = await held(tmp_path, f"{script}turns: {turns}\n")
+
+    assert len(lines) == 1
+    assert lines[0].startswith("c.yaml:1: the script does not fit: ")
+
+
+async def test_a_call_that_has_ended_takes_no_further_turn(tmp_path: Path) -> None:
+    script = "script: [{say: hi}, {calls: [{name: end_call}], say: Goodbye.}]\n"
+
+    lines = await held(tmp_path, script + "turns:\n- user: bye\n- user: wait\n")
+
+    assert lines == ['c.yaml:4: turn 2 ("wait"): the call had ended before (agent_ended)']
+
+
+@pytest.mark.parametrize(
+    ("order", "why"),
+    [
+        ("{order_items: [{name: Unicorn}]}", "not_on_menu"),
+        ("{order_items: [{name: Tiramisu}], total: 1}", "total is 708, not 1"),
+        ("{stage: placed}", "missing"),
+        ("{order_items: [{quantity: 2}]}", "field required"),
+        ("{item_count: 3}", "item_count is 0, not 3"),
+    ],
+)
+async def test_an_order_that_cannot_be_is_a_fault(tmp_path: Path, order: str, why: str) -> None:
+    text = f"{SCRIPT}turns: [{{user: hello}}]\norder: {order}\n"
+
+    with pytest.raises(ConversationFaults) as caught:
+        await held(tmp_path, text)
+
+    assert why in caught.value.faults[0].lower()
+    assert ":7: no such order to start from is possible" in caught.value.faults[0]
+
+
+@pytest.mark.parametrize(
+    "stage",
+    [
+        *("open", "review", "confirmed", "placed", "accepted", "preparing", "ready"),
+        *("completed", "cancelled", "failed"),
+    ],
+)
+async def test_an_order_can_start_in_every_stage(tmp_path: Path, stage: str) -> None:
+    text = f"""
+script: [{{say: Good evening}}, {{say: Hello}}]
+order:
+  stage: {stage}
+  customer_name: Ada
+  phone: "+12125550142"
+  order_items: [{{name: Margherita, size: small, quantity: 2, modifications: no basil}}]
+  fulfilment: {{kind: pickup}}
+  coupons: TWOOFF
+  tip_percentage: 10
+  payment_method: cash
+  allergies: [nuts]
+  notes: [{{title: bell, content: please ring twice}}]
+  person_wanted: true
+  active_agent: feedback
+turns: [{{user: hello, agent: feedback}}]
+end: {{stage: {stage}, subtotal: 1800, tip: 180, active_agent: feedback, person_wanted: true}}
+"""
+
+    assert await held(tmp_path, text) == []
+
+
+async def test_a_model_that_is_not_there_is_a_fault(tmp_path: Path) -> None:
+    with pytest.raises(ConversationFaults, match=":2: there is no model"):
+        await held(tmp_path, "turns: [{user: hello}]\nmodel: oracle\n")
+
+
+async def test_a_script_may_stand_in_a_file_beside_the_conversation(tmp_path: Path) -> None:
+    (tmp_path / "steps.yaml").write_text("[{say: Good evening}, {say: Hello there}]\n")
+
+    text = "turns: [{user: hello, said: hello there}]\nmodel: script:steps.yaml\n"
+
+    assert await held(tmp_path, text) == []

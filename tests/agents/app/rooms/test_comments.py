@@ -1,0 +1,239 @@
+"""What the user changes in a client is spoken to once, whatever the agents' models say about it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Literal
+
+import pytest
+from pydantic import BaseModel
+
+from agents.app.app import App
+from agents.app.parts import Rooms
+from agents.app.rooms.comments import MAX_TRIES, Changes, Comment, Comments
+from agents.app.rooms.page import Page
+from agents.handoff import Agent, Graph, Opening, Said
+from agents.testing import Conversation, ScriptedLLM, says, until
+from rpc.gateway import Views
+from rpc.testing.agent import FakeAgent
+from state.shared import Command, SharedState
+
+
+class Trip(BaseModel, frozen=True):
+    bags: int = 0
+    seat: str = ""
+
+
+class AddBag(Command[Trip, None]):
+    """Add a bag."""
+
+    op: Literal["add_bag"] = "add_bag"
+
+    def apply(self, state: Trip, context: None) -> Trip:
+        return state.model_copy(update={"bags": state.bags + 1})
+
+
+class TakeSeat(Command[Trip, None]):
+    """Take a seat."""
+
+    op: Literal["take_seat"] = "take_seat"
+    seat: str
+
+    def apply(self, state: Trip, context: None) -> Trip:
+        return state.model_copy(update={"seat": self.seat})
+
+
+class Desk(Agent[Trip, None]):
+    name = "desk"
+    prompt = "You are a check-in desk."
+    opening = Opening(first="Greet.", handed_over="Go on.", come_back="Greet.", canned="Hello.")
+
+
+def comment(changes: Changes[Trip, None]) -> Comment | None:
+    before, after = changes.stretches[0][0], changes.state
+    if before.seat != after.seat:
+        return Comment("seat", f"You have seat {after.seat} now.")
+    return Comment("bags", f"I see {after.bags} bags.") if before.bags != after.bags else None
+
+
+def faulty(changes: Changes[Trip, None]) -> Comment | None:
+    raise RuntimeError("no words")
+
+
+def app(comment: Any = comment) -> App[Trip, None]:
+    return App(
+        name="desk",
+        noun="trip",
+        plural="trips",
+        prefix="desk",
+        state=Trip,
+        context=lambda environment: None,
+        new=lambda context, new: Trip(),
+        graph=Graph[Trip]((Desk,), (), start="desk"),
+        roles={"traveller": (AddBag, TakeSeat), "staff": (AddBag,)},
+        rooms=Rooms(comment=comment),
+    )
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agents.app.rooms.page.QUIET_S", 0)
+
+
+@asynccontextmanager
+async def serving(
+    model: ScriptedLLM, application: App[Trip, None] | None = None
+) -> AsyncIterator[Conversation[Trip, None]]:
+    """Have a traveller with a page, and an agent that has greeted them."""
+    application = application or app()
+    call = application.call(SharedState(Trip(), None))
+
+    async def nowhere(_: object) -> str:
+        return "{}"
+
+    page = Page(
+        application,
+        FakeAgent("agent", nowhere),
+        call,
+        Views(lambda: (call.shared.version, {})),
+        user="ada",
+        silent=True,
+    )
+    try:
+        async with Conversation(call, model) as talk:
+            yield talk
+    finally:
+        await page.aclose()
+
+
+async def change(talk: Conversation[Trip, None], command: Any, actor: str = "traveller") -> None:
+    await talk.call.shared.apply(command, actor=actor)
+
+
+async def settled(talk: Conversation[Trip, None]) -> None:
+    """Wait until a comment would have been made if there were one to make."""
+    for _ in range(50):
+        await asyncio.sleep(0)
+        await talk.answered()
+
+
+def comments_of(talk: Conversation[Trip, None]) -> list[tuple[str | None, int | None]]:
+    said = [event for event in talk.events if isinstance(event, Said) and event.about]
+    return [(event.about, event.version) for event in said if not event.interrupted]
+
+
+@pytest.mark.parametrize("answer", ["One case it is, all right.", "I see 1 bags.", "At nine."])
+async def test_the_wording_of_a_reply_neither_replaces_nor_repeats_a_comment(answer: str) -> None:
+    asked = asyncio.Event()
+    model = ScriptedLLM([says("Hello."), says(answer, until=asked), says(answer)])
+
+    async with serving(model) as talk:
+        talk.user_says_nowait("I have put a bag on it. When do we leave?")
+        await until(lambda: len(model.requests) == 2)
+        await change(talk, AddBag())
+        await change(talk, TakeSeat(seat="4A"))
+        asked.set()
+        await settled(talk)
+        assert [text for turn in talk.turns for text in turn.said] == [
+            "Hello.",
+            answer,
+            "You have seat 4A now.",
+        ]
+        await talk.user_says("Well?")
+        await settled(talk)
+
+    assert comments_of(talk) == [("seat", 2)]
+
+
+async def test_a_model_that_is_asked_before_the_comment_is_told_to_leave_it() -> None:
+    model = ScriptedLLM([says("Hello."), says("At nine.")])
+
+    async with serving(model) as talk:
+        await talk.call.shared.apply(AddBag(), actor="traveller")
+        talk.user_says_nowait("When do we leave?")
+        await settled(talk)
+
+    assert "leave it to that: I see 1 bags." in str(model.requests[-1].texts)
+    assert comments_of(talk) == [("bags", 1)]
+
+
+async def test_a_change_after_a_comment_has_a_comment_of_its_own() -> None:
+    async with serving(ScriptedLLM([says("Hello.")])) as talk:
+        await change(talk, AddBag())
+        await settled(talk)
+        await change(talk, AddBag())
+        await settled(talk)
+        await change(talk, AddBag(), actor="staff")
+        await settled(talk)
+
+    assert [event.text for event in talk.events if isinstance(event, Said)] == [
+        "Hello.",
+        "I see 1 bags.",
+        "I see 2 bags.",
+    ]
+    assert comments_of(talk) == [("bags", 1), ("bags", 2)]
+
+
+async def test_words_that_fail_cost_the_comment_and_not_the_call(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    model = ScriptedLLM([says("Hello."), says("At nine.")])
+
+    async with serving(model, app(comment=faulty)) as talk:
+        await change(talk, AddBag())
+        await settled(talk)
+        turn = await talk.user_says("When do we leave?")
+
+    assert turn.said == ["At nine."]
+    assert comments_of(talk) == []
+    assert [record.message for record in caplog.records] == ["comment on changes failed"]
+
+
+async def test_without_words_of_the_application_nothing_is_said() -> None:
+    async with serving(ScriptedLLM([says("Hello.")]), app(comment=None)) as talk:
+        await change(talk, AddBag())
+        await settled(talk)
+
+    assert comments_of(talk) == []
+
+
+class Followed:
+    """The comments on one state without a call."""
+
+    def __init__(self) -> None:
+        self.shared: SharedState[Trip, None] = SharedState(Trip(), None)
+        self.comments: Comments[Trip, None] = Comments(None, comment)
+        self.shared.subscribe(self.comments.add)
+
+    def said(self, made: Comment, **how: Any) -> None:
+        how = {"about": made.about, "version": self.shared.version, **how}
+        self.comments.agent_said(Said(0, "desk", made.words, **how))
+
+
+async def test_a_comment_that_is_cut_short_is_said_again_a_few_times() -> None:
+    it = Followed()
+    await it.shared.apply(AddBag(), actor="traveller")
+
+    for _ in range(MAX_TRIES):
+        made = it.comments.next(it.shared.state)
+        assert made is not None
+        assert made.words == "I see 1 bags."
+        it.said(made, interrupted=True)
+
+    assert it.comments.next(it.shared.state) is None
+    assert not it.comments.waiting
+
+
+async def test_only_a_comments_own_topic_and_version_count() -> None:
+    it = Followed()
+    await it.shared.apply(AddBag(), actor="traveller")
+    made = it.comments.next(it.shared.state)
+    assert made is not None
+
+    it.said(made, about=None)
+    it.said(made, about="theatre")
+    it.said(made, version=0)
+    assert it.comments.waiting
+    await it.shared.apply(TakeSeat(seat="4A"), actor="traveller")
+    it.said(made, version=1)
+    assert it.comments.next(it.shared.state) == Comment("seat", "You have seat 4A now.")

@@ -1,0 +1,188 @@
+"""An agent's place in a room: who is there keeps it, whatever the clock and the databases do."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from agents.app.rooms.room_lease import DATABASE_WAIT_S, LEASE_S, RENEW_EVERY_S, WATCH_S, RoomLease
+from state.shared import JournalFault, SqlStore
+
+PLACE = "bella-vista/hall"
+SEVEN = datetime(2026, 11, 20, 19, 0, tzinfo=UTC)
+
+
+class Time:
+    """Goes on when somebody sleeps, and lets something happen meanwhile."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.clock = SEVEN
+        self.slept = 0.0
+        self.meanwhile: list[RoomLease] = []
+        """Agents that are alive: they renew their places as long as somebody sleeps."""
+        loop = asyncio.get_running_loop()
+        real, asleep = loop.time, asyncio.sleep
+
+        async def sleep(seconds: float) -> None:
+            self.slept += seconds
+            self.clock += timedelta(seconds=seconds)
+            for seat in self.meanwhile:
+                await seat.renew()
+            await asleep(0)
+
+        monkeypatch.setattr("agents.app.rooms.room_lease.asyncio.sleep", sleep)
+        monkeypatch.setattr(loop, "time", lambda: real() + self.slept)
+
+
+@pytest.fixture
+async def time(monkeypatch: pytest.MonkeyPatch) -> Time:
+    return Time(monkeypatch)
+
+
+@pytest.fixture
+async def store(tmp_path: Path, time: Time) -> AsyncIterator[SqlStore]:
+    address = f"sqlite:///{tmp_path}/orders.db"
+    async with SqlStore(address, owner="house", schema=1, now=lambda: time.clock) as store:
+        yield store
+
+
+@pytest.fixture
+async def seats(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Callable[..., RoomLease]]:
+    """Makes seats that renew themselves only when the test says so."""
+    made: list[RoomLease] = []
+
+    async def forever(seat: RoomLease) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(RoomLease, "_renew", forever)
+
+    def seat(job: str, supersedes: str | None = None) -> RoomLease:
+        made.append(
+            RoomLease(
+                store, PLACE, job, supersedes=supersedes, tries=None, lost=lambda: lost.append(job)
+            )
+        )
+        return made[-1]
+
+    yield seat
+    for one in made:
+        await one.release(done=True)
+
+
+lost: list[str] = []
+
+
+@pytest.fixture(autouse=True)
+def nobody_has_lost() -> None:
+    lost.clear()
+
+
+async def test_a_free_place_is_had_at_once(seats: Callable[..., RoomLease], time: Time) -> None:
+    assert await seats("AJ_1").acquire()
+
+    assert time.slept == 0
+
+
+@pytest.mark.parametrize("by", [timedelta(), timedelta(hours=2), -timedelta(hours=2)])
+async def test_a_living_agent_keeps_its_place_however_the_clock_is_set(
+    seats: Callable[..., RoomLease], time: Time, by: timedelta
+) -> None:
+    living = seats("AJ_1")
+    assert await living.acquire()
+    time.meanwhile.append(living)
+    time.clock += by
+
+    assert not await seats("AJ_2").acquire()
+
+    assert await living.renew()
+    assert lost == []
+    assert time.slept <= WATCH_S
+
+
+@pytest.mark.parametrize("by", [timedelta(), timedelta(hours=2), -timedelta(hours=2)])
+async def test_the_place_of_a_dead_agent_is_had_in_some_seconds_however_the_clock_is_set(
+    seats: Callable[..., RoomLease], store: SqlStore, time: Time, by: timedelta
+) -> None:
+    await seats("AJ_dead").acquire()
+    await store.create("a", lambda ordinal: "{}")
+    await store.leases.assign(PLACE, "AJ_dead", state_id="a", user="g")
+    time.clock += by
+    seat = seats("AJ_2")
+
+    assert await seat.acquire()
+
+    assert (seat.lease.state_id, seat.lease.user) == ("a", "g")
+    assert time.slept <= WATCH_S + LEASE_S + RENEW_EVERY_S
+
+
+async def test_a_replacement_that_names_the_dead_agent_does_not_wait(
+    seats: Callable[..., RoomLease], time: Time
+) -> None:
+    await seats("AJ_dead").acquire()
+
+    assert await seats("AJ_2", supersedes="AJ_dead").acquire()
+
+    assert time.slept == 0
+
+
+async def test_of_two_replacements_that_come_at_once_one_stays(
+    seats: Callable[..., RoomLease], time: Time
+) -> None:
+    await seats("AJ_dead").acquire()
+    first, second = seats("AJ_2", supersedes="AJ_dead"), seats("AJ_3", supersedes="AJ_dead")
+    assert await first.acquire()
+    time.meanwhile.append(first)
+
+    assert not await second.acquire()
+
+    assert await first.renew()
+
+
+async def test_failed_renewals_do_not_lose_a_lease_that_is_not_taken(
+    seats: Callable[..., RoomLease],
+    time: Time,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    store: SqlStore,
+) -> None:
+    seat = seats("AJ_1")
+    await seat.acquire()
+
+    async def fails(*_: object, **__: object) -> None:
+        raise JournalFault("The leases", "the disk is full")
+
+    with monkeypatch.context() as broken, caplog.at_level(logging.WARNING):
+        broken.setattr(store.leases, "renew", fails)
+        for _ in range(20):
+            time.clock += timedelta(seconds=RENEW_EVERY_S)
+            assert await seat.renew()
+    assert await seat.renew()
+
+    assert lost == []
+    assert len(caplog.messages) == 1
+
+
+async def test_a_place_whose_database_is_locked_is_waited_for_but_not_for_ever(
+    seats: Callable[..., RoomLease], time: Time, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    import sqlite3
+    from contextlib import closing
+
+    from state.shared.sql import dialects, thread
+
+    monkeypatch.setattr(dialects, "BUSY_S", 0.0)
+    monkeypatch.setattr(thread, "LOCK_S", 0.0)
+    file = tmp_path / "orders.db"
+    assert await seats("AJ_0").acquire()
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(JournalFault, match="locked"):
+            await seats("AJ_1", supersedes="AJ_0").acquire()
+        assert time.slept > DATABASE_WAIT_S - RENEW_EVERY_S
+
+    assert await seats("AJ_2", supersedes="AJ_0").acquire()

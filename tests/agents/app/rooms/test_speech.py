@@ -1,0 +1,83 @@
+"""A call that is spoken, by the way of a job: the channel is seen, the media built, the order and the page told."""
+
+from functools import partial
+from typing import Any
+
+import pytest
+
+from agents.app.models.speech import Speech
+from agents.app.rooms.media import Media
+from agents.handoff import turns_by
+from agents.testing import ScriptedSTT, ToneTTS, ToneVAD
+from tests.agents.app.rooms.conftest import Agent, Calls, Changed
+from tests.livekit import LiveKit, is_turn, until
+from tests.speaking import speaking
+
+LINES = ("Hi, I am Ada", "Two large Margheritas, please")
+
+
+def speech(voice: ToneTTS) -> Speech:
+    """Speech models that need no key."""
+    stt, detector = ScriptedSTT(LINES), ToneVAD()
+    turns = turns_by(detector)
+    turns["endpointing"] = {"mode": "fixed", "min_delay": 0.05, "max_delay": 0.5}
+    return Speech(stt, voice, detector, {}, turns, (stt, voice))
+
+
+def answered(agent: Agent, turn: int) -> bool:
+    """Whether the guest has said so much and it is their turn again."""
+    talk = agent.call._conversation
+    return talk is not None and talk.call.turn == turn and talk.call.turns.is_user_turn
+
+
+@pytest.mark.parametrize(
+    ("kind", "attributes", "channel"),
+    [
+        ("standard", {}, "web_voice"),
+        ("sip", {"sip.phoneNumber": "+12125550123"}, "phone"),
+    ],
+)
+async def test_a_guest_with_a_microphone_is_heard_and_spoken_to(
+    calls: Calls,
+    changed: Changed,
+    livekit: LiveKit,
+    room_name: str,
+    kind: Any,
+    attributes: dict[str, str],
+    channel: str,
+) -> None:
+    voice = ToneTTS(character_s=0.004)
+    house = changed(media=Media(lambda: speech(voice)))
+    async with (
+        livekit.joined(room_name, kind=kind, attributes=attributes) as guest,
+        speaking(guest.room) as ada,
+        calls.agent(room_name, house=house) as agent,
+    ):
+        await until(partial(answered, agent, 0), what="the greeting")
+        assert ada.heard_s > 0.2
+        for number in range(len(LINES)):
+            await ada.says(number)
+            await until(partial(answered, agent, number + 1), what="the answer")
+        assert agent.call._conversation is not None
+        state = agent.call._conversation.call.state
+        if channel == "web_voice":
+            await until(lambda: is_turn(guest, 2))
+
+    assert state.channel == channel
+    assert state.customer_name == "Ada"
+    assert [(line.quantity, line.name) for line in state.order_items] == [(2, "Margherita")]
+    assert state.phone == (attributes.get("sip.phoneNumber") or None)
+    if channel == "phone":
+        assert guest.calls == []
+
+
+async def test_a_guest_without_a_microphone_is_written_to(
+    calls: Calls, changed: Changed, livekit: LiveKit, room_name: str
+) -> None:
+    voice = ToneTTS()
+    house = changed(media=Media(lambda: speech(voice)))
+    async with livekit.joined(room_name) as guest, calls.agent(room_name, house=house):
+        await guest.hello()
+        await until(lambda: guest.said)
+        assert (await guest.call("get_order_state"))["order"]["channel"] == "web_text"
+    assert voice.spoken == []

@@ -1,0 +1,90 @@
+import asyncio
+import json
+import socket
+from contextlib import AsyncExitStack
+from urllib.request import urlopen
+
+import pytest
+
+from agents.app.serving.worker import FULL
+from tests.agents.app.serving.processes import LONG_S, House, Running, answer
+
+pytestmark = pytest.mark.timeout(300)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+async def fetched(url: str) -> str:
+    def read() -> str:
+        with urlopen(url, timeout=LONG_S) as reply:
+            return str(reply.read().decode())
+
+    return await asyncio.to_thread(read)
+
+
+def health(worker: Running) -> str:
+    url: str = next(
+        line["health"] for line in worker.logged() if line["message"] == "worker registered"
+    )
+    return url
+
+
+async def test_a_worker_serves_tells_that_it_is_well_and_counts(
+    house: House, room_name: str
+) -> None:
+    port = free_port()
+
+    async with house.worker(BELLA_VISTA_METRICS_PORT=str(port), BELLA_VISTA_CALLS="4") as worker:
+        await house.send(room_name, order_id="abcd")
+        async with house.livekit.joined(room_name) as guest:
+            told = await answer(guest)
+            await until_load(worker, FULL / 4)
+            metrics = await fetched(f"http://127.0.0.1:{port}/metrics")
+
+    assert told["metadata"]["state_id"] == "abcd"
+    assert "lk_agents_active_job_count" in metrics
+
+
+async def until_load(worker: Running, load: float, calls: int = 1) -> None:
+    deadline = asyncio.get_running_loop().time() + LONG_S
+    while True:
+        assert await fetched(health(worker)) == "OK"
+        seen = json.loads(await fetched(health(worker) + "worker"))
+        if seen["active_jobs"] == calls and seen.get("worker_load", 0) == pytest.approx(load):
+            return
+        assert asyncio.get_running_loop().time() < deadline, (calls, load, seen)
+        await asyncio.sleep(0.05)
+
+
+async def test_a_worker_serves_as_many_calls_as_it_is_told_to_take(house: House) -> None:
+    rooms = [f"{house.agent}-{number}" for number in range(4)]
+
+    async with house.worker(BELLA_VISTA_CALLS="4") as worker, AsyncExitStack() as stack:
+        for number, room in enumerate(rooms, start=1):
+            await house.send(room)
+            guest = await stack.enter_async_context(house.livekit.joined(room))
+            await answer(guest)
+            await until_load(worker, FULL * number / 4, calls=number)
+
+
+async def test_guests_who_come_at_once_are_all_served_though_one_process_is_warm(
+    house: House,
+) -> None:
+    rooms = [f"{house.agent}-{number}" for number in range(5)]
+
+    async with house.worker(BELLA_VISTA_CALLS="5"), AsyncExitStack() as stack:
+        await asyncio.gather(*(house.send(room) for room in rooms))
+        # All stay: an agent whose guest has left makes room for the next.
+        guests = [await stack.enter_async_context(house.livekit.joined(room)) for room in rooms]
+        told = [await answer(guest) for guest in guests]
+        await house.send(f"{house.agent}-too-many")
+        async with house.livekit.joined(f"{house.agent}-too-many") as guest:
+            with pytest.raises(AssertionError, match="no agent answers"):
+                await answer(guest, seconds=2)
+
+    assert len({one["job"] for one in told}) == 5

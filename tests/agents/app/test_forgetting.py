@@ -1,0 +1,208 @@
+"""``forget`` of an application that says nothing, little, or much about what is kept."""
+
+import asyncio
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from pydantic import BaseModel
+
+from agents.app.app import App
+from agents.app.cli import main
+from agents.app.forgetting import ErasureReport, forget_state
+from agents.app.parts import Forgetting
+from agents.app.states import StateFaults, new_state, open_store
+from agents.handoff import Agent, Graph, Opening
+from state.shared import Command, Moment, Refused, SharedState
+
+SECRET = "Zoë Özdemir"
+
+
+class Note(BaseModel, frozen=True):
+    note_id: str
+    text: str = ""
+    author: str = ""
+    open: bool = True
+
+
+class Write(Command[Note, None]):
+    """Write something."""
+
+    op: Literal["write"] = "write"
+    text: str
+    author: str
+
+    def apply(self, state: Note, context: None) -> Note:
+        return state.model_copy(update={"text": self.text, "author": self.author})
+
+
+class Close(Command[Note, None]):
+    """Close the note."""
+
+    op: Literal["close"] = "close"
+
+    def apply(self, state: Note, context: None) -> Note:
+        return state.model_copy(update={"open": False})
+
+
+class Desk(Agent[Note, None]):
+    name = "desk"
+    prompt = "You are a desk."
+    opening = Opening(first="Greet.", handed_over="Go on.", come_back="Greet.", canned="Hello.")
+
+
+def app(forgetting: Forgetting[Note, None] | None = None) -> App[Note, None]:
+    return App(
+        name="desk",
+        noun="note",
+        plural="notes",
+        prefix="desk",
+        state=Note,
+        context=lambda environment: None,
+        new=lambda context, new: Note(note_id=new.id),
+        graph=Graph((Desk,), (), start="desk"),
+        forgetting=forgetting or Forgetting(),
+    )
+
+
+APP = app()
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path}/notes.db"
+
+
+async def written(application: App[Note, None], url: str, author: str = SECRET) -> str:
+    async with open_store(application, url, "desk") as store:
+        note = await new_state(application, store, None, "terminal")
+        await note.apply(
+            Write(text="ring twice", author=author), actor="desk", key=f"by {author}", seen=0
+        )
+        await store.record(note.state_id, Moment(1, "heard", "user", f"I am {author}"))
+    return note.state_id
+
+
+async def forgotten(
+    application: App[Note, None], url: str, note_id: str, *logs: Path
+) -> ErasureReport:
+    async with open_store(application, url, None) as office:
+        return await forget_state(application, office, application.settings(), note_id, logs)
+
+
+def bytes_in(folder: Path) -> bytes:
+    return b"".join(file.read_bytes() for file in folder.glob("notes.db*"))
+
+
+async def test_nothing_is_kept_unless_the_application_says_so(url: str, tmp_path: Path) -> None:
+    note_id = await written(APP, url)
+    assert b"ring twice" in bytes_in(tmp_path)
+
+    report = await forgotten(APP, url, note_id)
+
+    assert (report.erased, report.left, report.lines) == ([note_id], [], 1)
+    for piece in ("ring twice", "Özdemir", "\\u00d6zdemir"):
+        assert piece.encode() not in bytes_in(tmp_path)
+    async with open_store(APP, url, None) as office:
+        stored = await office.read(note_id)
+    assert stored.read(Note) == Note(note_id=note_id)
+    assert [entry.commands for entry in stored.entries] == [({"op": "write"},)]
+    assert stored.entries[0].key is None
+
+
+async def test_what_another_state_holds_too_is_no_trace(url: str) -> None:
+    note_id, other = await written(APP, url), await written(APP, url)
+
+    report = await forgotten(APP, url, note_id)
+
+    assert (report.erased, report.left) == ([note_id], [])
+    async with open_store(APP, url, None) as office:
+        assert (await office.read(other)).read(Note).author == SECRET
+
+
+async def test_bytes_that_no_row_holds_are_named(url: str, tmp_path: Path) -> None:
+    note_id = await written(APP, url)
+    rest = tmp_path / "notes.db-journal"
+    rest.write_bytes("\0\0I am Zoë Özdemir\0".encode())
+
+    report = await forgotten(APP, url, note_id)
+
+    assert report.left == [f"{rest}: a trace is left in it"]
+    assert list(report.failed())[-1].startswith("Not everything is erased")
+
+
+async def test_a_state_whose_user_is_still_needed_is_left_as_it_is(
+    url: str, tmp_path: Path
+) -> None:
+    async def close(shared: SharedState[Note, None]) -> None:
+        raise Refused("It is still being read.")
+
+    log = tmp_path / "console.log"
+    log.write_text(f"WARNING {SECRET}\n")
+    application = app(Forgetting(close=close, identifying=("author",)))
+    note_id = await written(application, url)
+
+    report = await forgotten(application, url, note_id, log)
+
+    assert (report.erased, report.refused) == ([], {note_id: "It is still being read."})
+    assert log.read_text() == f"WARNING {SECRET}\n"
+    async with open_store(application, url, None) as office:
+        assert (await office.read(note_id)).read(Note).author == SECRET
+
+
+async def test_an_open_state_is_closed_and_its_kept_part_stays(url: str, tmp_path: Path) -> None:
+    async def close(shared: SharedState[Note, None]) -> None:
+        await shared.apply(Close(), actor="staff")
+
+    log = tmp_path / "console.log"
+    log.write_text(f"WARNING {SECRET}: ring twice\n", encoding="utf-8")
+    keep = Forgetting[Note, None](
+        keep=lambda note: note.model_copy(update={"author": ""}),
+        close=close,
+        identifying=("author",),
+    )
+    application = app(keep)
+    note_id = await written(application, url)
+
+    first = await forgotten(application, url, note_id, log)
+    again = await forgotten(application, url, note_id, log)
+
+    assert (first.erased, first.left, first.in_logs) == ([note_id], [], 1)
+    assert (again.erased, again.left, again.texts) == ([note_id], [], 0)
+    assert log.read_text() == f"WARNING {'*' * len(SECRET.encode())}: ring twice\n"
+    async with open_store(application, url, None) as office:
+        left = (await office.read(note_id)).read(Note)
+    assert left == Note(note_id=note_id, text="ring twice", open=False)
+
+
+async def test_a_state_that_is_not_there_is_wrong_use(url: str) -> None:
+    await written(APP, url)
+
+    with pytest.raises(StateFaults, match="There is no note abcd"):
+        await forgotten(APP, url, "abcd")
+
+
+@pytest.mark.parametrize("named", ["id", "number"])
+def test_the_command_reports_what_it_did(
+    named: str, url: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DESK_DATABASE", url)
+    note_id = asyncio.run(written(APP, url))
+
+    with pytest.raises(SystemExit) as ended:
+        main(APP, ["notes", "forget", note_id if named == "id" else "101"])
+
+    said = capsys.readouterr()
+    assert (ended.value.code, said.err) == (0, "")
+    lines = said.out.splitlines()
+    assert lines[0] == f"Note {note_id}: its user was erased."
+    assert lines[-1].startswith("Searched afterwards: all rows of the database,")
+    assert "Zo" not in said.out
+
+
+def test_help_names_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(APP, ["notes", "--help"])
+
+    shown: Any = capsys.readouterr().out
+    assert "Erase the user of a note" in shown
