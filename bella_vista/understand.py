@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -62,8 +62,8 @@ def read_order(file: Path) -> OrderSeen:
         raise InputError([f"{file}: {wrong}"]) from wrong
     if not isinstance(fields, Mapping):
         raise InputError([f"{file}:1: an order is an object"])
-    lines = fields.get("order_items") or []
-    if not isinstance(lines, Sequence) or isinstance(lines, str):
+    lines = fields.get("order_items", [])
+    if not isinstance(lines, list):
         raise InputError([f"{file}:1: order_items is a list"])
     faults = [
         f"{file}:1: line {number} of order_items has no name"

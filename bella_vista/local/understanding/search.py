@@ -26,9 +26,25 @@ from bella_vista.local.understanding.grammar import (
 from bella_vista.local.understanding.index import Index
 from bella_vista.local.understanding.lattice import NO_EDGE, Edge, Lattice
 
-(COST, PLACE, OP, VERB, HEAD, MASK, NUM, SIZE, PEND, JOINT, NEG, SAID, FLAGS, SIG, ACTS, STEPS) = (
-    range(16)
-)
+(
+    COST,
+    PLACE,
+    OP,
+    VERB,
+    HEAD,
+    MASK,
+    NUM,
+    SIZE,
+    PEND,
+    JOINT,
+    NEG,
+    SAID,
+    FLAGS,
+    OWN,
+    SIG,
+    ACTS,
+    STEPS,
+) = range(17)
 State = list[Any]
 
 _by_cost = itemgetter(COST)
@@ -36,7 +52,7 @@ _JOINT = {name: at for at, name in enumerate(JOINTS)}
 _NOTHING, _AND, _WITH, _THE, _VERB, _COMMA, _STOP = (
     _JOINT[name] for name in ("nothing", "and", "with", "the", "verb", "comma", "stop")
 )
-_CORRECT, _TIMES, _OR, _BUT = (_JOINT[name] for name in ("correct", "times", "or", "but"))
+_CORRECT, _TIMES, _OR, _ON = (_JOINT[name] for name in ("correct", "times", "or", "on"))
 DEFINITE, BECOMING, EARLIER, OPTIONED, WEAK, POINTED, PARTED, TURNED = (1 << at for at in range(8))
 """Flags of a state; ``TURNED``: what a thing becomes has begun."""
 _CHANGING = ("change", "swap")
@@ -127,6 +143,7 @@ class Search:
             False,
             0,
             0,
+            self._index.all,
             0,
             None,
             None,
@@ -252,7 +269,7 @@ class Search:
         self._act(state, "begin", edge, place, (verb, correct, state[JOINT]))
         state[OP], state[VERB], state[HEAD], state[MASK] = verb, "", 0, self._index.all
         state[NUM] = state[SIZE] = state[SAID] = 0
-        state[PEND], state[NEG] = (), False
+        state[PEND], state[NEG], state[OWN] = (), False, self._index.all
         state[FLAGS] = EARLIER if began or self._was_open else 0
         return cost
 
@@ -356,6 +373,9 @@ class Search:
         cost = 0.0
         if not mask:
             mask, cost = entity.mask, MISFIT
+        if state[JOINT] != _ON and state[OWN] != self._index.all:
+            # "No spaghetti carbonara" leaves nothing off a carbonara.
+            cost += NOT_IN_IT if mask & state[OWN] else NOT_IN_IT + MISFIT
         if state[SIZE]:
             sized = mask & self._index.entity(state[SIZE]).mask
             mask, cost = (sized, cost) if sized else (mask, cost + UNSIZED)
@@ -426,6 +446,8 @@ class Search:
                 cost = NOT_IN_IT if fits else MISFIT
                 if not pend:
                     cost += 0.6
+            elif state[HEAD] == 0 and pend:
+                state[OWN] &= entity.own
             elif not pend:
                 cost = 0.05 if state[JOINT] == _OR else 0.15
                 if state[MASK] & entity.chosen:
@@ -512,7 +534,7 @@ class Search:
 
     def _off(self, state: State, edge: Edge, place: int) -> float:
         if state[PLACE] == "before":
-            state[JOINT] = _JOINT["on"]
+            state[JOINT] = _ON
         self._act(state, "off", None, place)
         return 0.0
 
@@ -567,18 +589,11 @@ class Search:
         return 0.0
 
     def _joint(self, state: State, edge: Edge, place: int) -> float:
-        joint = _JOINT[edge.does] if edge.does in _JOINT else _WITH
-        old = state[JOINT]
-        if old == _COMMA and joint in (_WITH, _BUT, _AND, _OR):
-            pass
-        elif old in (_WITH, _VERB, _CORRECT) and joint in (_THE, _COMMA):
+        joint, old = _JOINT.get(edge.does, _WITH), state[JOINT]
+        if edge.does == "the" and old != _NOTHING:
             joint = old
-        elif old in (_AND, _COMMA, _STOP, _BUT) and joint == _THE:
+        elif edge.does == "comma" and old in (_WITH, _VERB, _CORRECT, _AND):
             joint = old
-        elif old == _AND and joint == _COMMA:
-            joint = old
-        if edge.does == "the":
-            joint = old if old != _NOTHING else _THE
         state[JOINT] = joint
         if edge.does in ("with", "but", "stop"):
             state[NEG] = False
@@ -628,7 +643,7 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     "corrected": lambda _, s, e: s[JOINT] == _CORRECT,
     "times": lambda _, s, e: s[JOINT] == _TIMES,
     "optioned": lambda _, s, e: bool(s[FLAGS] & OPTIONED),
-    "joined": lambda _, s, e: s[JOINT] in (_WITH, _VERB, _JOINT["on"]),
+    "joined": lambda _, s, e: s[JOINT] in (_WITH, _VERB, _ON),
     "listed": lambda _, s, e: s[JOINT] in (_AND, _COMMA),
     "denying": lambda _, s, e: s[NEG] and not s[PEND],
     "swapped": lambda _, s, e: (
@@ -645,7 +660,7 @@ _CONDITIONS: dict[str, Callable[[Search, State, Edge], bool]] = {
     "pending": lambda _, s, e: bool(s[PEND]),
     "headed": lambda _, s, e: s[NUM] <= 0 and s[HEAD] > 0,
     "unoptioned": lambda _, s, e: s[SAID] == 0,
-    "put": lambda _, s, e: s[JOINT] == _JOINT["on"],
+    "put": lambda _, s, e: s[JOINT] == _ON,
     "alternative": lambda _, s, e: s[JOINT] == _OR,
     "unlisted": lambda _, s, e: s[JOINT] not in (_AND, _COMMA),
     "unalternative": lambda _, s, e: s[JOINT] != _OR,
