@@ -66,6 +66,16 @@ def allergens_met(allergies: Iterable[str], held: Iterable[str]) -> tuple[str, .
     return tuple(dict.fromkeys((*(name for name in FAMILIES if name in met), *own)))
 
 
+def families_named(held: Iterable[str]) -> tuple[str, ...]:
+    """Return all families that words of the menu name.
+
+    >>> families_named(["gluten", "buffalo mozzarella", "basil"])
+    ('gluten', 'milk')
+    """
+    named = {family for text in held for family in _held(text)[0]}
+    return tuple(name for name in FAMILIES if name in named)
+
+
 def met_on(order: OrderState, line: OrderLine) -> tuple[str, ...]:
     """Return the families of the guest's allergies that a line of the order holds."""
     if not order.allergies:

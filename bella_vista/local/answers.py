@@ -14,7 +14,14 @@ from bella_vista.local.phrases import (
     number,
 )
 from bella_vista.local.understanding.meaning import Asked
-from state.allergens import allergens_met, dishes_with, families_of, held_by, is_mentioned
+from state.allergens import (
+    allergens_met,
+    dishes_with,
+    families_named,
+    families_of,
+    held_by,
+    is_mentioned,
+)
 from state.contact import postcode_in
 from state.errors import OrderError
 from state.hours import hours_text
@@ -218,10 +225,13 @@ class Answers:
         return careful({item.name: met}) if item is not None and met else ""
 
     def allergens(self, name: str) -> tuple[str, ...]:
-        """Name what the menu lists for a dish, or for all that can be in a combo."""
+        """Name what the menu lists for a dish, or for all that can be in a combo, and what its ingredients tell."""
         item = self._item(name)
         if isinstance(item, Dish):
-            return self._menu.allergens(item, ())
+            stated = self._menu.allergens(item)
+            known = families_named(stated)
+            inside = families_named(held_by(self._menu, item))
+            return (*stated, *(family for family in inside if family not in known))
         found: list[str] = []
         for part in item.parts if item is not None else ():
             for one in part.dishes:

@@ -361,7 +361,7 @@ class TestLooking:
         with pytest.raises(StateFaults) as fault:
             await show_order(kitchen, "strange")
         assert "it does not fit this program (" in str(fault.value)
-        assert "declare schema=2 with migrate={1: " in str(fault.value)
+        assert "declare schema=3 with migrate={2: " in str(fault.value)
         assert "4111" not in str(fault.value)
 
     async def test_an_order_with_a_field_of_another_name_is_not_continued_without_it(
