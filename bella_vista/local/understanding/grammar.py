@@ -9,11 +9,11 @@ ends: beginning another one has a price. A reading is the cheapest path through 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-BEAM = 24
+BEAM = 16
 """States that are kept at each word."""
 MEANINGS = 2
 """Meanings that are kept of states that are otherwise equal."""
-WINDOW = 6.0
+WINDOW = 5.0
 """How much dearer than the best a state may be to be kept."""
 
 RULES = """
