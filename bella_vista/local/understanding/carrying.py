@@ -1217,7 +1217,8 @@ class Carrying:
         spoken = self._spoken
         item = spoken if spoken is not None and spoken in able else able[-1]
         number = said.count if said.count is not None else 1 if said.ref == "one" else None
-        if number is not None and said.correct and (item.quantity or 1) <= number:
+        told = said.correct or said.exact
+        if number is not None and told and (item.quantity or 1) <= number:
             return False
         if number is not None and (item.quantity or 1) <= number and said.ref == "one":
             fresh = Item(words=item.words, names=item.names, quantity=number, spoken=said.place)
