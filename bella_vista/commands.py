@@ -42,11 +42,27 @@ def commands_of(app: "App[OrderState, OrderContext]") -> typer.Typer:
                 help="Start the clock at this time: ISO 8601, the restaurant's time.",
             ),
         ] = None,
+        order: Annotated[
+            str | None,
+            typer.Option(
+                "--order", metavar="FILE", help="Start from an order: a view's fields in JSON."
+            ),
+        ] = None,
+        *,
+        explain: Annotated[
+            bool,
+            typer.Option(
+                "--explain",
+                help="Show on stderr the readings that were weighed, and what each word cost.",
+            ),
+        ] = False,
     ) -> None:
         """Show how the local model understands each line of the input, as JSON."""
         from bella_vista.understand import understand_lines
 
-        understand_lines(cast("Settings", read_settings(app, menu=menu, at=at)))
+        settings = cast("Settings", read_settings(app, menu=menu, at=at))
+        file = Path(order) if order is not None else None
+        understand_lines(settings, order=file, explain=explain)
 
     @menu_commands.command("check")
     def menu_check(

@@ -319,7 +319,3 @@ def amount(phrase: str) -> str:
         return words[0]
     light = any(word in _LIGHT for word in words) and "lot" not in words
     return "light" if light else "extra"
-
-
-ANOTHER = frozenset({"extra", "more", "additional", "an extra", "an additional", "one extra"})
-"""Amounts that mean one more, in front of a whole dish."""

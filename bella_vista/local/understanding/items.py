@@ -16,6 +16,7 @@ class Split:
     count: int | None
     size: str | None = None
     changes: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(eq=False)
@@ -38,6 +39,7 @@ class Item:
         counted: Whether a number was said.
         yielding: How many of its changes, from the first, give way to later ones.
         copied: Whether it is another of what was ordered before, so that its parts give way.
+        notes: What the kitchen is asked to do and no menu lists.
         source: The thing of which it was a part, when only some pieces were to be different.
     """
 
@@ -57,6 +59,7 @@ class Item:
     yielding: int = 0
     source: "Item | None" = None
     copied: bool = False
+    notes: list[str] = field(default_factory=list)
 
     @property
     def name(self) -> str | None:
@@ -114,7 +117,8 @@ class Item:
             self,
             quantity=quantity,
             changes=list(self.changes),
-            parts=[replace(part) for part in self.parts],
+            parts=[replace(part, changes=list(part.changes)) for part in self.parts],
+            notes=list(self.notes),
             unknown=[],
             splits=[],
             line=None,

@@ -93,18 +93,6 @@ class Kitchen:
             group.least and group.default is None for group in self._menu.groups(dish)
         )
 
-    def required(self, name: str | None, words: str) -> bool:
-        """Whether words are a choice of which a dish must have one: a side, not something on it."""
-        dish = self.dish(name)
-        said = stems(words)
-        return dish is not None and any(
-            stems(one) == said
-            for group in self._menu.groups(dish)
-            if group.least
-            for choice in group.choices
-            for one in (choice.name, *choice.aliases)
-        )
-
     def carrying(self, words: str) -> tuple[str, ...]:
         """Name the few dishes that can be had with something; none if it would be many."""
         able = [dish.name for dish in self._menu.dishes if self.fits(dish.name, words)]

@@ -140,6 +140,7 @@ class Understanding:
             ``status``, ``nothing``, ``place``, ``wait``, ``booking``, ``rules``.
         question: What has to be asked back.
         settled: Whether the question that was pending has been answered.
+        not_understood: The guest's words that are in no command and no question.
     """
 
     text: str
@@ -148,6 +149,7 @@ class Understanding:
     intents: tuple[str, ...] = ()
     question: Question | None = None
     settled: bool = False
+    not_understood: tuple[str, ...] = ()
 
     @property
     def understood(self) -> bool:

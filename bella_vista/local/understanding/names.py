@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
+from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA
 
 from bella_vista.local.english import numbers, vocabulary
@@ -195,15 +196,6 @@ class Names:
         keys = _keys(run, [stem(word) for word in run], _PASSED_OVER)
         return next((self._table[key] for key in keys if key in self._table), None)
 
-    def section_of(self, dish: str) -> str | None:
-        """Return the section a dish stands in."""
-        return self._section_of.get(dish)
-
-    def dishes_in(self, section: str) -> tuple[str, ...]:
-        """Return the dishes of a section."""
-        found = self._menu.section(section)
-        return tuple(dish.name for dish in found.dishes) if found else ()
-
     def resolve(self, words: str) -> Match:
         """Return which dishes some words may mean, where they are no whole name.
 
@@ -315,7 +307,11 @@ class Names:
         if own in self._vocabulary or vocabulary.is_common(word) or self.meaning(word) is not None:
             return None
         scores: dict[str, float] = {}
-        for other, spelling in self._vocabulary.items():
+        near = process.extract(
+            own, self._vocabulary.keys(), scorer=fuzz.ratio, score_cutoff=60, limit=12
+        )
+        for other, _, _ in near:
+            spelling = self._vocabulary[other]
             if abs(len(other) - len(own)) > 3:
                 continue
             score = max(alike(own, other), alike(word, spelling), _slipped(word, spelling))

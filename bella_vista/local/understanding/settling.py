@@ -149,7 +149,7 @@ class Settling:
         ):
             for size in dish.sizes:
                 words = stems(size)
-                if words[:1] == (str(item.quantity),) and words[1:] in _PIECES:
+                if words[:1] == (str(item.quantity),) and words[1:] in ((), *_PIECES):
                     return replace(item, size=size, quantity=1)
             most = max(dish.sizes, key=_pieces_in)
             if all(map(_pieces_in, dish.sizes)) and item.quantity > _pieces_in(most):
@@ -391,6 +391,8 @@ class Settling:
             fields["modifications"] = list(item.changes)
         if item.parts:
             fields["parts"] = [_part_fields(part) for part in item.parts]
+        if item.notes:
+            fields["note"] = "; ".join(item.notes)
         fields.update(more)
         op = "add_item" if item.line is None else "change_item"
         return Draft(op, {name: value for name, value in fields.items() if value is not None})
@@ -439,6 +441,7 @@ def _split(item: Item) -> list[Item]:
                 quantity=count,
                 size=split.size or item.size,
                 changes=[*item.changes, *split.changes],
+                notes=[*item.notes, *split.notes],
                 unknown=list(item.unknown),
                 splits=[],
                 line=None,

@@ -36,6 +36,7 @@ class Token:
         start: Where it begins in the line.
         end: Where it ends in the line.
         stop: Whether it is punctuation.
+        raw: The word before its spelling was corrected, if it was.
     """
 
     word: str
@@ -43,6 +44,7 @@ class Token:
     start: int
     end: int
     stop: bool = False
+    raw: str = ""
 
     @property
     def breaks(self) -> bool:
@@ -182,7 +184,8 @@ class Words:
 
     def corrected(self, index: int, word: str) -> "Words":
         """Put a better spelling in the place of one word."""
-        token = replace(self.tokens[index], word=word, stem=stem(word))
+        old = self.tokens[index]
+        token = replace(old, word=word, stem=stem(word), raw=old.raw or old.word)
         return Words(self.line, (*self.tokens[:index], token, *self.tokens[index + 1 :]))
 
 

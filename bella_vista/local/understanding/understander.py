@@ -1,16 +1,15 @@
 """What a guest's line means on any menu: the whole of the understanding, from text to wishes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from bella_vista.local.english import ask, asking, lexicon, patterns, statements, vocabulary
-from bella_vista.local.understanding.changes import Changes
+from bella_vista.local.english import ask, asking, lexicon, patterns, statements
 from bella_vista.local.understanding.clauses import clauses
-from bella_vista.local.understanding.counted import counted
+from bella_vista.local.understanding.deciding import Decided, Deciding
+from bella_vista.local.understanding.explain import explained
 from bella_vista.local.understanding.heard import Heard
-from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.meaning import (
     NO_ORDER,
@@ -22,16 +21,13 @@ from bella_vista.local.understanding.meaning import (
     Understanding,
 )
 from bella_vista.local.understanding.names import Names
-from bella_vista.local.understanding.orders import Orders
 from bella_vista.local.understanding.parts import on_order
 from bella_vista.local.understanding.pending import Pending
-from bella_vista.local.understanding.pieces import NUMBER, STOP, Piece, cut
+from bella_vista.local.understanding.pieces import STOP, cut
 from bella_vista.local.understanding.questions import Questions
-from bella_vista.local.understanding.settling import Settling
 from bella_vista.local.understanding.statements import Statements
 from bella_vista.local.understanding.talk import Talk, comment
-from bella_vista.local.understanding.tokens import Words
-from bella_vista.local.understanding.turned import turned
+from bella_vista.local.understanding.tokens import Token, Words
 from state.menu import Menu
 
 __all__ = [
@@ -51,7 +47,7 @@ def as_json(understanding: Understanding) -> dict[str, Any]:
     """Show an understanding as the command line does.
 
     >>> as_json(Understanding("Hi"))
-    {'text': 'Hi', 'commands': [], 'answers': [], 'question': None}
+    {'text': 'Hi', 'commands': [], 'answers': [], 'question': None, 'not_understood': []}
     """
     question = understanding.question
     asked = [ask(one) for one in (question, *question.rest)] if question is not None else []
@@ -60,6 +56,7 @@ def as_json(understanding: Understanding) -> dict[str, Any]:
         "commands": [draft.as_dict() for draft in understanding.commands],
         "answers": list(dict.fromkeys(one.kind for one in understanding.answers)),
         "question": " ".join(dict.fromkeys(asked)) or None,
+        "not_understood": list(understanding.not_understood),
     }
 
 
@@ -82,6 +79,7 @@ class Understander:
         expects: str | None = None,
         now: datetime | None = None,
         topic: str | None = None,
+        explain: Callable[[str], object] | None = None,
     ) -> Understanding:
         """Understand one line.
 
@@ -93,6 +91,7 @@ class Understander:
                 ``contact``, ``fulfilment``, ``address``, ``time``, ``comment`` or ``open``.
             now: The present time, aware.
             topic: The dish that was asked about before: "I'll take two" means that.
+            explain: Takes the lines that say which readings there were and what each word cost.
         """
         now = now if now is not None else datetime.now(UTC)
         words = self._house.names.spelt(Words.read(text))
@@ -104,7 +103,11 @@ class Understander:
             return Understanding(text, (Draft("give_feedback", {"comment": said}),))
         hearing = _Hearing(self._house, order, expects, now, topic)
         hearing.hear(words, pending)
-        return hearing.understanding(text, pending)
+        understanding = hearing.understanding(text, pending)
+        if explain is not None:
+            for line in explained(hearing.read, hearing.weighed):
+                explain(line)
+        return understanding
 
     def only_begins(self, text: str) -> bool:
         """Whether somebody only began to speak: "I would like", "um"."""
@@ -124,7 +127,7 @@ class _House:
 
     names: Names
     kitchen: Kitchen
-    settling: Settling
+    deciding: Deciding
     statements: Statements
     questions: Questions
 
@@ -134,7 +137,7 @@ class _House:
         return cls(
             names=names,
             kitchen=kitchen,
-            settling=Settling(menu, kitchen),
+            deciding=Deciding(menu, kitchen),
             statements=Statements(menu, names),
             questions=Questions(menu, names, kitchen),
         )
@@ -156,23 +159,27 @@ class _Hearing:
         self._expects = expects
         self._now = now
         self._known = [on_order(line, house.kitchen) for line in order.items]
-        self._orders = Orders(house.names, house.kitchen, self._known)
-        self._orders.topic = topic
-        self._changes = Changes(house.names, house.kitchen, self._known, self._orders)
+        self._topic = topic
+        self._left: list[Token] = []
+        self.weighed: list[Decided] = []
+        self._gap = False
         self._heard = Heard()
         self._answers: list[Asked] = []
         self._talk = Talk(house.names, self._heard)
         self._pending: Pending | None = None
         self._cleared = False
 
+    @property
+    def read(self) -> Sequence[Token]:
+        """What was left of the line when all but what is ordered was taken out of it."""
+        return self._left
+
     # -- hearing -------------------------------------------------------------------------------------------
 
     def hear(self, words: Words, pending: Question | None) -> None:
         """Take in a whole line."""
         if pending is not None:
-            self._pending = Pending(
-                pending, self._house.names, self._house.kitchen, self._orders, self._changes
-            )
+            self._pending = Pending(pending, self._house.names, self._house.kitchen, self._known)
             if pending.code == "missing" and pending.facts.get("needs") in ("time", "tip"):
                 self._expects = {"time": "time", "tip": "amount"}[str(pending.facts["needs"])]
             elif pending.code == "not_valid" and pending.facts.get("field") == "rating":
@@ -181,17 +188,18 @@ class _Hearing:
         if self._expects == "rating":
             words = self._house.statements.rating(words, self._heard)
         for clause in clauses(words, self._house.names):
+            kept = len(self._left)
             self._clause(clause)
+            self._gap = self._gap or len(self._left) == kept
 
     def _clause(self, words: Words) -> None:
         words = self._talk.take(words)
         if self._talk.answer and self._pending is not None and not self._pending.settled:
             self._pending.hears(self._talk.answer)
-        if "start_over" in self._heard.intents and not self._cleared:
-            self._clear()
+        self._cleared = self._cleared or "start_over" in self._heard.intents
         if not _content(words):
             return
-        asked = self._house.questions.find(words, [*self._known, *self._orders.items])
+        asked = self._house.questions.find(words, self._known)
         wish = asked is not None and self._is_wish(asked, words)
         if wish:
             asked = None
@@ -199,12 +207,12 @@ class _Hearing:
             if asked.kind == "service":
                 asked = self._with_address(asked, words)
             elif asked.kind in _OF_A_DISH and asked.subject is None and asked.words is None:
-                asked = replace(asked, subject=self._orders.topic)  # "and what is in it?"
-            elif asked.kind == "total" and self._orders.topic is not None:
+                asked = replace(asked, subject=self._topic)  # "and what is in it?"
+            elif asked.kind == "total" and self._topic is not None:
                 if asking.HOW_MUCH_IS_THAT.fullmatch(words.said.rstrip(" ?")):
-                    asked = Asked("price", subject=self._orders.topic)
+                    asked = Asked("price", subject=self._topic)
             self._answers.append(asked)
-            self._orders.topic = asked.subject
+            self._topic = asked.subject
             return
         if asked is not None:
             self._answers.append(asked)
@@ -218,36 +226,10 @@ class _Hearing:
         words = self._house.statements.take(
             words, self._heard, order=self._order, expects=self._expects, now=self._now
         )
-        pieces = counted(
-            cut(words, self._house.names),
-            self._house.names,
-            self._house.kitchen,
-            self._orders.spoken_of,
-        )
-        pieces = self._by_number(pieces)
-        if not any(not piece.does(STOP) for piece in pieces):
-            return
-        self._changes.speak_at(words.tokens[0].start)
-        if not self._changes.read(pieces):
-            said = turned(_without_no(pieces), self._house.kitchen)
-            self._orders.read(said, words)
-
-    def _by_number(self, pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
-        """Ask about a dish that was called by a number, with what was said of it: nobody knows it."""
-        for at, piece in enumerate(pieces[:-1]):
-            number = pieces[at + 1]
-            if piece.words != "number" or not number.does(NUMBER):
-                continue
-            last = at + 2
-            if last < len(pieces) and pieces[last].head:
-                continue
-            if last < len(pieces) and pieces[last].does(lexicon.WITH):
-                end = (i for i, p in enumerate(pieces) if i > last and p.does(STOP, lexicon.AND))
-                last = next(end, len(pieces))
-            words = f"number {number.words}"
-            self._heard.asked(Question("not_on_menu", {"words": words, "near": []}))
-            return (*pieces[:at], *pieces[last:])
-        return pieces
+        if self._left and self._gap:
+            self._left.append(_PAUSE)
+        self._gap = False
+        self._left.extend(words.tokens)
 
     def _is_wish(self, asked: Asked, words: Words) -> bool:
         """Whether a question is only polite: "can I pay cash instead?", "can I split it?"."""
@@ -272,110 +254,60 @@ class _Hearing:
             self._heard.asked(Question("missing", {"needs": "note_address"}, draft))
         return replace(asked, words=address)
 
-    def _clear(self) -> None:
-        """Take everything off, because the guest wants to begin anew."""
-        self._cleared = True
-        self._orders.items.clear()
-        for item in self._known:
-            item.gone = item.quantity or 1
-            self._changes.touch(item)
-
     # -- the result ----------------------------------------------------------------------------------------
 
     def understanding(self, text: str, pending: Question | None) -> Understanding:
-        """Ask the menu about everything that was wanted, and put it in the order it was said."""
-        drafts = list(self._heard.drafts)
-        questions = list(self._heard.questions)
-        settled = False
-        if self._pending is not None:
-            settled = self._pending.close(self._heard)
-            drafts = list(self._heard.drafts)
-            questions = list(self._heard.questions)
-        changed: list[tuple[int, Draft]] = []
-        for item in self._orders.items:
-            made, asked = self._house.settling.settle(item)
-            if asked and item.source is not None:
-                asked = [self._undone(item, item.source, one) for one in asked]
-            changed.extend((item.spoken, draft) for draft in made)
-            questions.extend(asked)
-        # Whoever calls everything off takes nothing off: "forget it, cancel everything".
-        touched = [] if self._heard.has("cancel_order") else self._changes.touched
-        for item in touched:
-            change, asked = self._changed(item)
-            drafts.extend((item.spoken, draft) for draft in change)
-            questions.extend(asked)
-        drafts.extend(changed)
-        questions.extend(self._changes.questions)
+        """Decide what was ordered, and put everything that was wanted in the order it was said."""
+        decided = self._decided()
+        settled = self._pending.close(self._heard, decided) if self._pending is not None else False
+        drafts = [*self._heard.drafts]
+        questions = [*self._heard.questions, *decided.questions]
+        if not self._heard.has("cancel_order"):
+            drafts.extend(self._placed(decided))
+        if self._cleared:
+            drafts[:0] = [
+                (-1, Draft("remove_item", {"line_id": line.id})) for line in self._order.items
+            ]
         drafts.sort(key=lambda pair: pair[0])
         commands = [draft for _, draft in drafts]
         for question in questions:
             if question.code == "over_limit":
                 reason = f"The guest wants {question.facts.get('asked')} of {question.facts.get('name')}."
                 commands.append(Draft("call_person", {"reason": reason}))
-        chained = _chained(questions)
-        if chained is None and not (self._answers or self._heard.intents):
-            chained = self._unclear(foods_only=bool(commands))
         return Understanding(
             text,
             tuple(commands),
             tuple(self._answers),
             tuple(self._heard.intents),
-            chained,
+            _chained(questions),
             settled,
+            tuple(decided.not_understood),
         )
 
-    def _undone(self, item: Item, source: Item, question: Question) -> Question:
-        """Leave a line as it is while some pieces of it cannot be made different yet."""
-        pieces = item.quantity or 1
-        source.quantity = (source.quantity or 0) + pieces
-        line = {"source": source.line.id, "pieces": pieces} if source.line else {}
-        return replace(question, facts={**question.facts, **line})
+    def _decided(self) -> Decided:
+        """Decide on everything that was left of the line when all else was taken out of it."""
+        said = any(not token.stop for token in self._left)
+        if self._pending is not None:
+            self._pending.before(said)
+        waiting = self._pending.items if self._pending is not None else []
+        taken = self._pending is not None and self._pending.settled
+        if not said and not taken:
+            return Decided()
+        known = [] if self._cleared else self._known
+        which = self._pending.which if self._pending is not None else None
+        decided, self.weighed = self._house.deciding.decide(
+            self._left, known, waiting, topic=self._topic, which=which, taken=taken
+        )
+        return decided
 
-    def _unclear(self, *, foods_only: bool) -> Question | None:
-        """Ask about words that may have been meant for a dish.
-
-        Args:
-            foods_only: Whether only something to eat is asked about, because the rest was understood.
-        """
-        for words in self._orders.unclear:
-            near = self._house.names.near(words)
-            food = any(vocabulary.is_food(word) for word in words.split())
-            if (food or (near and not foods_only)) and len(words.split()) <= 4:
-                return Question("not_on_menu", {"words": words, "near": list(near)})
-        return None
-
-    def _changed(self, item: Item) -> tuple[list[Draft], list[Question]]:
-        line = item.line
-        if line is None:
-            return [], []
-        total = line.quantity
-        if item.gone:
-            fields: dict[str, Any] = {"line_id": line.id}
-            if item.gone < total:
-                fields["quantity"] = item.gone
-            return [Draft("remove_item", fields)], []
-        drafts, questions = self._house.settling.settle(item)
-        if questions:
-            return [], questions
-        fields = dict(drafts[0].fields) if drafts else {}
-        changed: dict[str, Any] = {"line_id": line.id}
-        if fields.get("name") != line.name:
-            changed["name"] = fields.get("name")
-        if item.size is not None and fields.get("size") != line.size:
-            changed["size"] = fields.get("size")
-        if fields.get("quantity") != line.quantity:
-            changed["quantity"] = fields.get("quantity")
-        kept = [m for m in line.modifications if self._house.kitchen.fits(item.name, m)]
-        had = self._house.kitchen.canonical(item.name or "", item.size, kept)
-        if tuple(fields.get("modifications", ())) != tuple(had):
-            changed["modifications"] = list(fields.get("modifications", ()))
-        parts = fields.get("parts")
-        before = self._house.settling.settle(on_order(line, self._house.kitchen))[0]
-        if parts and not (before and before[0].fields.get("parts") == parts):
-            changed["parts"] = parts
-        return ([Draft("change_item", changed)] if len(changed) > 1 else []), []
+    def _placed(self, decided: Decided) -> Iterator[tuple[int, Draft]]:
+        """Give each command the place in the line that it was said at."""
+        for at, draft in decided.drafts:
+            inside = 0 <= at < len(self._left)
+            yield (self._left[at].start if inside else 0), draft
 
 
+_PAUSE = Token(".", ".", 0, 0, stop=True)
 _OF_A_DISH = frozenset({"contents", "price"})
 _BRINGS = (
     "can you deliver",
@@ -400,13 +332,6 @@ def _only_asks(words: Words) -> bool:
 
 def _content(words: Words) -> bool:
     return any(not token.stop for token in words.tokens)
-
-
-def _without_no(pieces: Sequence[Piece]) -> Sequence[Piece]:
-    """Drop a "no" that answered something, in front of what is ordered."""
-    if len(pieces) > 1 and pieces[0].words == "no" and pieces[1].does(STOP):
-        return pieces[2:]
-    return pieces
 
 
 def _chained(questions: Sequence[Question]) -> Question | None:

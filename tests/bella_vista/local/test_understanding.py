@@ -157,15 +157,17 @@ def test_what_is_shown_has_the_form_that_scripts_rely_on() -> None:
         ],
         "answers": ["hours"],
         "question": 'Which one do you mean by "salad": Insalata mista, Caprese or Tuna salad?',
+        "not_understood": [],
     }
 
 
-def test_what_is_not_understood_shows_as_empty() -> None:
+def test_what_is_not_understood_is_shown_in_the_guests_words() -> None:
     assert as_json(listener("trattoria").understand("mumble mumble")) == {
         "text": "mumble mumble",
         "commands": [],
         "answers": [],
         "question": None,
+        "not_understood": ["mumble mumble"],
     }
 
 

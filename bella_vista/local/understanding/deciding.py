@@ -1,0 +1,373 @@
+"""Decides what a line orders: the readings of it, carried out on the order, and the best of them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from bella_vista.local.english import vocabulary
+from bella_vista.local.understanding.carrying import Carrying, Outcome, Which
+from bella_vista.local.understanding.index import Entity, Index
+from bella_vista.local.understanding.items import Item
+from bella_vista.local.understanding.kitchen import Kitchen
+from bella_vista.local.understanding.lattice import Lattice, lattice
+from bella_vista.local.understanding.meaning import Draft, Question
+from bella_vista.local.understanding.parts import on_order
+from bella_vista.local.understanding.reading import Passed, Said, items
+from bella_vista.local.understanding.search import Reading, Search
+from bella_vista.local.understanding.settling import Settling
+from bella_vista.local.understanding.tokens import Token, number_at
+from state.errors import Ambiguous, NotOnMenu
+from state.menu import Menu
+from state.menu.english import EMPTY
+from state.menu.words import stems
+
+READINGS, NEAR = 8, 2.5
+"""So many readings are carried out, as long as they are not much dearer than the best."""
+_LONGEST = 80
+"""Characters of what may be a dish; nobody's dish is called longer."""
+_ASKING = {
+    "choice_not_possible": 0.8,
+    "not_on_menu": 1.0,
+    "ambiguous": 0.4,
+    "not_found": 0.5,
+    "over_limit": 0.5,
+    "sold_out": 0.2,
+    "choice_missing": 0.3,
+    "which_line": 0.3,
+}
+
+
+@dataclass(slots=True)
+class Decided:
+    """What a line orders and changes.
+
+    Args:
+        drafts: The commands, each with the place it was said at.
+        questions: What has to be asked.
+        not_understood: The guest's words that are in no command and no question.
+        settled: Whether what waited for an answer got one.
+        items: The things that are new.
+        cost: What the reading cost, with how it fits the order.
+        said: The reading, item by item.
+        reading: The reading as the search found it.
+        passed: The words that it passes over.
+    """
+
+    drafts: list[tuple[int, Draft]] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
+    not_understood: list[str] = field(default_factory=list)
+    settled: bool = False
+    items: list[Item] = field(default_factory=list)
+    cost: float = 0.0
+    said: list[Said] = field(default_factory=list)
+    reading: Reading | None = None
+    passed: list[Passed] = field(default_factory=list)
+
+    @property
+    def order(self) -> Any:
+        """What tells this outcome from others."""
+        drafts = sorted(
+            repr((draft.op, sorted(draft.fields.items(), key=str))) for _, draft in self.drafts
+        )
+        return tuple(drafts), tuple((q.code, str(q.facts.get("words"))) for q in self.questions)
+
+
+class Deciding:
+    """Understands what guests of one house order.
+
+    Args:
+        menu: The menu.
+        kitchen: What it makes of things.
+    """
+
+    def __init__(self, menu: Menu, kitchen: Kitchen) -> None:
+        self._menu = menu
+        self.index = Index(menu)
+        self._kitchen = kitchen
+        self._search = Search(self.index)
+        self._settling = Settling(menu, kitchen)
+
+    def decide(
+        self,
+        tokens: Sequence[Token],
+        known: Sequence[Item] = (),
+        waiting: Sequence[Item] = (),
+        *,
+        topic: str | None = None,
+        which: Which | None = None,
+        taken: bool = False,
+        beam: int | None = None,
+    ) -> tuple[Decided, list[Decided]]:
+        """Return what a line means, and all readings that were weighed, the best first.
+
+        Args:
+            tokens: The line, without what was taken out of it.
+            known: The lines of the order.
+            waiting: What waits for an answer.
+            topic: A dish that was spoken of before.
+            which: What waits until it is known with which line.
+            taken: Whether what waits has got its answer already.
+            beam: How many readings are kept at each word.
+        """
+        numbered, tokens = _by_number(tokens)
+        words = lattice(tokens, self.index, self._offered(waiting))
+        there = bool(known or waiting or topic)
+        more = {} if beam is None else {"beam": beam}
+        found = self._search.readings(words, known=there, most=READINGS, **more)
+        weighed: list[Decided] = []
+        seen: set[Any] = set()
+        for reading in found:
+            if weighed and reading.cost > found[0].cost + NEAR:
+                break
+            decided = self._weigh(reading, words, known, waiting, topic, which, taken)
+            if decided.order in seen:
+                continue
+            seen.add(decided.order)
+            weighed.append(decided)
+        weighed.sort(key=lambda one: one.cost)
+        if not weighed:
+            return Decided(), []
+        self._account(weighed[0], words)
+        weighed[0].questions.extend(numbered)
+        return weighed[0], weighed
+
+    def _offered(self, waiting: Sequence[Item]) -> dict[str, Entity]:
+        """Return the words of dishes that were offered: each means one of them now."""
+        offered: dict[str, Entity] = {}
+        for item in waiting:
+            if len(item.names) < 2:
+                continue
+            for name in item.names:
+                thing = self._kitchen.dish(name) or self._kitchen.combo(name)
+                for said in (name, *(thing.aliases if thing else ())):
+                    for word in stems(said):
+                        if word not in EMPTY:
+                            entity = offered.setdefault(word, Entity("head", word, number=-2))
+                            entity.mask |= self.index.bit(name)
+        return offered
+
+    def _weigh(
+        self,
+        reading: Reading,
+        words: Lattice,
+        known: Sequence[Item],
+        waiting: Sequence[Item],
+        topic: str | None,
+        which: Which | None,
+        taken: bool,
+    ) -> Decided:
+        said, passed = items(reading)
+        lines = [_copied(item) for item in known]
+        open_ones = [_copied(item) for item in waiting]
+        for at, line in enumerate(lines):
+            for one in open_ones:
+                if one.line is not None and line.line is not None and one.line.id == line.line.id:
+                    lines[at] = one
+        told = [token.word for token in words.tokens]
+        carrying = Carrying(self.index, self._kitchen, lines, open_ones, topic, which, told)
+        outcome = carrying.carry(said)
+        decided = self._settled(outcome, lines, open_ones, taken)
+        decided.said, decided.reading = said, reading
+        decided.cost = reading.cost + outcome.penalty
+        for question in decided.questions:
+            decided.cost += _ASKING.get(question.code, 0.0)
+        decided.passed = passed
+        return decided
+
+    def _settled(
+        self, outcome: Outcome, lines: Sequence[Item], waiting: Sequence[Item], taken: bool
+    ) -> Decided:
+        touched = any(item in waiting for item in (*outcome.settled, *outcome.touched))
+        decided = Decided(settled=taken or touched or bool(outcome.settled))
+        new = list(outcome.items)
+        if taken or touched:
+            self._part(outcome, lines, waiting)
+            new[:0] = [item for item in waiting if item.line is None]
+            outcome.touched.extend(
+                item for item in waiting if item.line is not None and item not in outcome.touched
+            )
+        for item in new:
+            made, asked = self._settling.settle(item)
+            if asked and item.source is not None and item.source is not item:
+                asked = [self._undone(item, item.source, one) for one in asked]
+            decided.drafts.extend((item.spoken, draft) for draft in made)
+            decided.questions.extend(asked)
+        changed: list[tuple[int, Draft]] = []
+        for item in outcome.touched:
+            made, asked = self._changed(item)
+            changed.extend((item.spoken, draft) for draft in made)
+            decided.questions.extend(asked)
+        decided.drafts[:0] = changed
+        decided.drafts.sort(key=lambda pair: pair[0])
+        decided.questions.extend(outcome.questions)
+        decided.items = new
+        return decided
+
+    def _part(self, outcome: Outcome, lines: Sequence[Item], waiting: Sequence[Item]) -> None:
+        """Take the pieces that were to be different, and are now known how, off their line."""
+        for item in waiting:
+            line = item.source.line if item.source is not None else None
+            for one in lines if line is not None else ():
+                if line is not None and one.line is not None and one.line.id == line.id:
+                    one.quantity = (one.quantity or 1) - (item.quantity or 1)
+                    outcome.touched.insert(0, one)
+                    item.source = one
+
+    def _undone(self, item: Item, source: Item, question: Question) -> Question:
+        """Leave a line as it is while some pieces of it cannot be made different yet."""
+        pieces = item.quantity or 1
+        source.quantity = (source.quantity or 0) + pieces
+        line = {"source": source.line.id, "pieces": pieces} if source.line else {}
+        return replace(question, facts={**question.facts, **line})
+
+    def _changed(self, item: Item) -> tuple[list[Draft], list[Question]]:
+        """Return the commands that make a line of the order what it is to be."""
+        line = item.line
+        if line is None:
+            return [], []
+        total = line.quantity
+        if item.gone:
+            fields: dict[str, Any] = {"line_id": line.id}
+            if item.gone < total:
+                fields["quantity"] = item.gone
+            return [Draft("remove_item", fields)], []
+        drafts, questions = self._settling.settle(item)
+        if questions:
+            return [], questions
+        given = dict(drafts[0].fields) if drafts else {}
+        changed: dict[str, Any] = {"line_id": line.id}
+        if given.get("name") != line.name:
+            changed["name"] = given.get("name")
+        if item.size is not None and given.get("size") != line.size:
+            changed["size"] = given.get("size")
+        if given.get("quantity") != line.quantity:
+            changed["quantity"] = given.get("quantity")
+        kept = [one for one in line.modifications if self._kitchen.fits(item.name, one)]
+        had = self._kitchen.canonical(item.name or "", item.size, kept)
+        if tuple(given.get("modifications", ())) != tuple(had):
+            changed["modifications"] = list(given.get("modifications", ()))
+        parts = given.get("parts")
+        before = self._settling.settle(on_order(line, self._kitchen))[0]
+        if parts and not (before and before[0].fields.get("parts") == parts):
+            changed["parts"] = parts
+        if given.get("note"):
+            changed["note"] = given["note"]
+        return ([Draft("change_item", changed)] if len(changed) > 1 else []), []
+
+    # -- accounting for every word ---------------------------------------------------------------------------
+
+    def _account(self, decided: Decided, words: Lattice) -> None:
+        """Ask about words that were passed over, or say that they were not understood."""
+        named = _named(decided.reading) if decided.reading is not None else set()
+        for run in _runs(decided.passed):
+            first, last = run[0].place, run[-1].place
+            told = " ".join(words.tokens[at].word for at in range(first, last + 1))
+            kinds = {one.kind for one in run}
+            if not kinds & {"name", "part", "number", "no", "word", "food"}:
+                continue
+            beside = first - 1 in named or last + 1 in named
+            if (
+                first
+                and words.passed[first - 1].kind == "no"
+                and kinds & {"word", "food", "part", "name"}
+            ):
+                beside = False
+                kinds = kinds | {"food"}
+            variant = any(
+                words.tokens[at].word in vocabulary.VARIANTS for at in range(first, last + 1)
+            )
+            if "number" in kinds:
+                decided.questions.append(Question("unclear", {"words": told}))
+            elif kinds <= {"word", "common"} and beside and not variant:
+                decided.not_understood.append(told)
+            elif (
+                kinds & {"food", "name", "part"}
+                or variant
+                or self._stands_alone(words, first, last)
+            ):
+                near = list(self._near(told))
+                draft = Draft("add_item", {"words": told, "quantity": 1})
+                decided.questions.append(
+                    Question("not_on_menu", {"words": told, "near": near}, draft)
+                )
+            else:
+                decided.not_understood.append(told)
+
+    def _stands_alone(self, words: Lattice, first: int, last: int) -> bool:
+        """Whether words stand where a dish is named: "a frappuccino"."""
+        if first == 0 or last - first > 1:
+            return False
+        ends = last + 1 == len(words.tokens) or words.passed[last + 1].kind in (
+            "stop",
+            "small",
+            "filler",
+        )
+        does = {edge.does for edge in words.edges[first - 1]}
+        return ends and bool(does & {"a", "number"} or ("add" in does and "filler" not in does))
+
+    def _near(self, words: str) -> tuple[str, ...]:
+        """Name the few dishes that come closest to some words."""
+        near: tuple[str, ...] = ()
+        try:
+            near = (self._menu.item(words[:_LONGEST]).name,)
+        except (NotOnMenu, Ambiguous) as error:
+            found = error.facts.get("near") or error.facts.get("possible")
+            near = tuple(str(one) for one in found[:3]) if isinstance(found, list) else ()
+        return near
+
+
+def _by_number(tokens: Sequence[Token]) -> tuple[list[Question], Sequence[Token]]:
+    """Ask about a dish that was called by a number, with what was said of it: nobody knows it."""
+    for at, token in enumerate(tokens[:-1]):
+        number = number_at(tokens, at + 1) if token.word == "number" else None
+        if number is None:
+            continue
+        last = at + 1 + number[1]
+        if last < len(tokens) and tokens[last].word == "with":
+            while last < len(tokens) and not tokens[last].stop and tokens[last].word != "and":
+                last += 1
+        elif (
+            last < len(tokens) and not tokens[last].stop and tokens[last].word not in _AFTER_NUMBER
+        ):
+            continue
+        words = " ".join(one.word for one in tokens[at : at + 1 + number[1]])
+        asked = Question("not_on_menu", {"words": words, "near": []})
+        return [asked], [*tokens[:at], *tokens[last:]]
+    return [], tokens
+
+
+_AFTER_NUMBER = frozenset("and please thanks with no without but then".split())
+
+
+def _named(reading: Reading) -> set[int]:
+    """Return the places whose words are in the reading as names."""
+    places: set[int] = set()
+    for act in reading.acts:
+        if act.edge.entity.number:
+            places.update(range(act.first, act.edge.end))
+    return places
+
+
+def _runs(passed: Sequence[Passed]) -> Iterator[list[Passed]]:
+    run: list[Passed] = []
+    for one in passed:
+        if one.kind == "small":
+            continue
+        if run and one.place != run[-1].place + 1:
+            yield run
+            run = []
+        run.append(one)
+    if run:
+        yield run
+
+
+def _copied(item: Item) -> Item:
+    fresh = replace(
+        item,
+        changes=list(item.changes),
+        unknown=list(item.unknown),
+        parts=[replace(part, changes=list(part.changes)) for part in item.parts],
+        splits=list(item.splits),
+        notes=list(item.notes),
+    )
+    return fresh

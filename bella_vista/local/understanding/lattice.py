@@ -1,0 +1,416 @@
+"""What each word of a line can mean: names of the menu, numbers, and phrases that do something."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bella_vista.local.english import vocabulary
+from bella_vista.local.understanding.grammar import FILLER_ON_NAME, PASSED
+from bella_vista.local.understanding.index import NO_ENTITY, Entity, Index
+from bella_vista.local.understanding.phrases import phrases, small_words
+from bella_vista.local.understanding.tokens import Token, number_at
+from state.menu.words import stem
+
+_SMALL = {"exactly": 0.0, "it": 0.05, "filler": 0.02, "add": 0.0, "the": 0.0, "a": 0.0}
+_NAMED = ("dish", "option", "size", "group")
+_LONGEST_GAP = 3
+_NONE: Mapping[str, Entity] = {}
+
+
+@dataclass(slots=True, eq=False)
+class Edge:
+    """One thing that the words from a place on may mean.
+
+    Args:
+        does: The class of word that the grammar knows.
+        end: The place after its last word.
+        cost: What it costs to think so.
+        entity: What it names on the menu.
+        value: The number, amount or half it is.
+        words: The words.
+        whole: Whether a whole name was said.
+        plural: Whether the last word is of several.
+        weak: Whether it is only part of another name of a dish.
+        code: What tells it from edges that do something else.
+    """
+
+    does: str
+    end: int
+    cost: float
+    entity: Entity = NO_ENTITY
+    value: str | int = ""
+    words: str = ""
+    whole: bool = True
+    plural: bool = False
+    weak: bool = False
+    code: int = 0
+
+
+NO_EDGE = Edge("", 0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """What it costs to pass over a word, and why."""
+
+    cost: float
+    kind: str
+
+
+@dataclass(slots=True)
+class Lattice:
+    """All edges by the place they begin at."""
+
+    tokens: tuple[Token, ...]
+    edges: list[list[Edge]]
+    passed: list[Passed]
+
+
+def lattice(
+    tokens: Sequence[Token], index: Index, offered: Mapping[str, Entity] = _NONE
+) -> Lattice:
+    """Build the lattice of a line.
+
+    Args:
+        tokens: The line.
+        index: The menu's names.
+        offered: Words of what was offered, which mean it now though they name nothing by themselves.
+    """
+    tokens = tuple(tokens)
+    stems = [_stem(token, index) for token in tokens]
+    edges: list[list[Edge]] = [[] for _ in tokens]
+    for first, token in enumerate(tokens):
+        if token.stop:
+            edges[first].append(
+                Edge("stop" if token.breaks else "comma", first + 1, 0.0, words=token.word)
+            )
+            continue
+        _names(edges[first], tokens, stems, first, index, 0.0, first)
+        entity = offered.get(stems[first])
+        if entity is not None:
+            edges[first].append(Edge("dish", first + 1, 0.6, entity, words=token.word))
+    _slips(edges, tokens, stems, index)
+    _joined(edges, tokens, stems, index)
+    passed: list[Passed] = []
+    _all_phrases(edges, tokens)
+    _asides(edges, tokens)
+    for first, token in enumerate(tokens):
+        here = edges[first]
+        again = first > 0 and token.word == tokens[first - 1].word and not token.stop
+        passed.append(Passed(0.2, "common") if again else _passing(token, here))
+    for here in edges:
+        for edge in here:
+            edge.code = hash((edge.does, edge.value, edge.entity.number))
+    return Lattice(tokens, edges, passed)
+
+
+def _all_phrases(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
+    for first, token in enumerate(tokens):
+        if not token.stop:
+            _numbers(edges[first], tokens, first)
+            _phrases(edges, tokens, first)
+
+
+def _asides(edges: list[list[Edge]], tokens: Sequence[Token]) -> None:
+    """Find what says nothing of the order: "because he will not eat them", "my treat"."""
+    first = 0
+    for at in range(len(tokens) + 1):
+        if at < len(tokens) and not tokens[at].stop:
+            continue
+        if at > first:
+            _segment(edges, tokens, first, at)
+        first = at + 1
+
+
+def _segment(edges: list[list[Edge]], tokens: Sequence[Token], first: int, last: int) -> None:
+    """Let a run between two pauses, or the end of one, be passed over as a whole."""
+    talk = any(token.word in _TALKING for token in tokens[first:last])
+    weight = [
+        3.0
+        if vocabulary.is_food(token.word) or not vocabulary.is_common(token.word) and not talk
+        else 0.0
+        for token in tokens[first:last]
+    ]
+    for at in range(first, last):
+        for edge in edges[at]:
+            if edge.end > last:
+                continue
+            told = _TELLING.get(edge.does, 0.0) if edge.whole else 0.8
+            if edge.does == "number" and edge.words == "one":
+                told = 0.3
+            for inside in range(at, edge.end):
+                weight[inside - first] = max(weight[inside - first], told)
+    opens = [at for at in range(first, last) if any(edge.does == "because" for edge in edges[at])]
+    if talk and not any(weight) and last - first > 2 and first not in opens:
+        opens.append(first)
+    ends = [last]
+    for at in range(first + 1, last):
+        if tokens[at].word == "and":
+            ends.append(at)
+    for at in opens:
+        for end in ends:
+            if end <= at + 1:
+                continue
+            cost = 0.25 + 0.03 * (end - at) + sum(weight[at - first : end - first])
+            if cost < 6:
+                edges[at].append(Edge("aside", end, cost, words="..."))
+
+
+_TELLING = {
+    "dish": 2.2,
+    "option": 1.6,
+    "size": 1.2,
+    "group": 0.6,
+    "number": 1.2,
+    "no": 0.15,
+    "remove": 0.2,
+    "amount": 0.2,
+    "add": 0.08,
+    "swap": 0.4,
+    "change": 0.2,
+    "note": 1.0,
+    "should": 0.2,
+    "same": 0.6,
+    "again": 0.6,
+    "more": 0.4,
+    "other": 0.4,
+    "rest": 0.5,
+    "ordinal": 0.4,
+    "instead": 0.4,
+    "of-them": 0.4,
+    "fewer": 0.6,
+}
+
+
+def _stem(token: Token, index: Index) -> str:
+    if token.stop:
+        return ""
+    word = token.word if token.word.isdigit() else token.stem
+    if len(word) == 3 and word.endswith("s") and not index.knows(word) and index.knows(word[:-1]):
+        return word[:-1]  # "7 ups"
+    return word
+
+
+def _names(
+    here: list[Edge],
+    tokens: Sequence[Token],
+    stems: Sequence[str],
+    first: int,
+    index: Index,
+    more: float,
+    covering: int,
+) -> None:
+    for length, meant in index.at(stems, first):
+        if first + length <= covering:
+            continue
+        kind = meant.entity.kind
+        here.append(
+            Edge(
+                "dish" if kind == "head" else kind,
+                first + length,
+                meant.cost + more,
+                meant.entity,
+                words=" ".join(token.word for token in tokens[first : first + length]),
+                whole=meant.whole and not more,
+                weak=meant.weak,
+                plural=_plural(tokens[first + length - 1].word, meant.entity.words),
+            )
+        )
+
+
+def _slips(
+    edges: list[list[Edge]], tokens: Sequence[Token], stems: list[str], index: Index
+) -> None:
+    small = small_words()
+    unknown: dict[int, tuple[tuple[str, float], ...]] = {}
+    for at, token in enumerate(tokens):
+        word = token.raw or token.word
+        own = stem(word)
+        if token.stop or index.knows(own) or word in small:
+            continue
+        if not vocabulary.is_common(word):
+            unknown[at] = index.spellings(word)
+        elif at and tokens[at - 1].word in _BEFORE_OPTIONS and len(own) > 3:
+            unknown[at] = index.beginning(own)  # "no whip"
+    if not unknown:
+        return
+    best = list(stems)
+    for at, near in unknown.items():
+        if near:
+            best[at] = near[0][0]
+    for at, near in unknown.items():
+        for other, cost in near:
+            spelt = list(best)
+            spelt[at] = other
+            for first in range(max(0, at - _LONGEST_GAP), at + 1):
+                if tokens[first].stop:
+                    continue
+                _names(edges[first], tokens, spelt, first, index, cost, at)
+            for phrase_words, phrase in phrases().get(_spelling(other), ()):
+                if len(phrase_words) == 1:
+                    edges[at].append(
+                        Edge(
+                            phrase.does,
+                            at + 1,
+                            0.3 + cost,
+                            value=_value(phrase.does, phrase.value),
+                            words=phrase.words,
+                        )
+                    )
+
+
+def _joined(
+    edges: list[list[Edge]], tokens: Sequence[Token], stems: Sequence[str], index: Index
+) -> None:
+    """Find names that were typed in two words: "cheese burger"."""
+    for at in range(len(tokens) - 1):
+        if (
+            tokens[at].stop
+            or tokens[at + 1].stop
+            or any(e.end == at + 2 and e.entity.number for e in edges[at])
+        ):
+            continue
+        whole = stem(tokens[at].word + tokens[at + 1].word)
+        if len(whole) >= 5 and index.knows(whole):
+            for _, meant in index.at([whole], 0):
+                kind = meant.entity.kind
+                edges[at].append(
+                    Edge(
+                        "dish" if kind == "head" else kind,
+                        at + 2,
+                        meant.cost + 0.1,
+                        meant.entity,
+                        words=whole,
+                    )
+                )
+
+
+def _spelling(word: str) -> str:
+    return _WHOLE.get(word, word)
+
+
+def _numbers(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
+    number = number_at(tokens, first)
+    if number is not None and not (number[1] == 1 and tokens[first].word == "zero"):
+        words = " ".join(token.word for token in tokens[first : first + number[1]])
+        end = first + number[1]
+        following = tokens[end].word if end < len(tokens) else ""
+        if following in _PEOPLE or [token.word for token in tokens[end : end + 2]] == ["of", "us"]:
+            here.append(Edge("filler", end + (1 if following in _PEOPLE else 2), 0.1, words=words))
+        here.append(Edge("number", end, 0.05, value=number[0], words=words))
+
+
+def _of_so_many(here: list[Edge], tokens: Sequence[Token], first: int) -> None:
+    """Find "of the three", with or without what they are."""
+    if first + 2 >= len(tokens) or tokens[first + 1].word not in _SO_MANY:
+        return
+    number = number_at(tokens, first + 2)
+    if number is not None:
+        end = first + 2 + number[1]
+        here.append(Edge("of-them", end, 0.2, words="of them"))
+        here.append(Edge("of", end, 0.1, words="of the"))
+
+
+def _phrases(edges: list[list[Edge]], tokens: Sequence[Token], first: int) -> None:
+    here = edges[first]
+    if tokens[first].word == "of":
+        _of_so_many(here, tokens, first)
+    named = any(edge.does in _NAMED and edge.whole for edge in here)
+    for words, phrase in phrases().get(tokens[first].word, ()):
+        end = first + len(words)
+        if end > len(tokens) or any(
+            tokens[first + at].word != word for at, word in enumerate(words)
+        ):
+            continue
+        following = tokens[end] if end < len(tokens) else None
+        if phrase.does == "solely" and (
+            (following is not None and not following.stop)
+            or (first and tokens[first - 1].word in ("half", "side"))
+        ):
+            continue
+        if phrase.words in _LEFT and following is not None and following.word in ("out", "off"):
+            continue
+        if phrase.does == "because":
+            here.append(Edge("because", end, 0.0, words=phrase.words))
+            continue
+        cost = _SMALL.get(phrase.does, 0.05) - 0.03 * (len(words) - 1)
+        if phrase.does == "heard":
+            ahead = edges[end] if end < len(tokens) else []
+            several = any(edge.does == "dish" and edge.plural for edge in ahead)
+            cost = 0.0 if several else 1.3
+            here.append(Edge("number", end, cost, value=int(phrase.value), words=phrase.words))
+            continue
+        if phrase.does == "plain" and any(edge.does == "size" for edge in here):
+            cost += 1.2
+        if phrase.does in ("note", "whole", "all", "plain") and any(
+            edge.does in ("option", "dish") and edge.whole and edge.end <= end for edge in here
+        ):
+            cost += FILLER_ON_NAME
+        if phrase.words.endswith(" of") and any(edge.does == "size" for edge in here):
+            cost += 1.0
+        if phrase.does == "correct" and phrase.words in _LONE:
+            if following is None or not (following.stop or following.word in _AFTER_NO):
+                cost += 2.0
+        if phrase.does == "filler" and phrase.words == "of":
+            cost += 0.35
+        if phrase.words == "make that":
+            cost += 0.5
+        if phrase.does == "should" and len(words) == 1:
+            cost += 0.25
+        if phrase.does == "instead-of" and phrase.words == "not":
+            cost += 0.7
+        if phrase.does == "filler" and named and len(words) == 1:
+            cost += FILLER_ON_NAME
+        here.append(
+            Edge(
+                phrase.does, end, cost, value=_value(phrase.does, phrase.value), words=phrase.words
+            )
+        )
+
+
+def _value(does: str, value: str) -> str | int:
+    return int(value) if does in ("ordinal", "number", "heard") else value
+
+
+def _passing(token: Token, here: Sequence[Edge]) -> Passed:
+    if token.stop:
+        return Passed(0.0, "stop")
+    kinds = {edge.does for edge in here if edge.does not in ("aside", "because")}
+    if any(edge.does in _NAMED and edge.whole for edge in here):
+        kind = "name"
+    elif token.word[:1].isdigit() or (
+        "number" in kinds and token.word not in ("one", "ones", "to", "too", "for")
+    ):
+        kind = "number"
+    elif token.word in ("not", "never") or (
+        kinds & {"no", "remove", "amount", "half", "correct"} and "filler" not in kinds
+    ):
+        kind = "no"
+    elif any(edge.does in _NAMED for edge in here):
+        kind = "part"
+    elif "filler" in kinds:
+        kind = "filler"
+    elif kinds:
+        kind = "small"
+    elif vocabulary.is_food(token.word):
+        kind = "food"
+    elif vocabulary.is_common(token.word) and token.word not in vocabulary.VARIANTS:
+        kind = "common"
+    else:
+        kind = "word"
+    return Passed(PASSED[kind], kind)
+
+
+def _plural(word: str, name: str) -> bool:
+    return word.endswith("s") and stem(word) != word and not name.casefold().endswith("s")
+
+
+_TALKING = frozenset(
+    "i my we our he his she her they their it its is am are was were im theyre youre hes shes me us who you".split()
+)
+_PEOPLE = frozenset("people persons guests adults children teenagers friends hungry".split())
+_BEFORE_OPTIONS = frozenset("no extra without light hold".split())
+_SO_MANY = frozenset(("the", "those", "these", "my"))
+_LEFT = frozenset(("leave it", "leave that"))
+_LONE = frozenset(("no", "nope", "nah", "better", "hold on", "not that"))
+_AFTER_NO = frozenset("wait sorry make actually i two three four five six just that it the".split())
+_WHOLE = {stem(word): word for word in ("please", "change", "large", "instead", "without")}

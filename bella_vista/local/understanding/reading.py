@@ -1,0 +1,429 @@
+"""What a reading says, item by item: the acts of a search put together."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from bella_vista.local.understanding.index import Entity
+from bella_vista.local.understanding.search import Act, Reading
+
+
+@dataclass(slots=True)
+class Option:
+    """Something said of how a thing is to be.
+
+    Args:
+        entity: What it is.
+        no: Whether it is to be left off.
+        amount: ``extra``, ``light`` or a group's own word.
+        half: ``half`` or ``other half``.
+        count: How many of it.
+        side: Whether it is to lie beside.
+    """
+
+    entity: Entity
+    no: bool = False
+    amount: str = ""
+    half: str = ""
+    count: int = 1
+    side: bool = False
+
+    @property
+    def words(self) -> str:
+        """It in words that the menu understands."""
+        words = self.entity.words
+        if self.no:
+            words = f"no {words}"
+        else:
+            if self.count > 1:
+                words = f"{self.count} {words}"
+            if self.amount:
+                words = f"{self.amount} {words}"
+            if self.side:
+                words = f"{words} on the side"
+        return f"{self.half} {words}" if self.half else words
+
+
+@dataclass(slots=True)
+class Said:
+    """One item of a reading: what is wanted, or what a thing is called and what becomes of it.
+
+    Args:
+        verb: ``add``, ``remove``, ``change``, ``swap``, ``instead-of``, or nothing.
+        place: The place it begins at.
+        correct: Whether it takes something back that was said before.
+        meant: Whether the words say so without doubt: "I meant".
+        joint: The joint it begins after.
+        count: How many.
+        article: Whether "a" is all that was said of how many.
+        few: Whether a number that is none was said.
+        size: The size.
+        head: What it is, in the menu's names.
+        words: The guest's words for what it is.
+        mask: The dishes it may be.
+        ref: The word it points with: ``it``, ``them``, ``one``, ``all``, ``other``, ``rest``, ``same`` ...
+        ordinal: Which of several; negative from the end.
+        definite: Whether "the" was said.
+        partial: Whether so many OF something are meant.
+        more: Whether one more is wanted.
+        options: How it is to be.
+        told: The places of the words of its options.
+        unknown: The places of words that say how it is to be and are not on the menu.
+        replaced: What is to give way to it.
+        parts: What was chosen of a combo.
+        become: What it is to become.
+        instead: Whether it comes in the place of something.
+        on: Whether what is said before the head is to be put on it.
+        off: Whether what is named is to go off.
+        denied: Whether the head itself is not wanted.
+        plural: Whether the head was said of several.
+        half: Whether half of so many are meant.
+        weak: Whether the head is only part of another name.
+        strange: Whether words that are not on the menu belong to what it is called.
+        copies: Whether it is to be like the one that is there.
+        exact: Whether "only" was said of how many.
+        named: The places of the words of its head.
+        after_all: Whether "actually" follows it.
+        ends: Where the last size or option of it ends.
+    """
+
+    verb: str = ""
+    place: int = 0
+    correct: bool = False
+    meant: bool = False
+    joint: int = 0
+    count: int | None = None
+    article: bool = False
+    few: bool = False
+    size: Entity | None = None
+    head: Entity | None = None
+    words: str = ""
+    mask: int = 0
+    ref: str = ""
+    ordinal: int | None = None
+    definite: bool = False
+    partial: bool = False
+    more: bool = False
+    plain: bool = False
+    bare: bool = False
+    only: bool = False
+    each: bool = False
+    instead: bool = False
+    on: bool = False
+    off: bool = False
+    denied: bool = False
+    plural: bool = False
+    half: bool = False
+    weak: bool = False
+    strange: bool = False
+    copies: bool = False
+    exact: bool = False
+    named: tuple[int, int] = (0, 0)
+    after_all: bool = False
+    ends: int = -1
+    combo: Entity | None = None
+    options: list[Option] = field(default_factory=list)
+    told: list[int] = field(default_factory=list)
+    unknown: list[int] = field(default_factory=list)
+    replaced: list[Option] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    parts: list["Said"] = field(default_factory=list)
+    become: "Said | None" = None
+
+    @property
+    def described(self) -> bool:
+        """Whether anything is said of how it is to be."""
+        return bool(
+            self.options or self.size or self.notes or self.plain or self.bare or self.unknown
+        )
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing at all is said."""
+        return not (
+            self.head or self.ref or self.described or self.count or self.more or self.ordinal
+        )
+
+    @property
+    def number(self) -> int | None:
+        """How many, where "a" counts as one."""
+        return 1 if self.count is None and self.article else self.count
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """A word that a reading passes over."""
+
+    place: int
+    kind: str
+
+
+def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
+    """Put a reading's acts together: its items in order, and the words it passes over."""
+    said: list[Said] = []
+    passed: list[Passed] = []
+    now = to = Said()
+    meant = False
+    ends, named, instead, exact = -1, None, False, False
+    first = now
+    following = [*(act.does for act in reading.acts[1:]), ""]
+    for act, ahead in zip(reading.acts, following, strict=False):
+        edge = act.edge
+        match act.does:
+            case "pass":
+                kind, after = act.value
+                passed.append(Passed(act.first, kind))
+                whole = named is None or named.whole
+                beside = 0 <= act.first - ends <= (0 if whole else 1) and kind in _STRANGE
+                headless = now.head is None and not now.ref and named is not None
+                if (
+                    beside
+                    and named is not None
+                    and (
+                        not named.whole or kind in _TELLING or (headless and named.does == "option")
+                    )
+                ):
+                    passed.pop()
+                    to.unknown.append(act.first)
+                    to.strange = to.strange or (named.does == "dish" and not named.whole)
+                    ends = act.first + 1
+                elif after and kind in ("food", "word") and now.head is not None:
+                    passed.pop()
+                    to.unknown.append(act.first)
+                    ends = act.first + 1
+            case "lost":
+                passed.append(Passed(act.first, "part"))
+            case "exactly":
+                exact = True
+                if now.head is None and not now.ref and now is not first:
+                    now.exact = True
+            case "begin":
+                instead = False
+                verb, correct, joint = act.value
+                now = to = Said(verb, act.first, correct, correct and meant, joint)
+                now.exact, exact = exact, False
+                said.append(now)
+            case "correct":
+                meant = bool(set(edge.words.split()) & _MEANT)
+                instead = edge.words not in _MILD
+            case "become" | "should":
+                if act.does == "should":
+                    now.verb = "change"
+                if now.become is None:
+                    now.become = to = Said(place=act.first)
+            case "instead":
+                if said:
+                    now.instead = True
+                else:
+                    now = to = Said(instead=True)
+            case _:
+                if act.does == "option" and instead and to.options:
+                    to.options.pop()
+                    instead = False
+                _apply(act, now, to, ahead)
+                if act.does in _NAMING:
+                    named, ends = edge, edge.end
+                    _take_up(to if act.does != "part" else now.parts[-1], act, passed, reading)
+                if act.does in ("head", "ref") and now.on and now.become is not None:
+                    to = now.become
+                if act.does == "part":
+                    to = now.parts[-1]
+                elif act.does == "combo":
+                    to = now
+    if reading.acts and now is not None:
+        tail = [act.does for act in reading.acts if act.does not in ("pass", "lost")]
+        if tail and tail[-1] == "correct" and said:
+            said[-1].after_all = True
+    return said, passed
+
+
+def _take_up(to: Said, act: Act, passed: list[Passed], reading: Reading) -> None:
+    """Take a word that was passed over before a name for a part of what it is called."""
+    edge, last = act.edge, passed[-1] if passed else None
+    if last is None or not last.place < act.first <= last.place + 2:
+        return
+    if last.place + 1 < act.first:
+        between = {one.does for one in reading.acts if last.place < one.first < act.first}
+        if not between or not between <= {"begin", "one", "the"}:
+            return
+    if last.kind == "number":
+        to.few = True
+        passed.pop()
+    elif (
+        last.kind in _TELLING
+        or (not edge.whole and last.kind in _STRANGE)
+        or (last.kind == "word" and _general(act))
+    ):
+        to.unknown.append(last.place)
+        to.strange = to.strange or (act.does == "head" and (not edge.whole or _general(act)))
+        if act.does == "option" and not edge.whole and to.options:
+            to.options.pop()
+            to.unknown.extend(range(act.first, edge.end))
+        passed.pop()
+
+
+def _general(act: Act) -> bool:
+    """Whether a head says only of which kind a dish is."""
+    mask = act.edge.entity.mask
+    return act.does == "head" and mask & (mask - 1) != 0
+
+
+_NAMING = frozenset(("head", "narrow", "part", "option"))
+_STRANGE = frozenset(("food", "word", "common", "part", "name"))
+_TELLING = frozenset(("food", "part", "name"))
+_MILD = frozenset(("actually", "better", "after all", "well actually", "come to think of it"))
+_MEANT = frozenset("mean meant said ordered asked wanted should".split())
+
+
+def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
+    edge = act.edge
+    match act.does:
+        case "count":
+            to.count, to.article = int(edge.value), False
+        case "one":
+            to.article = True
+        case "few":
+            to.few = True
+        case "the":
+            to.definite = True
+        case "fewer":
+            to.count, now.verb = 1, "remove"
+        case "half_of":
+            now.ref, now.partial, now.half = "of-them", True, True
+        case "of":
+            now.partial = True
+        case "ordinal":
+            to.ordinal = int(edge.value)
+        case "more":
+            to.more = True
+        case "head" | "narrow":
+            if act.does == "narrow" and now.ref and now.head is None:
+                to = now
+            if act.does == "narrow" and to.head is not None:
+                to.mask &= edge.entity.mask
+                to.words = f"{to.words} {edge.words}"
+            else:
+                to.head, to.mask, to.words = edge.entity, edge.entity.mask, edge.words
+                to.named = (act.first, edge.end)
+            to.plural, to.weak = edge.plural, edge.weak
+        case "combo":
+            part = Said(head=now.head, mask=now.mask, words=now.words, size=None)
+            now.parts.append(part)
+            now.head, now.mask, now.words = (
+                edge.entity,
+                edge.entity.mask,
+                f"{now.words} {edge.words}",
+            )
+            now.combo = edge.entity
+        case "parts":
+            now.parts.append(Said(count=int(act.value)))
+        case "part":
+            last = now.parts[-1] if now.parts else None
+            if last is not None and last.head is None:
+                last.head, last.mask, last.words = edge.entity, edge.entity.mask, edge.words
+            else:
+                last = Said(head=edge.entity, mask=edge.entity.mask, words=edge.words)
+                now.parts.append(last)
+            before = to if to is not last else now
+            if before.size is not None and before.ends == act.first:
+                last.size, before.size = before.size, None
+            if before.options and before.ends == act.first:
+                last.options.append(before.options.pop())
+        case "ref":
+            to.ref = str(act.value)
+            if to.ref == "of-them":
+                now.partial = True
+        case "size":
+            to.size, to.ends = edge.entity, edge.end
+        case "option":
+            option = _option(edge.entity, act.value)
+            if option.half == "half" and any(one.half == "half" for one in to.options):
+                option.half = "other half"
+            to.options.append(option)
+            to.told.extend(range(act.first, edge.end))
+            to.ends = edge.end
+        case "replaced":
+            to.replaced.append(Option(edge.entity))
+        case "half":
+            if to.options:
+                to.options[-1].half = str(act.value)
+        case "side":
+            if to.options:
+                to.options[-1].side = True
+        case "plain":
+            to.plain = True
+        case "bare":
+            to.bare = True
+        case "only":
+            to.only = True
+        case "each":
+            to.each = True
+        case "note":
+            to.notes.append(edge.words)
+        case "on" if now.verb not in ("swap", "change"):
+            if now.head is None and not now.ref and now.become is None and now.options:
+                _put_on(now)
+        case "free":
+            if to.options:
+                to.options[-1].no = True
+        case "copied":
+            now.copies = True
+        case "off":
+            if now.head is None and not now.ref and now.become is None and now.options:
+                for option in now.options:
+                    option.no = True
+                now.verb = ""
+                if ahead in ("head", "the", "ref", "ordinal"):
+                    _put_on(now)
+            elif to.options and not to.options[-1].no:
+                _left_off(to.options)
+            else:
+                to.off = True
+        case "deny":
+            now.denied = True
+
+
+def _left_off(options: list[Option]) -> None:
+    """Take the last things named for things to leave off: "onions and tomatoes left out"."""
+    for option in reversed(options):
+        if option.no or option.amount or option.half or option.side:
+            return
+        if option is not options[-1] and not option.entity.own:
+            return
+        option.no = True
+
+
+def _put_on(now: Said) -> None:
+    """Take what was said so far for what is to be on the thing that is named next."""
+    now.on = True
+    now.become = Said(options=now.options, place=now.place)
+    now.options = []
+    if now.verb == "remove":
+        now.verb = ""
+        for option in now.become.options:
+            option.no = True
+
+
+def _option(entity: Entity, pend: Sequence[tuple[str, str | int]]) -> Option:
+    option = Option(entity)
+    for kind, value in pend:
+        if kind == "no":
+            option.no = True
+        elif kind == "amount":
+            option.amount = str(value)
+        elif kind == "half":
+            option.half = str(value)
+        elif kind == "count":
+            option.count = int(value)
+    return option
+
+
+def shown(said: Sequence[Said]) -> Iterator[str]:
+    """Say what each item of a reading is, for whoever tunes a menu."""
+    for one in said:
+        words = [one.verb or "order", *([str(one.count)] if one.count else [])]
+        words += [one.size.words] if one.size else []
+        words += [one.head.words if one.head else one.ref]
+        words += [option.words for option in one.options]
+        if one.become is not None:
+            words += ["->", *shown([one.become])]
+        yield " ".join(word for word in words if word)
