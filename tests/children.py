@@ -4,9 +4,10 @@ import asyncio
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, cast
 
 _recording = False
 _started: list["subprocess.Popen[Any]"] = []
@@ -58,8 +59,12 @@ async def end_awaited() -> list[str]:
 
 
 def end() -> list[str]:
-    """End the recorded processes and what is in their sessions; returns those that still ran."""
-    left = [process for process in _started if process.poll() is None]
+    """End the recorded processes and what is in their sessions; returns those that still ran.
+
+    The LiveKit server of the applications under test serves the tests that follow as well.
+    """
+    shared = _shared_server()
+    left = [one for one in _started if one is not shared and one.poll() is None]
     for process in left:
         with suppress(ProcessLookupError):
             if os.getpgid(process.pid) == process.pid:
@@ -68,8 +73,16 @@ def end() -> list[str]:
         process.wait()
     for process in _started:
         for pipe in (process.stdin, process.stdout, process.stderr):
-            if pipe is not None:
+            if pipe is not None and process is not shared:
                 with suppress(BrokenPipeError):
                     pipe.close()
     _started.clear()
     return [f"process {process.pid}: {process.args!r}" for process in left]
+
+
+def _shared_server() -> "subprocess.Popen[Any] | None":
+    testing = sys.modules.get("agents.app.testing")
+    if testing is None or not testing._livekit_server.cache_info().currsize:
+        return None
+    server = testing._livekit_server()
+    return cast("subprocess.Popen[Any] | None", server._process)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from functools import cached_property
+from inspect import iscoroutinefunction, isfunction
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast
@@ -190,8 +191,8 @@ class App(Generic[S, C]):
             yield f'plural: has to differ from the noun "{self.noun}"'
         if isinstance(self.state, type) or not callable(self.state):
             yield from _model_faults(self.state)
-        if self.schema != 1 or self.migrate:
-            # Imported only then, so that help and checks do not wait for it.
+        if not _is_migrated(self.schema, self.migrate):
+            # Imported only then, so that help and the worker do not wait for it.
             from state.shared.schema import schema_faults
 
             yield from schema_faults(self.schema, self.migrate)
@@ -412,6 +413,16 @@ def _report_faults(
 
     print_error(*error.faults)
     raise SystemExit(2)
+
+
+def _is_migrated(schema: object, migrate: Mapping[int, Callable[[Any], Any]]) -> bool:
+    """Return whether a plain function leads from each earlier version to the next one."""
+    return (
+        type(schema) is int
+        and schema > 0
+        and set(migrate) == set(range(1, schema))
+        and all(isfunction(one) and not iscoroutinefunction(one) for one in migrate.values())
+    )
 
 
 def _model_faults(state: object) -> Iterator[str]:

@@ -33,7 +33,8 @@ class Limits:
         at_once: The size of a caller's token bucket, and how many of their calls may run concurrently.
         per_second: How many tokens are refilled each second.
         refusals: How many rate-limited calls a caller may make before they are muted at the server.
-        answer_s: The timeout of a method in seconds, unless the caller's is shorter.
+        answer_s: The timeout of a method in seconds, unless the caller's is shorter; more than a write
+            waits for the database.
     """
 
     payload_bytes: int = 8_192
@@ -41,7 +42,7 @@ class Limits:
     at_once: int = 100
     per_second: float = 20.0
     refusals: int = 100
-    answer_s: float = 10.0
+    answer_s: float = 12.0
 
 
 class Gateway(rtc.RpcInterceptor):
