@@ -48,6 +48,9 @@ View = dict[str, JsonValue]
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _WORD = re.compile(r"[a-z][a-z0-9_]*")
 
+COMMANDS = ("console", "dev", "start", "join", "replay", "graph", "schema", "doctor")
+"""The commands that every application has."""
+
 
 class AppFaults(InputError):
     """The declaration of an application is invalid; ``faults`` says what to do about each fault."""
@@ -187,6 +190,8 @@ class App(Generic[S, C]):
         for what in ("noun", "plural", "prefix"):
             if not _WORD.fullmatch(getattr(self, what)):
                 yield f'{what}: "{getattr(self, what)}" has to be one word in lower case, as order'
+        if self.plural in COMMANDS:
+            yield f'plural: "{self.plural}" is a command already: {", ".join(COMMANDS)}'
         if self.noun == self.plural:
             yield f'plural: has to differ from the noun "{self.noun}"'
         if isinstance(self.state, type) or not callable(self.state):

@@ -14,6 +14,7 @@ from livekit.agents.llm import ChatContext, FunctionCallOutput
 from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter, ValidationError, model_validator
 
 from agents.handoff import DATA_MARK
+from agents.handoff.slow_tools import STILL_RUNNING
 from agents.testing.scripted import PlayedLLM, Step
 
 LOST = "I follow a few rules only, and none of them fits that. Could you say it in another way?"
@@ -186,7 +187,8 @@ class _Seen:
         if role in ("system", "developer"):
             self.instructions = self.instructions or text
         elif role == "assistant" and (note := _NOTE.fullmatch(text)) is not None:
-            self.results += [note["text"]] if note["name"] != "handed_over" else []
+            if note["name"] != "handed_over" and note["text"] != STILL_RUNNING:
+                self.results.append(note["text"])
         elif role == "assistant":
             self.words, self.results, self.outputs, self.spoken = [], [], {}, True
         elif not text.startswith(DATA_MARK):

@@ -1,5 +1,6 @@
 """Builds the language model that the settings name."""
 
+import logging
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -8,12 +9,15 @@ from livekit.agents.llm import LLM
 from pydantic import BaseModel
 
 from agents.app.app import App
+from agents.app.faults import InputError
 from agents.app.setting_values import OPENAI, SCRIPT
 from agents.app.settings import AppSettings, SettingsFaults
 
 if TYPE_CHECKING:
     from agents.app.replay.form import ScriptStep
     from agents.testing import ScriptedLLM
+
+logger = logging.getLogger(__name__)
 
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
@@ -61,6 +65,8 @@ def models_of_agents(
 ) -> dict[str, LLM[Any]]:
     """Build the language models of single agents, by the agent's name; the caller closes them.
 
+    An agent whose function raises an exception answers with the call's model; the log has it.
+
     Args:
         app: The application.
         context: The context that they are built from.
@@ -72,8 +78,17 @@ def models_of_agents(
     """
     if (name or settings.model).startswith(SCRIPT):
         return {}
-    built = {agent: build(context, settings) for agent, build in app.models.items()}
-    return {agent: model for agent, model in built.items() if model is not None}
+    built: dict[str, LLM[Any]] = {}
+    for agent, build in app.models.items():
+        try:
+            model = build(context, settings)
+        except InputError:
+            raise
+        except Exception:  # one agent's model must not cost the other agents the call
+            logger.exception("agent model not made, using the call's", extra={"agent": agent})
+        else:
+            built |= {} if model is None else {agent: model}
+    return built
 
 
 def reply_limit_of(model: LLM[Any], *others: LLM[Any]) -> float | None:

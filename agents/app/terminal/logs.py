@@ -41,11 +41,13 @@ class _Formatter(logging.Formatter):
         text = self.formatMessage(self._told(record))
         if kind is None:
             return text
-        text += f" ({kind.__name__})"
+        frames = traceback.extract_tb(trace)
         if self._places:
-            frames = traceback.extract_tb(trace)
-            text += "".join(f"\n    {at.filename}:{at.lineno} {at.name}" for at in frames)
-        return text
+            places = "".join(f"\n    {at.filename}:{at.lineno} {at.name}" for at in frames)
+            return f"{text} ({kind.__name__}){places}"
+        # One line has room for the place where it was raised.
+        place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+        return f"{text} ({kind.__name__}{place})"
 
     def _told(self, record: logging.LogRecord) -> logging.LogRecord:
         record.message = record.getMessage()

@@ -111,6 +111,11 @@ def test_everything_that_is_wrong_is_told_at_once() -> None:
     assert any("migrate[2] is missing" in fault for fault in caught.value.faults)
 
 
+def test_the_plural_does_not_replace_a_command() -> None:
+    with pytest.raises(AppFaults, match='plural: "console" is a command already'):
+        declared(plural="console")
+
+
 def test_the_settings_are_named_after_the_application() -> None:
     assert LIBRARY.settings.variable("database") == "CITY_LIBRARY_DATABASE"
     assert LIBRARY.settings.read().agent_name == "city-library"

@@ -179,3 +179,25 @@ def test_a_model_of_an_unknown_agent_is_a_fault() -> None:
     late = app(models=wrong, graph=lambda: GRAPH)
     with pytest.raises(AppFaults, match="there is no agent painter"):
         _ = late.agents
+
+
+@pytest.mark.usefixtures("typed")
+def test_an_agent_whose_model_cannot_be_made_speaks_with_the_calls_model(
+    capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(context: None, settings: Any) -> LLM[Any]:
+        raise RuntimeError("no such model")
+
+    model = playing(
+        says("Hello, what is it?"), calls("transfer_to_poet"), says("A poem."), says("Another.")
+    )
+    with pytest.raises(SystemExit) as ended:
+        main(app(model=model, models={"poet": broken}), ["console", "--events"])
+
+    said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert ended.value.code == 0
+    assert [one["text"] for one in said if one["type"] == "said" and one["agent"] == "poet"] == [
+        "A poem.",
+        "Another.",
+    ]
+    assert [one.message for one in caplog.records] == ["agent model not made, using the call's"]

@@ -6,6 +6,7 @@ import pytest
 from livekit.agents.llm import ChatContext, ChatMessage
 
 from agents.handoff import Call, Graph, Handoff
+from agents.handoff.slow_tools import STILL_RUNNING
 from agents.testing import Conversation, Rules, RulesError, RulesLLM, load_rules
 from agents.testing.rules import LOST
 from state.shared import SharedState
@@ -204,3 +205,12 @@ def test_a_refusal_is_told_from_any_other_result(model: RulesLLM, output: str, s
     _, step = model.step(ChatContext([instructions, result]), [], {})
 
     assert (step.say, step.calls) == (said, ())
+
+
+def test_a_tool_that_still_runs_is_no_result(model: RulesLLM) -> None:
+    instructions = ChatMessage(role="system", content=["You are the reception."])
+    running = ChatMessage(role="assistant", content=[f"(telephone: {STILL_RUNNING})"])
+
+    _, step = model.step(ChatContext([instructions, running]), [], {})
+
+    assert STILL_RUNNING not in (step.say or "")

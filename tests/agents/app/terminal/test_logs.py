@@ -1,4 +1,5 @@
 import logging
+import re
 from pathlib import Path
 
 import pytest
@@ -23,14 +24,18 @@ def log_a_failure() -> None:
         logger.exception("a tool failed", extra={"said": SECRET})
 
 
-def test_stderr_gets_one_line_with_the_kind_and_never_the_words(
+def test_stderr_gets_one_line_with_the_kind_and_place_and_never_the_words(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     log_to_stderr()
 
     log_a_failure()
 
-    assert capsys.readouterr().err == "ERROR bella_vista.test: a tool failed (ValueError)\n"
+    line = capsys.readouterr().err
+    assert re.fullmatch(
+        rf"ERROR bella_vista.test: a tool failed \(ValueError at {re.escape(__file__)}:\d+\)\n",
+        line,
+    )
 
 
 def test_a_file_gets_the_places_and_never_the_words(capsys: pytest.CaptureFixture[str]) -> None:
