@@ -30,6 +30,7 @@ from agents.handoff.model_requests import DATA_MARK
 from agents.handoff.policy import CallPolicy
 from agents.handoff.replies import Cost
 from agents.handoff.sessions import start_speech, start_text, stop, talk, turns_by
+from agents.handoff.slow_tools import STILL_RUNNING
 from agents.handoff.tools import (
     Action,
     EndCall,
@@ -44,6 +45,7 @@ from agents.handoff.tools import (
 __all__ = [
     "BACK",
     "DATA_MARK",
+    "STILL_RUNNING",
     "Action",
     "Call",
     "Condition",

@@ -13,8 +13,7 @@ import yaml
 from livekit.agents.llm import ChatContext, FunctionCallOutput
 from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter, ValidationError, model_validator
 
-from agents.handoff import DATA_MARK
-from agents.handoff.slow_tools import STILL_RUNNING
+from agents.handoff import DATA_MARK, STILL_RUNNING
 from agents.testing.scripted import PlayedLLM, Step
 
 LOST = "I follow a few rules only, and none of them fits that. Could you say it in another way?"

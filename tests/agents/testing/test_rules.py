@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from livekit.agents.llm import ChatContext, ChatMessage
 
-from agents.handoff import Call, Graph, Handoff
-from agents.handoff.slow_tools import STILL_RUNNING
+from agents.handoff import STILL_RUNNING, Call, Graph, Handoff
 from agents.testing import Conversation, Rules, RulesError, RulesLLM, load_rules
 from agents.testing.rules import LOST
 from state.shared import SharedState
