@@ -24,9 +24,7 @@ class Settings(AppSettings):
     model_config = SettingsConfigDict(env_prefix="CLINIC_")
 
     agent_name: str = "clinic"
-    calendar: Path = Field(
-        default_factory=lambda: user_data_path("clinic", appauthor=False) / "calendar.db"
-    )
+    calendar: Path = Field(default_factory=lambda: user_data_path("clinic", False) / "calendar.db")
 
 
 def context(environment: Environment) -> Clinic:
