@@ -322,7 +322,13 @@ async def test_a_card_number_stays_nowhere(
             seen += [*map(str, refusals), str(await ada.order())]
             await ada.say(f"my card is {number}")
         seen += ada.client.said
-        seen += [str(vars(one)) for one in caplog.records if one.name.startswith(OURS)]
+        # A clock's and a thread's digits may be those of a card.
+        measured = {"created", "msecs", "relativeCreated", "thread", "process"}
+        seen += [
+            str({name: value for name, value in vars(one).items() if name not in measured})
+            for one in caplog.records
+            if one.name.startswith(OURS)
+        ]
         assert any("card number" in one for one in ada.client.said)
     for words in seen:
         assert "4111" not in words

@@ -230,7 +230,7 @@ async def test_when_the_agents_own_connection_was_lost_a_new_one_of_the_guest_be
 async def test_the_agent_leaves_when_its_guest_has_been_away_for_the_grace_time(
     calls: Calls, changed: Changed, livekit: LiveKit, room_name: str
 ) -> None:
-    house = changed(grace_s=0.8)
+    house = changed(grace_s=3.0)
     identity = new_identity()
     async with calls.agent(room_name, house=house) as agent:
         async with livekit.joined(room_name, identity) as page:
