@@ -433,6 +433,36 @@ class TestLeaving:
         lease = await take(other, "bob")
         assert (lease.state_id, lease.user, lease.tries) == ("ann", "guest of ann", 0)
 
+    async def test_a_holder_that_has_finished_keeps_the_lease_for_its_next_work(
+        self, store: SqlStore, other: SqlStore
+    ) -> None:
+        await at_work(store)
+        for _ in range(2):
+            await store.leases.finish("hall", "ann")
+
+        lease = await other.leases.at("hall")
+        assert lease is not None
+        assert (lease.holder, lease.open, lease.user) == ("ann", False, None)
+        assert await store.leases.of("ann") is None
+        with pytest.raises(LeaseHeld):
+            await take(other, "bob")
+        await store.leases.renew("hall", "ann", seconds=LASTS)
+        await store.leases.assign("hall", "ann", state_id="ann", user=None)
+        assert (await take(other, "bob", supersedes="ann")).state_id == "ann"
+
+    async def test_finishing_with_a_lost_lease_changes_nothing(
+        self, store: SqlStore, other: SqlStore
+    ) -> None:
+        await at_work(store)
+        lease = await take(other, "bob", supersedes="ann")
+
+        for place in ("hall", "nowhere"):
+            with pytest.raises(LeaseLost):
+                await store.leases.finish(place, "ann")
+
+        assert await store.leases.at("hall") == lease
+        assert await store.leases.at("nowhere") is None
+
     @pytest.mark.parametrize("done", [True, False])
     async def test_releasing_a_lost_lease_changes_nothing(
         self, store: SqlStore, other: SqlStore, done: bool
