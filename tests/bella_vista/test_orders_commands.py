@@ -311,7 +311,7 @@ def test_without_orders_no_guest_is_found(capsys: pytest.CaptureFixture[str]) ->
 
 
 @pytest.mark.parametrize("typed", ["Ada", "123"])
-def test_whom_to_forget_has_to_be_an_order_a_number_or_an_address(
+def test_forget_accepts_an_order_a_number_or_an_address(
     typed: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stored(*PLACED)

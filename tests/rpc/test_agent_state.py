@@ -165,7 +165,9 @@ async def test_some_of_a_line_can_be_taken_off() -> None:
         if operation not in COMMANDS[kind]
     ],
 )
-async def test_what_is_not_possible_says_what_is(kind: str, operation: str) -> None:
+async def test_an_impossible_operation_is_refused_with_the_possible_ones(
+    kind: str, operation: str
+) -> None:
     counter, ids = await full()
 
     refused = await counter.refused(

@@ -194,7 +194,7 @@ def words_for(menu: Menu, name: str) -> list[str]:
 
 @settings(max_examples=150, deadline=None)
 @given(data=st.data(), path=st.sampled_from(MENUS))
-def test_whatever_is_chosen_or_left_off_a_stated_allergen_is_met(
+def test_a_stated_allergen_is_met_by_every_choice_and_removal(
     data: st.DataObject, path: Path
 ) -> None:
     menu = menu_of(path)
@@ -274,7 +274,7 @@ def test_a_choice_counts_and_so_does_a_default_until_another_is_chosen() -> None
     assert met_by(AddAllergy(name="walnuts"), salad("ranch"), other, house=house) == [[]]
 
 
-def test_what_the_parts_of_a_combo_hold_is_held_by_the_combo() -> None:
+def test_a_combo_contains_the_allergens_of_its_parts() -> None:
     def dinner(*names: str) -> AddItem:
         parts = [{"name": name, "size": "small"} for name in names]
         return AddItem.model_validate({"name": "Dinner for two", "parts": parts})
