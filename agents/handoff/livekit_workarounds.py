@@ -76,6 +76,20 @@ def current_speech() -> SpeechHandle | None:
     return _SpeechHandleContextVar.get(None)
 
 
+def on_failed_start(session: AgentSession[Any], callback: Callable[[], None]) -> None:
+    """Call a function if the session cannot start the agent it is changing to.
+
+    livekit-agents 1.8.9 only logs that, and no agent answers any more.
+    """
+
+    def done(task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and task.exception() is not None:
+            callback()
+
+    if (changing := session._update_activity_atask) is not None:
+        changing.add_done_callback(done)
+
+
 def is_closing(session: AgentSession[Any]) -> bool:
     """Whether a session has begun to close; livekit emits an event only after it has closed."""
     return session._is_closing()
