@@ -5,12 +5,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bella_vista.local.english import vocabulary
-from bella_vista.local.understanding.carrying import Carrying, Outcome, Which
+from bella_vista.local.understanding.carrying import Carrying
 from bella_vista.local.understanding.index import Entity, Index
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.lattice import Lattice, lattice
 from bella_vista.local.understanding.meaning import Draft, Question
+from bella_vista.local.understanding.outcome import Outcome, Which
 from bella_vista.local.understanding.parts import on_order
 from bella_vista.local.understanding.reading import Passed, Said, items
 from bella_vista.local.understanding.search import Reading, Search
