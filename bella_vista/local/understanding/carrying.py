@@ -4,9 +4,10 @@ Each item of a reading is carried out in the first way that fits the order. What
 reading a penalty, so that another reading of the same words may come out cheaper.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from bella_vista.local.understanding.asides import bare
 from bella_vista.local.understanding.combos import change_part, put_together
 from bella_vista.local.understanding.grammar import JOINTS
 from bella_vista.local.understanding.index import Index
@@ -34,7 +35,7 @@ from bella_vista.local.understanding.waiting import (
 
 _FEW = 8
 _APART = frozenset(JOINTS.index(name) for name in ("nothing", "comma", "stop", "verb"))
-_AND, _OR = JOINTS.index("and"), JOINTS.index("or")
+_AND, _OR, _THE = (JOINTS.index(name) for name in ("and", "or", "the"))
 
 
 class Carrying:
@@ -48,6 +49,7 @@ class Carrying:
         topic: A dish that was spoken of before.
         which: What waits until it is known with which line.
         words: The words of the line.
+        talk: The places where the guest only talks.
     """
 
     def __init__(
@@ -59,17 +61,21 @@ class Carrying:
         topic: str | None = None,
         which: Which | None = None,
         words: Sequence[str] = (),
+        talk: Collection[int] = (),
     ) -> None:
         self._out = Outcome(index, kitchen, lines, waiting, words)
         self._out.which = which
         self._topic = topic
+        self._talk = talk
         self._gives_way: Item | None = None
         self._announced: list[Item] = []
 
     def carry(self, reading: Sequence[Said]) -> Outcome:
         """Carry out all items of a reading, one after the other."""
         for at, said in enumerate(reading):
-            if not said.empty or said.become is not None:
+            if bare(said) and said.place in self._talk:
+                self._out.penalty += LOOSE if said.verb or said.count is not None else 0.8
+            elif not said.empty or said.become is not None:
                 self._out.place = said.place
                 self._carry(said, reading[at + 1 :])
             elif said.verb in ("remove", "swap"):
@@ -135,7 +141,7 @@ class Carrying:
 
     def _set_right(self, said: Said, there: Sequence[Item]) -> bool:
         """Make a line what was meant: "the large one", "no, I wanted two tiramisus"."""
-        definite = said.definite and said.count is None
+        definite = (said.definite or said.joint == _THE) and said.count is None
         if definite and said.described and not said.article:
             self._change(said)
             return True

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bella_vista.local.english import vocabulary
+from bella_vista.local.understanding.asides import talked
 from bella_vista.local.understanding.carrying import Carrying
 from bella_vista.local.understanding.index import Entity, Index
 from bella_vista.local.understanding.items import Item
@@ -165,7 +166,8 @@ class Deciding:
                 if one.line is not None and line.line is not None and one.line.id == line.line.id:
                     lines[at] = one
         told = [token.word for token in words.tokens]
-        carrying = Carrying(self.index, self._kitchen, lines, open_ones, topic, which, told)
+        talk = talked(words, passed)
+        carrying = Carrying(self.index, self._kitchen, lines, open_ones, topic, which, told, talk)
         outcome = carrying.carry(said)
         decided = self._settled(outcome, lines, open_ones, taken)
         decided.said, decided.reading = said, reading

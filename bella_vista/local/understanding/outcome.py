@@ -31,6 +31,9 @@ class Which:
     count: int | None
 
 
+_LEFT_OFF = frozenset(stems("no"))
+
+
 class Outcome:
     """A copy of the order that one reading is carried out on.
 
@@ -213,12 +216,28 @@ class Outcome:
             kept = {stem for option in said.options for stem in stems(option.entity.words)}
             contents = self.kitchen.contents(item.name)
             item.changes += [f"no {one}" for one in contents if not kept & set(stems(one))]
-        item.changes += [option.words for option in said.options]
+        for option in said.options:
+            self._put(item, option)
         if said.replaced:
             self.give_way(item, said.replaced)
         if said.bare:
             item.changes += [f"no {one}" for one in self.kitchen.contents(item.name)]
         item.notes += [note for note in said.notes if note not in item.notes]
+
+    def _put(self, item: Item, option: Option) -> None:
+        """Give a thing an option; what says the opposite goes: "put the basil back on"."""
+        named = set(stems(option.entity.words))
+        opposite = [
+            change
+            for change in item.changes[: item.yielding]
+            if change.startswith("no ") != option.no and named == set(stems(change)) - _LEFT_OFF
+        ]
+        for change in opposite:
+            item.changes.remove(change)
+            item.yielding -= 1
+        if opposite and self.kitchen.has(item.name, option.entity.words) != option.no:
+            return  # it is as it comes
+        item.changes.append(option.words)
 
     def give_way(self, item: Item, options: Sequence[Option], for_: Sequence[str] = ()) -> None:
         """Take off what is to give way to something else: "ranch instead of blue cheese"."""
