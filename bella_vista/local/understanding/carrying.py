@@ -5,14 +5,19 @@ reading a penalty, so that another reading of the same words may come out cheape
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from bella_vista.local.understanding.asides import bare
 from bella_vista.local.understanding.combos import change_part, put_together
+from bella_vista.local.understanding.corrections import (
+    bring_back,
+    only,
+    put_in_place,
+    says_all_anew,
+    take_back,
+)
 from bella_vista.local.understanding.grammar import JOINTS
-from bella_vista.local.understanding.index import Index
 from bella_vista.local.understanding.items import Item, Split
-from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.meaning import Question
 from bella_vista.local.understanding.outcome import (
     LOOSE,
@@ -38,42 +43,47 @@ _APART = frozenset(JOINTS.index(name) for name in ("nothing", "comma", "stop", "
 _AND, _OR, _THE = (JOINTS.index(name) for name in ("and", "or", "the"))
 
 
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What a line is said upon, beside the order.
+
+    Args:
+        topic: A dish that was spoken of before.
+        which: What waits until it is known with which line.
+        before: The lines before what was changed last, where that is known.
+        reviewed: Whether the order has been read back and waits for a yes.
+    """
+
+    topic: str | None = None
+    which: Which | None = None
+    before: Sequence[Item] | None = None
+    reviewed: bool = False
+
+
 class Carrying:
     """Carries one reading out.
 
     Args:
-        index: The menu's names.
-        kitchen: What the menu makes of things.
-        lines: The lines of the order as things; they are changed.
-        waiting: The things that wait for an answer; they are changed.
-        topic: A dish that was spoken of before.
-        which: What waits until it is known with which line.
-        words: The words of the line.
-        talk: The places where the guest only talks.
+        order: A copy of the order; it is changed.
+        situation: What the line is said upon.
+        talk: The places of the line where the guest only talks.
     """
 
-    def __init__(
-        self,
-        index: Index,
-        kitchen: Kitchen,
-        lines: Sequence[Item],
-        waiting: Sequence[Item],
-        topic: str | None = None,
-        which: Which | None = None,
-        words: Sequence[str] = (),
-        talk: Collection[int] = (),
-    ) -> None:
-        self._out = Outcome(index, kitchen, lines, waiting, words)
-        self._out.which = which
-        self._topic = topic
+    def __init__(self, order: Outcome, situation: Situation, talk: Collection[int] = ()) -> None:
+        self._out = order
+        self._out.which = situation.which
+        self._situation = situation
         self._talk = talk
         self._gives_way: Item | None = None
         self._announced: list[Item] = []
 
     def carry(self, reading: Sequence[Said]) -> Outcome:
         """Carry out all items of a reading, one after the other."""
+        lines, anew = self._out.lines, says_all_anew(self._out, reading)
+        if anew:
+            self._out.lines = []
         for at, said in enumerate(reading):
-            if bare(said) and said.place in self._talk:
+            if said.place in self._talk and bare(said) and not said.empty:
                 self._out.penalty += LOOSE if said.verb or said.count is not None else 0.8
             elif not said.empty or said.become is not None:
                 self._out.place = said.place
@@ -81,6 +91,8 @@ class Carrying:
             elif said.verb in ("remove", "swap"):
                 self._out.penalty += NO_EFFECT
         put_together(self._out)
+        if anew:
+            put_in_place(self._out, lines)
         return self._out
 
     def _carry(self, said: Said, following: Sequence[Said]) -> None:
@@ -92,7 +104,9 @@ class Carrying:
             said.verb = "swap"
         if self._says_which(said):
             return
-        if said.verb == "instead-of":
+        if said.ref in ("undo", "put-back"):
+            take_back(self._out, self._situation.before, added=said.ref == "undo")
+        elif said.verb == "instead-of":
             self._instead_of(said)
         elif said.verb == "remove" or said.denied:
             self._remove(said)
@@ -122,6 +136,10 @@ class Carrying:
         if definite and not out.named(said.mask, out.things):
             if change_part(out, said, replace(said, head=None)):
                 return
+        if said.back and not there and bring_back(out, said, self._situation.before):
+            return
+        if only(out, said, there):
+            return
         if there and (said.copies or (said.more and not said.described)):
             out.repeat(there[-1], said)
         elif there and not said.more and said.verb != "add" and self._set_right(said, there):
@@ -134,6 +152,8 @@ class Carrying:
             pass
         elif said.correct and said.meant and out.there and not there:
             out.replace(out.there[-1], said)
+        elif said.correct and self._situation.reviewed and not there and self._replaces(said):
+            pass
         elif not self._announced_before(said):
             item = out.add(out.make(said))
             if said.count is not None and said.count > 1:
@@ -154,6 +174,15 @@ class Carrying:
         if definite and not said.correct:
             self._out.penalty += NEW_THOUGH_THERE
         return False
+
+    def _replaces(self, said: Said) -> bool:
+        """Take what is named when the order is read back for what something on it should be."""
+        out = self._out
+        wish = replace(said, become=said, head=None)
+        if len(out.there) == 1:
+            out.replace(out.there[0], said)
+            return True
+        return out.ask_which(wish, out.there)
 
     def _one_of_last(self, said: Said) -> bool:
         """Take "two trays, one tray without raita" for one of the two."""
@@ -351,6 +380,11 @@ class Carrying:
         if become is said and not said.described and said.count is None:
             out.penalty += NO_EFFECT
             return
+        if (
+            become is not said and said.options
+        ):  # nothing is as it was described: that is wanted, too
+            out.penalty += NOT_THERE
+            become = replace(become, options=[*said.options, *become.options])
         if said.on and said.count is None and said.article:
             out.penalty += 0.3
         self._change_these(said, become, found)
@@ -415,6 +449,10 @@ class Carrying:
         out = self._out
         refines = not said.verb or (said.verb == "remove" and said.ref == "one" and said.definite)
         which = out.which
+        if (
+            said.head is not None and said.number is not None
+        ):  # one more thing, if it was asked just now
+            refines = refines and not any(one.code == "which_line" for one in out.questions)
         found = meant_line(out, which, said) if which is not None and refines else []
         if which is None or not found:
             return False
@@ -459,7 +497,7 @@ class Carrying:
         if not found:
             out.penalty += LOOSE
             return
-        if said.ref in ("it", "them") and said.count is None:
+        if said.ref in ("it", "them", "all") and said.count is None:
             found = [item for item in found if out.able(item, said)] or found
         self._become(replace(said, head=None), found, said.count if said.partial else None)
 
@@ -507,8 +545,8 @@ class Carrying:
         out = self._out
         if out.last is not None:
             out.repeat(out.last, said)
-        elif self._topic is not None:
-            out.order(said, self._topic, (self._topic,))
+        elif (topic := self._situation.topic) is not None:
+            out.order(said, topic, (topic,))
         else:
             out.penalty += LOOSE
 
@@ -516,7 +554,7 @@ class Carrying:
 
     def _fragment(self, said: Said) -> None:
         """Give a size, a number or changes to what they belong to."""
-        out, topic = self._out, self._topic
+        out, topic = self._out, self._situation.topic
         item = out.items[-1] if out.items else None
         counts = said.count is not None and not said.described
         if said.more:
