@@ -106,6 +106,7 @@ class Carrying:
             return
         if said.ref in ("undo", "put-back"):
             take_back(self._out, self._situation.before, added=said.ref == "undo")
+            self._out.penalty += NOT_THERE if said.described else 0.0
         elif said.verb == "instead-of":
             self._instead_of(said)
         elif said.verb == "remove" or said.denied:
@@ -138,7 +139,7 @@ class Carrying:
                 return
         if said.back and not there and bring_back(out, said, self._situation.before):
             return
-        if only(out, said, there):
+        if only(out, said, there) or self._speaks_of(said, following):
             return
         if there and (said.copies or (said.more and not said.described)):
             out.repeat(there[-1], said)
@@ -158,6 +159,22 @@ class Carrying:
             item = out.add(out.make(said))
             if said.count is not None and said.count > 1:
                 self._announce(item, said, following)
+
+    def _speaks_of(self, said: Said, following: Sequence[Said]) -> bool:
+        """Take "of the three teas" for what is on the order, where it is said next how they are to be."""
+        if not said.definite or said.described or said.article or said.more or said.correct:
+            return False
+        found = [
+            item
+            for item in self._out.named(said.mask, self._out.things)
+            if said.count in (None, item.quantity)
+        ]
+        if not found or said.instead or self._gives_way is not None:
+            return False
+        if found[-1].line is not None and not (following and not following[0].head):
+            return False
+        self._out.spoken = found[-1]
+        return True
 
     def _set_right(self, said: Said, there: Sequence[Item]) -> bool:
         """Make a line what was meant: "the large one", "no, I wanted two tiramisus"."""
@@ -257,10 +274,13 @@ class Carrying:
     def _instead_of(self, said: Said) -> None:
         """Note what is to go: "a caprese instead of the margherita"."""
         out = self._out
+        if said.count is not None and said.head is None and not said.ref and not said.described:
+            return  # "two, not three"
         if said.head is None and not said.ref and said.options:
             item = out.last
             if item is not None:
-                out.give_way(item, said.options)  # "ranch instead of blue cheese"
+                if not out.give_way(item, said.options):  # "ranch instead of blue cheese"
+                    out.penalty += NOT_THERE
                 out.touch(item)
                 return
         found = targets(out, said) if said.head is not None or said.ref else []
@@ -311,9 +331,10 @@ class Carrying:
             found = out.things
         else:
             found = targets(out, said)
-        if not found:
+        if not found or (said.ref and said.options):
             self._nothing_to_remove(said)
             return
+        out.penalty += NOT_THERE if said.options else 0.0
         count = 1 if said.count is None and (said.article or said.partial) else said.count
         pieces = sum(item.quantity or 1 for item in found)
         some = count is not None and len(found) > 1 and count < pieces
@@ -356,7 +377,7 @@ class Carrying:
     def _change(self, said: Said) -> None:
         out = self._out
         become = said.become if said.become is not None else said
-        if become is not said and become.empty and said.head is None:
+        if become is not said and become.empty:
             out.penalty += NO_EFFECT
             return
         swaps = said.verb == "swap" and become is not said and (become.options or become.head)
@@ -470,11 +491,14 @@ class Carrying:
         """Carry out what points at something and has no verb: "the second one with ham"."""
         out = self._out
         last = out.items[-1] if out.items else None
+        source = last.source if last is not None else None
         if said.ref in ("same", "again"):
             self._again(said)
         elif said.ref == "one":
             if said.ordinal is None or not said.described or out.waiting or not self._this(said):
                 self._fragment(said)
+        elif said.ref in ("rest", "other") and source is not None and said.described:
+            self._become(replace(said, head=None), [source])
         elif said.ref in ("rest", "other") and last is not None and last.splits:
             out.split(last, said, None)
         elif said.ref == "other" and last is not None and said.described:
@@ -598,7 +622,7 @@ class Carrying:
             return False
         several = (item.quantity or 1) > 1
         number = said.count
-        if number is None and (said.ref == "one" or said.article):
+        if number is None and ((said.ref == "one" and not said.definite) or said.article):
             number = 1
         if said.exact and number == item.quantity:
             number = None  # "just one, and without olives"
