@@ -31,6 +31,9 @@ class Which:
     count: int | None
 
 
+_AMOUNTS = frozenset(stems("no extra light double triple half other 1 2 3 4 5 6 7 8 9 on the side"))
+
+
 class Outcome:
     """A copy of the order that one reading is carried out on.
 
@@ -129,10 +132,15 @@ class Outcome:
 
     def is_called(self, item: Item, change: str, words: str) -> bool:
         """Whether a change of a thing is what some words name."""
-        own = change.removeprefix("no ")
-        if set(stems(words)) <= set(stems(own)):
-            return True
-        return self.kitchen.canonical(item.name or "", item.size, [words]) == (own,)
+        own, named = set(stems(change.removeprefix("no "))), set(stems(words))
+        if not named <= own and (called := self.kitchen.called(item.name, words)):
+            named = set(stems(called))
+        return named <= own and (own - named <= _AMOUNTS or not self._other(item, change, words))
+
+    def _other(self, item: Item, change: str, words: str) -> bool:
+        """Whether a dish can be had with both: "medium" is another thing than "medium well"."""
+        named, own = (self.kitchen.called(item.name, one) for one in (words, change))
+        return None not in (named, own) and named != own
 
     def made_with(self, items: Sequence[Item], options: Sequence[Option]) -> list[Item]:
         """Return the things that have all these options, or lack them where they are to be left off."""
@@ -259,9 +267,15 @@ class Outcome:
         return all([self._gives_way(item, one.entity.words, for_) for one in options])
 
     def _gives_way(self, item: Item, words: str, for_: Sequence[str]) -> bool:
-        left = [c for c in item.changes if c.startswith("no ") or not self.is_called(item, c, words)]
-        if len(left) < len(item.changes):
-            item.yielding, item.changes = min(item.yielding, len(left)), left
+        gone = [
+            at
+            for at, one in enumerate(item.changes)
+            if not one.startswith("no ") and self.is_called(item, one, words)
+        ]
+        for at in reversed(gone):
+            del item.changes[at]
+            item.yielding -= at < item.yielding
+        if gone:
             return True
         others = [one for one in (*item.changes, *for_) if not one.startswith("no ")]
         if any(self.kitchen.excludes(item.name, words, one) for one in others):
