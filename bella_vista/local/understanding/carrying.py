@@ -96,6 +96,7 @@ class Carrying:
         return self._out
 
     def _carry(self, said: Said, following: Sequence[Said]) -> None:
+        said.definite = said.definite or said.joint == _THE
         told = [id(option.entity) for option in said.options]
         self._out.penalty += 1.0 * (len(told) - len(set(told)))
         if said.off and said.verb in ("", "add", "change"):
@@ -178,7 +179,7 @@ class Carrying:
 
     def _set_right(self, said: Said, there: Sequence[Item]) -> bool:
         """Make a line what was meant: "the large one", "no, I wanted two tiramisus"."""
-        definite = (said.definite or said.joint == _THE) and said.count is None
+        definite = said.definite and said.count is None
         if definite and said.described and not said.article:
             self._change(said)
             return True
@@ -314,7 +315,9 @@ class Carrying:
         if old is None and said.instead:
             same = [one for one in out.there if out.section(one) == out.section(item) != ""]
             old = next(iter((same or out.there or out.items)[-1:]), None)
-        if old is None or (old.line is None and old not in out.items):
+        if old is not None and said.described and out.named(said.mask, [old]):
+            out.change(old, said)  # "a shake with peanut butter instead"
+        elif old is None or (old.line is None and old not in out.items):
             out.add(item)
         else:
             old.gone = 0
@@ -687,6 +690,7 @@ class Carrying:
         one_more = said.ref == "one" and number is not None and (item.quantity or 1) <= number
         other_size = said.size and said.article and not said.options and item.size
         if one_more or other_size:
+            out.penalty += NEW_THOUGH_THERE if said.definite else 0.0
             out.order(said, item.words, item.names, number or 1)
             return True
         self._become(replace(said, head=None, count=None), [item], number)
