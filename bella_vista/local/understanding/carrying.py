@@ -142,7 +142,7 @@ class Carrying:
             return
         if only(out, said, there) or self._speaks_of(said, following):
             return
-        if there and (said.copies or (said.more and not said.described)):
+        if there and (said.copies or (said.more and not said.described and not said.parts)):
             out.repeat(there[-1], said)
         elif there and not said.more and said.verb != "add" and self._set_right(said, there):
             pass
@@ -157,6 +157,7 @@ class Carrying:
         elif said.correct and self._situation.reviewed and not there and self._replaces(said):
             pass
         elif not self._announced_before(said):
+            out.penalty += NOT_THERE if said.copies else 0.0
             item = out.add(out.make(said))
             if said.count is not None and said.count > 1:
                 self._announce(item, said, following)
@@ -330,6 +331,8 @@ class Carrying:
         if said.head is None and not said.ref and said.options:
             self._leave_off(said)
             return
+        if said.ref == "it" and self._asked_about() is not None:
+            return  # "then I don't want that": it was only asked about
         if said.ref in ("whole", "all") and said.head is None and not said.options and out.things:
             found = out.things
         else:
@@ -501,6 +504,8 @@ class Carrying:
             if said.ordinal is None or not said.described or out.waiting or not self._this(said):
                 self._fragment(said)
         elif said.ref in ("rest", "other") and source is not None and said.described:
+            if said.exact:  # "the others just without onions"
+                source.changes, source.yielding = [], 0
             self._become(replace(said, head=None), [source])
         elif said.ref in ("rest", "other") and last is not None and last.splits:
             out.split(last, said, None)
@@ -571,7 +576,8 @@ class Carrying:
     def _again(self, said: Said) -> None:
         out = self._out
         if out.last is not None:
-            out.repeat(out.last, said)
+            count = said.count or (out.last.quantity if said.ref == "same" else None)
+            out.repeat(out.last, replace(said, count=count))
         elif (topic := self._situation.topic) is not None:
             out.order(said, topic, (topic,))
         else:
@@ -581,16 +587,15 @@ class Carrying:
 
     def _fragment(self, said: Said) -> None:
         """Give a size, a number or changes to what they belong to."""
-        out, topic = self._out, self._situation.topic
+        out, topic = self._out, self._asked_about()
         item = out.items[-1] if out.items else None
-        counts = said.count is not None and not said.described
         if said.more:
             self._again(said)
             return
-        if topic and counts and not said.correct:
-            if not out.named(out.index.bit(topic), out.things):
-                out.order(said, topic, (topic,))
-                return
+        one_more = said.ref == "one" and not out.waiting and (said.article or not said.definite)
+        if topic and not said.correct and (one_more or (said.count and not said.described)):
+            out.order(said, topic, (topic,))
+            return
         if self._announced and said.options:
             base = self._announced[0]
             fresh = base.copy(said.count or 1)
@@ -612,6 +617,12 @@ class Carrying:
         if (said.options or said.unknown) and not said.correct:
             words = out.told({*said.told, *said.unknown})
             out.questions.append(Question("not_on_menu", {"words": words, "near": []}))
+
+    def _asked_about(self) -> str | None:
+        """Return the dish that was asked about before and is not on the order."""
+        topic = self._situation.topic
+        bit = self._out.index.bit(topic or "")
+        return topic if bit and not self._out.named(bit, self._out.things) else None
 
     def _belongs(self, item: Item, said: Said) -> bool:
         """Give something to the thing that was ordered just before in the same line."""
