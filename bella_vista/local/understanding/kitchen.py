@@ -57,6 +57,25 @@ class Kitchen:
             else:
                 return False
 
+    def called(self, name: str | None, words: str) -> str | None:
+        """Return what the menu calls one thing that is chosen for a dish, if it can be chosen."""
+        dish = self.dish(name)
+        if dish is None:
+            return None
+        fillers: list[str] = []
+        while True:
+            try:
+                chosen = self._menu.choose(dish, any_size(dish), [words, *fillers])
+            except ChoiceMissing as error:
+                filler = self._filler(str(error.facts.get("group")))
+                if filler is None or filler in fillers:
+                    return None
+                fillers.append(filler)
+            except OrderError:
+                return None
+            else:
+                return next((one.words for one in chosen if one.words not in fillers), None)
+
     def has(self, name: str | None, words: str) -> bool:
         """Whether something is in a dish and could be left off."""
         return self._verdict(name, f"no {words}") == "changes"

@@ -196,7 +196,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                 passed.append(Passed(act.first, "part"))
             case "exactly":
                 exact = True
-                if now.head is None and not now.ref and now is not first:
+                if now.head is None and now.ref in ("", "rest", "other") and now is not first:
                     now.exact = True
             case "begin":
                 instead = False
