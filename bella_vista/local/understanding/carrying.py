@@ -197,6 +197,8 @@ class Carrying:
     def _replaces(self, said: Said) -> bool:
         """Take what is named when the order is read back for what something on it should be."""
         out = self._out
+        if out.says("besides"):
+            return False
         wish = replace(said, become=said, head=None)
         if len(out.there) == 1:
             out.replace(out.there[0], said)

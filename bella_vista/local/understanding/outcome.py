@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from bella_vista.local.english.talking import pattern
 from bella_vista.local.understanding.index import Index
 from bella_vista.local.understanding.items import Item, Split
 from bella_vista.local.understanding.kitchen import Kitchen
@@ -95,6 +96,10 @@ class Outcome:
         if self.spoken is not None and self.spoken in things:
             return self.spoken
         return things[-1] if things else None
+
+    def says(self, name: str) -> bool:
+        """Whether the line holds a pattern of what guests say."""
+        return pattern(name).search(" ".join(self._words)) is not None
 
     def mask(self, item: Item) -> int:
         """Return the bits of the dishes a thing may be."""
