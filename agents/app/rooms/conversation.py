@@ -78,7 +78,7 @@ class RoomConversation(Generic[S, C]):
         self.call.answer(opened.prior.unanswered)
         self._record = CallRecord(self.call, process.store, channel=channel, words=process.words)
         self._record.drop_older_than(process.words_days)
-        self._finished = False
+        self._finishing: asyncio.Task[None] | None = None
         self._silence = SilenceTimer(process.silence[channel], self._remind, self._end_silent_call)
         self._stall = StallTimer(
             self.call.policy.think_limit_s + STALL_S, self._is_speaking, self._on_stalled
@@ -129,10 +129,15 @@ class RoomConversation(Generic[S, C]):
         self._silence.stop()
 
     async def finish(self) -> None:
-        """Stop the session and store the transcript; clients can still read the state."""
-        if self._finished:
-            return
-        self._finished = True
+        """Stop the session and store the transcript; clients can still read the state.
+
+        Once begun it goes on, even if the caller is cancelled; later callers wait for it.
+        """
+        if self._finishing is None:
+            self._finishing = asyncio.create_task(self._finish())
+        await asyncio.shield(self._finishing)
+
+    async def _finish(self) -> None:
         self._silence.stop()
         self._stall.stop()
         self.call.end("user_left")
@@ -141,6 +146,7 @@ class RoomConversation(Generic[S, C]):
                 await stop(self.call)
         except TimeoutError:
             logger.warning("call did not stop within %g s", STOP_LIMIT_S)
+            await self.call.aclose()
         except RuntimeError:  # the session never started
             await self.call.aclose()
         await self._record.aclose()
