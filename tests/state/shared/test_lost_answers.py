@@ -286,10 +286,16 @@ class TestAWireThatBreaks:
 
 
 @contextmanager
-def a_slow_disk() -> "Iterator[threading.Event]":
-    """Keep every commit of a change waiting until the event is set."""
+def a_slow_disk(begun: threading.Event | None = None) -> "Iterator[threading.Event]":
+    """Keep every commit of a change waiting until the event is set; the other one is set when one has begun."""
     goes_on = threading.Event()
-    with before_commit(lambda driver: goes_on.wait(20)):
+
+    def wait(driver: object) -> None:
+        if begun is not None:
+            begun.set()
+        goes_on.wait(20)
+
+    with before_commit(wait):
         try:
             yield goes_on
         finally:
