@@ -18,6 +18,7 @@ from pydantic import BaseModel, JsonValue
 from agents.app.channel import Channel
 from agents.app.clock import running_clock
 from agents.app.faults import InputError
+from agents.app.importing import loaded
 from agents.app.parts import (
     CommandLine,
     Forgetting,
@@ -445,7 +446,4 @@ def load_app(path: str) -> AnyApp:
     Args:
         path: ``module:NAME``.
     """
-    from importlib import import_module
-
-    module, _, name = path.partition(":")
-    return cast("AnyApp", getattr(import_module(module), name))
+    return cast("AnyApp", loaded(path))
