@@ -10,7 +10,7 @@ from functools import cached_property
 from inspect import iscoroutinefunction, isfunction
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, cast
 from uuid import uuid4
 
 from pydantic import BaseModel, JsonValue
@@ -20,11 +20,13 @@ from agents.app.clock import running_clock
 from agents.app.faults import InputError
 from agents.app.importing import loaded
 from agents.app.parts import (
+    C,
     CommandLine,
     Forgetting,
     Phone,
     Replay,
     Rooms,
+    S,
     Stored,
     Terminal,
     WorkerProcesses,
@@ -39,9 +41,6 @@ if TYPE_CHECKING:
     from agents.handoff import Call, CallPolicy, Graph
     from rpc.page import ObjectType, PageMethod, PageSpec
     from state.shared import Command, SharedState
-
-S = TypeVar("S", bound=BaseModel)
-C = TypeVar("C")
 
 View = dict[str, JsonValue]
 """A state as clients see it."""

@@ -6,13 +6,13 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 from livekit.agents.llm import LLM
-from pydantic import BaseModel
 
 from agents.app.app import AnyApp, App, Environment
 from agents.app.models.choice import language_model, models_of_agents, reply_limit_of
+from agents.app.parts import C, S
 from agents.app.settings import AppSettings
 from agents.app.states import new_state, open_store, resume_state
 from agents.app.terminal.events import EventLines
@@ -29,9 +29,6 @@ from agents.testing import ScriptedLLM
 
 if TYPE_CHECKING:
     from agents.app.replay.recording import Recording
-
-S = TypeVar("S", bound=BaseModel)
-C = TypeVar("C")
 
 logger = logging.getLogger(__name__)
 

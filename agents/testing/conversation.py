@@ -4,10 +4,9 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Self
 
 from livekit.agents.llm import LLM
-from pydantic import BaseModel
 
 from agents.handoff import (
     Call,
@@ -25,9 +24,7 @@ from agents.handoff import (
 )
 from agents.testing.scripted import ScriptedLLM
 from agents.testing.waiting import ConversationError
-
-S = TypeVar("S", bound=BaseModel)
-C = TypeVar("C")
+from state.shared.command import C, S
 
 
 @dataclass

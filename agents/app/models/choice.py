@@ -3,13 +3,13 @@
 import logging
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from livekit.agents.llm import LLM
-from pydantic import BaseModel
 
 from agents.app.app import App
 from agents.app.faults import InputError
+from agents.app.parts import C, S
 from agents.app.setting_values import OPENAI, SCRIPT
 from agents.app.settings import AppSettings, SettingsFaults
 
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from agents.testing import ScriptedLLM
 
 logger = logging.getLogger(__name__)
-
-S = TypeVar("S", bound=BaseModel)
-C = TypeVar("C")
 
 
 def language_model(

@@ -3,22 +3,18 @@
 import asyncio
 import logging
 from dataclasses import dataclass
-from typing import Generic, TypeVar
-
-from pydantic import BaseModel
+from typing import Generic
 
 from agents.app.app import AnyApp, App
 from agents.app.channel import Channel
 from agents.app.job_metadata import JobMetadata
+from agents.app.parts import C, S
 from agents.app.rooms.prior_call import PriorCall, read_prior_call
 from agents.app.rooms.resume_codes import state_of
 from agents.app.rooms.room_lease import DATABASE_WAIT_S, RENEW_EVERY_S
 from agents.app.rooms.sentences import may_be_missing
 from agents.app.states import StateFaults, new_state, resume_state
 from state.shared import JournalFault, Lease, SharedState, SqlStore
-
-S = TypeVar("S", bound=BaseModel)
-C = TypeVar("C")
 
 logger = logging.getLogger(__name__)
 

@@ -10,12 +10,12 @@ import contextlib
 import logging
 from collections.abc import Coroutine
 from dataclasses import replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
 from livekit import rtc
-from pydantic import BaseModel
 
 from agents.app.job_metadata import JobMetadata
+from agents.app.parts import C, S
 from agents.app.rooms.chat import Chat
 from agents.app.rooms.conversation import RoomConversation
 from agents.app.rooms.departure import (
@@ -37,9 +37,6 @@ from agents.handoff import Ended
 from rpc.gateway import Caller, Forbidden, Gateway, Mutes, NotYet, RoomService
 from rpc.page import PageMethods
 from state.shared import Lease, StateError
-
-S = TypeVar("S", bound=BaseModel)
-C = TypeVar("C")
 
 logger = logging.getLogger(__name__)
 
