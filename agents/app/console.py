@@ -22,7 +22,7 @@ from agents.app.terminal.logs import log_to_file, log_to_stderr
 from agents.app.terminal.plain import Transcript
 from agents.app.terminal.signals import on_signals
 from agents.app.terminal.streams import discard_stdout, print_error
-from agents.app.terminal.words import closing_lines
+from agents.app.terminal.words import closing_lines, view_of_call
 from agents.app.transcript import CallRecord
 from agents.handoff import Call, Ended, EndReason, Event, start_text, stop
 from agents.testing import ScriptedLLM
@@ -204,8 +204,8 @@ async def _converse(
             for one in (model, *own.values()):
                 await one.aclose()
     if reason == "failed" and events:
-        view = app.view_of(shared.state, shared.version, shared.speaker, shared.state_id)
-        print_error(*closing_lines(call, app.summary_of(view), reason, to_go_on))
+        summary = app.summary_of(view_of_call(app, call))
+        print_error(*closing_lines(call, summary, reason, to_go_on))
     code = _exit_code(talk, reason)
     if recording is not None:
         print_error(recording.outcome())

@@ -11,6 +11,7 @@ from agents.app.terminal.words import (
     cost_line,
     heard_notice,
     speaker_name,
+    view_of_call,
     whose_turn,
 )
 from agents.handoff import Call, EndReason, Event, Heard, Said, YourTurn
@@ -103,10 +104,7 @@ class Transcript:
             self._write(differs)
 
     def _summary(self) -> Summary:
-        shared = self._call.shared
-        speaker = shared.speaker or self._call.speaker
-        view = self._app.view_of(shared.state, shared.version, speaker, shared.state_id)
-        return self._app.summary_of(view)
+        return self._app.summary_of(view_of_call(self._app, self._call))
 
     def _show_state(self) -> None:
         summary, before = self._summary(), self._shown
