@@ -5,13 +5,18 @@ import os
 import sys
 import threading
 from collections.abc import Collection
+from contextlib import suppress
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from agents.app.app import AnyApp, Environment, load_app
 from agents.app.faults import InputError
 from agents.app.importing import gc_paused
 from agents.app.serving.logs import log_as_worker
 from agents.app.settings import AppSettings, SettingsFaults
+
+if TYPE_CHECKING:
+    from agents.app.serving.worker import Worker
 
 _CLOSE_LIMIT_S = 6.0
 """How long a worker lives after its supervisor has gone, in seconds."""
@@ -39,7 +44,7 @@ def run_worker(app: AnyApp, *, ready: int | None = None) -> int:
 
         worker = make_app_worker(app, settings)
     with app.worker.serving(settings):
-        return _serve(worker, ready)
+        return asyncio.run(_serve(worker, ready))
 
 
 def run_worker_of(target: str, *, ready: int | None = None) -> int:
@@ -54,7 +59,7 @@ def run_worker_of(target: str, *, ready: int | None = None) -> int:
     with gc_paused():
         worker = import_module(target).server
     log_as_worker(worker.settings.secrets, application=worker.application, plain=ready is not None)
-    return _serve(worker, ready)
+    return asyncio.run(_serve(worker, ready))
 
 
 def checked_settings(app: AnyApp, **options: object) -> AppSettings:
@@ -108,21 +113,11 @@ def _faults_of_calls(app: AnyApp, settings: AppSettings, wrong: Collection[str])
     return faults
 
 
-def _serve(worker: object, ready: int | None) -> int:
-    from agents.app.serving.lifecycle import serve
-    from agents.app.serving.worker import Worker
-
-    if not isinstance(worker, Worker):
-        raise TypeError("a worker is made by make_server")
-    return asyncio.run(serve(worker) if ready is None else _serve_supervised(worker, ready))
-
-
-async def _serve_supervised(worker: object, ready: int) -> int:
+async def _serve(worker: "Worker", ready: int | None) -> int:
     from agents.app.serving.lifecycle import ShutdownMode, serve
-    from agents.app.serving.worker import Worker
 
-    if not isinstance(worker, Worker):
-        raise TypeError("a worker is made by make_server")
+    if ready is None:
+        return await serve(worker)
     loop = asyncio.get_running_loop()
     stop: asyncio.Future[ShutdownMode] = loop.create_future()
 
@@ -145,7 +140,5 @@ async def _serve_supervised(worker: object, ready: int) -> int:
 
 
 def _report_ready(ready: int) -> None:
-    try:
+    with suppress(OSError):  # the supervisor has gone
         os.write(ready, b"registered\n")
-    except OSError:  # the supervisor has gone
-        return
