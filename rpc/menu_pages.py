@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from rpc.page import wrong
-from rpc.wire import (
+from rpc.wire.menu import (
     ChoiceView,
     DishView,
     GetMenuRequest,
