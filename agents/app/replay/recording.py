@@ -1,4 +1,4 @@
-"""Writes a conversation of the console as a conversation file, anew after each turn."""
+"""Writes a conversation of the console as a conversation file, after each turn."""
 
 import asyncio
 import os
@@ -236,7 +236,7 @@ def _time(moment: datetime | None) -> str:
 
 
 def _kept(turn: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a file has of a turn: an empty list of handoffs goes without saying."""
+    """Return what a file has of a turn: no empty list of handoffs."""
     return {
         name: value
         for name, value in turn.items()

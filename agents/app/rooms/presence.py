@@ -16,11 +16,10 @@ import contextlib
 import logging
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 from livekit import api, rtc
 
-from rpc.gateway import USER
+from rpc.gateway import USER, RoomService
 
 logger = logging.getLogger(__name__)
 
@@ -44,16 +43,6 @@ _PEOPLE = frozenset(
         rtc.ParticipantKind.PARTICIPANT_KIND_CONNECTOR,
     }
 )
-
-
-class ParticipantApi(Protocol):
-    """The calls to the LiveKit server API that presence needs."""
-
-    async def get_participant(self, get: api.RoomParticipantIdentity) -> Any:
-        """Return a participant, or raise if they are not in the room."""
-
-    async def update_participant(self, update: api.UpdateParticipantRequest) -> Any:
-        """Change a participant's attributes, or raise if they are not in the room."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +76,7 @@ class Presence:
     def __init__(
         self,
         room: rtc.Room,
-        rooms: ParticipantApi | None,
+        rooms: RoomService | None,
         *,
         expected: str | None = None,
         user_role: str = USER,
