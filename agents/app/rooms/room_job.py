@@ -154,7 +154,7 @@ class RoomJob(Generic[S, C]):
         self._chat.follow(self._room)
         self._room.on("sip_dtmf_received", self._on_dtmf)
         self._room.on("active_speakers_changed", self._on_speakers)
-        self._room.on("reconnecting", self._on_reconnecting)
+        self._room.on("reconnecting", self._rejoin.agent_reconnecting)
         self._room.on("reconnected", self._on_reconnected)
         self._room.on("disconnected", self._on_disconnected)
 
@@ -503,10 +503,7 @@ class RoomJob(Generic[S, C]):
 
     # -- the connection and the lease ----------------------------------------------------------------
 
-    def _on_reconnecting(self, *_: object) -> None:
-        self._rejoin.agent_reconnecting()
-
-    def _on_reconnected(self, *_: object) -> None:
+    def _on_reconnected(self) -> None:
         self._rejoin.agent_reconnected()
         if self._conversation is not None:
             self._conversation.page.connected_again()
