@@ -14,9 +14,9 @@ from state.view import OrderView
 def _form(view: Any, base: type[Part] = Part, **replaced: Any) -> Any:
     """Return the form of a part of the view, without the fields that it need not have."""
     hints = get_type_hints(view, include_extras=True)
-    fields = {name: _field(kind) for name, kind in hints.items()} | replaced
+    fields: dict[str, Any] = {name: _field(kind) for name, kind in hints.items()}
     name = view.__name__.replace("View", "Fields")
-    return create_model(name, __base__=base, __doc__=view.__doc__, **fields)
+    return create_model(name, __base__=base, __doc__=view.__doc__, **{**fields, **replaced})
 
 
 def _field(kind: Any) -> tuple[Any, Any]:
@@ -24,7 +24,8 @@ def _field(kind: Any) -> tuple[Any, Any]:
     bare = get_args(kind)[0] if get_origin(kind) is Annotated else kind
     if get_origin(bare) is list:
         (member,) = get_args(bare)
-        return (tuple[_form(member), ...] if is_typeddict(member) else Texts), ()
+        several: Any = tuple
+        return (several[_form(member), ...] if is_typeddict(member) else Texts), ()
     forms = [_form(one) for one in (bare, *get_args(bare)) if is_typeddict(one)]
     return (forms[0] if forms else kind) | None, None
 

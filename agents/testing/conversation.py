@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Generic, Self
+from typing import Any, Generic, Self, TypeVar
 
 from livekit.agents.llm import LLM
+from pydantic import BaseModel
 
 from agents.handoff import (
     Call,
@@ -24,7 +25,9 @@ from agents.handoff import (
 )
 from agents.testing.scripted import ScriptedLLM
 from agents.testing.waiting import ConversationError
-from state.shared.command import C, S
+
+S = TypeVar("S", bound=BaseModel)
+C = TypeVar("C")
 
 
 @dataclass

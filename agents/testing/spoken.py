@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from livekit.agents.llm import LLM
 from livekit.agents.tts import TTS
 from livekit.agents.voice.turn import TurnHandlingOptions
+from pydantic import BaseModel
 
 from agents.handoff import Call, Event, Heard, start_speech, turns_by
 from agents.testing.conversation import Conversation, Turn
@@ -14,7 +15,9 @@ from agents.testing.loudspeaker import Loudspeaker, Microphone
 from agents.testing.scripted_stt import ScriptedSTT
 from agents.testing.tone_tts import ToneTTS
 from agents.testing.waiting import ConversationError
-from state.shared.command import C, S
+
+S = TypeVar("S", bound=BaseModel)
+C = TypeVar("C")
 
 
 def quick_turns() -> TurnHandlingOptions:

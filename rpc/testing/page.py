@@ -2,14 +2,17 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any, Generic
+from typing import Any, Generic, TypeVar
 
 from livekit import rtc
+from pydantic import BaseModel
 
 from rpc.gateway import Caller, Forbidden, Gateway, Limits, View
 from rpc.page import Again, PageMethods, PageSpec, Session
-from rpc.page.spec import C, S
 from state.shared import SharedState
+
+S = TypeVar("S", bound=BaseModel)
+C = TypeVar("C")
 
 _NO_LIMITS = Limits(at_once=100_000, per_second=1e9)
 
