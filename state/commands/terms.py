@@ -9,7 +9,7 @@ from state.commands.base import OrderCommand, ensure, not_found
 from state.context import OrderContext
 from state.coupons import acceptable, coupon_of, same_code
 from state.errors import NotPossible
-from state.money import Cents
+from state.money import Cents, plain_number
 from state.order import OrderState, Tip
 from state.privacy.text import Line, Words
 from state.ready import arranged
@@ -24,15 +24,11 @@ def _as_number(value: object) -> object:
     return Decimal(str(value))
 
 
-def _on_the_wire(value: Decimal) -> int | float:
-    return int(value) if value == value.to_integral_value() else float(value)
-
-
 Percentage = Annotated[
     Decimal,
     BeforeValidator(_as_number),
     Field(ge=0, le=100, decimal_places=2),
-    PlainSerializer(_on_the_wire, when_used="json"),
+    PlainSerializer(plain_number, when_used="json"),
     WithJsonSchema({"type": "number", "minimum": 0, "maximum": 100}),
 ]
 Code = Annotated[Words, Field(description="The coupon's code as the guest gives it.")]

@@ -68,7 +68,8 @@ class Transcript:
             case Heard() if not self._answers_here:
                 self._write(f"You: {clean(event.text)}")
             case Heard():
-                self._taken_in(event.text)
+                if (differs := heard_notice(self._typed, event.text)) is not None:
+                    self._write(differs)
             case Said():
                 self._write(self._said(event))
             case YourTurn() if self._answers_here:
@@ -98,10 +99,6 @@ class Transcript:
 
     def _receipt(self, rows: tuple[Row, ...]) -> str:
         return as_text(rows, min(_RECEIPT, self._columns()) if self._answers_here else _RECEIPT)
-
-    def _taken_in(self, text: str) -> None:
-        if (differs := heard_notice(self._typed, text)) is not None:
-            self._write(differs)
 
     def _summary(self) -> Summary:
         return self._app.summary_of(view_of_call(self._app, self._call))
