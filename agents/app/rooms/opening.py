@@ -81,7 +81,7 @@ async def open_for(
                 logger.log(level, "state could not be resumed: %s", "; ".join(fault.faults))
         return Opened(await new_state(app, store, context, channel), preamble=preamble)
 
-    return await retried(attempt, "state not opened")
+    return await retried(attempt, "state not opened yet, retrying: %s")
 
 
 async def _resumed(app: App[S, C], store: SqlStore, context: C, state_id: str) -> Opened[S, C]:

@@ -43,7 +43,7 @@ async def retried(attempt: Callable[[], Awaitable[T]], failed: str) -> T:
 
     Args:
         attempt: The attempt.
-        failed: What the log says about one that failed.
+        failed: The log message for a failed one, with a place for the fault.
 
     Raises:
         StateFaults: The database cannot be used.
@@ -57,7 +57,7 @@ async def retried(attempt: Callable[[], Awaitable[T]], failed: str) -> T:
         except (StateFaults, JournalFault) as fault:
             if not fault.passing or loop.time() > give_up_at:
                 raise
-            logger.warning("%s yet, retrying: %s", failed, fault)
+            logger.warning(failed, fault)
             await asyncio.sleep(RENEW_EVERY_S)
 
 
@@ -176,7 +176,7 @@ class RoomLease:
         try:
             await retried(
                 lambda: leases.assign(self._name, self._holder, state_id=state_id, user=user),
-                "state not recorded",
+                "state not recorded yet, retrying: %s",
             )
         except LeaseLost:
             self._lost()
