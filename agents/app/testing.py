@@ -91,13 +91,13 @@ class AppUnderTest(Generic[S, C]):
     def another_context(self) -> C:
         """Make another context on the same clock, as another process has it."""
         return self._doubles(
-            self.app.context(Environment(self.settings, self._clock_of, self._ids))
+            self.app.make_context(Environment(self.settings, self._clock_of, self._ids))
         )
 
     def state(self) -> S:
         """Make a new state, with the noun and 1 as its id, such as ``visit-1``."""
         new = NewState(f"{self.app.noun}-1", "101", "terminal")
-        return self.app.new(self.context, new)
+        return self.app.make_state(self.context, new)
 
     def shared(self, state: S | None = None, *, agent: str | None = None) -> SharedState[S, C]:
         """Share a state without a database.

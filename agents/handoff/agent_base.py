@@ -168,6 +168,9 @@ def faults_of_agent(agent: type[AgentBase[Any, Any]], transfers: Sequence[str]) 
     own = ("name", "prompt", "opening")
     yield from (f"{agent.__name__} has no {what}" for what in own if not hasattr(agent, what))
     yield from _faults_of_prompt(agent)
+    opening: object = getattr(agent, "opening", None)
+    if opening is not None and not (isinstance(opening, Opening) and opening.canned.strip()):
+        yield f"{agent.__name__}: its opening has to be Opening(...) with a canned sentence"
     name = getattr(agent, "name", "unnamed")
     if not isinstance(name, str) or not _AGENT_NAME.fullmatch(name):
         yield (
@@ -193,6 +196,8 @@ def faults_of_agent(agent: type[AgentBase[Any, Any]], transfers: Sequence[str]) 
 def _faults_of_prompt(agent: type[AgentBase[Any, Any]]) -> Iterator[str]:
     prompt: Any = getattr(agent, "prompt", "")
     if not callable(prompt):
+        if not isinstance(prompt, str):
+            yield f"{agent.__name__}: its prompt is neither a text nor a function: {prompt!r}"
         return
     if inspect.iscoroutinefunction(prompt):
         yield f"{agent.__name__}: its prompt is an async function: it may not wait"
@@ -207,6 +212,9 @@ def faults_of_needs_answer(agents: Sequence[type[AgentBase[Any, Any]]]) -> Itera
     anywhere = {tool_name(tool) for agent in agents for tool in named_tools(offers_of(agent))}
     for agent in agents:
         needs_answer: Mapping[str, Sequence[str]] = agent.needs_answer
+        if not isinstance(needs_answer, Mapping):
+            yield f"{agent.__name__}: needs_answer is not a mapping: {needs_answer!r}"
+            continue
         for op, earlier_ops in needs_answer.items():
             if op not in _protectable(agent):
                 yield (

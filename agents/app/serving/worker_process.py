@@ -5,11 +5,13 @@ import os
 import sys
 import threading
 from collections.abc import Collection
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from agents.app.app import AnyApp, Environment, load_app
+from agents.app.declaration import named_faults
 from agents.app.faults import InputError
 from agents.app.importing import gc_paused
 from agents.app.serving.logs import log_as_worker
@@ -43,7 +45,9 @@ def run_worker(app: AnyApp, *, ready: int | None = None) -> int:
         from agents.app.serving.app_worker import make_app_worker
 
         worker = make_app_worker(app, settings)
-    with app.worker.serving(settings):
+    with ExitStack() as beside:
+        with named_faults("worker.serving", settings.secrets):
+            beside.enter_context(app.worker.serving(settings))
         return asyncio.run(_serve(worker, ready))
 
 
@@ -96,9 +100,16 @@ def _faults_of_calls(app: AnyApp, settings: AppSettings, wrong: Collection[str])
     faults: list[str] = []
     if not wrong & app.command_line.options.keys():
         try:
-            app.context(Environment.of(settings))
+            context = app.make_context(Environment.of(settings))
+            if not callable(app.graph):  # else each process finds it out: importing it takes long
+                app.rehearse(context)
         except InputError as error:
             faults += error.faults
+    faults += [
+        f"worker.preload: there is no module {name}"
+        for name in app.worker.preload
+        if not _is_there(name)
+    ]
     if "database" in wrong:
         return faults
 
@@ -111,6 +122,13 @@ def _faults_of_calls(app: AnyApp, settings: AppSettings, wrong: Collection[str])
     except InputError as error:
         faults += error.faults
     return faults
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ImportError:  # its package is missing
+        return False
 
 
 async def _serve(worker: "Worker", ready: int | None) -> int:
