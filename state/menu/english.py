@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from state.menu.model import EXTRA, LIGHT, NO, ON_THE_SIDE, Portion
-from state.menu.words import stem, stems
+from state.menu.words import listed, stem, stems
 
 MarkKind = Literal["amount", "portion", "count", "add", "filler", "off", "take", "free"]
 
@@ -32,13 +32,8 @@ class Mark:
     exact: str = ""
 
 
-def _split(words: str) -> list[str]:
-    """Split a text into its words and phrases, which commas separate."""
-    return [" ".join(word.split()) for word in words.split(",")]
-
-
 def _phrases(mark: Mark, phrases: str) -> dict[tuple[str, ...], Mark]:
-    return {stems(phrase): mark for phrase in _split(phrases)}
+    return {stems(phrase): mark for phrase in listed(phrases)}
 
 
 MARKS: Mapping[tuple[str, ...], Mark] = {
@@ -171,7 +166,7 @@ SAME: Mapping[tuple[str, ...], tuple[str, ...]] = {
 KINDS: Mapping[str, frozenset[str]] = {
     stem("cheese"): frozenset(
         stem(cheese)
-        for cheese in _split("""
+        for cheese in listed("""
             mozzarella, parmesan, parmigiano, cheddar, provolone, gorgonzola, ricotta, pecorino,
             feta, halloumi, gouda, gruyere, brie, swiss, burrata, fontina, asiago, mascarpone,
             emmental, taleggio, scamorza, paneer, queso, manchego, edam, camembert, stracchino,
@@ -183,7 +178,7 @@ KINDS: Mapping[str, frozenset[str]] = {
 
 DISH_WORDS = frozenset(
     stem(word)
-    for word in _split("""
+    for word in listed("""
         bread, cake, cream, pie, salad, sandwich, sauce, soup, roll, rolls, wrap, burger, juice,
         tea, coffee, water, beer, wine, rings, wings, tart, mousse, toast, rice, noodles, stew,
         curry, platter, plate, bowl, skewer, sticks, bites, fries, chips, cookie, muffin, shake,
@@ -194,7 +189,7 @@ DISH_WORDS = frozenset(
 
 EMPTY = frozenset(
     stem(word)
-    for word in _split("""
+    for word in listed("""
         a, an, the, of, some, and, with, please, our, your, my, any, al, alla, allo, alle, ai, all,
         di, del, della, dell, d, l, la, le, il, con, e, de, du, des, en, mit, und, n, in, for,
         style, on, that, this, those, these, el, los, las, y, et, au, aux
@@ -204,7 +199,7 @@ EMPTY = frozenset(
 
 ASKING = frozenset(
     stem(word)
-    for word in _split("""
+    for word in listed("""
         what, which, something, anything, do, does, you, have, got, is, are, there, can, could, get,
         i, me, us, we, want, like, would, dish, show, tell, about, it, them, option, options, kind,
         kinds, sort, sorts, any, serve, menu, eat, to, other, one, ones, food, contains, containing,
