@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from textwrap import fill
-from typing import Any, Literal, Protocol, TextIO
+from typing import Any, Literal, TextIO
 
 from pydantic import JsonValue
 
@@ -41,7 +41,7 @@ class JoinedRoom:
         return code if isinstance(code, str) else None
 
 
-class Display(Protocol):
+class Display:
     """Shows a conversation in a room to the person or program at the terminal.
 
     What a display does not define is not shown.
