@@ -1,6 +1,6 @@
 """Payment: how the guest will pay at handover, the tip, and the placing of the order."""
 
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from agents.handoff import Opening
 from agents.restaurant import COMMON, RestaurantAgent, prompt
@@ -13,23 +13,6 @@ from state.commands import (
     ReopenOrder,
     SetTip,
 )
-from state.order import OrderState
-
-
-class PaymentGateway(Protocol):
-    """A service with which a guest can pay before handover. None is built in.
-
-    It never gets a card number from this program: it returns the address of a page of the provider's.
-    """
-
-    async def payment_link(self, order: OrderState, key: str) -> str:
-        """Return the address of a page on which exactly this order's total can be paid.
-
-        Args:
-            order: The order as confirmed.
-            key: Makes it safe to ask twice.
-        """
-        ...
 
 
 class Payment(RestaurantAgent):

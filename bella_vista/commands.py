@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from agents.app.app import App
-from agents.app.cli import FAILED, read_settings, show_report, with_store
+from agents.app.cli import FAILED, id_argument, read_settings, show_report, with_options, with_store
 from agents.app.terminal.streams import say
 
 if TYPE_CHECKING:
@@ -14,15 +14,6 @@ if TYPE_CHECKING:
     from state.context import OrderContext
     from state.order import OrderState
     from state.shared import SqlStore
-
-MenuOption = Annotated[
-    str | None,
-    typer.Option("--menu", metavar="FILE", help="The menu; Bella Vista's own by default."),
-]
-DatabaseOption = Annotated[
-    str | None,
-    typer.Option("--database", metavar="URL", help="Where orders are stored: sqlite:///path."),
-]
 
 
 def commands_of(app: "App[OrderState, OrderContext]") -> typer.Typer:
@@ -32,16 +23,8 @@ def commands_of(app: "App[OrderState, OrderContext]") -> typer.Typer:
     commands.add_typer(menu_commands, name="menu")
 
     @commands.command()
+    @with_options(app, "at")
     def understand(
-        menu: MenuOption = None,
-        at: Annotated[
-            str | None,
-            typer.Option(
-                "--at",
-                metavar="TIME",
-                help="Start the clock at this time: ISO 8601, the restaurant's time.",
-            ),
-        ] = None,
         order: Annotated[
             str | None,
             typer.Option(
@@ -56,11 +39,12 @@ def commands_of(app: "App[OrderState, OrderContext]") -> typer.Typer:
                 help="Show on stderr the readings that were weighed, and what each word cost.",
             ),
         ] = False,
+        **options: str | None,
     ) -> None:
         """Show how the local model understands each line of the input, as JSON."""
         from bella_vista.understand import understand_lines
 
-        settings = cast("Settings", read_settings(app, menu=menu, at=at))
+        settings = cast("Settings", read_settings(app, **options))
         file = Path(order) if order is not None else None
         understand_lines(settings, order=file, explain=explain)
 
@@ -86,15 +70,9 @@ def order_commands_of(app: "App[OrderState, OrderContext]") -> typer.Typer:
     order_commands = typer.Typer()
 
     @order_commands.command("advance")
+    @with_options(app, "database", own=False)
     def advance_command(
-        order_id: Annotated[
-            str,
-            typer.Argument(
-                metavar="ID",
-                help="The order's id, or its number (the newest order with that number).",
-            ),
-        ],
-        database: DatabaseOption = None,
+        order_id: Annotated[str, id_argument(app)], database: str | None = None
     ) -> None:
         """Advance an order by the kitchen's next step: accepted, preparing, ready, completed."""
         from bella_vista.orders import advance_order
@@ -108,6 +86,7 @@ def order_commands_of(app: "App[OrderState, OrderContext]") -> typer.Typer:
         typer.echo(f"Order {order.order_number} ({order.order_id}) is {order.stage.value} now.")
 
     @order_commands.command("forget")
+    @with_options(app, "database", own=False)
     def forget_command(
         whom: Annotated[
             str,
@@ -116,7 +95,7 @@ def order_commands_of(app: "App[OrderState, OrderContext]") -> typer.Typer:
                 help="The order's id or number, or the telephone number or e-mail address of a guest.",
             ),
         ],
-        database: DatabaseOption = None,
+        database: str | None = None,
         menu: Annotated[
             str | None,
             typer.Option(

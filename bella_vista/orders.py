@@ -22,7 +22,7 @@ from state.context import OrderContext
 from state.menu import Hours, Menu, Restaurant
 from state.order import OrderState, Stage
 from state.shared import Refused, SharedState, SqlStore
-from state.stages import wrong_stage
+from state.stages import ENDED, wrong_stage
 
 STEPS: Mapping[Stage, Callable[[], OrderCommand]] = {
     Stage.PLACED: AcceptOrder,
@@ -52,6 +52,13 @@ async def advance_order(store: SqlStore, order_id: str) -> OrderState:
         raise wrong_stage(order, "There is no next step for the kitchen.")
     shared = SharedState.restored(stored, OrderState, kitchen_context(order))
     return (await shared.apply(step(), actor=STAFF)).state
+
+
+def refuse_resume(order: OrderState, context: OrderContext) -> str | None:
+    """Return the reason why the guest cannot continue an order; ``None`` if they can."""
+    if order.restaurant_id != context.menu.restaurant.id:
+        return "belongs to another restaurant"
+    return f"is {order.stage.value}" if order.stage in ENDED else None
 
 
 async def flag_for_staff(shared: SharedState[OrderState, OrderContext], reason: str) -> None:

@@ -148,15 +148,13 @@ def _placed(order: OrderState, context: OrderContext) -> str:
     return f"Your order is placed, number {order.order_number}.{when} Thank you! {RATE}"
 
 
-def _cancelled(order: OrderState, context: OrderContext) -> str:
-    return "I have called the order off." if order.stage is Stage.CANCELLED else ""
-
-
 _STEPS: dict[str, Callable[[OrderState, OrderContext], str]] = {
     "read_back": _read_back,
     "confirm_order": _confirmed,
     "place_order": _placed,
-    "cancel_order": _cancelled,
+    "cancel_order": lambda order, context: (
+        "I have called the order off." if order.stage is Stage.CANCELLED else ""
+    ),
     "give_feedback": lambda order, context: "Thank you for telling us.",
     "call_person": lambda order, context: "A member of staff will see that you want a person.",
 }

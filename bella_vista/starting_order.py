@@ -3,34 +3,29 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bella_vista.order_fields import OrderFields
+from agents.app.replay.form import Fields
 from state.commands import ORDER_COMMANDS, OrderCommand
 from state.order import Stage
 
+_STEPS = (
+    *("read_back", "confirm_order", "place_order", "accept_order", "start_preparing"),
+    *("mark_ready", "complete_order"),
+)
 _TO_STAGE: Mapping[Stage, tuple[str, ...]] = {
     Stage.OPEN: (),
-    Stage.REVIEW: ("read_back",),
-    Stage.CONFIRMED: ("read_back", "confirm_order"),
-    Stage.PLACED: ("read_back", "confirm_order", "place_order"),
-    Stage.ACCEPTED: ("read_back", "confirm_order", "place_order", "accept_order"),
-    Stage.PREPARING: (
-        *("read_back", "confirm_order", "place_order", "accept_order"),
-        "start_preparing",
-    ),
-    Stage.READY: (
-        *("read_back", "confirm_order", "place_order", "accept_order"),
-        *("start_preparing", "mark_ready"),
-    ),
-    Stage.COMPLETED: (
-        *("read_back", "confirm_order", "place_order", "accept_order"),
-        *("start_preparing", "mark_ready", "complete_order"),
-    ),
+    Stage.REVIEW: _STEPS[:1],
+    Stage.CONFIRMED: _STEPS[:2],
+    Stage.PLACED: _STEPS[:3],
+    Stage.ACCEPTED: _STEPS[:4],
+    Stage.PREPARING: _STEPS[:5],
+    Stage.READY: _STEPS[:6],
+    Stage.COMPLETED: _STEPS,
     Stage.CANCELLED: ("cancel_order",),
-    Stage.FAILED: ("read_back", "confirm_order", "place_order", "refuse_order"),
+    Stage.FAILED: (*_STEPS[:3], "refuse_order"),
 }
 
 
-def commands_to(order: OrderFields) -> Iterator[OrderCommand]:
+def commands_to(order: Fields) -> Iterator[OrderCommand]:
     """Yield the commands that build an order with these fields, in a guest's order.
 
     Raises:

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from rpc.page import wrong
-from rpc.wire import (
+from rpc.wire.menu import (
     ChoiceView,
     DishView,
     GetMenuRequest,
@@ -22,6 +22,8 @@ from state.commands import AddItem, ChangeItem
 from state.context import OrderContext
 from state.errors import NotFound
 from state.menu import Combo, Dish, Menu, OptionGroup, Served
+from state.menu.model import price_of
+from state.money import Cents
 from state.order import OrderState
 from state.shared import Command
 
@@ -124,7 +126,7 @@ class MenuPages:
         shown = DishView(
             name=dish.name,
             description=dish.description,
-            sizes=_by_size(dish.prices),
+            sizes=_of_sizes(dish, dish.prices),
             default_size=dish.implied_size if dish.sizes else ONLY_SIZE,
             with_=dish.contains,
             extra={name: _of_sizes(dish, prices) for name, prices in dish.extra.items()},
@@ -246,15 +248,9 @@ def _packed(pieces: Sequence[OptionView]) -> Iterator[tuple[OptionView, ...]]:
         yield tuple(packed)
 
 
-def _by_size(prices: Mapping[str | None, int]) -> dict[str, int]:
-    return {size or ONLY_SIZE: price for size, price in prices.items()}
-
-
-def _of_sizes(dish: Dish, prices: Mapping[str | None, int]) -> dict[str, int]:
-    """Return the price for each size of a dish; a price without a size applies to all."""
-    return {
-        size or ONLY_SIZE: prices[size] if size in prices else prices[None] for size in dish.prices
-    }
+def _of_sizes(dish: Dish, prices: Mapping[str | None, Cents]) -> dict[str, int]:
+    """Return the price for each size of a dish."""
+    return {size or ONLY_SIZE: price_of(prices, size) for size in dish.prices}
 
 
 def _served(served: Sequence[Served]) -> tuple[ServedView, ...]:

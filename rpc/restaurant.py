@@ -9,7 +9,7 @@ from pydantic import BaseModel, JsonValue
 from rpc.gateway import Caller
 from rpc.menu_pages import MenuPages, meant
 from rpc.page import ObjectType, PageMethod, PageSpec, Session, StateObject, contract
-from rpc.wire import GetMenuRequest, MenuSection, MenuSections, MenuUnchanged, OrderView
+from rpc.wire.menu import GetMenuRequest, MenuSection, MenuSections, MenuUnchanged
 from state.commands import (
     AddItem,
     AddNote,
@@ -31,7 +31,7 @@ from state.commands.base import line_of
 from state.context import OrderContext
 from state.order import OrderLine, OrderState, Stage
 from state.shared import Applied, StateError
-from state.view import fulfilment_view, line_view, view
+from state.view import OrderView, fulfilment_view, line_view, view
 
 GUEST, STAFF = "guest", "staff"
 """The roles; the guest is the bound user."""

@@ -161,7 +161,7 @@ def _take(combo: Combo, slots: Sequence[_Slot], dish: Dish, words: PartWords) ->
     if not _place(slots, dish, words, set()):
         most = sum(slot.part.choose for slot in slots)
         raise ChoiceNotPossible(
-            f"{combo.name} has no room for another {dish.name}: it is {_card(slots)}.",
+            f"{combo.name} has no room for another {dish.name}: it is {' and '.join(map(_slot_card, slots))}.",
             name=combo.name,
             words=dish.name,
             group="parts",
@@ -204,10 +204,6 @@ def _ask(combo: Combo, slots: Sequence[_Slot]) -> NoReturn:
         possible=[*names],
         open=asked,
     )
-
-
-def _card(slots: Sequence[_Slot]) -> str:
-    return " and ".join(_slot_card(slot) for slot in slots)
 
 
 def _slot_card(slot: _Slot) -> str:

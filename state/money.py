@@ -110,6 +110,15 @@ def percent_of(percent: Decimal, amount: int) -> Cents:
     return rounded(percent * amount / 100)
 
 
+def plain_number(value: Decimal) -> int | float:
+    """Return a number as JSON has it: whole if it is whole.
+
+    >>> plain_number(Decimal("15.00")), plain_number(Decimal("12.5"))
+    (15, 12.5)
+    """
+    return int(value) if value == value.to_integral_value() else float(value)
+
+
 def split(amount: int, weights: Sequence[int]) -> list[Cents]:
     """Split an amount in proportion to weights; the shares add up to it exactly.
 

@@ -2,7 +2,7 @@
 
 from state.context import OrderContext
 from state.errors import OverLimit
-from state.money import shown
+from state.money import plain_number, shown
 from state.order import OrderState, Tip
 from state.pricing import most_tip
 
@@ -21,11 +21,10 @@ def acceptable_tip(tip: Tip | None, order: OrderState, context: OrderContext) ->
     )
     if not too_much:
         return None
-    limit = int(most) if most == most.to_integral_value() else float(most)
     return OverLimit(
         f"The restaurant takes a tip of at most {most:f} %, which is"
         f" {shown(most_amount, order.currency)} on this order.",
         what="tip",
-        limit=limit,
+        limit=plain_number(most),
         limit_amount=most_amount,
     )

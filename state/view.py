@@ -5,8 +5,6 @@ The same types describe the rendered view, the payloads, and the RPC contract.
 
 import json
 from collections.abc import Sequence
-from datetime import datetime
-from decimal import Decimal
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import ConfigDict, Field, JsonValue, with_config
@@ -14,7 +12,7 @@ from typing_extensions import TypedDict
 
 from state.allergens import met_on, most_met
 from state.menu import Chosen
-from state.money import shown
+from state.money import plain_number, shown
 from state.order import Channel, Fulfilment, Note, OrderLine, OrderState, Stage
 from state.pricing import Bill, Charge, price
 
@@ -150,6 +148,7 @@ def view(order: OrderState, version: int, speaker: str | None) -> dict[str, Json
         speaker: The active agent, rendered as ``active_agent``.
     """
     bill = price(order)
+    percentage = order.tip.percentage if order.tip else None
     seen: OrderView = {
         "order_id": order.order_id,
         "order_number": order.order_number,
@@ -171,7 +170,7 @@ def view(order: OrderState, version: int, speaker: str | None) -> dict[str, Json
         "tax": bill.tax,
         "tip": bill.tip,
         "total": bill.total,
-        "tip_percentage": _number(order.tip.percentage if order.tip else None),
+        "tip_percentage": None if percentage is None else plain_number(percentage),
         "coupons": [coupon.code for coupon in order.coupons],
         "payment_method": order.payment_method,
         "fulfilment": fulfilment_view(order.fulfilment) if order.fulfilment else None,
@@ -227,7 +226,7 @@ def fulfilment_view(fulfilment: Fulfilment) -> FulfilmentView:
     """Render the fulfilment."""
     return {
         "kind": fulfilment.kind,
-        "when": _iso(fulfilment.when),
+        "when": fulfilment.when.isoformat() if fulfilment.when is not None else None,
         "address": fulfilment.address,
         "ready_at": fulfilment.ready_at.isoformat(),
     }
@@ -314,13 +313,3 @@ def _display(order: OrderState, bill: Bill) -> Display:
         "discounts": {charge.code: text(charge.amount) for charge in bill.discounts},
         "fees": {charge.code: text(charge.amount) for charge in bill.fees},
     }
-
-
-def _number(value: Decimal | None) -> int | float | None:
-    if value is None:
-        return None
-    return int(value) if value == value.to_integral_value() else float(value)
-
-
-def _iso(moment: datetime | None) -> str | None:
-    return moment.isoformat() if moment is not None else None

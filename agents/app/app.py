@@ -8,10 +8,10 @@ from datetime import datetime, tzinfo
 from functools import cached_property
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, cast
 from uuid import uuid4
 
-from pydantic import BaseModel, JsonValue
+from pydantic import JsonValue
 
 from agents.app.channel import Channel
 from agents.app.clock import running_clock
@@ -27,12 +27,15 @@ from agents.app.declaration import (
     page_arguments,
     report_faults,
 )
+from agents.app.importing import loaded
 from agents.app.parts import (
+    C,
     CommandLine,
     Forgetting,
     Phone,
     Replay,
     Rooms,
+    S,
     Stored,
     Terminal,
     WorkerProcesses,
@@ -47,9 +50,6 @@ if TYPE_CHECKING:
     from agents.handoff import Call, CallPolicy, Graph
     from rpc.page import ObjectType, PageMethod, PageSpec
     from state.shared import Command, SharedState
-
-S = TypeVar("S", bound=BaseModel)
-C = TypeVar("C")
 
 View = dict[str, JsonValue]
 """A state as clients see it."""
@@ -436,7 +436,4 @@ def load_app(path: str) -> AnyApp:
     Args:
         path: ``module:NAME``.
     """
-    from importlib import import_module
-
-    module, _, name = path.partition(":")
-    return cast("AnyApp", getattr(import_module(module), name))
+    return cast("AnyApp", loaded(path))

@@ -114,7 +114,7 @@ def _own_commands(app: AnyApp, make: Callable[[AnyApp], typer.Typer]) -> typer.T
 
 def _add_conversation_commands(app: AnyApp, commands: typer.Typer) -> None:
     @commands.command()
-    @_with_options(app, "model", "at", "database")
+    @with_options(app, "model", "at", "database")
     def console(
         state: Annotated[
             str | None,
@@ -143,7 +143,7 @@ def _add_conversation_commands(app: AnyApp, commands: typer.Typer) -> None:
         )
 
     @commands.command()
-    @_with_options(app, "model", "at")
+    @with_options(app, "model", "at")
     def replay(
         files: Annotated[
             list[str],
@@ -212,7 +212,7 @@ def _add_description_commands(app: AnyApp, commands: typer.Typer) -> None:
 
 def _add_room_commands(app: AnyApp, commands: typer.Typer) -> None:
     @commands.command()
-    @_with_options(app, "model", "at", "database")
+    @with_options(app, "model", "at", "database")
     def start(**options: str | None) -> None:
         """Serve rooms: accept calls from a LiveKit server until SIGTERM, then drain."""
         _export_options(app, serving=True, **options)
@@ -221,7 +221,7 @@ def _add_room_commands(app: AnyApp, commands: typer.Typer) -> None:
         raise typer.Exit(run_worker(app))
 
     @commands.command()
-    @_with_options(app, "model", "at", "database")
+    @with_options(app, "model", "at", "database")
     def dev(
         server: Annotated[
             Path | None,
@@ -274,7 +274,7 @@ def _add_room_commands(app: AnyApp, commands: typer.Typer) -> None:
         raise typer.Exit(run_join(app, settings, **place, events=events, again=again))
 
     @commands.command()
-    @_with_options(app, "model", "database")
+    @with_options(app, "model", "database")
     def doctor(**options: str | None) -> None:
         """Check everything a call needs; report what is wrong and how to fix it."""
         from agents.app.doctor.command import run_doctor
@@ -285,13 +285,10 @@ def _add_room_commands(app: AnyApp, commands: typer.Typer) -> None:
 def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
     states = typer.Typer(help=f"List, show and forget stored {app.plural}.", no_args_is_help=True)
     commands.add_typer(states, name=app.plural)
-    which = typer.Argument(
-        metavar="ID",
-        help=f"The {app.noun}'s id, or its number (the newest {app.noun} with that number).",
-    )
+    which = id_argument(app)
 
     @states.command("list")
-    @_with_options(app, "database", own=False)
+    @with_options(app, "database", own=False)
     def list_command(
         limit: Annotated[
             int, typer.Option("--limit", min=1, max=10_000, help="How many, newest first.")
@@ -314,7 +311,7 @@ def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
     list_command.__doc__ = f"List the newest {app.plural}."
 
     @states.command("show", help=f"Show one {app.noun}.")
-    @_with_options(app, "database", own=False)
+    @with_options(app, "database", own=False)
     def show_command(
         state_id: Annotated[str, which],
         as_json: Annotated[
@@ -349,7 +346,7 @@ def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
     @states.command(
         "forget", help=f"Erase the user of {app.a_noun}, and check that nothing is left."
     )
-    @_with_options(app, "database")
+    @with_options(app, "database")
     def forget_command(
         state_id: Annotated[str, which], database: str | None = None, **options: str | None
     ) -> None:
@@ -428,7 +425,15 @@ def show_report(report: "ErasureReport") -> None:
         raise typer.Exit(FAILED)
 
 
-def _with_options(app: AnyApp, *names: str, own: bool = True) -> Callable[[Any], Any]:
+def id_argument(app: AnyApp) -> Any:
+    """Return the argument that names a stored state."""
+    return typer.Argument(
+        metavar="ID",
+        help=f"The {app.noun}'s id, or its number (the newest {app.noun} with that number).",
+    )
+
+
+def with_options(app: AnyApp, *names: str, own: bool = True) -> Callable[[Any], Any]:
     """Give a command these options, and those of the application; it takes them as keywords.
 
     Args:

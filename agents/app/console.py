@@ -6,14 +6,14 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 from livekit.agents.llm import LLM
-from pydantic import BaseModel
 
 from agents.app.app import AnyApp, App, Environment
 from agents.app.declaration import named_faults
 from agents.app.models.choice import language_model, models_of_agents, reply_limit_of
+from agents.app.parts import C, S
 from agents.app.settings import AppSettings
 from agents.app.states import new_state, open_store, resume_state
 from agents.app.terminal.events import EventLines
@@ -23,16 +23,13 @@ from agents.app.terminal.logs import log_to_file, log_to_stderr
 from agents.app.terminal.plain import Transcript
 from agents.app.terminal.signals import on_signals
 from agents.app.terminal.streams import discard_stdout, print_error
-from agents.app.terminal.words import closing_lines
+from agents.app.terminal.words import closing_lines, view_of_call
 from agents.app.transcript import CallRecord
 from agents.handoff import Call, Ended, EndReason, Event, start_text, stop
 from agents.testing import ScriptedLLM
 
 if TYPE_CHECKING:
     from agents.app.replay.recording import Recording
-
-S = TypeVar("S", bound=BaseModel)
-C = TypeVar("C")
 
 logger = logging.getLogger(__name__)
 
@@ -209,8 +206,8 @@ async def _converse(
             for one in (model, *own.values()):
                 await one.aclose()
     if reason == "failed" and events:
-        view = app.view_of(shared.state, shared.version, shared.speaker, shared.state_id)
-        print_error(*closing_lines(call, app.summary_of(view), reason, to_go_on))
+        summary = app.summary_of(view_of_call(app, call))
+        print_error(*closing_lines(call, summary, reason, to_go_on))
     code = _exit_code(talk, reason)
     if recording is not None:
         print_error(recording.outcome())

@@ -9,12 +9,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Generic, TypeAlias, TypeVar
+from typing import Generic, TypeAlias
 
-from pydantic import BaseModel, JsonValue
+from pydantic import JsonValue
 
 from agents.app.app import App, Environment
 from agents.app.declaration import named_faults
+from agents.app.parts import C, S
 from agents.app.settings import AppSettings
 from agents.app.states import as_state_faults, id_of
 from agents.app.traces import Trace, found_in_files, overwritten, texts_in
@@ -28,9 +29,6 @@ from state.shared import (
     read_state,
     write_state,
 )
-
-S = TypeVar("S", bound=BaseModel)
-C = TypeVar("C")
 
 Commands: TypeAlias = tuple[dict[str, JsonValue], ...]
 """The commands of one change, as the journal stores them."""

@@ -1,8 +1,11 @@
-"""How modules are imported: with the garbage collector paused, and which ones are the framework's."""
+"""How modules are imported: late, with the garbage collector paused, and which ones are the framework's."""
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from importlib import import_module
+from typing import Any
 
 FRAMEWORK = frozenset(
     name.partition(".")[0] for name in ("agents.app", "agents.handoff", "rpc.page", "state.shared")
@@ -27,3 +30,29 @@ def gc_paused() -> Iterator[None]:
         gc.freeze()
         if collecting:
             gc.enable()
+
+
+def loaded(path: str) -> Any:
+    """Import what a path names.
+
+    >>> loaded("json:dumps")([1])
+    '[1]'
+
+    Args:
+        path: ``module:NAME``.
+    """
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)
+
+
+def later(path: str) -> Callable[..., Any]:
+    """Return a function that imports another one when it is called, and calls it.
+
+    Args:
+        path: ``module:NAME``.
+    """
+    return partial(_call, path)
+
+
+def _call(path: str, *arguments: Any) -> Any:
+    return loaded(path)(*arguments)

@@ -17,7 +17,6 @@ from contextlib import suppress
 from http.client import HTTPConnection, HTTPException
 from json import dumps
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any
 
 from agents.app.faults import InputError
@@ -34,6 +33,9 @@ USUAL_PORT = 7880
 _BUILT = Path(__file__).parents[2] / ".tools" / "livekit-server"
 _PROGRAM = "livekit-server"
 _HOST = "127.0.0.1"
+
+_ROOM = {"auto_create": True, "empty_timeout": 30, "departure_timeout": 5}
+"""How long it keeps a room that no participant has joined, and one that the last has left, in seconds."""
 
 _HEALTHY_LIMIT_S = 20.0
 """How long a starting server may take until its health check answers, in seconds."""
@@ -76,28 +78,13 @@ class LocalServer:
     Args:
         program: The server's program.
         port: The port of its address, if it is free; else any free one.
-        empty_timeout_s: How long it keeps a room that no participant has joined, in seconds.
-        departure_timeout_s: How long it keeps a room after the last participant has left, in
-            seconds.
     """
 
     api_key = API_KEY
     api_secret = API_SECRET
 
-    def __init__(
-        self,
-        program: Path,
-        *,
-        port: int | None = None,
-        empty_timeout_s: int = 30,
-        departure_timeout_s: int = 5,
-    ) -> None:
+    def __init__(self, program: Path, *, port: int | None = None) -> None:
         self._program = program
-        self._room = {
-            "auto_create": True,
-            "empty_timeout": empty_timeout_s,
-            "departure_timeout": departure_timeout_s,
-        }
         self._wanted_port = port
         self._ports: tuple[int, int] | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -173,12 +160,7 @@ class LocalServer:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     async def __aenter__(self) -> "LocalServer":
@@ -193,12 +175,7 @@ class LocalServer:
             raise
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await asyncio.to_thread(self.stop)
 
     def _launch(self, ports: tuple[int, int]) -> None:
@@ -237,7 +214,7 @@ class LocalServer:
                 "stun_servers": [f"{_HOST}:3478"],  # by default it asks public servers
             },
             "turn": {"enabled": False},
-            "room": self._room,
+            "room": _ROOM,
             "logging": {"level": "warn", "json": True},
         }
 

@@ -4,16 +4,16 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic
 from urllib.parse import quote
 
 from platformdirs import user_data_path
-from pydantic import BaseModel
 
 from agents.app.app import AnyApp, App, NewState, View
 from agents.app.channel import Channel
 from agents.app.declaration import named_faults
 from agents.app.faults import InputError
+from agents.app.parts import C, S
 from state.shared import (
     JournalFault,
     Listed,
@@ -26,9 +26,6 @@ from state.shared import (
     UnknownState,
     write_state,
 )
-
-S = TypeVar("S", bound=BaseModel)
-C = TypeVar("C")
 
 SYSTEM, STAFF = "house", "staff"
 """The actors of changes that neither an agent nor the user makes."""

@@ -20,12 +20,11 @@ from contextlib import asynccontextmanager
 from datetime import datetime, timedelta, tzinfo
 from functools import cache
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
 import pytest
 from livekit import api, rtc
 from livekit.agents.llm import LLM
-from pydantic import BaseModel
 
 from agents.app.app import App, Environment, NewState
 from agents.app.clock import in_zone
@@ -33,6 +32,7 @@ from agents.app.job_metadata import JobMetadata
 from agents.app.join.client import ClientEvent, RoomClient, Said, TurnNotice
 from agents.app.livekit_server import BUILD_COMMAND, LocalServer, find_program
 from agents.app.models.choice import language_model, models_of_agents
+from agents.app.parts import C, S
 from agents.app.rooms.media import Media
 from agents.app.rooms.process_context import ProcessContext
 from agents.app.rooms.room_job import RoomJob
@@ -42,9 +42,6 @@ from agents.handoff import Call
 from agents.testing import Clock, Conversation, Ids, ScriptedLLM, Step
 from rpc.gateway import cap_incoming
 from state.shared import SharedState, SqlStore
-
-S = TypeVar("S", bound=BaseModel)
-C = TypeVar("C")
 
 FRIDAY = datetime.fromisoformat("2026-11-20T19:00")
 """When a test takes place that names no time."""

@@ -3,22 +3,19 @@
 import functools
 import logging
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Sequence
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, cast
 
 from livekit.agents import NOT_GIVEN, FlushSentinel, ModelSettings, StopResponse
 from livekit.agents.llm import ChatChunk, ChatContext, ChatItem, ChatMessage
 from livekit.agents.llm import Tool as LivekitTool
 from livekit.rtc import AudioFrame
-from pydantic import BaseModel
 
 from agents.handoff.agent_base import AgentBase
 from agents.handoff.call import Call
 from agents.handoff.livekit_workarounds import History
+from agents.handoff.policy import C, S
 
 logger = logging.getLogger(__name__)
-
-S = TypeVar("S", bound=BaseModel)
-C = TypeVar("C")
 
 
 class Agent(AgentBase[S, C]):

@@ -4,16 +4,16 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, cast
+from typing import Any, ClassVar, Generic, TypeAlias, cast
 
 from livekit import agents as livekit_agents
 from livekit.agents.llm import ChatContext, ChatItem, RawFunctionTool
 from livekit.agents.llm import Tool as LivekitTool
 from livekit.agents.voice import SpeechHandle
-from pydantic import BaseModel
 
 from agents.handoff.model_reply import ToolGroups
 from agents.handoff.output_redactor import replace_lone_surrogates
+from agents.handoff.policy import C, S
 from agents.handoff.tools import (
     TRANSFER_BACK,
     Action,
@@ -24,9 +24,6 @@ from agents.handoff.tools import (
     tool_of,
 )
 from state.shared import FRAMEWORK_COMMANDS, Command
-
-S = TypeVar("S", bound=BaseModel)
-C = TypeVar("C")
 
 _ToolCache: TypeAlias = tuple[
     list[LivekitTool],

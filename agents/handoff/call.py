@@ -1,7 +1,6 @@
 """A call, the session's ``userdata``: combines its owners, and is their interface for applications."""
 
 from collections.abc import Iterable
-from typing import TypeVar
 
 from livekit.agents import AgentSession
 from livekit.agents.llm import ChatMessage
@@ -10,7 +9,6 @@ from livekit.agents.voice import (
     ConversationItemAddedEvent,
     FunctionToolsExecutedEvent,
 )
-from pydantic import BaseModel
 
 from agents.handoff.agent_base import AgentBase
 from agents.handoff.call_base import CallBase
@@ -19,16 +17,13 @@ from agents.handoff.graph import Graph
 from agents.handoff.handoffs import Handoffs
 from agents.handoff.livekit_workarounds import event_handler, keep_raw_replies_out_of_traces
 from agents.handoff.model_requests import ModelRequests
-from agents.handoff.policy import CallPolicy
+from agents.handoff.policy import C, CallPolicy, S
 from agents.handoff.replies import Replies, Spending
 from agents.handoff.slow_tools import SlowTools
 from agents.handoff.speech import SpeechOutput, UserSpeech
 from agents.handoff.tool_use import ToolUse
 from agents.handoff.user_turns import UserTurns
 from state.shared import SharedState
-
-S = TypeVar("S", bound=BaseModel)
-C = TypeVar("C")
 
 
 class Call(CallBase[S, C]):

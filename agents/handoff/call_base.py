@@ -4,23 +4,19 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Self, TypeAlias, TypeVar
+from typing import Any, Generic, Self, TypeAlias
 
 from livekit.agents import AgentSession
-from pydantic import BaseModel
 
 from agents.handoff.events import Ended, EndReason, Event, EventListeners, Listener
 from agents.handoff.failures import failure_text
 from agents.handoff.graph import Graph
 from agents.handoff.livekit_workarounds import is_closing
 from agents.handoff.output_redactor import replace_lone_surrogates
-from agents.handoff.policy import CallPolicy, hide_partial
+from agents.handoff.policy import C, CallPolicy, S, hide_partial
 from agents.handoff.time_limits import TimeLimits
 from state.privacy import Redactor, in_passing, redact
 from state.shared import HandOver, Refused, SharedState, TakenOver
-
-S = TypeVar("S", bound=BaseModel)
-C = TypeVar("C")
 
 
 @dataclass(eq=False)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from textwrap import shorten
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic
 
 from livekit.agents import RunContext
 from livekit.agents.llm import ChatItem, RawFunctionTool
@@ -18,10 +18,9 @@ from agents.handoff.agent_base import (
     offers_of,
 )
 from agents.handoff.carry import Carry, digest
+from agents.handoff.policy import S
 from agents.handoff.tools import TRANSFER_BACK, SlowAction, Tool, parameters, raw_tool, tool_name
 from state.shared import Refused
-
-S = TypeVar("S", bound=BaseModel)
 
 Condition = Callable[[S], Refused | None]
 """Returns None if it holds, else a refusal: a code, facts and an English reason."""

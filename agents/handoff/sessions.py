@@ -6,7 +6,7 @@ import io
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TextIO, TypeVar
+from typing import Any, TextIO
 
 from livekit import rtc
 from livekit.agents import NOT_GIVEN, AgentSession, APIConnectOptions
@@ -19,16 +19,13 @@ from livekit.agents.voice.agent_session import SessionConnectOptions
 from livekit.agents.voice.io import AudioInput, AudioOutput
 from livekit.agents.voice.room_io import RoomOptions
 from livekit.agents.voice.turn import TurnHandlingOptions
-from pydantic import BaseModel
 
 from agents.handoff.call import Call
 from agents.handoff.events import EndReason, Event, HandedOver, Heard, Said, ToolUsed
 from agents.handoff.handoffs import Models
 from agents.handoff.livekit_workarounds import CallSession, event_handler
+from agents.handoff.policy import C, S
 from agents.handoff.speech import RedactingSTT
-
-S = TypeVar("S", bound=BaseModel)
-C = TypeVar("C")
 
 TOOL_STEPS = 8
 """How many rounds of tool calls a model may make in one reply before it has to speak."""

@@ -12,12 +12,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, Generic, Literal, TypeAlias
 
 from livekit.agents import RunContext, function_tool
 from livekit.agents.llm import RawFunctionTool
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 
+from agents.handoff.policy import C, S
 from state.shared import Command
 
 TRANSFER_BACK: Final = "transfer_back"
@@ -40,9 +41,6 @@ _FORMATS = frozenset(
 )
 
 _JSON_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
-
-S = TypeVar("S", bound=BaseModel)
-C = TypeVar("C")
 
 
 class Read(BaseModel, ABC, Generic[S, C]):

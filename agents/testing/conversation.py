@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
 from livekit.agents.llm import LLM
@@ -146,12 +145,7 @@ class Conversation(Generic[S, C]):
             raise
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, kind: object, *_: object) -> None:
         self._unsubscribe()
         await stop(self.call)
         if kind is None:

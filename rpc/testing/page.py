@@ -114,7 +114,7 @@ class FakePage(Generic[S, C]):
     async def bind(self, caller: Caller) -> None:
         """Refuse callers without a role."""
         if caller.role is None:
-            raise Forbidden("This room is somebody else's.")
+            raise Forbidden("This room is another user's.")
 
     def subscribe(self, identity: str) -> tuple[int, View]:
         """Record a subscriber."""

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from types import TracebackType
 from typing import Any, Self
 from uuid import UUID
 
@@ -224,14 +223,9 @@ class FakeRoom(rtc.Room):
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, kind: object, *_: object) -> None:
         self._connection_state = rtc.ConnectionState.CONN_DISCONNECTED
-        if error is None and self._unexpected:
+        if kind is None and self._unexpected:
             raise RoomError("; ".join(self._unexpected))
 
 

@@ -12,7 +12,7 @@ from state.order import OrderLine, OrderState, Stage
 from state.parts import STAGE, changed_parts, note_parts, read_back_again, times_after
 from state.pricing import price
 from state.privacy.text import Words
-from state.shared import Command
+from state.shared import WHOLE, Command
 from state.view import fits_in_a_reply
 
 Count = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
@@ -31,6 +31,8 @@ class OrderCommand(Command[OrderState, OrderContext]):
 
     within_limits: ClassVar[bool] = True
     """Whether the limits apply; they do not apply to the kitchen's steps."""
+    touched: ClassVar[tuple[str, ...]] = (WHOLE,)
+    """The parts that it changes or relies on, if that does not depend on the order; none if it never conflicts."""
 
     @abstractmethod
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
@@ -57,6 +59,10 @@ class OrderCommand(Command[OrderState, OrderContext]):
         if self.within_limits:
             _refuse_too_much(state, after, context)
         return after
+
+    def touches(self, state: OrderState) -> tuple[str, ...]:
+        """Name the parts that it changes or relies on."""
+        return self.touched
 
     def changes(self, before: OrderState, after: OrderState) -> tuple[str, ...]:
         """Name exactly the parts that have changed."""

@@ -22,6 +22,7 @@ class SetCustomer(OrderCommand):
 
     op: Literal["set_customer"] = "set_customer"
     demands_version: ClassVar[bool] = True
+    touched: ClassVar[tuple[str, ...]] = ("customer",)
 
     name: Annotated[Name | None, Field(description="The name for the order.")] = None
     phone: Annotated[ContactText | None, Field(description="The telephone number, in digits.")] = (
@@ -36,10 +37,6 @@ class SetCustomer(OrderCommand):
         if self.name is None and self.phone is None and self.email is None:
             raise ValueError("give a name, a phone or an email")
         return self
-
-    def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Return the guest's contact data."""
-        return ("customer",)
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
         """Replace the given fields."""
@@ -61,13 +58,10 @@ class AddAllergy(OrderCommand):
     """
 
     op: Literal["add_allergy"] = "add_allergy"
+    touched: ClassVar[tuple[str, ...]] = ()
     name: Annotated[
         Words, Field(description="What they must not have, in their own word: 'shrimp'.")
     ]
-
-    def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Return no parts: it never conflicts."""
-        return ()
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
         """Add it, unless it is noted already."""
@@ -81,12 +75,9 @@ class AddNote(OrderCommand):
     """Write a note to the restaurant that belongs to no dish, such as 'the bell is broken, please call'."""
 
     op: Literal["add_note"] = "add_note"
+    touched: ClassVar[tuple[str, ...]] = ()
     title: Annotated[Words, Field(description="What it is about, in a few words.")]
     content: Annotated[Paragraph, Field(description="The note itself.")]
-
-    def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Return no parts: it never conflicts."""
-        return ()
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
         """Add it under a new id."""
@@ -199,11 +190,8 @@ class CallPerson(OrderCommand):
     """Ask for a member of staff: when the guest wants a person, or when you cannot help them."""
 
     op: Literal["call_person"] = "call_person"
+    touched: ClassVar[tuple[str, ...]] = ()
     reason: Annotated[Line, Field(description="Why, in a few words for the staff.", min_length=1)]
-
-    def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Return no parts: it never conflicts."""
-        return ()
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
         """Set the flag that staff see."""

@@ -65,16 +65,13 @@ class AddItem(OrderCommand):
     """
 
     op: Literal["add_item"] = "add_item"
+    touched: ClassVar[tuple[str, ...]] = ()
     name: Annotated[Words, Field(description="The dish or combo, as the guest calls it.")]
     size: Size = None
     quantity: Annotated[Count, Field(description="How many of exactly this; 1 if not said.")] = 1
     modifications: Modifications = ()
     parts: Parts | None = None
     note: Note | None = None
-
-    def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Return no parts: an addition never conflicts."""
-        return ()
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
         """Add a line, or raise the quantity of an equal line."""

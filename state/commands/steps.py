@@ -29,10 +29,7 @@ class ReadBack(OrderCommand):
 
     op: Literal["read_back"] = "read_back"
     within_limits: ClassVar[bool] = False
-
-    def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Return all parts that are read back."""
-        return ("lines", "fulfilment", "coupons")
+    touched: ClassVar[tuple[str, ...]] = ("lines", "fulfilment", "coupons")
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
         """Set the promised time and the stage ``review``."""
@@ -49,10 +46,7 @@ class ConfirmOrder(OrderCommand):
     op: Literal["confirm_order"] = "confirm_order"
     demands_version: ClassVar[bool] = True
     within_limits: ClassVar[bool] = False
-
-    def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Return all parts that were read back, and the stage."""
-        return ("lines", "fulfilment", "coupons", "stage")
+    touched: ClassVar[tuple[str, ...]] = ("lines", "fulfilment", "coupons", "stage")
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
         """Set the stage ``confirmed``."""
@@ -69,10 +63,8 @@ class PlaceOrder(OrderCommand):
     op: Literal["place_order"] = "place_order"
     demands_version: ClassVar[bool] = True
     within_limits: ClassVar[bool] = False
-
-    def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Return all parts of the total: the writer has to have seen them."""
-        return ("lines", "fulfilment", "coupons", "tip")
+    # All parts of the total: the writer has to have seen them.
+    touched: ClassVar[tuple[str, ...]] = ("lines", "fulfilment", "coupons", "tip")
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
         """Set the promised time and the stage ``placed``; a repeat changes nothing."""
@@ -89,10 +81,7 @@ class ReopenOrder(OrderCommand):
     op: Literal["reopen_order"] = "reopen_order"
     demands_version: ClassVar[bool] = True
     within_limits: ClassVar[bool] = False
-
-    def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Return the stage."""
-        return ("stage",)
+    touched: ClassVar[tuple[str, ...]] = ("stage",)
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
         """Set the stage ``open``."""
@@ -106,10 +95,7 @@ class CancelOrder(OrderCommand):
     op: Literal["cancel_order"] = "cancel_order"
     demands_version: ClassVar[bool] = True
     within_limits: ClassVar[bool] = False
-
-    def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Return the parts that a cancellation affects."""
-        return ("lines", "fulfilment", "stage")
+    touched: ClassVar[tuple[str, ...]] = ("lines", "fulfilment", "stage")
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
         """Set the stage ``cancelled``; the lines are kept."""
@@ -121,11 +107,8 @@ class _StaffStep(OrderCommand):
     """A step that the restaurant takes."""
 
     within_limits: ClassVar[bool] = False
+    touched: ClassVar[tuple[str, ...]] = ("stage",)
     to: ClassVar[Stage]
-
-    def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Return the stage."""
-        return ("stage",)
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
         """Set the next stage."""

@@ -9,7 +9,7 @@ from state.commands.base import OrderCommand, ensure, not_found
 from state.context import OrderContext
 from state.coupons import acceptable, coupon_of, same_code
 from state.errors import NotPossible
-from state.money import Cents
+from state.money import Cents, plain_number
 from state.order import OrderState, Tip
 from state.privacy.text import Line, Words
 from state.ready import arranged
@@ -24,15 +24,11 @@ def _as_number(value: object) -> object:
     return Decimal(str(value))
 
 
-def _on_the_wire(value: Decimal) -> int | float:
-    return int(value) if value == value.to_integral_value() else float(value)
-
-
 Percentage = Annotated[
     Decimal,
     BeforeValidator(_as_number),
     Field(ge=0, le=100, decimal_places=2),
-    PlainSerializer(_on_the_wire, when_used="json"),
+    PlainSerializer(plain_number, when_used="json"),
     WithJsonSchema({"type": "number", "minimum": 0, "maximum": 100}),
 ]
 Code = Annotated[Words, Field(description="The coupon's code as the guest gives it.")]
@@ -46,6 +42,7 @@ class SetFulfilment(OrderCommand):
 
     op: Literal["set_fulfilment"] = "set_fulfilment"
     demands_version: ClassVar[bool] = True
+    touched: ClassVar[tuple[str, ...]] = ("fulfilment",)
 
     kind: Annotated[
         Literal["pickup", "delivery"], Field(description="How the guest gets the food.")
@@ -61,10 +58,6 @@ class SetFulfilment(OrderCommand):
         Line | None,
         Field(description="For delivery: street, number, town and postcode in one text."),
     ] = None
-
-    def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Return the fulfilment."""
-        return ("fulfilment",)
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
         """Arrange it with the restaurant."""
@@ -84,11 +77,9 @@ class ApplyCoupon(OrderCommand):
     """Put a coupon on the order. What it takes off is computed from the menu's rules."""
 
     op: Literal["apply_coupon"] = "apply_coupon"
+    # A coupon that cannot be combined with the present ones is refused.
+    touched: ClassVar[tuple[str, ...]] = ()
     code: Code
-
-    def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Return no parts: a coupon that cannot be combined with the present ones is refused."""
-        return ()
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
         """Add it to those that are there."""
@@ -126,6 +117,7 @@ class SetTip(OrderCommand):
 
     op: Literal["set_tip"] = "set_tip"
     demands_version: ClassVar[bool] = True
+    touched: ClassVar[tuple[str, ...]] = ("tip",)
 
     percentage: Annotated[
         Percentage | None, Field(description="Percent, such as 15; 0 for no tip.")
@@ -146,10 +138,6 @@ class SetTip(OrderCommand):
             raise ValueError("give either a percentage or an amount")
         return self
 
-    def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Return the tip."""
-        return ("tip",)
-
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
         """Replace the tip, within what the restaurant takes."""
         ensure(can_order(order))
@@ -164,14 +152,11 @@ class ChoosePayment(OrderCommand):
 
     op: Literal["choose_payment"] = "choose_payment"
     demands_version: ClassVar[bool] = True
+    touched: ClassVar[tuple[str, ...]] = ("payment",)
 
     method: Annotated[
         Literal["cash", "card"], Field(description="How the guest pays when they get the food.")
     ]
-
-    def touches(self, state: OrderState) -> tuple[str, ...]:
-        """Return the payment."""
-        return ("payment",)
 
     def change(self, order: OrderState, context: OrderContext) -> OrderState:
         """Replace the method, if the restaurant takes it."""

@@ -1,8 +1,7 @@
 """The menu: read from YAML, and matched with guests' words."""
 
 from state.documents.faults import Fault
-from state.menu.faults import MenuFaults
-from state.menu.loading import load_menu, menu_schema, read_menu
+from state.menu.loading import MenuFaults, load_menu, menu_schema, read_menu
 from state.menu.menu import Menu
 from state.menu.model import (
     Choice,

@@ -1,6 +1,6 @@
 """Applies a guest's modifications to one dish, and prices them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -225,9 +225,7 @@ class Chooser:
                 raise self._missing(group)
 
     def _changed(self, content: str, amount: str, size: str | None) -> Chosen:
-        price = Cents(0)
-        if amount == EXTRA and content in self.dish.extra:
-            price = _of_size(self.dish.extra[content], size)
+        price = self.dish.extra_price(content, size) if amount == EXTRA else Cents(0)
         return Chosen(name=content, amount=amount, price=price)
 
     def _called(self, group: OptionGroup, choice: Choice) -> str | None:
@@ -290,7 +288,3 @@ def _price(group: OptionGroup, pick: _Pick, size: str | None) -> Cents:
     if pick.portion is not None:
         price /= 2
     return Cents(int(price.quantize(Decimal(1), rounding=ROUND_HALF_UP)))
-
-
-def _of_size(prices: Mapping[str | None, Cents], size: str | None) -> Cents:
-    return prices[size] if size in prices else prices[None]

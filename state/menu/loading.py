@@ -8,9 +8,12 @@ from pydantic.json_schema import models_json_schema
 
 from state.documents.document import Entries, line_at, read_document, read_text
 from state.documents.faults import DocumentFaults, Fault
-from state.menu.faults import MenuFaults
 from state.menu.form import Reading
 from state.menu.menu import Menu
+
+
+class MenuFaults(DocumentFaults):
+    """The menu cannot be used: all its faults, in the order of the file."""
 
 
 def load_menu(path: Path) -> Menu:

@@ -5,6 +5,7 @@ frozen. Money is whole minor units. Sizes are named as in the file; ``None`` is 
 that has only one price.
 """
 
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Literal, Self, get_args
 from zoneinfo import ZoneInfo
@@ -322,7 +323,12 @@ class Choice(Part):
 
     def price(self, size: str | None) -> Cents:
         """Return the price of a whole, plain portion on a dish of this size."""
-        return self.prices[size] if size in self.prices else self.prices[None]
+        return price_of(self.prices, size)
+
+
+def price_of(prices: Mapping[str | None, Cents], size: str | None) -> Cents:
+    """Return the price for a size; a price without a size applies to all."""
+    return prices[size] if size in prices else prices[None]
 
 
 class Chosen(BaseModel):
@@ -510,6 +516,10 @@ class Dish(Part):
     def size_needed(self) -> bool:
         """Whether a guest has to be asked for the size."""
         return len(self.sizes) > 1 and self.default_size is None
+
+    def extra_price(self, name: str, size: str | None) -> Cents:
+        """Return the price of an extra portion of something in it."""
+        return price_of(self.extra[name], size) if name in self.extra else Cents(0)
 
     @classmethod
     def _written(cls, value: object, reading: Reading) -> Entries:

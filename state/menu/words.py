@@ -17,11 +17,8 @@ _TOKEN = re.compile(r"[0-9]+|[^\W0-9_]+")
 NUMBERS = {
     word: str(number)
     for number, word in enumerate(
-        (
-            *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"),
-            *("ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen"),
-            *("seventeen", "eighteen", "nineteen", "twenty"),
-        )
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
+        " fifteen sixteen seventeen eighteen nineteen twenty".split()
     )
 }
 """Number words, and their digits."""
@@ -77,6 +74,15 @@ def stem(word: str) -> str:
     if word.endswith(("che", "she", "se", "xe", "ze")):
         return word[:-1]
     return word
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """Split a text into its words and phrases, which commas separate.
+
+    >>> listed("oat, oat milk")
+    ('oat', 'oat milk')
+    """
+    return tuple(" ".join(phrase.split()) for phrase in text.split(","))
 
 
 def plural(name: str) -> str:

@@ -7,7 +7,10 @@ from pathlib import Path
 from agents.handoff import Call
 from agents.testing import Clock, Ids
 from bella_vista.app import APP
-from state import Menu, OrderContext, OrderState, load_menu, open_order
+from state.context import OrderContext
+from state.menu import Menu, load_menu
+from state.opening import open_order
+from state.order import OrderState
 from state.shared import Journal, SharedState
 
 FRIDAY_AT_SEVEN = datetime.fromisoformat("2026-11-20T19:00:00-05:00")

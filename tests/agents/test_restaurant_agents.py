@@ -3,7 +3,7 @@
 from agents.handoff import DATA_MARK, Ended, dot, mermaid, outline, parameters_of, tool_name
 from agents.roster import AGENTS, restaurant_graph
 from agents.testing import Conversation, ScriptedLLM, Step, calls, says
-from state import Stage
+from state.order import Stage
 from tests.agents.restaurant import restaurant
 
 MARGHERITA = (

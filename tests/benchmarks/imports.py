@@ -22,17 +22,17 @@ ALONE = LIVEKIT + "taken(livekit=(start, livekit))"
 WITH_OURS = (
     LIVEKIT
     + """
-import bella_vista.app
-bella_vista.app.server
+from bella_vista.app import APP
+from agents.app.serving.app_worker import PRELOAD, make_app_worker
+make_app_worker(APP, APP.settings.read())
 server = at()
-from agents.app.serving.app_worker import PRELOAD
-for name in (*PRELOAD, *bella_vista.app.APP.worker.preload):
+for name in (*PRELOAD, *APP.worker.preload):
     import_module(name)
 calls = at()
 taken(server=(livekit, server), calls=(server, calls))
 """
 )
-UNCOLLECTED = WITH_OURS.replace("import bella_vista", "import gc; gc.disable()\nimport bella_vista")
+UNCOLLECTED = WITH_OURS.replace("from bella_vista", "import gc; gc.disable()\nfrom bella_vista")
 OF_OTHERS = LIVEKIT + "import pydantic_settings\ntaken(others=(livekit, at()))"
 """What the server needs of other people's packages beside livekit's."""
 

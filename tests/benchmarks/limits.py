@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from agents.testing import Clock, Ids
-from state import OrderContext, OrderState
+from state.context import OrderContext
+from state.order import OrderState
 from state.shared import SharedState, SqlStore
 from tests.agents.restaurant import FRIDAY_AT_SEVEN, bella_vista
 from tests.benchmarks.driver import IN_LOOP, Driver

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from examples.clinic.visit import ClinicState
-from state import OrderState, Stage
+from state.order import OrderState, Stage
 from state.shared import Journal, SqlStore
 from tests.agents.hotel import Stay
 from tests.benchmarks import crowds, long_calls

@@ -10,8 +10,10 @@ from itertools import count
 from pathlib import Path
 
 from agents.testing import Clock, Ids
-from state import OrderContext, OrderState, open_order
 from state.commands import AddItem, ChangeItem, RemoveItem, SetCustomer, SetTip
+from state.context import OrderContext
+from state.opening import open_order
+from state.order import OrderState
 from state.shared import Command, SharedState, SqlStore
 from tests.agents.restaurant import FRIDAY_AT_SEVEN, bella_vista
 from tests.benchmarks.measuring import Spread

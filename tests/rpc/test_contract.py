@@ -15,9 +15,8 @@ from rpc.gateway import ErrorObject
 from rpc.page import ERRORS, Shown, forms, method_forms
 from rpc.page.contract import ANY_CALL
 from rpc.restaurant import CONTRACT, ORDER_PAGE, order_contract
-from rpc.wire import OrderView
 from state.commands import GUEST_COMMANDS, STAFF_COMMANDS, OrderCommand
-from state.view import view
+from state.view import OrderView, view
 from tests.rpc.counter import COOK, Counter, Refusal
 from tests.rpc.test_apply import placed
 from tests.state.bistro import Bistro

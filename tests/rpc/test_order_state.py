@@ -8,11 +8,10 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from rpc.gateway.patches import patched
-from rpc.wire import OrderView
 from state.commands import AddAllergy, AddItem, AddNote, OrderCommand, RemoveNote, SetFulfilment
 from state.errors import OrderError
 from state.shared import HandOver
-from state.view import view
+from state.view import OrderView, view
 from tests.rpc.counter import ADA, COOK, Counter
 from tests.state.properties.doings import GUEST, STAFF, next_step
 from tests.state.properties.effort import tried

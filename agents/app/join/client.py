@@ -286,9 +286,7 @@ class RoomClient:
             return
 
     def _opened(self, reader: rtc.TextStreamReader, identity: str) -> None:
-        if (
-            identity not in self.agents
-        ):  # our own words, as transcribed by the agent's speech-to-text model
+        if identity not in self.agents:  # our own words, transcribed by the agent
             return
         task = asyncio.create_task(self._read(reader, identity))
         self._readers.add(task)
@@ -304,7 +302,7 @@ class RoomClient:
         if text.strip():
             self._tell_said()
             # After a handoff the words can overtake the attribute that names the new agent. The
-            # notice names whoever has spoken last.
+            # notice names the agent that has spoken last.
             timer = asyncio.get_running_loop().call_later(_LABEL_S, self._tell_said)
             self._last_said = Said(agent, text), timer
 

@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from textwrap import fill
-from typing import Any, Literal, Protocol, TextIO
+from typing import Any, Literal, TextIO
 
 from pydantic import JsonValue
 
@@ -41,8 +41,11 @@ class JoinedRoom:
         return code if isinstance(code, str) else None
 
 
-class Display(Protocol):
-    """Shows a conversation in a room to the person or program at the terminal."""
+class Display:
+    """Shows a conversation in a room to the person or program at the terminal.
+
+    What a display does not define is not shown.
+    """
 
     def opens(self, place: JoinedRoom, view: Mapping[str, Any]) -> None:
         """The agent has answered."""
@@ -74,7 +77,7 @@ class Display(Protocol):
         """The conversation is over."""
 
 
-class PlainDisplay:
+class PlainDisplay(Display):
     """Writes what is said, and the state as it changes.
 
     Args:
@@ -104,9 +107,6 @@ class PlainDisplay:
     def typing(self) -> None:
         """Remember that the prompt is shown, so that output goes above it."""
         self._asking = self._answers_here
-
-    def typed(self, line: str) -> None:
-        """Write nothing: the user sees what they type."""
 
     def heard(self, line: str) -> None:
         """Write the user's words, if they are not visible anyway."""
@@ -169,7 +169,7 @@ class PlainDisplay:
         self._out.flush()
 
 
-class JsonDisplay:
+class JsonDisplay(Display):
     """Writes every event as one JSON line, immediately.
 
     Args:
@@ -186,12 +186,6 @@ class JsonDisplay:
         self._write(
             "ready", room=place.room, identity=place.identity, **dict(place.hello), state=dict(view)
         )
-
-    def typing(self) -> None:
-        """Write nothing."""
-
-    def typed(self, line: str) -> None:
-        """Write nothing."""
 
     def heard(self, line: str) -> None:
         """Write the user's words."""

@@ -1,15 +1,15 @@
 """Builds the language model that the settings name."""
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from livekit.agents.llm import LLM
-from pydantic import BaseModel
 
 from agents.app.app import App
 from agents.app.declaration import AppFaults, named_faults, of_kind
+from agents.app.parts import C, S
 from agents.app.setting_values import OPENAI, SCRIPT
 from agents.app.settings import AppSettings, SettingsFaults
 
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-S = TypeVar("S", bound=BaseModel)
-C = TypeVar("C")
-
 
 def language_model(
     app: App[S, C],
@@ -29,7 +26,6 @@ def language_model(
     settings: AppSettings,
     *,
     name: str | None = None,
-    local: Callable[[], LLM[Any]] | None = None,
 ) -> LLM[Any]:
     """Build a language model; the caller closes it.
 
@@ -38,7 +34,6 @@ def language_model(
         context: The context that its local model is built from.
         settings: The address and key of a provider's model.
         name: The model's name, as validated by the settings; the settings' own without it.
-        local: Builds the local model; the application's ``model`` without it.
 
     Raises:
         ConversationFaults: The script's file is faulty.
@@ -49,15 +44,15 @@ def language_model(
         from agents.app.replay.reading import load_script
 
         return scripted(load_script(Path(name.removeprefix(SCRIPT)).expanduser()))
-    build = local or (lambda: _local(app, context, settings))
     if name == OPENAI:
         # The plugin and its client take half a second to import, so only this model loads them.
         from agents.app.models.openai import openai_model
 
         if settings.model != OPENAI:  # not validated for this model
             settings = type(settings).read(model=OPENAI)
-        return openai_model(settings, build() if settings.openai_local_last else None)
-    return build()
+        last = _local(app, context, settings) if settings.openai_local_last else None
+        return openai_model(settings, last)
+    return _local(app, context, settings)
 
 
 def models_of_agents(

@@ -131,7 +131,7 @@ async def _failures(app: "AnyApp", path: Path) -> str:
     from agents.app.replay.running import run_conversation
     from agents.app.setting_values import LOCAL
 
-    # A model and an hour that somebody has set for themselves are none of a test's.
+    # A developer's own settings must not change what a test does.
     settings = app.settings.read(model=LOCAL).model_copy(update={"at": None})
     run = await run_conversation(app, load_conversation(app, _short(path)), settings)
     return run.text

@@ -1,4 +1,4 @@
-"""Writes a conversation of the console as a conversation file, anew after each turn."""
+"""Writes a conversation of the console as a conversation file, after each turn."""
 
 import asyncio
 import os
@@ -7,12 +7,13 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
 from pydantic import BaseModel, ValidationError
 
 from agents.app.app import App, Environment
 from agents.app.faults import InputError
+from agents.app.parts import C, S
 from agents.app.replay.form import conversation_form
 from agents.app.replay.reading import parse_conversation
 from agents.app.replay.running import shared_from
@@ -21,9 +22,6 @@ from agents.app.replay.writing import block, flow
 from agents.app.setting_values import LOCAL, SCRIPT
 from agents.app.settings import AppSettings
 from agents.handoff import Call, Ended, Event, HandedOver, Heard, ToolUsed, YourTurn
-
-S = TypeVar("S", bound=BaseModel)
-C = TypeVar("C")
 
 
 class Recording(Generic[S, C]):
@@ -238,7 +236,7 @@ def _time(moment: datetime | None) -> str:
 
 
 def _kept(turn: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a file has of a turn: an empty list of handoffs goes without saying."""
+    """Return what a file has of a turn: no empty list of handoffs."""
     return {
         name: value
         for name, value in turn.items()

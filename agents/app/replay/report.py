@@ -162,7 +162,7 @@ def sums(results: Sequence[FileResult]) -> str:
     passed = sum(one.passed for one in results)
     missing = len(results) - len(run)
     seconds = sum(one.seconds for one in results)
-    text = f"{passed} of {len(results)} {_conversations(len(results))} passed"
+    text = f"{passed} of {len(results)} conversation{'' if len(results) == 1 else 's'} passed"
     if (wanted := max((one.wanted for one in results), default=1)) > 1:
         of_all = sum(one.passed_runs for one in results), sum(len(one.runs) for one in results)
         text += f" all {wanted} runs"
@@ -210,10 +210,6 @@ def junit(name: str, results: Sequence[FileResult]) -> bytes:
     ElementTree.indent(suites)
     document: bytes = ElementTree.tostring(suites, encoding="utf-8", xml_declaration=True)
     return document + b"\n"
-
-
-def _conversations(count: int) -> str:
-    return "conversation" if count == 1 else "conversations"
 
 
 def _xml(text: str) -> str:

@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias
 
 from livekit.agents.llm import LLM
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from agents.app.app import App, Environment, NewState
 from agents.app.clock import in_zone
 from agents.app.declaration import named_faults
 from agents.app.models.choice import language_model, models_of_agents, reply_limit_of, scripted
+from agents.app.parts import C, S
 from agents.app.replay.comparing import differences
 from agents.app.replay.form import Facts, Fields
 from agents.app.replay.reading import ConversationFaults, ConversationFile, load_script
@@ -26,9 +27,6 @@ from agents.app.settings import AppSettings
 from agents.handoff import Call, HandedOver, HandoffRefused, Said, ToolUsed
 from agents.testing import Clock, Conversation, ConversationError, Ids, ScriptError, Turn
 from state.shared import SharedState, StateError
-
-S = TypeVar("S", bound=BaseModel)
-C = TypeVar("C")
 
 _Models: TypeAlias = tuple[LLM[Any], dict[str, LLM[Any]]]
 

@@ -8,7 +8,7 @@ from agents.app.faults import InputError
 
 
 class Target:
-    """A file to be written, perhaps several times; whoever reads it finds a complete one or none.
+    """A file to be written, perhaps several times; readers find a complete one or none.
 
     Args:
         path: The file.
@@ -31,10 +31,10 @@ class Target:
             raise InputError([f"{path}: the folder {path.parent} cannot be written to"])
 
     def write(self, data: bytes) -> None:
-        """Write the file anew; the former one stays until the new one is complete.
+        """Replace the file; the former one stays until the new one is complete.
 
         Raises:
-            FileExistsError: It must be new, and somebody else has made it meanwhile.
+            FileExistsError: It must be new, and another program has made it meanwhile.
             OSError: It cannot be written.
         """
         if self.path.exists() and not self.path.is_file():  # a device or a pipe

@@ -8,15 +8,11 @@ comment that was interrupted is said again.
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic
 
-from pydantic import BaseModel
-
+from agents.app.parts import C, S
 from agents.handoff.events import Said
 from state.shared import Applied
-
-S = TypeVar("S", bound=BaseModel)
-C = TypeVar("C")
 
 logger = logging.getLogger(__name__)
 

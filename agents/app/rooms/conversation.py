@@ -3,13 +3,13 @@
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
 from livekit import rtc
 from livekit.agents.llm import LLM
-from pydantic import BaseModel
 
 from agents.app.channel import Channel
+from agents.app.parts import C, S
 from agents.app.rooms.opening import Opened
 from agents.app.rooms.page import Page
 from agents.app.rooms.process_context import ProcessContext
@@ -19,9 +19,6 @@ from agents.app.transcript import CallRecord
 from agents.app.words import Words
 from agents.handoff import Call, Ended, Event, Heard, TurnWithdrawn, YourTurn, stop
 from rpc.page import Session
-
-S = TypeVar("S", bound=BaseModel)
-C = TypeVar("C")
 
 logger = logging.getLogger(__name__)
 

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
 from livekit.agents import JobContext, JobProcess
 from livekit.agents.llm import LLM
-from pydantic import BaseModel
 
 from agents.app.app import App, Environment
 from agents.app.declaration import attempt
@@ -19,6 +18,7 @@ from agents.app.faults import InputError
 from agents.app.job_metadata import JobMetadata, MetadataFaults
 from agents.app.models.choice import language_model, models_of_agents, reply_limit_of
 from agents.app.models.speech import Speech, missing_for_speech, speech_models
+from agents.app.parts import C, S
 from agents.app.rooms.lost import tell_staff
 from agents.app.rooms.media import Media
 from agents.app.rooms.phone import end_line, is_telephone
@@ -33,9 +33,6 @@ from agents.app.settings import AppSettings, SettingsFaults
 from agents.app.states import open_store
 from rpc.gateway import cap_incoming
 from state.shared import StateError
-
-S = TypeVar("S", bound=BaseModel)
-C = TypeVar("C")
 
 logger = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from livekit import rtc
 from livekit.agents.llm import LLM
 
 from agents.app.channel import Channel
-from agents.app.rooms.presence import Presence
+from agents.app.rooms.presence import Presence, has_microphone
 from agents.handoff import Call, start_text
 
 if TYPE_CHECKING:
@@ -117,15 +117,8 @@ async def channel_of(presence: Presence, asked: Channel | None, media: Media) ->
         return "web_text"
     loop = asyncio.get_running_loop()
     until = loop.time() + MICROPHONE_S
-    while not _has_microphone(presence.participant):
+    while (user := presence.participant) is None or not has_microphone(user):
         if loop.time() >= until:
             return "web_text"
         await asyncio.sleep(_LOOK_EVERY_S)
     return "web_voice"
-
-
-def _has_microphone(user: rtc.RemoteParticipant | None) -> bool:
-    return user is not None and any(
-        publication.source == rtc.TrackSource.SOURCE_MICROPHONE
-        for publication in user.track_publications.values()
-    )

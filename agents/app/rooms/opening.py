@@ -1,24 +1,19 @@
 """The state a call is about: the one the user had here, the one of their resume code, or a new one."""
 
-import asyncio
 import logging
 from dataclasses import dataclass
-from typing import Generic, TypeVar
-
-from pydantic import BaseModel
+from typing import Generic
 
 from agents.app.app import AnyApp, App
 from agents.app.channel import Channel
 from agents.app.job_metadata import JobMetadata
+from agents.app.parts import C, S
 from agents.app.rooms.prior_call import PriorCall, read_prior_call
 from agents.app.rooms.resume_codes import state_of
-from agents.app.rooms.room_lease import DATABASE_WAIT_S, RENEW_EVERY_S
+from agents.app.rooms.room_lease import retried
 from agents.app.rooms.sentences import may_be_missing
 from agents.app.states import StateFaults, new_state, resume_state
-from state.shared import JournalFault, Lease, SharedState, SqlStore
-
-S = TypeVar("S", bound=BaseModel)
-C = TypeVar("C")
+from state.shared import Lease, SharedState, SqlStore
 
 logger = logging.getLogger(__name__)
 
@@ -70,33 +65,23 @@ async def open_for(
         StateFaults: The database cannot be used.
     """
     asked = metadata.resume_code is not None or metadata.state_id is not None
-    loop = asyncio.get_running_loop()
-    give_up_at = loop.time() + DATABASE_WAIT_S
-    while True:
-        try:
-            state_id = await _named(app, store, metadata, lease, user, secret)
-            preamble = app.rooms.words.not_found if asked else ""
-            opened = None
-            if state_id is not None:
-                try:
-                    opened = await _resumed(app, store, context, state_id)
-                except StateFaults as fault:
-                    if fault.unreadable:
-                        preamble = app.rooms.words.unreadable
-                    elif fault.passing:
-                        raise
-                    level = logging.ERROR if fault.unreadable else logging.INFO
-                    logger.log(level, "state could not be resumed: %s", "; ".join(fault.faults))
-            if opened is None:
-                shared = await new_state(app, store, context, channel)
-                opened = Opened(shared, preamble=preamble)
-        except (StateFaults, JournalFault) as fault:
-            if not fault.passing or loop.time() > give_up_at:
-                raise
-            logger.warning("state not opened yet, retrying: %s", fault)
-            await asyncio.sleep(RENEW_EVERY_S)
-        else:
-            return opened
+
+    async def attempt() -> Opened[S, C]:
+        preamble = app.rooms.words.not_found if asked else ""
+        state_id = await _named(app, store, metadata, lease, user, secret)
+        if state_id is not None:
+            try:
+                return await _resumed(app, store, context, state_id)
+            except StateFaults as fault:
+                if fault.unreadable:
+                    preamble = app.rooms.words.unreadable
+                elif fault.passing:
+                    raise
+                level = logging.ERROR if fault.unreadable else logging.INFO
+                logger.log(level, "state could not be resumed: %s", "; ".join(fault.faults))
+        return Opened(await new_state(app, store, context, channel), preamble=preamble)
+
+    return await retried(attempt, "state not opened yet, retrying: %s")
 
 
 async def _resumed(app: App[S, C], store: SqlStore, context: C, state_id: str) -> Opened[S, C]:

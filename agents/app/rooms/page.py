@@ -5,13 +5,13 @@ In the other direction, an agent comments on what the user does on the page.
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal
 
 from livekit import rtc
-from pydantic import BaseModel
 
 from agents.app.app import App
 from agents.app.declaration import attempt
+from agents.app.parts import C, S
 from agents.app.rooms.comments import Comments
 from agents.app.rooms.sentences import your_turn
 from agents.handoff import (
@@ -26,9 +26,6 @@ from agents.handoff import (
 )
 from rpc.gateway import Attributes, EndNotices, Subscribers, TurnNotices, View, Views
 from state.shared import Applied
-
-S = TypeVar("S", bound=BaseModel)
-C = TypeVar("C")
 
 QUIET_S = 1.2
 """How long a page must be quiet before an agent comments on what was done there, in seconds."""

@@ -14,13 +14,13 @@ written.
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from livekit import api, rtc
 
-from rpc.gateway import USER
+from rpc.gateway import USER, RoomService
 
 logger = logging.getLogger(__name__)
 
@@ -37,23 +37,14 @@ PRESENCE_S = 4.0
 livekit-server 1.13.5 announces participants without tracks on a tick of three seconds, and at once
 when one of their attributes changes."""
 
-_PEOPLE = frozenset(
+PEOPLE = frozenset(
     {
         rtc.ParticipantKind.PARTICIPANT_KIND_STANDARD,
         rtc.ParticipantKind.PARTICIPANT_KIND_SIP,
         rtc.ParticipantKind.PARTICIPANT_KIND_CONNECTOR,
     }
 )
-
-
-class ParticipantApi(Protocol):
-    """The calls to the LiveKit server API that presence needs."""
-
-    async def get_participant(self, get: api.RoomParticipantIdentity) -> Any:
-        """Return a participant, or raise if they are not in the room."""
-
-    async def update_participant(self, update: api.UpdateParticipantRequest) -> Any:
-        """Change a participant's attributes, or raise if they are not in the room."""
+"""The kinds of participants who may be the user."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +78,7 @@ class Presence:
     def __init__(
         self,
         room: rtc.Room,
-        rooms: ParticipantApi | None,
+        rooms: RoomService | None,
         *,
         expected: str | None = None,
         user_role: str = USER,
@@ -116,12 +107,16 @@ class Presence:
         self._alone: asyncio.TimerHandle | None = None
         self._changed = asyncio.Event()
         self._announcements = 0
-        room.on("participant_connected", self._on_connected)
-        room.on("participant_active", self._on_connected)
-        room.on("participant_disconnected", self._on_disconnected)
-        room.on("track_published", self._on_track)
-        room.on("participant_attributes_changed", self._on_attributes)
-        room.on("reconnected", self._scan)
+        self._callbacks: Mapping[Any, Callable[..., None]] = {
+            "participant_connected": self._on_connected,
+            "participant_active": self._on_connected,
+            "participant_disconnected": self._on_disconnected,
+            "track_published": self._on_track,
+            "participant_attributes_changed": self._on_attributes,
+            "reconnected": self._scan,
+        }
+        for event, callback in self._callbacks.items():
+            room.on(event, callback)
 
     # -- queries -----------------------------------------------------------------------------------
 
@@ -162,7 +157,7 @@ class Presence:
     def is_there(self, identity: str) -> bool:
         """Whether a person of this identity is in the room and visible to all."""
         there = self._room.remote_participants.get(identity)
-        return there is not None and there.kind in _PEOPLE
+        return there is not None and there.kind in PEOPLE
 
     async def wait_for(self, identity: str) -> bool:
         """Make the server announce a participant; returns whether they are in the room.
@@ -252,16 +247,9 @@ class Presence:
     def close(self) -> None:
         """Unsubscribe from the room's events."""
         self._cancel_alone_timer()
-        for event, callback in (
-            ("participant_connected", self._on_connected),
-            ("participant_active", self._on_connected),
-            ("participant_disconnected", self._on_disconnected),
-            ("track_published", self._on_track),
-            ("participant_attributes_changed", self._on_attributes),
-            ("reconnected", self._scan),
-        ):
+        for event, callback in self._callbacks.items():
             with contextlib.suppress(ValueError, KeyError):
-                self._room.off(event, callback)  # type: ignore[arg-type]
+                self._room.off(event, callback)
 
     # -- the room's events -----------------------------------------------------------------------
 
@@ -312,11 +300,7 @@ class Presence:
             self._joined(participant.identity)
         if self._user is None and self._eligible(participant):
             telephone = participant.kind == rtc.ParticipantKind.PARTICIPANT_KIND_SIP
-            speaks = any(
-                publication.source == rtc.TrackSource.SOURCE_MICROPHONE
-                for publication in participant.track_publications.values()
-            )
-            if self._expected is not None or telephone or speaks:
+            if self._expected is not None or telephone or has_microphone(participant):
                 self._bind(participant)
         self._start_alone_timer()
 
@@ -331,8 +315,8 @@ class Presence:
 
     def _eligible(self, participant: rtc.RemoteParticipant) -> bool:
         if self._expected is not None:
-            return participant.identity == self._expected and participant.kind in _PEOPLE
-        return participant.kind in _PEOPLE and self._role_in_token(participant) is None
+            return participant.identity == self._expected and participant.kind in PEOPLE
+        return participant.kind in PEOPLE and self._role_in_token(participant) is None
 
     def _bind(self, participant: rtc.RemoteParticipant) -> None:
         self._user, self._sid, self._present = participant.identity, participant.sid, True
@@ -352,6 +336,14 @@ class Presence:
         if self._alone is not None:
             self._alone.cancel()
             self._alone = None
+
+
+def has_microphone(participant: rtc.RemoteParticipant) -> bool:
+    """Whether a participant has published a microphone."""
+    return any(
+        publication.source == rtc.TrackSource.SOURCE_MICROPHONE
+        for publication in participant.track_publications.values()
+    )
 
 
 def _is_active(participant: rtc.RemoteParticipant) -> bool:

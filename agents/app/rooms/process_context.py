@@ -3,19 +3,16 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
 from livekit.agents.llm import LLM
-from pydantic import BaseModel
 
 from agents.app.app import App
 from agents.app.channel import Channel
+from agents.app.parts import C, S
 from agents.app.rooms.media import Media
 from agents.app.rooms.silence import SILENCE_POLICIES, SilencePolicy
 from state.shared import SqlStore
-
-S = TypeVar("S", bound=BaseModel)
-C = TypeVar("C")
 
 USER_WAIT_S = 120.0
 """How long an agent waits in a room for a user, in seconds."""

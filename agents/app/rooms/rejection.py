@@ -7,6 +7,7 @@ from livekit import rtc
 from livekit.agents import JobContext
 
 from agents.app.rooms.phone import end_line, is_telephone, play_recording
+from agents.app.rooms.presence import PEOPLE
 from agents.app.words import Words
 from rpc.gateway import BadParams, Caller, EndNotices, Forbidden, Gateway, Method, Rejected, Request
 
@@ -22,13 +23,6 @@ STAY_S = 4.0
 
 REPLY_S = 0.5
 """How long the answer to a hello may take to arrive, in seconds."""
-
-
-_PEOPLE = (
-    rtc.ParticipantKind.PARTICIPANT_KIND_STANDARD,
-    rtc.ParticipantKind.PARTICIPANT_KIND_SIP,
-    rtc.ParticipantKind.PARTICIPANT_KIND_CONNECTOR,
-)
 
 
 class RejectReason(Enum):
@@ -110,7 +104,7 @@ async def reject_call(
     ends = EndNotices(agent)
     # livekit-server announces an agent to the others at once when one of its attributes changes.
     await agent.set_attributes({"lk.agent.state": "speaking"})
-    coming = asyncio.ensure_future(ctx.wait_for_participant(kind=list(_PEOPLE)))
+    coming = asyncio.ensure_future(ctx.wait_for_participant(kind=list(PEOPLE)))
     calling = asyncio.ensure_future(called.wait())
     try:
         await asyncio.wait(

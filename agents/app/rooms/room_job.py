@@ -10,12 +10,12 @@ import contextlib
 import logging
 from collections.abc import Coroutine
 from dataclasses import replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
 from livekit import rtc
-from pydantic import BaseModel
 
 from agents.app.job_metadata import JobMetadata
+from agents.app.parts import C, S
 from agents.app.rooms.chat import Chat
 from agents.app.rooms.conversation import RoomConversation
 from agents.app.rooms.departure import (
@@ -37,9 +37,6 @@ from agents.handoff import Ended
 from rpc.gateway import Caller, Forbidden, Gateway, Mutes, NotYet, RoomService
 from rpc.page import PageMethods
 from state.shared import Lease, StateError
-
-S = TypeVar("S", bound=BaseModel)
-C = TypeVar("C")
 
 logger = logging.getLogger(__name__)
 
@@ -160,7 +157,7 @@ class RoomJob(Generic[S, C]):
         self._chat.follow(self._room)
         self._room.on("sip_dtmf_received", self._on_dtmf)
         self._room.on("active_speakers_changed", self._on_speakers)
-        self._room.on("reconnecting", self._on_reconnecting)
+        self._room.on("reconnecting", self._rejoin.agent_reconnecting)
         self._room.on("reconnected", self._on_reconnected)
         self._room.on("disconnected", self._on_disconnected)
 
@@ -513,10 +510,7 @@ class RoomJob(Generic[S, C]):
 
     # -- the connection and the lease ----------------------------------------------------------------
 
-    def _on_reconnecting(self, *_: object) -> None:
-        self._rejoin.agent_reconnecting()
-
-    def _on_reconnected(self, *_: object) -> None:
+    def _on_reconnected(self) -> None:
         self._rejoin.agent_reconnected()
         if self._conversation is not None:
             self._conversation.page.connected_again()

@@ -2,11 +2,15 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
+from agents.app.states import StateFaults
 from state.shared import JournalFault, Lease, LeaseHeld, LeaseLost, SqlStore, StateError
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 LEASE_S, RENEW_EVERY_S = 2.0, 0.5
 """How long a lease lasts unless it is renewed, and how often it is renewed, in seconds."""
@@ -32,6 +36,29 @@ def leased_room(name: str, agent: str) -> str | None:
     """Return the room of a lease, if the lease is this agent's."""
     owner, _, room = name.partition("/")
     return room if owner == agent else None
+
+
+async def retried(attempt: Callable[[], Awaitable[T]], failed: str) -> T:
+    """Repeat an attempt while the database is locked or does not answer; returns its result.
+
+    Args:
+        attempt: The attempt.
+        failed: The log message for a failed one, with a place for the fault.
+
+    Raises:
+        StateFaults: The database cannot be used.
+        JournalFault: Likewise.
+    """
+    loop = asyncio.get_running_loop()
+    give_up_at = loop.time() + DATABASE_WAIT_S
+    while True:
+        try:
+            return await attempt()
+        except (StateFaults, JournalFault) as fault:
+            if not fault.passing or loop.time() > give_up_at:
+                raise
+            logger.warning(failed, fault)
+            await asyncio.sleep(RENEW_EVERY_S)
 
 
 class RoomLease:
@@ -145,23 +172,15 @@ class RoomLease:
         An agent elsewhere that has the state loses it. Retries while the database is temporarily
         unusable.
         """
-        loop = asyncio.get_running_loop()
-        give_up_at = loop.time() + DATABASE_WAIT_S
-        while True:
-            try:
-                await self._store.leases.assign(
-                    self._name, self._holder, state_id=state_id, user=user
-                )
-            except LeaseLost:
-                self._lost()
-                raise
-            except JournalFault as fault:
-                if not fault.passing or loop.time() > give_up_at:
-                    raise
-                logger.warning("state not recorded yet, retrying: %s", fault.message)
-                await asyncio.sleep(RENEW_EVERY_S)
-            else:
-                return
+        leases = self._store.leases
+        try:
+            await retried(
+                lambda: leases.assign(self._name, self._holder, state_id=state_id, user=user),
+                "state not recorded yet, retrying: %s",
+            )
+        except LeaseLost:
+            self._lost()
+            raise
 
     async def reset(self) -> None:
         """Close the recorded call and keep the lease: the next call in this room starts a new state.

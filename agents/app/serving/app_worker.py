@@ -11,7 +11,7 @@ from livekit.agents import JobContext, JobProcess
 from agents.app.app import AnyApp
 from agents.app.faults import InputError
 from agents.app.models.speech import missing_for_speech
-from agents.app.serving.worker import Worker, make_server
+from agents.app.serving.worker import Worker
 from agents.app.settings import AppSettings
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def make_app_worker(app: AnyApp, settings: AppSettings) -> Worker:
         app: The application.
         settings: Its settings.
     """
-    worker = make_server(
+    worker = Worker(
         settings,
         audio=not missing_for_speech(settings),
         lost=partial(_lost_calls, app, settings),

@@ -112,6 +112,8 @@ def default_identity(job_id: str) -> str:
 class Dispatcher:
     """Dispatches agents to rooms in place of others.
 
+    Its methods raise one of ``UNANSWERED`` after a few retries.
+
     Args:
         server: The LiveKit server's API.
         given_up: Called for a call whose agents keep failing.
@@ -175,13 +177,7 @@ class Dispatcher:
         )
 
     async def replace_participant(self, job: AgentJob, metadata: JobMetadata) -> None:
-        """Remove an agent from a room and dispatch another one.
-
-        Raises:
-            api.TwirpError: The server refuses.
-            aiohttp.ClientError: It cannot be reached.
-            TimeoutError: It does not answer.
-        """
+        """Remove an agent from a room and dispatch another one."""
         await self._remove(job)
         await self.dispatch(job.room, job.agent_name, metadata.text())
         self._dispatched_at[job.room] = time.monotonic()
@@ -202,13 +198,7 @@ class Dispatcher:
         return job.lived_s < _ARRIVED_S and has_user(there) and not has_agent(there)
 
     async def rooms(self, names: Sequence[str]) -> set[str]:
-        """Return those of these rooms that exist.
-
-        Raises:
-            api.TwirpError: The server refuses.
-            aiohttp.ClientError: It cannot be reached.
-            TimeoutError: It does not answer.
-        """
+        """Return those of these rooms that exist."""
         there: set[str] = set()
         for begin in range(0, len(names), _ROOMS_AT_ONCE):
             request = api.ListRoomsRequest(names=names[begin : begin + _ROOMS_AT_ONCE])
@@ -224,11 +214,6 @@ class Dispatcher:
 
         Returns:
             By dispatch id, the room's name and the dispatch's metadata.
-
-        Raises:
-            api.TwirpError: The server refuses.
-            aiohttp.ClientError: It cannot be reached.
-            TimeoutError: It does not answer.
         """
         found: dict[str, tuple[str, str]] = {}
         listed = await _with_retries(partial(self._server.room.list_rooms, api.ListRoomsRequest()))
@@ -245,26 +230,14 @@ class Dispatcher:
         return found
 
     async def dispatch(self, room: str, agent_name: str, metadata: str) -> None:
-        """Dispatch an agent to a room.
-
-        Raises:
-            api.TwirpError: The server refuses.
-            aiohttp.ClientError: It cannot be reached.
-            TimeoutError: It does not answer.
-        """
+        """Dispatch an agent to a room."""
         request = api.CreateAgentDispatchRequest(
             agent_name=agent_name, room=room, metadata=metadata
         )
         await _with_retries(partial(self._server.agent_dispatch.create_dispatch, request))
 
     async def participants(self, room: str) -> Sequence[ParticipantInfo]:
-        """List the participants of a room; none, if there is no such room.
-
-        Raises:
-            api.TwirpError: The server refuses.
-            aiohttp.ClientError: It cannot be reached.
-            TimeoutError: It does not answer.
-        """
+        """List the participants of a room; none, if there is no such room."""
         request = api.ListParticipantsRequest(room=room)
         try:
             listed = await _with_retries(partial(self._server.room.list_participants, request))

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import os
-import signal
 from collections.abc import Callable
 from contextlib import suppress
 from enum import Enum, auto
@@ -21,6 +20,7 @@ from agents.app.serving.replacement import (
     serve_waiting_participants,
 )
 from agents.app.serving.worker import Worker
+from agents.app.terminal.signals import on_signals
 
 logger = logging.getLogger(__name__)
 
@@ -83,8 +83,8 @@ async def serve(
             return FAILED
         run = _Run(worker, rooms, stop or asyncio.get_running_loop().create_future())
         first = ShutdownMode.CLOSE if stop else ShutdownMode.DRAIN
-        with _signals(partial(run.stop, first)):
-            return await run(registered or _nothing)
+        with on_signals(partial(run.stop, first), "SIGTERM", "SIGINT"):
+            return await run(registered)
 
 
 class _Run:
@@ -105,7 +105,7 @@ class _Run:
             os._exit(FAILED)
         self._stop.set_result(mode)
 
-    async def __call__(self, registered: Callable[[], None]) -> int:
+    async def __call__(self, registered: Callable[[], None] | None) -> int:
         """Serve; returns the exit code."""
         worker = self._worker
 
@@ -123,7 +123,8 @@ class _Run:
             if self._recovering is not None:
                 self._recovering.cancel()
             self._recovering = asyncio.create_task(self._recover())
-            registered()
+            if registered is not None:
+                registered()
 
         worker.on("worker_started", lambda: self._monitor.attach(worker.pool))
         worker.on("worker_registered", on_registered)
@@ -253,22 +254,3 @@ async def _is_authorized(rooms: api.LiveKitAPI) -> bool:
     except (aiohttp.ClientError, TimeoutError, OSError) as error:
         logger.warning("LIVEKIT_URL: LiveKit server unreachable, retrying", extra={"error": error})
     return True
-
-
-def _nothing() -> None:
-    pass
-
-
-class _signals:
-    """Calls a function on SIGTERM and SIGINT, as a context manager."""
-
-    def __init__(self, call: Callable[[], None]) -> None:
-        self._call = call
-
-    def __enter__(self) -> None:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(number, self._call)
-
-    def __exit__(self, *_: object) -> None:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().remove_signal_handler(number)

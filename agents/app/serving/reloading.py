@@ -14,7 +14,6 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from signal import SIGINT, SIGTERM
 from typing import NoReturn, TypeVar
 
 from watchfiles import Change, awatch
@@ -24,6 +23,7 @@ from agents.app.importing import FRAMEWORK
 from agents.app.livekit_server import USUAL_PORT, LocalServer
 from agents.app.serving.worker_process import MOVE
 from agents.app.settings import AppSettings
+from agents.app.terminal.signals import on_signals
 from agents.app.terminal.streams import print_error
 
 _WRITTEN = (".json", ".md", ".py", ".yaml", ".yml")
@@ -163,7 +163,6 @@ class ReloadSupervisor:
         target: What ``python -m agents.app.serving`` serves.
         watched: The files whose change replaces the worker.
         environment: Environment variables of each worker.
-        say: Prints a line for the developer.
     """
 
     def __init__(
@@ -171,12 +170,10 @@ class ReloadSupervisor:
         target: str,
         watched: Watched,
         environment: Mapping[str, str],
-        say: Callable[[str], None] | None = None,
     ) -> None:
         self._target = target
         self._environment = environment
         self._watched = watched
-        self._say = say or print_error
         self._children: set[_Child] = set()
         self._leaving: set[asyncio.Task[None]] = set()
 
@@ -186,7 +183,7 @@ class ReloadSupervisor:
             current = await self._start()
             if not await current.is_registered():
                 return current.exit_code or _FAILED
-            self._say("The worker is ready. It restarts when a file changes; Ctrl-C ends it.")
+            print_error("The worker is ready. It restarts when a file changes; Ctrl-C ends it.")
             await self._supervise(current)
         finally:
             for task in self._leaving:
@@ -203,20 +200,20 @@ class ReloadSupervisor:
                 while not changed.empty():
                     changed.get_nowait()
                 if isinstance(reason, str):
-                    self._say(f"{_short(reason)} has changed: starting a new worker")
+                    print_error(f"{_short(reason)} has changed: starting a new worker")
                 else:
-                    self._say(f"The worker exited with code {reason}: starting another")
+                    print_error(f"The worker exited with code {reason}: starting another")
                 following = await self._start()
                 if await following.is_registered():
                     self._retire(current)
                     current = following
-                    self._say("The new worker is ready.")
+                    print_error("The new worker is ready.")
                     continue
                 self._children.discard(following)
                 if current.exit_code is None:
-                    self._say("The new worker did not start. The old one keeps running.")
+                    print_error("The new worker did not start. The old one keeps running.")
                 else:
-                    self._say("The new worker did not start. Waiting for the next change.")
+                    print_error("The new worker did not start. Waiting for the next change.")
                     changed.put_nowait(await _first(changed.get(), asyncio.shield(watching)))
         finally:
             watching.cancel()
@@ -256,12 +253,9 @@ def run_dev(app: AnyApp, *, server: Path | None = None) -> int:
 
 
 async def _run_dev(app: AnyApp, server: Path | None) -> int:
-    loop = asyncio.get_running_loop()
     async with AsyncExitStack() as stack:
         stopped = asyncio.Event()
-        for number in (SIGINT, SIGTERM):
-            loop.add_signal_handler(number, stopped.set)
-            stack.callback(loop.remove_signal_handler, number)
+        stack.enter_context(on_signals(stopped.set, "SIGINT", "SIGTERM"))
         if server is not None:
             local = await stack.enter_async_context(LocalServer(server, port=USUAL_PORT))
             os.environ.update(local.environment)

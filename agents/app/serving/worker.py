@@ -39,28 +39,32 @@ _SHUTDOWN_S, _INITIALIZE_S, _SESSION_END_S = 10.0, 30.0, 30.0
 class Worker(AgentServer):
     """An AgentServer whose load is its number of calls, relative to its capacity.
 
+    ``rtc_session`` registers its entrypoint. Nothing starts yet, and settings may be missing: that is
+    reported when the worker is run.
+
     Args:
         settings: The settings.
         audio: Whether any call may carry audio, so that audio models are loaded ahead.
-        lost: Finds the calls that dead workers have left.
+        lost: Finds the calls that dead workers have left; called every few seconds.
         given_up: Called for a call whose agents keep failing.
-        setup: Prepares a process before its call.
-        preload: Modules that are imported once for all of its processes.
+        setup: Prepares a process before its call; a module-level function.
+        preload: Modules that are imported once for all of its processes, including the caller's;
+            none may start a thread.
         noun: The application's name for a state.
-        application: The application's package, if there is one.
+        application: Its package, if there is one, whose log messages are kept whole.
     """
 
     def __init__(
         self,
         settings: AppSettings,
         *,
-        audio: bool,
-        lost: FindLost | None,
-        given_up: "GivenUp | None",
-        setup: Setup | None,
-        preload: Sequence[str],
-        noun: str,
-        application: str | None,
+        audio: bool = False,
+        lost: FindLost | None = None,
+        given_up: "GivenUp | None" = None,
+        setup: Setup | None = None,
+        preload: Sequence[str] = (),
+        noun: str = "state",
+        application: str | None = None,
     ) -> None:
         secret = settings.livekit_api_secret
         super().__init__(
@@ -109,44 +113,6 @@ class Worker(AgentServer):
         # refuse one.
         beginning: int = getattr(self, "_reserved_slots", 0)
         return FULL * ((len(self.active_jobs) + beginning) / self.settings.calls)
-
-
-def make_server(
-    settings: AppSettings,
-    *,
-    audio: bool = False,
-    lost: FindLost | None = None,
-    given_up: "GivenUp | None" = None,
-    setup: Setup | None = None,
-    preload: Sequence[str] = (),
-    noun: str = "state",
-    application: str | None = None,
-) -> Worker:
-    """Make the server of a module that workers run; ``rtc_session`` registers its entrypoint.
-
-    Nothing starts yet, and settings may be missing: that is reported when the worker is run.
-
-    Args:
-        settings: The settings.
-        audio: Whether any call may carry audio, so that audio models are loaded ahead.
-        lost: Finds the calls that dead workers have left; called every few seconds.
-        given_up: Called for a call whose agents keep failing.
-        setup: Prepares a process before its call; a module-level function.
-        preload: Modules that are imported once for all of its processes, including the caller's;
-            none may start a thread.
-        noun: The application's name for a state.
-        application: Its package, if there is one, whose log messages are kept whole.
-    """
-    return Worker(
-        settings,
-        audio=audio,
-        lost=lost,
-        given_up=given_up,
-        setup=setup,
-        preload=preload,
-        noun=noun,
-        application=application,
-    )
 
 
 def _set_up(setup: Setup | None, application: str | None, process: JobProcess) -> None:

@@ -5,9 +5,10 @@ import os
 import sys
 import threading
 from collections.abc import Collection
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from importlib import import_module
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from agents.app.app import AnyApp, Environment, load_app
 from agents.app.declaration import named_faults
@@ -15,6 +16,9 @@ from agents.app.faults import InputError
 from agents.app.importing import gc_paused
 from agents.app.serving.logs import log_as_worker
 from agents.app.settings import AppSettings, SettingsFaults
+
+if TYPE_CHECKING:
+    from agents.app.serving.worker import Worker
 
 _CLOSE_LIMIT_S = 6.0
 """How long a worker lives after its supervisor has gone, in seconds."""
@@ -44,7 +48,7 @@ def run_worker(app: AnyApp, *, ready: int | None = None) -> int:
     with ExitStack() as beside:
         with named_faults("worker.serving", settings.secrets):
             beside.enter_context(app.worker.serving(settings))
-        return _serve(worker, ready)
+        return asyncio.run(_serve(worker, ready))
 
 
 def run_worker_of(target: str, *, ready: int | None = None) -> int:
@@ -59,7 +63,7 @@ def run_worker_of(target: str, *, ready: int | None = None) -> int:
     with gc_paused():
         worker = import_module(target).server
     log_as_worker(worker.settings.secrets, application=worker.application, plain=ready is not None)
-    return _serve(worker, ready)
+    return asyncio.run(_serve(worker, ready))
 
 
 def checked_settings(app: AnyApp, **options: object) -> AppSettings:
@@ -127,21 +131,11 @@ def _is_there(module: str) -> bool:
         return False
 
 
-def _serve(worker: object, ready: int | None) -> int:
-    from agents.app.serving.lifecycle import serve
-    from agents.app.serving.worker import Worker
-
-    if not isinstance(worker, Worker):
-        raise TypeError("a worker is made by make_server")
-    return asyncio.run(serve(worker) if ready is None else _serve_supervised(worker, ready))
-
-
-async def _serve_supervised(worker: object, ready: int) -> int:
+async def _serve(worker: "Worker", ready: int | None) -> int:
     from agents.app.serving.lifecycle import ShutdownMode, serve
-    from agents.app.serving.worker import Worker
 
-    if not isinstance(worker, Worker):
-        raise TypeError("a worker is made by make_server")
+    if ready is None:
+        return await serve(worker)
     loop = asyncio.get_running_loop()
     stop: asyncio.Future[ShutdownMode] = loop.create_future()
 
@@ -164,7 +158,5 @@ async def _serve_supervised(worker: object, ready: int) -> int:
 
 
 def _report_ready(ready: int) -> None:
-    try:
+    with suppress(OSError):  # the supervisor has gone
         os.write(ready, b"registered\n")
-    except OSError:  # the supervisor has gone
-        return

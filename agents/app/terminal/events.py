@@ -1,14 +1,17 @@
 """A conversation as JSON lines, in the documented format of each event."""
 
-from dataclasses import asdict
-from typing import Any, TextIO, assert_never
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from typing import Any, TextIO
 
 from pydantic import JsonValue
 
 from agents.app.app import AnyApp
 from agents.app.terminal.json_lines import json_line
+from agents.app.terminal.words import view_of_call
 from agents.handoff import (
     Call,
+    Cost,
     Ended,
     EndReason,
     Event,
@@ -23,6 +26,20 @@ from agents.handoff import (
     YourTurn,
 )
 
+WRITTEN: Mapping[type[Event], tuple[str, ...]] = {
+    Heard: ("heard", "turn", "text"),
+    Said: ("said", "turn", "agent", "text"),
+    ToolUsed: ("tool", "turn", "agent", "name", "arguments", "output", "is_error"),
+    HandedOver: ("handoff", "turn", "source", "target", "arguments"),
+    HandoffRefused: ("handoff_refused", "turn", "source", "target", "reason"),
+    StateChanged: ("state", "turn", "version", "commands", "state"),
+    Spent: ("usage", "turn", "agent", *(one.name for one in fields(Cost))),
+    YourTurn: ("your_turn", "turn", "agent", "version", "expects"),
+    TurnWithdrawn: (),
+    Ended: (),
+}
+"""The type of each event as it is written, and its fields; without them it is not written."""
+
 
 def event_data(
     app: AnyApp, event: Event, speaker: str, state_id: str = ""
@@ -35,72 +52,18 @@ def event_data(
         speaker: The active agent, for the view.
         state_id: The state's id, for the view.
     """
-    match event:
-        case Heard():
-            return {"type": "heard", "turn": event.turn, "text": event.text}
-        case Said():
-            return {
-                "type": "said",
-                "turn": event.turn,
-                "agent": event.agent,
-                "text": event.text,
-            }
-        case ToolUsed():
-            return {
-                "type": "tool",
-                "turn": event.turn,
-                "agent": event.agent,
-                "name": event.name,
-                "arguments": dict(event.arguments),
-                "output": event.output,
-                "is_error": event.is_error,
-            }
-        case HandedOver():
-            return {
-                "type": "handoff",
-                "turn": event.turn,
-                "source": event.source,
-                "target": event.target,
-                **({"arguments": dict(event.arguments)} if event.arguments else {}),
-            }
-        case HandoffRefused():
-            return {
-                "type": "handoff_refused",
-                "turn": event.turn,
-                "source": event.source,
-                "target": event.target,
-                "reason": event.reason,
-            }
-        case StateChanged():
-            return {
-                "type": "state",
-                "turn": event.turn,
-                "version": event.version,
-                "commands": list(event.commands),
-                "state": app.view_of(event.state, event.version, speaker, state_id),
-            }
-        case Spent():
-            return {
-                "type": "usage",
-                "turn": event.turn,
-                "agent": event.agent,
-                "model_calls": event.model_calls,
-                "prompt_tokens": event.prompt_tokens,
-                "completion_tokens": event.completion_tokens,
-                "cached_tokens": event.cached_tokens,
-            }
-        case YourTurn():
-            return {
-                "type": "your_turn",
-                "turn": event.turn,
-                "agent": event.agent,
-                "version": event.version,
-                "expects": event.expects,
-            }
-        case TurnWithdrawn() | Ended():
-            return None
-        case _:
-            assert_never(event)
+    if not (written := WRITTEN[type(event)]):
+        return None
+    kind, *names = written
+    data: dict[str, Any] = {"type": kind, **{name: getattr(event, name) for name in names}}
+    if isinstance(event, StateChanged):
+        data["commands"] = list(event.commands)
+        data["state"] = app.view_of(event.state, event.version, speaker, state_id)
+    elif isinstance(event, ToolUsed | HandedOver):
+        data["arguments"] = dict(event.arguments)
+    if isinstance(event, HandedOver) and not event.arguments:
+        del data["arguments"]
+    return data
 
 
 class EventLines:
@@ -142,9 +105,7 @@ class EventLines:
 
     def closes(self, reason: EndReason) -> None:
         """Write the ``end`` event: the reason, the state, and the cost if the models report it."""
-        shared = self._call.shared
-        speaker = shared.speaker or self._call.speaker
-        view = dict(self._app.view_of(shared.state, shared.version, speaker, shared.state_id))
+        view = dict(view_of_call(self._app, self._call))
         end: dict[str, JsonValue] = {"type": "end", "reason": reason, self._app.noun: view}
         if (cost := self._call.spending.total).model_calls:
             end["usage"] = asdict(cost)

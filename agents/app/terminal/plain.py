@@ -11,6 +11,7 @@ from agents.app.terminal.words import (
     cost_line,
     heard_notice,
     speaker_name,
+    view_of_call,
     whose_turn,
 )
 from agents.handoff import Call, EndReason, Event, Heard, Said, YourTurn
@@ -67,7 +68,8 @@ class Transcript:
             case Heard() if not self._answers_here:
                 self._write(f"You: {clean(event.text)}")
             case Heard():
-                self._taken_in(event.text)
+                if (differs := heard_notice(self._typed, event.text)) is not None:
+                    self._write(differs)
             case Said():
                 self._write(self._said(event))
             case YourTurn() if self._answers_here:
@@ -98,15 +100,8 @@ class Transcript:
     def _receipt(self, rows: tuple[Row, ...]) -> str:
         return as_text(rows, min(_RECEIPT, self._columns()) if self._answers_here else _RECEIPT)
 
-    def _taken_in(self, text: str) -> None:
-        if (differs := heard_notice(self._typed, text)) is not None:
-            self._write(differs)
-
     def _summary(self) -> Summary:
-        shared = self._call.shared
-        speaker = shared.speaker or self._call.speaker
-        view = self._app.view_of(shared.state, shared.version, speaker, shared.state_id)
-        return self._app.summary_of(view)
+        return self._app.summary_of(view_of_call(self._app, self._call))
 
     def _show_state(self) -> None:
         summary, before = self._summary(), self._shown

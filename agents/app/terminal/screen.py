@@ -24,6 +24,7 @@ from agents.app.terminal.words import (
     cost_line,
     heard_notice,
     speaker_name,
+    view_of_call,
     whose_turn,
 )
 from agents.handoff import (
@@ -146,10 +147,7 @@ class Screen:
             self._console.print(Text(cost, style="dim"), soft_wrap=True)
 
     def _summary(self) -> Summary:
-        shared = self._call.shared
-        speaker = shared.speaker or self._call.speaker
-        view = self._app.view_of(shared.state, shared.version, speaker, shared.state_id)
-        return self._app.summary_of(view)
+        return self._app.summary_of(view_of_call(self._app, self._call))
 
     # -- one turn -----------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Signal handling during a conversation."""
+"""Signal handling during a conversation, and while a worker serves."""
 
 import asyncio
 import contextlib
@@ -7,14 +7,19 @@ from collections.abc import Callable, Iterator
 
 
 @contextlib.contextmanager
-def on_signals(leave: Callable[[], None]) -> Iterator[None]:
-    """Handle Ctrl-C, SIGTERM and SIGHUP as the user's leaving."""
+def on_signals(call: Callable[[], None], *names: str) -> Iterator[None]:
+    """Call a function on signals.
+
+    Args:
+        call: The function; it runs in the event loop.
+        names: The signals; by default those by which a user leaves: Ctrl-C, SIGTERM and SIGHUP.
+    """
     loop = asyncio.get_running_loop()
     caught: list[int] = []
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+    for name in names or ("SIGINT", "SIGTERM", "SIGHUP"):
         # Not every platform has all of them, or allows handlers for them in an event loop.
         with contextlib.suppress(AttributeError, NotImplementedError, RuntimeError):
-            loop.add_signal_handler(getattr(signal, name), leave)
+            loop.add_signal_handler(getattr(signal, name), call)
             caught.append(getattr(signal, name))
     try:
         yield

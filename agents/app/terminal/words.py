@@ -1,8 +1,9 @@
-"""Texts of the terminal itself, in English: agents' names, turn notices, the closing lines."""
+"""What is shown of a call in a terminal: its view, agents' names, turn notices, the closing lines."""
 
 from collections.abc import Iterator
 from typing import Any
 
+from agents.app.app import AnyApp, View
 from agents.app.terminal.summary import Summary
 from agents.handoff import Call, Cost, EndReason, YourTurn
 from state.privacy.text import clean
@@ -26,6 +27,13 @@ def speaker_name(agent: str) -> str:
     'Order taker'
     """
     return agent.replace("_", " ").capitalize()
+
+
+def view_of_call(app: AnyApp, call: Call[Any, Any]) -> View:
+    """Return the view of a call's present state."""
+    shared = call.shared
+    speaker = shared.speaker or call.speaker
+    return app.view_of(shared.state, shared.version, speaker, shared.state_id)
 
 
 def whose_turn(event: YourTurn) -> str:

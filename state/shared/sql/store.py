@@ -4,7 +4,7 @@ import asyncio
 import builtins
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from types import MappingProxyType, TracebackType
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 from state.shared.journal import Entry, Listed, Moment, Stored
@@ -170,12 +170,7 @@ class SqlStore:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     def _stored(

@@ -10,7 +10,7 @@ import pytest
 
 from agents.testing import Clock, Conversation, Ids, ScriptedLLM, calls, says
 from bella_vista.app import APP
-from state import OrderContext
+from state.context import OrderContext
 from state.shared import SharedState, SqlStore
 from tests.agents.restaurant import FRIDAY_AT_SEVEN, bella_vista
 from tests.postgres import Server

@@ -8,6 +8,11 @@ import pytest
 pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("clean_folder")]
 
 OURS = ("agents.handoff", "agents.app.rooms", "agents.roster", "bella_vista.local", "rpc", "state")
+SERVER = (
+    "from bella_vista.app import APP\n"
+    "from agents.app.serving.app_worker import make_app_worker\n"
+    "server = make_app_worker(APP, APP.settings.read())\n"
+)
 LIBRARIES = ("babel", "email_validator", "phonenumbers", "rapidfuzz", "sqlalchemy", "yaml")
 
 
@@ -20,7 +25,7 @@ def told_by(program: str) -> Any:
 
 def test_a_server_is_made_without_what_only_its_calls_need() -> None:
     loaded = told_by(
-        "import json, sys\nimport livekit.agents\nbefore = set(sys.modules)\nimport bella_vista.app\nbella_vista.app.server\n"
+        f"import json, sys\nimport livekit.agents\nbefore = set(sys.modules)\n{SERVER}"
         "print(json.dumps(sorted(set(sys.modules) - before)))"
     )
 
@@ -32,10 +37,10 @@ def test_a_server_is_made_without_what_only_its_calls_need() -> None:
 def test_a_process_that_is_readied_imports_nothing_that_was_not_there_before() -> None:
     late, threads = told_by(
         "import json, sys, threading\nfrom importlib import import_module\nfrom unittest.mock import Mock\n"
-        "from bella_vista import app\n"
-        "for name in app.server._preload_modules: import_module(name)\n"
+        f"{SERVER}"
+        "for name in server._preload_modules: import_module(name)\n"
         "before, threads = set(sys.modules), threading.active_count()\n"
-        "app.server.setup_fnc(Mock(userdata={}))\n"
+        "server.setup_fnc(Mock(userdata={}))\n"
         "print(json.dumps([sorted(set(sys.modules) - before), threads]))"
     )
 
@@ -51,7 +56,7 @@ def test_a_conversation_in_a_terminal_does_without_the_rpc() -> None:
 
 def test_importing_the_server_leaves_the_garbage_collector_alone() -> None:
     collecting, frozen = told_by(
-        "import gc, json, bella_vista.app\nbella_vista.app.server\nprint(json.dumps([gc.isenabled(), gc.get_freeze_count()]))"
+        f"import gc, json\n{SERVER}print(json.dumps([gc.isenabled(), gc.get_freeze_count()]))"
     )
 
     assert collecting

@@ -12,7 +12,7 @@ from bella_vista.local.answers import line_words
 from bella_vista.local.phrases import Topic, topic
 from bella_vista.local.refusals import Refusals
 from bella_vista.local.scene import Outcome
-from state import load_menu
+from state.menu import load_menu
 
 NOW = datetime.fromisoformat("2026-11-20T19:00:00-05:00")
 

@@ -16,7 +16,7 @@ from livekit.agents import JobContext, JobProcess
 from agents.app.app import App
 from agents.app.rooms.job import prepare_process, serve_room
 from agents.app.serving.app_worker import PRELOAD
-from agents.app.serving.worker import make_server
+from agents.app.serving.worker import Worker
 from agents.handoff import Call, Event, YourTurn
 from bella_vista.app import APP
 from bella_vista.settings import Settings
@@ -32,7 +32,7 @@ def prepare(process: JobProcess) -> None:
     prepare_process(APP, process)
 
 
-server = make_server(
+server = Worker(
     _settings, setup=prepare, preload=(__name__, *PRELOAD, *APP.worker.preload), noun=APP.noun
 )
 

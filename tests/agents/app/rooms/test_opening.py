@@ -63,7 +63,7 @@ def lets_go_after(
             other.execute("ROLLBACK")
         await asleep(0)
 
-    monkeypatch.setattr("agents.app.rooms.opening.asyncio.sleep", sleep)
+    monkeypatch.setattr("agents.app.rooms.room_lease.asyncio.sleep", sleep)
     monkeypatch.setattr(loop, "time", lambda: real() + sum(slept))
     return slept
 

@@ -15,7 +15,7 @@ from livekit.agents import JobContext
 
 from agents.app.job_metadata import JobMetadata
 from agents.app.serving.replacement import LostCall, replace_this_job
-from agents.app.serving.worker import make_server
+from agents.app.serving.worker import Worker
 from bella_vista.settings import Settings
 
 CODE = "first"
@@ -35,7 +35,7 @@ async def given_up(room: str, metadata: JobMetadata) -> None:
     await asyncio.to_thread(Path(os.environ["TEST_GIVEN_UP"]).write_text, text)
 
 
-server = make_server(
+server = Worker(
     Settings.read(), lost=lost, given_up=given_up, noun="order", application="bella_vista"
 )
 

@@ -1,10 +1,12 @@
 import io
 import json
+from typing import get_args
 
-from agents.app.terminal.events import EventLines
+from agents.app.terminal.events import WRITTEN, EventLines
 from agents.app.terminal.json_lines import json_line
 from agents.handoff import (
     Ended,
+    Event,
     HandedOver,
     HandoffRefused,
     Heard,
@@ -17,6 +19,10 @@ from agents.handoff import (
 from bella_vista.app import APP
 from state.commands import AddItem
 from tests.bella_vista.small_restaurant import restaurant
+
+
+def test_every_event_is_written_or_left_out_on_purpose() -> None:
+    assert set(WRITTEN) == set(get_args(Event))
 
 
 def test_every_event_has_the_form_that_scripts_read() -> None:

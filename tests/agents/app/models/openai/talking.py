@@ -9,7 +9,8 @@ from pydantic import SecretStr
 
 from agents.app.models.openai import OpenAIModel
 from agents.testing import Conversation
-from state import OrderContext, OrderState
+from state.context import OrderContext
+from state.order import OrderState
 from tests.agents.app.models.openai.server import Answer, ChatServer, calls, says
 from tests.agents.restaurant import restaurant
 

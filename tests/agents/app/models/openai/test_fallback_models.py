@@ -18,7 +18,8 @@ from agents.testing import Conversation, until
 from bella_vista.app import APP
 from bella_vista.local.model import LocalLLM
 from bella_vista.settings import Settings
-from state import OrderContext, OrderState
+from state.context import OrderContext
+from state.order import OrderState
 from tests.agents.app.models.openai.server import Answer, ChatServer, calls, refuses, says
 from tests.agents.app.models.openai.talking import GREETING, KEY, talking_on
 from tests.agents.restaurant import FRIDAY_AT_SEVEN, bella_vista, restaurant
