@@ -7,6 +7,7 @@ from pydantic import JsonValue
 
 from agents.app.app import AnyApp
 from agents.app.terminal.json_lines import json_line
+from agents.app.terminal.words import Lost
 from agents.handoff import (
     Call,
     Ended,
@@ -140,12 +141,16 @@ class EventLines:
         if data is not None:
             self._write(data)
 
-    def closes(self, reason: EndReason) -> None:
-        """Write the ``end`` event: the reason, the state, and the cost if the models report it."""
+    def closes(self, reason: EndReason, lost: Lost | None = None) -> None:
+        """Write the ``end`` event: the reason, the state, and the cost if the models report it.
+
+        A state that was erased is ``null``.
+        """
         shared = self._call.shared
         speaker = shared.speaker or self._call.speaker
-        view = dict(self._app.view_of(shared.state, shared.version, speaker, shared.state_id))
-        end: dict[str, JsonValue] = {"type": "end", "reason": reason, self._app.noun: view}
+        view = self._app.view_of(shared.state, shared.version, speaker, shared.state_id)
+        kept = None if lost == "erased" else dict(view)
+        end: dict[str, JsonValue] = {"type": "end", "reason": reason, self._app.noun: kept}
         if (cost := self._call.spending.total).model_calls:
             end["usage"] = asdict(cost)
         self._write(end)
