@@ -308,14 +308,17 @@ def fixture_of(
     return app_under_test
 
 
+def livekit_program() -> Path:
+    """Find a LiveKit server's program; without one the test is skipped, and with ``CI=true`` it fails."""
+    if program := find_program():
+        return program
+    missing = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
+    missing(f"there is no LiveKit server here: {BUILD_COMMAND}")
+
+
 @cache
 def _livekit_server() -> LocalServer:
-    program = find_program()
-    if program is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail(f"there is no LiveKit server here: {BUILD_COMMAND}")
-        pytest.skip(f"there is no LiveKit server here: {BUILD_COMMAND}")
-    server = LocalServer(program)
+    server = LocalServer(livekit_program())
     server.start()
     atexit.register(server.stop)
     return server
