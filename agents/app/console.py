@@ -110,9 +110,12 @@ class ConsoleConversation:
         return reason
 
     def state_lost(self) -> None:
-        """The state cannot be written any more: the call ends with the reply under way."""
+        """The state cannot be written any more: the call ends, with the reply if one is under way."""
         self.lost = "taken over"
-        self.call.close_after_reply("failed")
+        if self.call.turns.is_user_turn:
+            self.call.end("failed")
+        else:
+            self.call.close_after_reply("failed")
 
     async def _turns(self) -> None:
         await self.call.answered()

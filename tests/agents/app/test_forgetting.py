@@ -219,17 +219,24 @@ def test_help_names_the_command(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 class Typing(Lines):
-    """Types a line, erases the state in another process, and types on."""
+    """Types a line, erases the state in another process, types on, and waits for the end of the call."""
 
     def __init__(self, *lines: str, erase: Callable[[], Awaitable[object]]) -> None:
         super().__init__(lambda: None)
         self._typed = [*lines]
         self._erase = erase
+        self._left = asyncio.Event()
 
     async def following(self) -> str | None:
         if len(self._typed) == 1:
             await self._erase()
-        return None if self.left or not self._typed else self._typed.pop(0)
+        if not self._typed:
+            await self._left.wait()
+        return None if self.left else self._typed.pop(0)
+
+    def leave(self) -> None:
+        super().leave()
+        self._left.set()
 
 
 @pytest.mark.parametrize("writes", [True, False])
