@@ -1,11 +1,11 @@
 """What is shown of a call in a terminal: its view, agents' names, turn notices, the closing lines."""
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Any, Literal
 
 from agents.app.app import AnyApp, View
 from agents.app.terminal.summary import Summary
-from agents.handoff import Cost, EndReason, YourTurn
+from agents.handoff import Call, Cost, EndReason, YourTurn
 from state.privacy.text import clean
 
 Lost = Literal["erased", "taken over"]
