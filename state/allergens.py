@@ -91,23 +91,24 @@ def most_met(allergies: Sequence[str]) -> int:
     )
 
 
-def held_by(menu: Menu, item: Dish | Combo, chosen: Sequence[Chosen] = ()) -> tuple[str, ...]:
+def held_by(menu: Menu, item: Dish | Combo) -> tuple[str, ...]:
     """Return what the menu says a dish holds, in its words; of a combo, all that may be in it.
 
-    That is its name, the families in its description, the stated allergens, what is in it unless it is left off, and
-    the choices on it. A stated allergen stays when an ingredient is left off: the menu does not say where it comes
-    from.
+    That is its name, the families in its description, the stated allergens, what is in it, and the choices on it by
+    default.
     """
     if isinstance(item, Combo):
         names = (name for part in item.parts for name in part.dishes)
         return _once((item.name, *(word for name in names for word in _dish_held(menu, name, ()))))
-    return _once((item.name, *_dish_held(menu, item.name, chosen)))
+    return _once((item.name, *_dish_held(menu, item.name, ())))
 
 
 def held_on(
     menu: Menu, name: str, chosen: Sequence[Chosen], parts: Sequence[LinePart] = ()
 ) -> tuple[str, ...]:
     """Return what the menu says a line holds, in its words.
+
+    A stated allergen stays when an ingredient is left off: the menu does not say where it comes from.
 
     Args:
         menu: The menu.

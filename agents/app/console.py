@@ -3,8 +3,10 @@
 import asyncio
 import logging
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -15,7 +17,7 @@ from agents.app.declaration import named_faults
 from agents.app.models.choice import language_model, models_of_agents, reply_limit_of
 from agents.app.parts import C, S
 from agents.app.settings import AppSettings
-from agents.app.states import new_state, open_store, resume_state
+from agents.app.states import is_erased, new_state, open_store, resume_state
 from agents.app.terminal.events import EventLines
 from agents.app.terminal.input import is_dumb, piped, typed
 from agents.app.terminal.lines import Lines
@@ -23,10 +25,11 @@ from agents.app.terminal.logs import log_to_file, log_to_stderr
 from agents.app.terminal.plain import Transcript
 from agents.app.terminal.signals import on_signals
 from agents.app.terminal.streams import discard_stdout, print_error
-from agents.app.terminal.words import closing_lines, view_of_call
+from agents.app.terminal.words import Lost, closing_lines, view_of_call
 from agents.app.transcript import CallRecord
 from agents.handoff import Call, Ended, EndReason, Event, start_text, stop
 from agents.testing import ScriptedLLM
+from state.shared import StateError
 
 if TYPE_CHECKING:
     from agents.app.replay.recording import Recording
@@ -48,8 +51,12 @@ class Display(Protocol):
     def tell(self, event: Event) -> None:
         """An event of the call."""
 
-    def closes(self, reason: EndReason) -> None:
-        """The call is over."""
+    def closes(self, reason: EndReason, lost: Lost | None) -> None:
+        """The call is over; it may have lost its state."""
+
+
+async def _never() -> bool:
+    return False
 
 
 @dataclass
@@ -63,6 +70,7 @@ class ConsoleConversation:
         lines: The user's input.
         typed: Whether the input is typed interactively; else it comes from a pipe or a file.
         llm_by_agent: Language models of single agents.
+        erased: Returns whether the state of the call was erased.
     """
 
     call: Call[Any, Any]
@@ -71,6 +79,9 @@ class ConsoleConversation:
     lines: Lines
     typed: bool
     llm_by_agent: Mapping[str, LLM[Any]] = field(default_factory=dict)
+    erased: Callable[[], Awaitable[bool]] = _never
+    lost: Lost | None = None
+    """How the call has lost its state, if it has."""
     unheard: OSError | None = None
     """Why stdout can no longer be written to."""
 
@@ -89,8 +100,19 @@ class ConsoleConversation:
                 await self._stop()
         reason = self.call.ended or "failed"
         self.lines.close()
-        self._show(lambda: self.front.closes(reason))
+        if self.lost is not None or self.call.shared.taken_over:
+            with suppress(StateError):  # the database cannot be read: either is possible
+                self.lost = "erased" if await self.erased() else "taken over"
+        self._show(lambda: self.front.closes(reason, self.lost))
         return reason
+
+    def state_lost(self) -> None:
+        """The state cannot be written any more: the call ends, with the reply if one is under way."""
+        self.lost = "taken over"
+        if self.call.turns.is_user_turn:
+            self.call.end("failed")
+        else:
+            self.call.close_after_reply("failed")
 
     async def _turns(self) -> None:
         await self.call.answered()
@@ -193,10 +215,20 @@ async def _converse(
             recording.start(call)
         with named_faults("view, terminal"):
             front, lines = _front(app, call, events, on_screen, to_go_on)
-        record = CallRecord(call, store, channel="terminal", words=settings.transcript)
-        record.drop_older_than(settings.transcript_days)
         typing = sys.stdin is not None and sys.stdin.isatty()
-        talk = ConsoleConversation(call, model, front, lines, typed=typing, llm_by_agent=own)
+        talk = ConsoleConversation(
+            call,
+            model,
+            front,
+            lines,
+            typed=typing,
+            llm_by_agent=own,
+            erased=partial(is_erased, store, shared.state_id),
+        )
+        record = CallRecord(
+            call, store, channel="terminal", words=settings.transcript, lost=talk.state_lost
+        )
+        record.drop_older_than(settings.transcript_days)
         try:
             reason = await talk.run()
         finally:
@@ -207,7 +239,7 @@ async def _converse(
                 await one.aclose()
     if reason == "failed" and events:
         summary = app.summary_of(view_of_call(app, call))
-        print_error(*closing_lines(call, summary, reason, to_go_on))
+        print_error(*closing_lines(summary, reason, to_go_on, talk.lost))
     code = _exit_code(talk, reason)
     if recording is not None:
         print_error(recording.outcome())

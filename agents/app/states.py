@@ -180,6 +180,15 @@ async def show_transcript(app: AnyApp, store: SqlStore, state_id: str) -> list[M
         return await store.said(await id_of(app.noun, store, state_id))
 
 
+async def is_erased(store: SqlStore, state_id: str) -> bool:
+    """Whether a state that a call holds was erased: no room works on it, and its transcript is gone.
+
+    Raises:
+        StateError: The database cannot be used.
+    """
+    return await store.leases.of(state_id) is None and not await store.said(state_id)
+
+
 def new_id() -> str:
     """Create an id that can be read out and typed, and is never mistaken for a number.
 

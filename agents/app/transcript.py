@@ -126,6 +126,8 @@ class CallRecord:
         words: Whether what is said is stored. When a call took place, how often the user spoke and
             what the models cost is stored in any case.
         now: Returns the present time, aware.
+        lost: Called when another process has the state, or its user was erased: nothing more is
+            stored.
     """
 
     def __init__(
@@ -136,11 +138,13 @@ class CallRecord:
         channel: Channel,
         words: bool = True,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        lost: Callable[[], None] = lambda: None,
     ) -> None:
         self._call = call
         self._store = store
         self._words = words
         self._now = now
+        self._lost = lost
         self._unwritten: list[Moment] = []
         self._to_store: list[ClientMessage] = []
         """Messages to be stored and then heard, in the order of arrival."""
@@ -299,9 +303,8 @@ class CallRecord:
                 self._under_way.add_done_callback(lambda done: self._written(looking, done))
                 return
         if isinstance(fault, TakenOver):
-            # Another process has the state now, or its user was erased: nothing more may be
-            # written.
             self._given_up = True
+            self._lost()
             self._unwritten.clear()
             for message in (*writing.messages, *self._to_store, *(one for one, _ in self._to_tell)):
                 message.failed(fault)

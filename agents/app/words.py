@@ -11,6 +11,7 @@ class Words:
         not_found: The state that was asked for does not exist, or is not theirs.
         unreadable: The state exists and cannot be read; a new one was started.
         moved: The state is served in another room now.
+        erased: The state was erased while the call went on.
         broken_off: The call keeps failing and cannot go on.
         nobody_there: The user has been silent for too long; the call ends.
         still_there: Asks a silent user whether they are there.
@@ -22,6 +23,7 @@ class Words:
     not_found: str = "I am sorry, I could not find what you wanted to go on with."
     unreadable: str = "I am sorry, I cannot open what we have agreed so far, so we start again. Nothing of it is lost."
     moved: str = "This goes on in another place now, so I leave this one. Goodbye!"
+    erased: str = "What we have agreed so far was just erased, so I end this call here. Goodbye!"
     broken_off: str = (
         "I am sorry, something is wrong here and this call cannot go on. What we have agreed so far"
         " is kept. Please try again later."

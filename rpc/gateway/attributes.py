@@ -34,19 +34,16 @@ class Attributes:
 
     Args:
         participant: The participant.
-        pause_s: The minimum time between two updates, in seconds.
-        sleep: Used to wait for that time.
+        sleep: Used to wait between two updates.
     """
 
     def __init__(
         self,
         participant: Participant,
         *,
-        pause_s: float = PAUSE_S,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._participant = participant
-        self._pause_s = pause_s
         self._sleep = sleep
         self._wanted: dict[str, str] = {}
         self._shown: dict[str, str] = {}
@@ -78,7 +75,7 @@ class Attributes:
             }
             if changed:
                 await self._update(changed)
-                await self._sleep(self._pause_s)
+                await self._sleep(PAUSE_S)
 
     async def _update(self, changed: dict[str, str]) -> None:
         shown = self._shown

@@ -13,6 +13,10 @@ from pydantic import JsonValue
 from rpc.gateway.history import compact
 from rpc.gateway.notifier import Delivery, Notification, Notifier, Peer
 
+_TIMEOUT_S = 8.0
+"""The timeout of a notice in seconds. livekit-agents 1.8.9 reserves 7 of them for the round trip, so a client whose
+application does not answer delays the next notice by one second."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Notice:
@@ -28,17 +32,10 @@ class TurnNotices:
 
     Args:
         peer: Performs the calls: the room's ``local_participant``.
-        method: The client's method.
-        response_timeout: The timeout of a notice in seconds. livekit-agents 1.8.9 reserves 7 of them for the
-            round trip, so a client whose application does not answer delays the next notice by one second.
     """
 
-    def __init__(
-        self, peer: Peer, method: str = "your_turn_to_speak", *, response_timeout: float = 8.0
-    ) -> None:
+    def __init__(self, peer: Peer) -> None:
         self._peer = peer
-        self._method = method
-        self._response_timeout = response_timeout
         self._identity: str | None = None
         self._notifier: Notifier | None = None
         self._latest: _Notice | None = None
@@ -82,7 +79,7 @@ class TurnNotices:
         self._identity = identity
         if not silent:
             self._notifier = Notifier(
-                self._peer, identity, self._method, self._next_notification, self._response_timeout
+                self._peer, identity, "your_turn_to_speak", self._next_notification, _TIMEOUT_S
             )
             self._notifier.notify()
 
@@ -158,16 +155,10 @@ class EndNotices:
 
     Args:
         peer: Performs the calls: the room's ``local_participant``.
-        method: The clients' method.
-        response_timeout: The timeout of a notice in seconds; livekit-agents 1.8.9 reserves 7 for the round trip.
     """
 
-    def __init__(
-        self, peer: Peer, method: str = "call_ended", *, response_timeout: float = 8.0
-    ) -> None:
+    def __init__(self, peer: Peer) -> None:
         self._peer = peer
-        self._method = method
-        self._response_timeout = response_timeout
         self._recipients: dict[str, _Recipient] = {}
         self._changed = asyncio.Event()
         self._closed = False
@@ -184,11 +175,7 @@ class EndNotices:
             return
         recipient = _Recipient(compact(dict(payload)))
         recipient.notifier = Notifier(
-            self._peer,
-            identity,
-            self._method,
-            lambda: self._pending(recipient),
-            self._response_timeout,
+            self._peer, identity, "call_ended", lambda: self._pending(recipient), _TIMEOUT_S
         )
         self._recipients[identity] = recipient
         if away:

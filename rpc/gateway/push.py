@@ -11,6 +11,9 @@ from rpc.gateway.errors import RateLimited
 from rpc.gateway.history import View, Views
 from rpc.gateway.notifier import LARGEST_PAYLOAD, Delivery, Notification, Notifier, Peer
 
+_TIMEOUT_S = 10.0
+"""The timeout of a push in seconds; livekit-agents 1.8.9 reserves 7 of them for the round trip."""
+
 MOST_SUBSCRIBERS = 32
 """How many clients of one call may subscribe."""
 
@@ -36,7 +39,6 @@ class Subscribers:
         peer: Performs the calls: the room's ``local_participant``.
         views: The views of the state.
         method: The clients' method.
-        response_timeout: The timeout of a push in seconds; livekit-agents 1.8.9 reserves 7 for the round trip.
         most: The maximum number of clients. If it is reached, the oldest unreachable client is unsubscribed.
     """
 
@@ -46,13 +48,11 @@ class Subscribers:
         views: Views,
         method: str,
         *,
-        response_timeout: float = 10.0,
         most: int = MOST_SUBSCRIBERS,
     ) -> None:
         self._peer = peer
         self._views = views
         self._method = method
-        self._response_timeout = response_timeout
         self._most = most
         self._subscribers: dict[str, _Subscriber] = {}
         self._closed = False
@@ -127,7 +127,7 @@ class Subscribers:
             identity,
             self._method,
             lambda: self._next_notification(identity, subscriber),
-            self._response_timeout,
+            _TIMEOUT_S,
             pause_s=PAUSE_S,
         )
         self._subscribers[identity] = subscriber

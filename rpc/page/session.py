@@ -257,6 +257,8 @@ class Session(Generic[S, C]):
                 if before != digest:
                     raise KeyReused
                 return await self._turn_of(pending)
+        if self._over:
+            raise CallOver(self.spec.noun)
         if self._store is None:
             before_turn = self.conversation.turn
             turn = self.conversation.user_said(text)

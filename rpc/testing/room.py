@@ -35,20 +35,13 @@ class FakeRoom(rtc.Room):
     interceptor chain, method registry and deadlines. Create it inside a running event loop.
 
     Args:
-        name: The room's name.
         stream_bytes: The limit of incoming streams in bytes; a longer payload never reaches the agent.
-        clock: The clients' clock; deadlines of calls to the agent are livekit's and in real time.
     """
 
-    def __init__(
-        self,
-        name: str = "a-room",
-        *,
-        stream_bytes: int = 65_536,
-        clock: FakeClock | None = None,
-    ) -> None:
+    def __init__(self, *, stream_bytes: int = 65_536) -> None:
         super().__init__()
-        self.clock = clock or FakeClock()
+        self.clock = FakeClock()
+        """The clients' clock; deadlines of calls to the agent are livekit's and in real time."""
         self.agent = FakeAgent("agent-1", self._carry)
         """The agent's participant; the same object as ``local_participant``."""
         self._permissions: dict[str, api.ParticipantPermission] = {}
@@ -56,7 +49,7 @@ class FakeRoom(rtc.Room):
         """The fake of ``LiveKitAPI().room``."""
         self.clients: dict[str, FakeClient] = {}
         """Everyone in the room, including hidden participants, by identity."""
-        self._info.name = name
+        self._info.name = "a-room"
         self._local_participant = self.agent
         self._connection_state = rtc.ConnectionState.CONN_CONNECTED
         self._stream_bytes = stream_bytes

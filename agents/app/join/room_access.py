@@ -53,6 +53,8 @@ def new_identity() -> str:
 class RoomAccess:
     """Joins rooms of one server and dispatches agents to them.
 
+    Its methods raise ``Unreachable``, and ``KeysRefused`` if the server rejects the keys.
+
     Args:
         settings: The server, the keys, and the agent name.
     """
@@ -71,10 +73,6 @@ class RoomAccess:
             room: The room object, not connected.
             name: The room's name.
             identity: The user's identity.
-
-        Raises:
-            Unreachable: The room could not be joined.
-            KeysRefused: The server rejects the keys.
         """
         # Without a room configuration in the token: with one the server would dispatch a second
         # agent after a crash.
@@ -88,12 +86,7 @@ class RoomAccess:
             raise Unreachable(f"{self.url}: the room cannot be joined") from None
 
     async def open(self, name: str) -> None:
-        """Create a room that is kept while a user is briefly away.
-
-        Raises:
-            Unreachable: The server cannot be reached.
-            KeysRefused: The server rejects the keys.
-        """
+        """Create a room that is kept while a user is briefly away."""
         async with self._server() as server:
             await server.room.create_room(
                 api.CreateRoomRequest(
@@ -110,10 +103,6 @@ class RoomAccess:
             name: The room.
             identity: The user's identity.
             resume_code: Resumes a state of theirs from another room.
-
-        Raises:
-            Unreachable: The server cannot be reached.
-            KeysRefused: The server rejects the keys.
         """
         metadata = {"user": identity}
         if resume_code is not None:

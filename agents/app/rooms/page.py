@@ -151,16 +151,19 @@ class Page(Generic[S, C]):
         self._ends.returned(self._user)
         self._subscribers.returned(self._user)
 
-    def ended(self, reason: EndReason, *, present: bool) -> None:
+    def ended(self, reason: EndReason, *, present: bool, kept: bool = True) -> None:
         """Notify the user and all subscribers that the call is over.
 
         Args:
             reason: Why.
             present: Whether the user is in the room; otherwise they are notified when they are
                 back.
+            kept: Whether the state is kept, and can be resumed by its code.
         """
         if not self._silent:
-            code = {} if self._resume_code is None else {"resume_code": self._resume_code}
+            code = (
+                {} if self._resume_code is None or not kept else {"resume_code": self._resume_code}
+            )
             self._ends.tell(self._user, {"reason": reason, **code}, away=not present)
         for identity in self._subscribers.present:
             self._ends.tell(identity, {"reason": reason})

@@ -33,6 +33,7 @@ from agents.app.rooms.process_context import ProcessContext, RoomOutcome
 from agents.app.rooms.rejection import send_transcription
 from agents.app.rooms.rejoin import RejoinDetector
 from agents.app.rooms.room_lease import RoomLease, lease_name
+from agents.app.states import is_erased
 from agents.handoff import Ended
 from rpc.gateway import Caller, Forbidden, Gateway, Mutes, NotYet, RoomService
 from rpc.page import PageMethods
@@ -52,6 +53,9 @@ OPEN_S = 90.0
 
 HELLO_S = 5.0
 """How long a hello waits for another call to begin, in seconds."""
+
+ERASED_S = 2.0
+"""How long finding out whether a state was erased may take, in seconds."""
 
 _REPLACED = frozenset({RoomOutcome.SUPERSEDED, RoomOutcome.FAILED, RoomOutcome.DISCONNECTED})
 """The outcomes after which another agent comes into the room."""
@@ -128,6 +132,10 @@ class RoomJob(Generic[S, C]):
         self._over = asyncio.Event()
         """Set when the last call has ended normally and no other has begun."""
         self._over_at = float("-inf")
+        self._losing = False
+        """Whether it is being found out why the state cannot be written any more."""
+        self._erased = False
+        """Whether the present call's state was erased."""
         self._wanted = asyncio.Event()
         """Set when the user has asked for another call."""
         self._leaving = False
@@ -225,7 +233,7 @@ class RoomJob(Generic[S, C]):
         if self._conversation is not None:
             await self._conversation.aclose()
         await self._gateway.aclose()
-        said_goodbye = self._conversation is None or self._conversation.call.ended == "agent_ended"
+        said_goodbye = self._conversation is None or self._is_complete(self._conversation)
         done = outcome in (RoomOutcome.NO_USER, RoomOutcome.NO_SPEECH)
         done = done or (outcome is RoomOutcome.COMPLETED and said_goodbye)
         await self._room_lease.release(done=done)
@@ -309,6 +317,7 @@ class RoomJob(Generic[S, C]):
         self._metadata = self._metadata.model_copy(update={"state_id": None, "resume_code": None})
         self._over.clear()
         self._wanted.clear()
+        self._erased = False
         self._methods.open(conversation.session, conversation.page)
         early, self._early = self._early, []
         for words in early:
@@ -339,7 +348,7 @@ class RoomJob(Generic[S, C]):
             await conversation.finish()
         if self._outcome.done():
             return
-        said_goodbye = conversation.call.ended == "agent_ended"
+        said_goodbye = self._is_complete(conversation)
         self._spawn(self._set_agent_state("idle"))
         if said_goodbye:
             await self._room_lease.reset()
@@ -476,24 +485,62 @@ class RoomJob(Generic[S, C]):
 
     def _on_end(self, event: Ended) -> None:
         conversation = self._conversation
-        if event.reason != "failed":
+        if event.reason != "failed" or self._erased:
             if conversation is not None:
                 conversation.session.end()
             if conversation is None or conversation.call.closing is None or self._outcome.done():
                 # The session was closed from outside, as at the end of the job.
                 self._finish(RoomOutcome.COMPLETED)
                 return
-            self._over_at = asyncio.get_running_loop().time()
-            self._over.set()
-            self._rejoin.note_connection()
-            conversation.page.ended(
-                "agent_ended" if event.reason == "agent_ended" else "user_left",
-                present=self._presence.present,
-            )
+            self._end_call(conversation)
         elif conversation is not None and conversation.call.shared.taken_over:
-            self._finish(RoomOutcome.SUPERSEDED)
-        else:
+            self._spawn(self._lose_state(conversation))
+        elif not self._losing:
             self._finish(RoomOutcome.FAILED)
+
+    def _end_call(self, conversation: RoomConversation[S, C]) -> None:
+        """Tell clients that the call is over; the agent stays."""
+        self._over_at = asyncio.get_running_loop().time()
+        self._over.set()
+        self._rejoin.note_connection()
+        conversation.page.ended(
+            "agent_ended" if self._is_complete(conversation) else "user_left",
+            present=self._presence.present,
+            kept=not self._erased,
+        )
+
+    def _is_complete(self, conversation: RoomConversation[S, C]) -> bool:
+        """Whether the user's next call is about a new state: the agent ended this one."""
+        return self._erased or conversation.call.ended == "agent_ended"
+
+    async def _lose_state(self, conversation: RoomConversation[S, C]) -> None:
+        """Leave the room to the agent that has the state, or end the call whose state was erased."""
+        if self._losing:
+            return
+        self._losing = True
+        call, process = conversation.call, self._process
+        try:
+            async with asyncio.timeout(ERASED_S):
+                erased = await is_erased(process.store, call.shared.state_id)
+                erased = erased and await self._room_lease.acquire()
+        except (StateError, TimeoutError):  # without a database another agent has to be assumed
+            erased = False
+        self._losing = False
+        if not erased:
+            self._finish(RoomOutcome.SUPERSEDED)
+            call.hang_up()
+            call.end("failed")
+            return
+        self._erased = True
+        logger.info("state erased, call ends", extra={"room": self._room.name})
+        if call.ended is None:
+            call.close_after_reply("failed")
+            call.speak(conversation.words.erased)
+        elif not self._over.is_set():  # the write that failed has ended it
+            conversation.session.end()
+            to = self._room.local_participant
+            await send_transcription(to, conversation.words.erased, "erased")
+            self._end_call(conversation)
 
     async def _poll_staff_changes(self, conversation: RoomConversation[S, C]) -> None:
         """Reload changes by staff in other processes for the user's page; also after the end."""
@@ -530,10 +577,10 @@ class RoomJob(Generic[S, C]):
             self._conversation.call.end("user_left")
 
     def _on_lease_lost(self) -> None:
-        self._finish(RoomOutcome.SUPERSEDED)
         if self._conversation is not None:
-            self._conversation.call.hang_up()
-            self._conversation.call.end("failed")
+            self._spawn(self._lose_state(self._conversation))
+        else:
+            self._finish(RoomOutcome.SUPERSEDED)
 
     # -- helpers -------------------------------------------------------------------------------------
 

@@ -160,6 +160,8 @@ class RoomLease:
                     await self._store.leases.release(self._name, self._holder, done=False)
                     return False
                 self._held_until = loop.time() + LEASE_S
+                if self._renewing is not None:  # of a lease that was ended
+                    self._renewing.cancel()
                 self._renewing = loop.create_task(self._renew())
                 return True
 

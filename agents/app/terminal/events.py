@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from agents.app.app import AnyApp
 from agents.app.terminal.json_lines import json_line
-from agents.app.terminal.words import view_of_call
+from agents.app.terminal.words import Lost, view_of_call
 from agents.handoff import (
     Call,
     Cost,
@@ -103,10 +103,13 @@ class EventLines:
         if data is not None:
             self._write(data)
 
-    def closes(self, reason: EndReason) -> None:
-        """Write the ``end`` event: the reason, the state, and the cost if the models report it."""
-        view = dict(view_of_call(self._app, self._call))
-        end: dict[str, JsonValue] = {"type": "end", "reason": reason, self._app.noun: view}
+    def closes(self, reason: EndReason, lost: Lost | None = None) -> None:
+        """Write the ``end`` event: the reason, the state, and the cost if the models report it.
+
+        A state that was erased is ``null``.
+        """
+        kept = None if lost == "erased" else dict(view_of_call(self._app, self._call))
+        end: dict[str, JsonValue] = {"type": "end", "reason": reason, self._app.noun: kept}
         if (cost := self._call.spending.total).model_calls:
             end["usage"] = asdict(cost)
         self._write(end)

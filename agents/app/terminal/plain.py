@@ -7,6 +7,7 @@ from typing import Any, TextIO
 from agents.app.app import AnyApp
 from agents.app.terminal.summary import Row, Summary, as_text
 from agents.app.terminal.words import (
+    Lost,
     closing_lines,
     cost_line,
     heard_notice,
@@ -80,11 +81,12 @@ class Transcript:
             case _:
                 pass
 
-    def closes(self, reason: EndReason) -> None:
-        """Write the state, and how to continue it."""
+    def closes(self, reason: EndReason, lost: Lost | None = None) -> None:
+        """Write the state, unless it was erased, and how to continue it."""
         summary = self._summary()
-        self._write(f"\n{self._receipt(summary.rows)}\n")
-        self._write("\n".join(closing_lines(self._call, summary, reason, self._to_go_on)))
+        if lost != "erased":
+            self._write(f"\n{self._receipt(summary.rows)}\n")
+        self._write("\n".join(closing_lines(summary, reason, self._to_go_on, lost)))
         if (cost := cost_line(self._call.spending.total)) is not None:
             self._write(cost)
 

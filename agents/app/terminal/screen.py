@@ -20,6 +20,7 @@ from rich.text import Text
 from agents.app.app import AnyApp
 from agents.app.terminal.summary import Kind, Summary
 from agents.app.terminal.words import (
+    Lost,
     closing_lines,
     cost_line,
     heard_notice,
@@ -133,15 +134,15 @@ class Screen:
             case _:
                 pass
 
-    def closes(self, reason: EndReason) -> None:
-        """Show the state, and how to continue it."""
+    def closes(self, reason: EndReason, lost: Lost | None = None) -> None:
+        """Show the state, unless it was erased, and how to continue it."""
         self._show()
         self._console.print()
         summary = self._summary()
-        if not summary.empty and reason != "agent_ended":
+        if not summary.empty and reason != "agent_ended" and lost != "erased":
             panel = self._panel(summary)
             self._console.print(panel, width=min(self._width(), _PANEL_WIDTH + 6))
-        for line in closing_lines(self._call, summary, reason, self._to_go_on):
+        for line in closing_lines(summary, reason, self._to_go_on, lost):
             self._console.print(Text(line), soft_wrap=True)
         if (cost := cost_line(self._call.spending.total)) is not None:
             self._console.print(Text(cost, style="dim"), soft_wrap=True)

@@ -1,12 +1,15 @@
 """What is shown of a call in a terminal: its view, agents' names, turn notices, the closing lines."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 from agents.app.app import AnyApp, View
 from agents.app.terminal.summary import Summary
 from agents.handoff import Call, Cost, EndReason, YourTurn
 from state.privacy.text import clean
+
+Lost = Literal["erased", "taken over"]
+"""How a call has lost its state: it was erased, or another process has it."""
 
 _SHOWN = 200
 
@@ -74,17 +77,20 @@ def cost_line(cost: Cost) -> str | None:
 
 
 def closing_lines(
-    call: Call[Any, Any], summary: Summary, reason: EndReason, to_go_on: str
+    summary: Summary, reason: EndReason, to_go_on: str, lost: Lost | None
 ) -> Iterator[str]:
     """Return the closing lines: the state's status, and how to continue it.
 
     Args:
-        call: The ended call.
-        summary: The summary of its state.
+        summary: The summary of the ended call's state.
         reason: Why it ended.
         to_go_on: The command that continues it.
+        lost: How the call has lost its state, if it has.
     """
-    if call.shared.taken_over:
+    if lost == "erased":
+        yield f"{summary.title} was erased while you talked: nothing of it is kept."
+        return
+    if lost == "taken over":
         yield f"Another process has taken over {summary.title}; it goes on there."
         return
     if reason == "failed":

@@ -1,6 +1,10 @@
 """``forget`` of an application that says nothing, little, or much about what is kept."""
 
 import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from functools import partial
+from io import StringIO
 from pathlib import Path
 from typing import Any, Literal
 
@@ -9,10 +13,15 @@ from pydantic import BaseModel
 
 from agents.app.app import App
 from agents.app.cli import main
+from agents.app.console import ConsoleConversation
 from agents.app.forgetting import ErasureReport, forget_state
 from agents.app.parts import Forgetting
-from agents.app.states import StateFaults, new_state, open_store
+from agents.app.states import StateFaults, is_erased, new_state, open_store, resume_state
+from agents.app.terminal.lines import Lines
+from agents.app.terminal.plain import Transcript
+from agents.app.transcript import CallRecord
 from agents.handoff import Agent, Graph, Opening
+from agents.testing import ScriptedLLM, calls, says
 from state.shared import Command, Moment, Refused, SharedState
 
 SECRET = "Zoë Özdemir"
@@ -49,6 +58,7 @@ class Desk(Agent[Note, None]):
     name = "desk"
     prompt = "You are a desk."
     opening = Opening(first="Greet.", handed_over="Go on.", come_back="Greet.", canned="Hello.")
+    offers = (Write,)
 
 
 def app(forgetting: Forgetting[Note, None] | None = None) -> App[Note, None]:
@@ -206,3 +216,82 @@ def test_help_names_the_command(capsys: pytest.CaptureFixture[str]) -> None:
 
     shown: Any = capsys.readouterr().out
     assert "Erase the user of a note" in shown
+
+
+class Typing(Lines):
+    """Types a line, erases the state in another process, types on, and waits for the end of the call."""
+
+    def __init__(self, *lines: str, erase: Callable[[], Awaitable[object]]) -> None:
+        super().__init__(lambda: None)
+        self._typed = [*lines]
+        self._erase = erase
+        self._left = asyncio.Event()
+
+    async def following(self) -> str | None:
+        if len(self._typed) == 1:
+            await self._erase()
+        if not self._typed:
+            await self._left.wait()
+        return None if self.left else self._typed.pop(0)
+
+    def leave(self) -> None:
+        super().leave()
+        self._left.set()
+
+
+@pytest.mark.parametrize("writes", [True, False])
+async def test_a_conversation_whose_state_is_erased_ends_with_a_true_sentence(
+    url: str, tmp_path: Path, writes: bool
+) -> None:
+    said = StringIO()
+    on = calls(("write", {"text": "ring", "author": SECRET})) if writes else says("And then?")
+    script = [says("Hello."), says("I see."), on, says("Goodbye.")]
+    async with open_store(APP, url, "desk") as store:
+        note = await new_state(APP, store, None, "terminal")
+        await note.apply(Write(text="ring twice", author=SECRET), actor="desk")
+        call = APP.call(note)
+        front = Transcript(APP, call, said, to_go_on="desk console")
+        lines = Typing(
+            f"I am {SECRET}", f"Still {SECRET}", erase=partial(forgotten, APP, url, note.state_id)
+        )
+        talk = ConsoleConversation(
+            call, ScriptedLLM(script), front, lines, typed=True,
+            erased=partial(is_erased, store, note.state_id),
+        )  # fmt: skip
+        record = CallRecord(call, store, channel="terminal", lost=talk.state_lost)
+        reason = await talk.run()
+        await record.aclose()
+
+    assert (reason, talk.lost) == ("failed", "erased")
+    assert said.getvalue().splitlines()[-1] == (
+        f"Note {note.state_id} was erased while you talked: nothing of it is kept."
+    )
+    for piece in ("ring twice", SECRET, json.dumps(SECRET)[1:-1]):
+        assert piece.encode() not in bytes_in(tmp_path)
+
+
+async def test_a_conversation_whose_state_another_process_takes_says_so(
+    url: str, tmp_path: Path
+) -> None:
+    said = StringIO()
+
+    async def take() -> None:
+        async with open_store(APP, url, "desk") as another:
+            await resume_state(APP, another, None, note.state_id)
+
+    async with open_store(APP, url, "desk") as store:
+        note = await new_state(APP, store, None, "terminal")
+        call = APP.call(note)
+        talk = ConsoleConversation(
+            call,
+            ScriptedLLM([says("Hello."), says("I see."), says("And then?")]),
+            Transcript(APP, call, said, to_go_on="desk console"),
+            Typing("One", "Two", erase=take),
+            typed=True,
+            erased=partial(is_erased, store, note.state_id),
+        )
+        record = CallRecord(call, store, channel="terminal", lost=talk.state_lost)
+        await talk.run()
+        await record.aclose()
+
+    assert said.getvalue().splitlines()[-1].startswith("Another process has taken over")
