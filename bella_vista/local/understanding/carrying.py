@@ -287,6 +287,8 @@ class Carrying:
             return
         if self._announces(said):
             return
+        if said.definite and said.count is None and self._matching(said.mask, self.outcome.items):
+            self.outcome.penalty += NEW_THOUGH_THERE
         item = self._new(said)
         if said.count is not None and said.count > 1:
             self._announce(item, said, following)
@@ -1255,6 +1257,8 @@ class Carrying:
         names = self._index.names(mask)
         if not names or len(names) > _FEW or not wanted:
             return False
+        if said.definite and self._made_with(self._known_there(), wanted):
+            self.outcome.penalty += NEW_THOUGH_THERE  # "the lamb one" is one that is there
         if said.unknown:
             names = ()
         item = Item(

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bella_vista.local.english import vocabulary
+from bella_vista.local.understanding.accounting import Accounting
 from bella_vista.local.understanding.carrying import Carrying, Outcome, Which
 from bella_vista.local.understanding.index import Entity, Index
 from bella_vista.local.understanding.items import Item
@@ -23,6 +24,8 @@ from state.menu.words import stems
 
 READINGS, NEAR = 8, 2.5
 """So many readings are carried out, as long as they are not much dearer than the best."""
+LOST = 1.0
+"""What it costs a reading that something of it came to nothing."""
 _LONGEST = 80
 """Characters of what may be a dish; nobody's dish is called longer."""
 _ASKING = {
@@ -51,6 +54,7 @@ class Decided:
         said: The reading, item by item.
         reading: The reading as the search found it.
         passed: The words that it passes over.
+        lost: The guest's words that are in the reading and came to nothing.
     """
 
     drafts: list[tuple[int, Draft]] = field(default_factory=list)
@@ -62,6 +66,7 @@ class Decided:
     said: list[Said] = field(default_factory=list)
     reading: Reading | None = None
     passed: list[Passed] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
 
     @property
     def order(self) -> Any:
@@ -86,6 +91,7 @@ class Deciding:
         self._kitchen = kitchen
         self._search = Search(self.index)
         self._settling = Settling(menu, kitchen)
+        self._accounting = Accounting(self.index, kitchen)
 
     def decide(
         self,
@@ -172,6 +178,11 @@ class Deciding:
         for question in decided.questions:
             decided.cost += _ASKING.get(question.code, 0.0)
         decided.passed = passed
+        drafts = [draft for _, draft in decided.drafts]
+        decided.lost = self._accounting.lost(
+            items(reading)[0], drafts, decided.questions, known, waiting, words.tokens
+        )
+        decided.cost += LOST * len(decided.lost)
         return decided
 
     def _settled(
@@ -258,6 +269,8 @@ class Deciding:
 
     def _account(self, decided: Decided, words: Lattice) -> None:
         """Ask about words that were passed over, or say that they were not understood."""
+        for told in decided.lost:
+            decided.questions.append(Question("unclear", {"words": told}))
         named = _named(decided.reading) if decided.reading is not None else set()
         for run in _runs(decided.passed):
             first, last = run[0].place, run[-1].place

@@ -1,5 +1,6 @@
 """What a guest's line means on any menu: the whole of the understanding, from text to wishes."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -239,6 +240,8 @@ class _Hearing:
         if self._known and statements.CAN_IT_BE.match(said) is not None:
             return any(piece.changes or piece.sizes for piece in cut(words, self._house.names))
         wishes = (statements.PAYS_OTHERWISE, statements.USES_CODE)
+        if (self._known or self._left) and _REQUESTS.match(said) is not None:
+            return True
         money = asked.kind in ("payment", "facts")
         return money and any(wish.search(said) is not None for wish in wishes)
 
@@ -307,6 +310,11 @@ class _Hearing:
             yield (self._left[at].start if inside else 0), draft
 
 
+_REQUESTS = re.compile(
+    r"(?:(?:and|but|so|please|oh|also|maybe|then) )*(?:can|could|would|will) (?:you|they|we) "
+    r"(?:(?:please|maybe|also|just|kindly|perhaps) )*"
+    r"(?:leave|put|add|take|swap|change|switch|drop|skip|hold|bake|cook|remove|cancel|replace|make)\b"
+)
 _PAUSE = Token(".", ".", 0, 0, stop=True)
 _OF_A_DISH = frozenset({"contents", "price"})
 _BRINGS = (
