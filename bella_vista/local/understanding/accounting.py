@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
+from bella_vista.local.understanding.grammar import JOINTS
 from bella_vista.local.understanding.index import Entity, Index
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
@@ -13,6 +15,7 @@ from bella_vista.local.understanding.reading import Option, Said
 from bella_vista.local.understanding.tokens import Token, number_at, tokenize
 from state.menu.words import stems
 
+_AND, _CORRECT = JOINTS.index("and"), JOINTS.index("correct")
 _AGAIN = ("same", "again")
 _ANY = 1_000
 
@@ -58,6 +61,7 @@ class Accounting:
     def __init__(self, index: Index, kitchen: Kitchen) -> None:
         self._index = index
         self._kitchen = kitchen
+        self._made: dict[tuple[object, ...], bool] = {}
 
     def lost(
         self,
@@ -154,7 +158,7 @@ class Accounting:
         about = said.become if said.become is not None else said
         if about.empty:
             return said.words if said.become is not None and said.head is not None else None
-        if said.ref and not said.head and not about.described and about.number is None:
+        if said.ref and not said.head and not said.become and not about.described and about.number is None:
             return None
         found = [line for line in lines if line.quantity > 0 or line.waits]
         if said.become is not None and said.head is not None:
@@ -176,23 +180,22 @@ class Accounting:
         for part in about.parts:
             if part.head is not None and not any(self._holds(line, part, asked) for line in found):
                 return part.words
-        options = [
-            one for one in about.options if not set(stems(one.entity.words)) <= asked
-        ]
-        for option in options:
-            if not any(self._has(line, option) for line in found):
-                return option.words
-        if about.size is not None and not any(self._sized(line, about.size) for line in found):
-            return about.size.words
         for note in about.notes:
             if not any(note in line.note for line in lines):
                 return note
+        options = [one for one in about.options if not set(stems(one.entity.words)) <= asked]
         fitting = [
             line
             for line in found
-            if all(self._has(line, option) for option in options)
-            and (about.size is None or self._sized(line, about.size))
+            if (about.size is None or self._sized(line, about.size))
+            and all(self._has(line, option) for option in options)
         ]
+        if not fitting:
+            for option in options:
+                if not any(self._has(line, option) for line in found):
+                    return option.words
+            if about.size is not None and not any(self._sized(line, about.size) for line in found):
+                return about.size.words
         if not fitting and self._shared_out(found, options):
             return None
         found = fitting
@@ -254,11 +257,11 @@ class Accounting:
                 added[names[0]] = added.get(names[0], 0) + line.quantity - had
         for name, count in added.items():
             bit = self._index.bit(name)
-            there = any(line.had and self._named(line, bit, before=True) for line in lines)
+            there: object = any(line.had and self._named(line, bit, before=True) for line in lines)
             told: list[int] = []
             for one in said:
-                told.extend(_told(one, bit, there=there or bool(told)))
-            if any(told) and count > sum(told):
+                told.extend(_told(one, bit, there="line" if there else bool(told)))
+            if told and count > sum(told):
                 yield name
 
     def _stands_beside(self, said: Said, correction: Said, lines: Sequence[_Line]) -> bool:
@@ -373,6 +376,14 @@ class Accounting:
 
     def _with(self, thing: _Thing, option: Option) -> bool:
         """Whether a dish is made with an option, or without what is not wanted."""
+        key = (thing.names, thing.size, thing.changes, option.words)
+        if key not in self._made:
+            if len(self._made) > 20_000:
+                self._made.clear()
+            self._made[key] = self._is_made(thing, option)
+        return self._made[key]
+
+    def _is_made(self, thing: _Thing, option: Option) -> bool:
         for name in thing.names:
             meant = self._kitchen.made(name, option.words)
             if meant is not None and set(meant) <= set(thing.changes):
@@ -435,27 +446,39 @@ def _asked(questions: Sequence[Question]) -> frozenset[str]:
     return frozenset(named)
 
 
+@lru_cache(maxsize=4_000)
 def _number_in(words: str) -> int:
     number = number_at(tokenize(words), 0) if words else None
     return number[0] if number is not None else 0
 
 
-def _told(said: Said, bit: int, *, there: bool) -> Iterator[int]:
+def _told(said: Said, bit: int, *, there: object) -> Iterator[int]:
     """Say how many of a dish an item may bring: none, where it only speaks of those that are there."""
     if said.head is None and said.become is None and not (said.partial and said.options):
         tallied = any(option.entity.tallied & bit for option in said.options)
         pointing = said.definite or said.ref not in ("", "one")
         if said.size is not None or not (said.options and (tallied or pointing)):
             yield said.count or 1  # "and one half pint", "flat white, three please"
+    if (said.become or said).count is not None and (said.become or said.verb == "change"):
+        yield _ANY  # "the tiramisu should be two": whether it is two is another matter
     for one in (said, said.become):
         if one is None or one.head is None or not one.mask & bit:
             continue
         if one.few or (one is said.become and one.count is None and said.count is None):
             yield _ANY
-        elif there and (one.partial or (one.definite and one.count is None)):
+        elif there and (one.partial or one.definite) and not one.more and one is said:
+            yield 0
+        elif there == "line" and one is said and _restates(one):
             yield 0
         else:
             yield one.count or said.count or 1
+
+
+def _restates(said: Said) -> bool:
+    """Whether "three lattes", with lattes on the order, may say how many there are to be."""
+    if said.count is None or said.more or said.correct or said.after_all or said.exact:
+        return False
+    return said.verb != "add" and said.joint not in (_AND, _CORRECT)
 
 
 def _taken_back(said: Said, correction: Said) -> Said:

@@ -22,8 +22,8 @@ from state.menu import Menu
 from state.menu.english import EMPTY
 from state.menu.words import stems
 
-READINGS, NEAR = 8, 2.5
-"""So many readings are carried out, as long as they are not much dearer than the best."""
+READINGS, GAIN = 8, 1.2
+"""So many readings are carried out, as long as one more can be the best: so much it may gain there."""
 LOST = 1.0
 """What it costs a reading that something of it came to nothing."""
 _LONGEST = 80
@@ -123,7 +123,7 @@ class Deciding:
         weighed: list[Decided] = []
         seen: set[Any] = set()
         for reading in found:
-            if weighed and reading.cost > found[0].cost + NEAR:
+            if weighed and reading.cost - GAIN > min(one.cost for one in weighed):
                 break
             decided = self._weigh(reading, words, known, waiting, topic, which, taken)
             if decided.order in seen:
