@@ -17,6 +17,7 @@ from state.menu.words import stems
 
 _AND, _CORRECT = JOINTS.index("and"), JOINTS.index("correct")
 _AGAIN = ("same", "again")
+_UNDOING = ("undo", "put-back")
 _ANY = 1_000
 
 
@@ -87,6 +88,8 @@ class Accounting:
         which = {one.place for q in questions if isinstance(one := q.facts.get("said"), Said)}
         lost: list[str] = []
         for at, one in enumerate(said):
+            if any(later.ref in _UNDOING for later in said[at:]):
+                continue
             after = said[at + 1] if at + 1 < len(said) else None
             for about in (one, one.become):
                 if about is not None:
@@ -394,6 +397,12 @@ class Accounting:
                 if self._kitchen.canonical(name, thing.size, both) == thing.changes:
                     return True
         said = set(stems(option.entity.words))
+        if option.words == option.entity.words and not any(
+            change.startswith("no ") and said <= set(stems(change)) for change in thing.changes
+        ):
+            for name in thing.names:
+                if any(said <= set(stems(one)) for one in self._kitchen.contents(name)):
+                    return True
         for change in thing.changes:
             words = set(stems(change))
             if (

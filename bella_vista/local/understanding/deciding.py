@@ -6,12 +6,14 @@ from typing import Any
 
 from bella_vista.local.english import vocabulary
 from bella_vista.local.understanding.accounting import Accounting
-from bella_vista.local.understanding.carrying import Carrying, Outcome, Which
+from bella_vista.local.understanding.asides import talked
+from bella_vista.local.understanding.carrying import Carrying, Situation
 from bella_vista.local.understanding.index import Entity, Index
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.lattice import Lattice, lattice
 from bella_vista.local.understanding.meaning import Draft, Question
+from bella_vista.local.understanding.outcome import Outcome, Which
 from bella_vista.local.understanding.parts import on_order
 from bella_vista.local.understanding.reading import Passed, Said, items
 from bella_vista.local.understanding.search import Reading, Search
@@ -102,6 +104,8 @@ class Deciding:
         topic: str | None = None,
         which: Which | None = None,
         taken: bool = False,
+        before: Sequence[Item] | None = None,
+        reviewed: bool = False,
         beam: int | None = None,
     ) -> tuple[Decided, list[Decided]]:
         """Return what a line means, and all readings that were weighed, the best first.
@@ -113,6 +117,8 @@ class Deciding:
             topic: A dish that was spoken of before.
             which: What waits until it is known with which line.
             taken: Whether what waits has got its answer already.
+            before: The lines before what was changed last, where that is known.
+            reviewed: Whether the order has been read back and waits for a yes.
             beam: How many readings are kept at each word.
         """
         numbered, tokens = _by_number(tokens)
@@ -120,12 +126,13 @@ class Deciding:
         there = bool(known or waiting or topic)
         more = {} if beam is None else {"beam": beam}
         found = self._search.readings(words, known=there, most=READINGS, **more)
+        situation = Situation(topic, which, before, reviewed)
         weighed: list[Decided] = []
         seen: set[Any] = set()
         for reading in found:
             if weighed and reading.cost - GAIN > min(one.cost for one in weighed):
                 break
-            decided = self._weigh(reading, words, known, waiting, topic, which, taken)
+            decided = self._weigh(reading, words, known, waiting, situation, taken)
             if decided.order in seen:
                 continue
             seen.add(decided.order)
@@ -158,8 +165,7 @@ class Deciding:
         words: Lattice,
         known: Sequence[Item],
         waiting: Sequence[Item],
-        topic: str | None,
-        which: Which | None,
+        situation: Situation,
         taken: bool,
     ) -> Decided:
         said, passed = items(reading)
@@ -170,8 +176,8 @@ class Deciding:
                 if one.line is not None and line.line is not None and one.line.id == line.line.id:
                     lines[at] = one
         told = [token.word for token in words.tokens]
-        carrying = Carrying(self.index, self._kitchen, lines, open_ones, topic, which, told)
-        outcome = carrying.carry(said)
+        order = Outcome(self.index, self._kitchen, lines, open_ones, told)
+        outcome = Carrying(order, situation, talked(words, passed)).carry(said)
         decided = self._settled(outcome, lines, open_ones, taken)
         decided.said, decided.reading = said, reading
         decided.cost = reading.cost + outcome.penalty

@@ -77,6 +77,9 @@ RULES = """
   before       same       -                  ref                     after   0.4
   after        same       headful            copied                  after   0.2
   before,after free       optioned           free                    same    0.0
+  any          undo       -                  begin ref               after   begin.ref
+  any          put-back   -                  begin ref               after   -0.1
+  before,after back       -                  back                    same    0.0
   any          again      -                  begin ref               after   begin.ref
   after        again      -                  -                       after   0.4
 # --- sizes -----------------------------------------------------------------------------------------------

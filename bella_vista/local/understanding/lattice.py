@@ -139,6 +139,8 @@ def _segment(edges: list[list[Edge]], tokens: Sequence[Token], first: int, last:
             told = _TELLING.get(edge.does, 0.0) if edge.whole else 0.8
             if edge.does == "number" and edge.words == "one":
                 told = 0.3
+            elif edge.does == "number" and at and tokens[at - 1].word in ("am", "are"):
+                told = 0.2  # how old somebody is, or how many they are
             for inside in range(at, edge.end):
                 weight[inside - first] = max(weight[inside - first], told)
     opens = [at for at in range(first, last) if any(edge.does == "because" for edge in edges[at])]

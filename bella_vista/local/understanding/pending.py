@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 from bella_vista.local.english import numbers
 from bella_vista.local.english.talking import pattern
-from bella_vista.local.understanding.carrying import Which
 from bella_vista.local.understanding.deciding import Decided
 from bella_vista.local.understanding.heard import Heard
 from bella_vista.local.understanding.items import Item, Split
 from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.meaning import Draft, Question
 from bella_vista.local.understanding.names import Names
+from bella_vista.local.understanding.outcome import Which
 from bella_vista.local.understanding.tokens import Words
 
 _OF_ITEMS = frozenset(

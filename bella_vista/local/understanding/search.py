@@ -538,6 +538,10 @@ class Search:
         self._act(state, "off", None, place)
         return 0.0
 
+    def _back(self, state: State, edge: Edge, place: int) -> float:
+        self._act(state, "back", None, place)
+        return 0.0
+
     def _copied(self, state: State, edge: Edge, place: int) -> float:
         self._act(state, "copied", None, place)
         return 0.0

@@ -160,6 +160,8 @@ class _Hearing:
         self._expects = expects
         self._now = now
         self._known = [on_order(line, house.kitchen) for line in order.items]
+        before = order.before
+        self._before = [on_order(line, house.kitchen) for line in before.items] if before else None
         self._topic = topic
         self._left: list[Token] = []
         self.weighed: list[Decided] = []
@@ -299,7 +301,14 @@ class _Hearing:
         known = [] if self._cleared else self._known
         which = self._pending.which if self._pending is not None else None
         decided, self.weighed = self._house.deciding.decide(
-            self._left, known, waiting, topic=self._topic, which=which, taken=taken
+            self._left,
+            known,
+            waiting,
+            topic=self._topic,
+            which=which,
+            taken=taken,
+            before=self._before,
+            reviewed=self._order.reviewed,
         )
         return decided
 
