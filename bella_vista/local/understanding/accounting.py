@@ -100,9 +100,10 @@ class Accounting:
                 if after.firmly and self._stands_beside(one, after, lines):
                     lost.append(_words(after, said[at + 2 :], tokens))
                 one = _taken_back(one, after)
-            if after is not None and after.size and not (after.head or after.number):
-                one.size = None  # "two cokes, large and regular"
-            words = self._missing(one, lines, asked, counted=not _counted_anew(said[at + 1 :]))
+            split = after is not None and after.head is None and after.described
+            words = self._missing(
+                one, lines, asked, counted=not _counted_anew(said[at + 1 :]), split=split
+            )
             if words is not None:
                 lost.append(words or _words(one, said[at + 1 :], tokens))
         if not lost and not waiting:
@@ -153,15 +154,35 @@ class Accounting:
         return bool(words) and set(stems(words)) <= asked
 
     def _missing(
-        self, said: Said, lines: Sequence[_Line], asked: frozenset[str], *, counted: bool
+        self,
+        said: Said,
+        lines: Sequence[_Line],
+        asked: frozenset[str],
+        *,
+        counted: bool,
+        split: bool,
     ) -> str | None:
-        """Return what is missing of an item: some of its words, or nothing for all of it."""
+        """Return what is missing of an item: some of its words, or nothing for all of it.
+
+        Args:
+            said: The item.
+            lines: The order in the end.
+            asked: The stems of what is asked about.
+            counted: Whether its number is to be there.
+            split: Whether what follows says that some of them are different.
+        """
         if said.verb == "remove" or said.off or said.denied or said.verb == "instead-of":
             return self._not_gone(said, lines)
         about = said.become if said.become is not None else said
         if about.empty:
             return said.words if said.become is not None and said.head is not None else None
-        if said.ref and not said.head and not said.become and not about.described and about.number is None:
+        if (
+            said.ref
+            and not said.head
+            and not said.become
+            and not about.described
+            and about.number is None
+        ):
             return None
         found = [line for line in lines if line.quantity > 0 or line.waits]
         if said.become is not None and said.head is not None:
@@ -187,18 +208,22 @@ class Accounting:
             if not any(note in line.note for line in lines):
                 return note
         options = [one for one in about.options if not set(stems(one.entity.words)) <= asked]
+        named = found
+        size = about.size
+        if size is not None and set(stems(size.words)) <= asked:
+            size = None
         fitting = [
             line
             for line in found
-            if (about.size is None or self._sized(line, about.size))
+            if (size is None or self._sized(line, size))
             and all(self._has(line, option) for option in options)
         ]
         if not fitting:
             for option in options:
                 if not any(self._has(line, option) for line in found):
                     return option.words
-            if about.size is not None and not any(self._sized(line, about.size) for line in found):
-                return about.size.words
+            if size is not None and not any(self._sized(line, size) for line in found):
+                return size.words
         if not fitting and self._shared_out(found, options):
             return None
         found = fitting
@@ -213,7 +238,8 @@ class Accounting:
         if number is None and said.ref in ("other", "one") and about.options and not said.plural:
             number = 1 if said.ref == "other" or said.article else None
         if counted and number is not None and not self._counted(number, about, found):
-            return ""
+            if not (split and about.head and self._counted(number, about, named)):
+                return ""
         if said.exact and said.count is not None and said.head is not None:
             if sum(line.quantity for line in found) > said.count:
                 return ""
@@ -223,9 +249,9 @@ class Accounting:
         """Return what was to go and is still there."""
         if said.head is None and not said.ref and said.options:
             for option in said.options:
-                gone = Option(option.entity, no=True)
-                if not any(self._has(line, gone, anew=True) for line in lines):
-                    return gone.words
+                off = Option(option.entity, no=True)
+                if not any(self._has(line, off, anew=True) for line in lines):
+                    return off.words
             return None
         gone = [line for line in lines if line.quantity < line.had]
         if said.head is not None:
@@ -250,7 +276,9 @@ class Accounting:
 
     def _too_many(self, said: Sequence[Said], lines: Sequence[_Line]) -> Iterator[str]:
         """Name each dish of which more came than was said."""
-        if any(one.copies or (one.head is None and (one.more or one.ref in _AGAIN)) for one in said):
+        if any(
+            one.copies or (one.head is None and (one.more or one.ref in _AGAIN)) for one in said
+        ):
             return
         added: dict[str, int] = {}
         for line in lines:
@@ -463,7 +491,7 @@ def _number_in(words: str) -> int:
 
 def _told(said: Said, bit: int, *, there: object) -> Iterator[int]:
     """Say how many of a dish an item may bring: none, where it only speaks of those that are there."""
-    if said.head is None and said.become is None and not (said.partial and said.options):
+    if said.head is None and said.become is None and not (said.partial and said.described):
         tallied = any(option.entity.tallied & bit for option in said.options)
         pointing = said.definite or said.ref not in ("", "one")
         if said.size is not None or not (said.options and (tallied or pointing)):
@@ -515,4 +543,3 @@ def _words(said: Said, following: Sequence[Said], tokens: Sequence[Token]) -> st
     while len(run) > 1 and run[-1] in ("and", "with", "the", "a", "also", "then", "please"):
         run.pop()
     return " ".join(run)
-
