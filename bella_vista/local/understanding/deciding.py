@@ -42,7 +42,7 @@ _ASKING = {
 }
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Decided:
     """What a line orders and changes.
 
@@ -133,16 +133,37 @@ class Deciding:
             if weighed and reading.cost - GAIN > min(one.cost for one in weighed):
                 break
             decided = self._weigh(reading, words, known, waiting, situation, taken)
-            if decided.order in seen:
-                continue
-            seen.add(decided.order)
-            weighed.append(decided)
-        weighed.sort(key=lambda one: one.cost)
+            if decided.order not in seen:
+                seen.add(decided.order)
+                weighed.append(decided)
         if not weighed:
             return Decided(), []
-        self._account(weighed[0], words)
-        weighed[0].questions.extend(numbered)
-        return weighed[0], weighed
+        best = self._best(weighed, known, waiting, words)
+        weighed.sort(key=lambda one: one.cost)
+        self._account(best, words)
+        best.questions.extend(numbered)
+        return best, weighed
+
+    def _best(
+        self,
+        weighed: Sequence[Decided],
+        known: Sequence[Item],
+        waiting: Sequence[Item],
+        words: Lattice,
+    ) -> Decided:
+        """Return the cheapest reading once it has paid for what it lost."""
+        accounted: list[Decided] = []
+        while True:
+            best = min(weighed, key=lambda one: one.cost)
+            if best in accounted or best.reading is None:
+                return best
+            drafts = [draft for _, draft in best.drafts]
+            said, _ = items(best.reading)
+            best.lost = self._accounting.lost(
+                said, drafts, best.questions, known, waiting, words.tokens
+            )
+            best.cost += LOST * len(best.lost)
+            accounted.append(best)
 
     def _offered(self, waiting: Sequence[Item]) -> dict[str, Entity]:
         """Return the words of dishes that were offered: each means one of them now."""
@@ -184,11 +205,6 @@ class Deciding:
         for question in decided.questions:
             decided.cost += _ASKING.get(question.code, 0.0)
         decided.passed = passed
-        drafts = [draft for _, draft in decided.drafts]
-        decided.lost = self._accounting.lost(
-            items(reading)[0], drafts, decided.questions, known, waiting, words.tokens
-        )
-        decided.cost += LOST * len(decided.lost)
         return decided
 
     def _settled(
