@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bella_vista.local.english import vocabulary
+from bella_vista.local.understanding.accounting import Accounting
 from bella_vista.local.understanding.asides import talked
 from bella_vista.local.understanding.carrying import Carrying, Situation
 from bella_vista.local.understanding.index import Entity, Index
@@ -23,8 +24,10 @@ from state.menu import Menu
 from state.menu.english import EMPTY
 from state.menu.words import stems
 
-READINGS, NEAR = 8, 2.5
-"""So many readings are carried out, as long as they are not much dearer than the best."""
+READINGS, GAIN = 8, 1.2
+"""So many readings are carried out, as long as one more can be the best: so much it may gain there."""
+LOST = 1.0
+"""What it costs a reading that something of it came to nothing."""
 _LONGEST = 80
 """Characters of what may be a dish; nobody's dish is called longer."""
 _ASKING = {
@@ -39,7 +42,7 @@ _ASKING = {
 }
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Decided:
     """What a line orders and changes.
 
@@ -53,6 +56,7 @@ class Decided:
         said: The reading, item by item.
         reading: The reading as the search found it.
         passed: The words that it passes over.
+        lost: The guest's words that are in the reading and came to nothing.
     """
 
     drafts: list[tuple[int, Draft]] = field(default_factory=list)
@@ -64,6 +68,7 @@ class Decided:
     said: list[Said] = field(default_factory=list)
     reading: Reading | None = None
     passed: list[Passed] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
 
     @property
     def order(self) -> Any:
@@ -88,6 +93,7 @@ class Deciding:
         self._kitchen = kitchen
         self._search = Search(self.index)
         self._settling = Settling(menu, kitchen)
+        self._accounting = Accounting(self.index, kitchen)
 
     def decide(
         self,
@@ -124,19 +130,40 @@ class Deciding:
         weighed: list[Decided] = []
         seen: set[Any] = set()
         for reading in found:
-            if weighed and reading.cost > found[0].cost + NEAR:
+            if weighed and reading.cost - GAIN > min(one.cost for one in weighed):
                 break
             decided = self._weigh(reading, words, known, waiting, situation, taken)
-            if decided.order in seen:
-                continue
-            seen.add(decided.order)
-            weighed.append(decided)
-        weighed.sort(key=lambda one: one.cost)
+            if decided.order not in seen:
+                seen.add(decided.order)
+                weighed.append(decided)
         if not weighed:
             return Decided(), []
-        self._account(weighed[0], words)
-        weighed[0].questions.extend(numbered)
-        return weighed[0], weighed
+        best = self._best(weighed, known, waiting, words)
+        weighed.sort(key=lambda one: one.cost)
+        self._account(best, words)
+        best.questions.extend(numbered)
+        return best, weighed
+
+    def _best(
+        self,
+        weighed: Sequence[Decided],
+        known: Sequence[Item],
+        waiting: Sequence[Item],
+        words: Lattice,
+    ) -> Decided:
+        """Return the cheapest reading once it has paid for what it lost."""
+        accounted: list[Decided] = []
+        while True:
+            best = min(weighed, key=lambda one: one.cost)
+            if best in accounted or best.reading is None:
+                return best
+            drafts = [draft for _, draft in best.drafts]
+            said, _ = items(best.reading)
+            best.lost = self._accounting.lost(
+                said, drafts, best.questions, known, waiting, words.tokens
+            )
+            best.cost += LOST * len(best.lost)
+            accounted.append(best)
 
     def _offered(self, waiting: Sequence[Item]) -> dict[str, Entity]:
         """Return the words of dishes that were offered: each means one of them now."""
@@ -265,6 +292,8 @@ class Deciding:
 
     def _account(self, decided: Decided, words: Lattice) -> None:
         """Ask about words that were passed over, or say that they were not understood."""
+        for told in decided.lost:
+            decided.questions.append(Question("unclear", {"words": told}))
         named = _named(decided.reading) if decided.reading is not None else set()
         for run in _runs(decided.passed):
             first, last = run[0].place, run[-1].place
