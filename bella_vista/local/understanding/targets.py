@@ -25,7 +25,9 @@ def targets(outcome: Outcome, said: Said) -> list[Item]:
         items = outcome.made_with(things, said.options) if said.options else last
         items = items or (last if said.verb == "change" else [])
         source = last[0].source if last else None
-        if source is not None and said.ordinal is not None:  # "one with ham, one with egg, the third ..."
+        if (
+            source is not None and said.ordinal is not None
+        ):  # "one with ham, one with egg, the third ..."
             items = [*(item for item in things if item.source is source), source]
     return _counted_off(said, items) if said.ordinal is not None else items
 
