@@ -264,7 +264,8 @@ class Outcome:
 
     def give_way(self, item: Item, options: Sequence[Option], for_: Sequence[str] = ()) -> bool:
         """Take off what is to give way: "ranch instead of blue cheese"; returns whether all was there."""
-        return all([self._gives_way(item, one.entity.words, for_) for one in options])
+        there = [self._gives_way(item, one.entity.words, for_) for one in options]
+        return all(there)
 
     def _gives_way(self, item: Item, words: str, for_: Sequence[str]) -> bool:
         gone = [

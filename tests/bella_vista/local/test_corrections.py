@@ -4,10 +4,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bella_vista.local.understanding.meaning import Draft, LineSeen, OrderSeen, Understanding
+from bella_vista.local.understanding.meaning import (
+    Draft,
+    LineSeen,
+    OrderSeen,
+    Question,
+    Understanding,
+)
 from tests.bella_vista.local.scoring import menu_of, understander_of
 from tests.bella_vista.local.test_deciding import MENUS, plain_dishes
 
@@ -128,6 +134,61 @@ def test_taking_something_off_and_leaving_it_in_one_breath_changes_nothing(
     result = understood(menu, f"take the {order.items[0].name} off, actually no, leave it", order)
 
     assert result.commands == ()
+
+
+def asking_dishes(menu: str) -> list[str]:
+    """Name the dishes of a menu that have to be asked about."""
+    return [
+        dish.name
+        for dish in menu_of(menu).dishes
+        if dish.available and dish.name not in plain_dishes(menu_of(menu))
+    ]
+
+
+@st.composite
+def open_questions(draw: st.DrawFn) -> tuple[str, str, Question]:
+    """A dish that was ordered without what has to be said of it, and the question about it."""
+    menu = draw(st.sampled_from([menu for menu in MENUS if asking_dishes(menu)]))
+    name = draw(st.sampled_from(asking_dishes(menu)))
+    question = understander_of(menu).understand(f"two {name}").question
+    assume(question is not None and question.code == "choice_missing" and not question.rest)
+    assert question is not None
+    return menu, name, question
+
+
+def about(understanding: Understanding) -> set[object]:
+    """Return the dishes that are ordered, or that something is asked about."""
+    question = understanding.question
+    asked = [question, *question.rest] if question is not None else []
+    drafts = [*understanding.commands, *(one.draft for one in asked if one.draft is not None)]
+    return {draft.fields.get("name") for draft in drafts}
+
+
+@quickly
+@given(open_questions(), st.data())
+def test_an_answer_completes_what_was_asked_about_or_asks_again(
+    case: tuple[str, str, Question], data: st.DataObject
+) -> None:
+    menu, name, question = case
+    answer = data.draw(st.sampled_from(question.possible))
+
+    result = understander_of(menu).understand(answer, pending=question)
+
+    assert name in about(result)
+
+
+@quickly
+@given(open_questions(), st.sampled_from(["and {}", "{} please", "take the {} off", "two {} too"]))
+def test_what_waits_for_an_answer_never_vanishes_when_something_else_is_said(
+    case: tuple[str, str, Question], line: str
+) -> None:
+    menu, name, question = case
+    others = [other for other in plain_dishes(menu_of(menu)) if other != name]
+    order = OrderSeen(items=(LineSeen("L1", 1, others[0]),))
+
+    result = understander_of(menu).understand(line.format(others[0]), pending=question, order=order)
+
+    assert name in about(result) or not result.settled
 
 
 MARGHERITA = LineSeen("L1", 1, "Margherita", "small")
