@@ -162,7 +162,7 @@ class Carrying:
             pass
         elif said.correct and said.meant and out.there and not there:
             out.replace(out.there[-1], said)
-        elif said.correct and self._situation.reviewed and not there and self._replaces(said):
+        elif self._situation.reviewed and said.correct and not there and self._replaces(said):
             pass
         elif not self._announced_before(said):
             out.penalty += NOT_THERE if said.copies else 0.0
@@ -208,13 +208,16 @@ class Carrying:
         return False
 
     def _replaces(self, said: Said) -> bool:
-        """Take what is named when the order is read back for what something on it should be."""
+        """Take what is named when the order is read back for what another of its kind should be."""
         out = self._out
-        wish = replace(said, become=said, head=None)
-        if len(out.there) == 1:
-            out.replace(out.there[0], said)
+        if said.besides or said.verb or said.more:
+            return False
+        kind = out.section(out.make(said))
+        same = [item for item in out.there if kind and out.section(item) == kind]
+        if len(same) == 1:
+            out.replace(same[0], said)
             return True
-        return out.ask_which(wish, out.there)
+        return len(same) > 1 and out.ask_which(replace(said, become=said, head=None), same)
 
     def _one_of_last(self, said: Said) -> bool:
         """Take "two trays, one tray without raita" for one of the two."""
@@ -680,7 +683,8 @@ class Carrying:
             return False
         several = (item.quantity or 1) > 1
         number = said.count
-        if number is None and ((said.ref == "one" and not said.definite) or said.article):
+        this_one = said.definite and not several  # "this one without salad"
+        if number is None and ((said.ref == "one" and not this_one) or said.article):
             number = 1
         if said.exact and number == item.quantity:
             number = None  # "just one, and without olives"

@@ -218,7 +218,8 @@ def test_a_dish_that_was_taken_off_comes_back_as_it_was() -> None:
 def test_a_correction_that_names_as_much_as_the_order_holds_is_the_whole_order(
     reviewed: bool,
 ) -> None:
-    order = OrderSeen(items=(MARGHERITA, COLA), reviewed=reviewed)
+    hawaiian = LineSeen("L2", 1, "Hawaiian", "small")
+    order = OrderSeen(items=(MARGHERITA, hawaiian), reviewed=reviewed)
 
     result = understood("trattoria", "no, one pepperoni and one margherita, both large", order)
 
@@ -227,8 +228,9 @@ def test_a_correction_that_names_as_much_as_the_order_holds_is_the_whole_order(
     assert {line.id for line in after.items if line.name == "Margherita"} == {"L1"}
 
 
-def test_a_correction_at_the_reading_that_names_less_asks_which_line_is_meant() -> None:
-    order = OrderSeen(items=(MARGHERITA, TIRAMISU), reviewed=True)
+def test_a_correction_at_the_reading_asks_which_of_several_of_its_kind_is_meant() -> None:
+    diavola = LineSeen("L2", 1, "Diavola", "small")
+    order = OrderSeen(items=(MARGHERITA, diavola, COLA), reviewed=True)
 
     result = understood("trattoria", "no, a hawaiian", order)
 
@@ -237,12 +239,33 @@ def test_a_correction_at_the_reading_that_names_less_asks_which_line_is_meant() 
     assert result.question.code == "which_line"
 
 
-def test_a_correction_at_the_reading_of_the_only_line_replaces_it() -> None:
-    order = OrderSeen(items=(MARGHERITA,), reviewed=True)
+def test_a_correction_at_the_reading_replaces_the_only_one_of_its_kind() -> None:
+    order = OrderSeen(items=(MARGHERITA, COLA), reviewed=True)
 
     result = understood("trattoria", "no, a large hawaiian", order)
 
-    assert content(carried_out(order, result.commands)) == [("Hawaiian", 1, "large", ())]
+    assert content(carried_out(order, result.commands)) == [
+        ("Cola", 1, "can", ()),
+        ("Hawaiian", 1, "large", ()),
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "no wait, a cola too",
+        "no, and a cola",
+        "no, also a cola",
+        "no, I forgot, a cola",
+        "no wait, two colas and an espresso",
+    ],
+)
+def test_what_is_of_another_kind_is_added_at_the_reading(line: str) -> None:
+    order = OrderSeen(items=(MARGHERITA, TIRAMISU), reviewed=True)
+
+    result = understood("trattoria", line, order)
+
+    assert {draft.op for draft in result.commands} == {"add_item"}
 
 
 def test_just_one_of_the_order_leaves_only_that() -> None:
