@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bella_vista.local.english import vocabulary
+from bella_vista.local.understanding.accounting import Accounting
 from bella_vista.local.understanding.asides import talked
 from bella_vista.local.understanding.carrying import Carrying, Situation
 from bella_vista.local.understanding.index import Entity, Index
@@ -23,8 +24,10 @@ from state.menu import Menu
 from state.menu.english import EMPTY
 from state.menu.words import stems
 
-READINGS, NEAR = 8, 2.5
-"""So many readings are carried out, as long as they are not much dearer than the best."""
+READINGS, GAIN = 8, 1.2
+"""So many readings are carried out, as long as one more can be the best: so much it may gain there."""
+LOST = 1.0
+"""What it costs a reading that something of it came to nothing."""
 _LONGEST = 80
 """Characters of what may be a dish; nobody's dish is called longer."""
 _ASKING = {
@@ -53,6 +56,7 @@ class Decided:
         said: The reading, item by item.
         reading: The reading as the search found it.
         passed: The words that it passes over.
+        lost: The guest's words that are in the reading and came to nothing.
     """
 
     drafts: list[tuple[int, Draft]] = field(default_factory=list)
@@ -64,6 +68,7 @@ class Decided:
     said: list[Said] = field(default_factory=list)
     reading: Reading | None = None
     passed: list[Passed] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
 
     @property
     def order(self) -> Any:
@@ -88,6 +93,7 @@ class Deciding:
         self._kitchen = kitchen
         self._search = Search(self.index)
         self._settling = Settling(menu, kitchen)
+        self._accounting = Accounting(self.index, kitchen)
 
     def decide(
         self,
@@ -124,7 +130,7 @@ class Deciding:
         weighed: list[Decided] = []
         seen: set[Any] = set()
         for reading in found:
-            if weighed and reading.cost > found[0].cost + NEAR:
+            if weighed and reading.cost - GAIN > min(one.cost for one in weighed):
                 break
             decided = self._weigh(reading, words, known, waiting, situation, taken)
             if decided.order in seen:
@@ -178,6 +184,11 @@ class Deciding:
         for question in decided.questions:
             decided.cost += _ASKING.get(question.code, 0.0)
         decided.passed = passed
+        drafts = [draft for _, draft in decided.drafts]
+        decided.lost = self._accounting.lost(
+            items(reading)[0], drafts, decided.questions, known, waiting, words.tokens
+        )
+        decided.cost += LOST * len(decided.lost)
         return decided
 
     def _settled(
@@ -265,6 +276,8 @@ class Deciding:
 
     def _account(self, decided: Decided, words: Lattice) -> None:
         """Ask about words that were passed over, or say that they were not understood."""
+        for told in decided.lost:
+            decided.questions.append(Question("unclear", {"words": told}))
         named = _named(decided.reading) if decided.reading is not None else set()
         for run in _runs(decided.passed):
             first, last = run[0].place, run[-1].place

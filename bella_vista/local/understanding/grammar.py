@@ -13,7 +13,7 @@ BEAM = 16
 """States that are kept at each word."""
 MEANINGS = 2
 """Meanings that are kept of states that are otherwise equal."""
-WINDOW = 5.0
+WINDOW = 3.5
 """How much dearer than the best a state may be to be kept."""
 
 RULES = """

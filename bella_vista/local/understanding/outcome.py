@@ -133,14 +133,14 @@ class Outcome:
     def is_called(self, item: Item, change: str, words: str) -> bool:
         """Whether a change of a thing is what some words name."""
         own, named = set(stems(change.removeprefix("no "))), set(stems(words))
-        if not named <= own and (called := self.kitchen.called(item.name, words)):
-            named = set(stems(called))
-        return named <= own and (own - named <= _AMOUNTS or not self._other(item, change, words))
-
-    def _other(self, item: Item, change: str, words: str) -> bool:
-        """Whether a dish can be had with both: "medium" is another thing than "medium well"."""
-        named, own = (self.kitchen.called(item.name, one) for one in (words, change))
-        return None not in (named, own) and named != own
+        called = self.kitchen.made(item.name, words)
+        if not named <= own and called is not None and len(called) == 1:
+            named = set(stems(called[0]))
+        if not named <= own:
+            return False
+        # "Medium" is another thing than "medium well".
+        other = self.kitchen.made(item.name, change)
+        return own - named <= _AMOUNTS or not called or not other or called == other
 
     def made_with(self, items: Sequence[Item], options: Sequence[Option]) -> list[Item]:
         """Return the things that have all these options, or lack them where they are to be left off."""

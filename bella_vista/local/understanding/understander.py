@@ -242,6 +242,8 @@ class _Hearing:
             return any(piece.dishes for piece in cut(words, self._house.names))
         if self._known and pattern("can it be").match(said) is not None:
             return any(piece.changes or piece.sizes for piece in cut(words, self._house.names))
+        if (self._known or self._left) and pattern("requests").match(said) is not None:
+            return True
         wishes = (pattern("pays otherwise"), pattern("uses code"))
         money = asked.kind in ("payment", "facts")
         return money and any(wish.search(said) is not None for wish in wishes)
