@@ -105,6 +105,8 @@ class Carrying:
             said.verb = "swap"
         if self._says_which(said):
             return
+        if said.become is not None and self._of_waiting(said, said.become):
+            return
         if said.ref in ("undo", "put-back"):
             take_back(self._out, self._situation.before, added=said.ref == "undo")
             self._out.penalty += NOT_THERE if said.described else 0.0
@@ -138,6 +140,12 @@ class Carrying:
         if definite and not out.named(said.mask, out.things):
             if change_part(out, said, replace(said, head=None)):
                 return
+        if said.replaced and said.number is None and (old := out.made_with(there, said.replaced)):
+            if said.more:
+                out.repeat(old[-1], said)  # "another balti with paneer instead of vegetables"
+            else:
+                out.change(old[-1], said)  # "the kimbap with beef instead of tofu"
+            return
         if said.back and not there and bring_back(out, said, self._situation.before):
             return
         if only(out, said, there) or self._speaks_of(said, following):
@@ -154,7 +162,7 @@ class Carrying:
             pass
         elif said.correct and said.meant and out.there and not there:
             out.replace(out.there[-1], said)
-        elif said.correct and self._situation.reviewed and not there and self._replaces(said):
+        elif self._situation.reviewed and said.correct and not there and self._replaces(said):
             pass
         elif not self._announced_before(said):
             out.penalty += NOT_THERE if said.copies else 0.0
@@ -171,6 +179,11 @@ class Carrying:
             for item in self._out.named(said.mask, self._out.things)
             if said.count in (None, item.quantity)
         ]
+        waits = self._out.named(said.mask, self._out.waiting)
+        if waits and said.count is None:
+            self._out.spoken = waits[0]
+            self._out.penalty += NEW_THOUGH_THERE
+            return True
         if not found or said.instead or self._gives_way is not None:
             return False
         if found[-1].line is not None and not (following and not following[0].head):
@@ -195,15 +208,16 @@ class Carrying:
         return False
 
     def _replaces(self, said: Said) -> bool:
-        """Take what is named when the order is read back for what something on it should be."""
+        """Take what is named when the order is read back for what another of its kind should be."""
         out = self._out
-        if out.says("besides"):
+        if said.besides or said.verb or said.more:
             return False
-        wish = replace(said, become=said, head=None)
-        if len(out.there) == 1:
-            out.replace(out.there[0], said)
+        kind = out.section(out.make(said))
+        same = [item for item in out.there if kind and out.section(item) == kind]
+        if len(same) == 1:
+            out.replace(same[0], said)
             return True
-        return out.ask_which(wish, out.there)
+        return len(same) > 1 and out.ask_which(replace(said, become=said, head=None), same)
 
     def _one_of_last(self, said: Said) -> bool:
         """Take "two trays, one tray without raita" for one of the two."""
@@ -283,6 +297,13 @@ class Carrying:
         if said.head is None and not said.ref and said.options:
             item = out.last
             if item is not None:
+                if item in out.items and not item.counted:
+                    same = out.made_with(out.named(out.mask(item), out.there), said.options)
+                    if same:  # "kimbap beef, not tofu"
+                        out.items.remove(item)
+                        same[-1].size = item.size or same[-1].size
+                        same[-1].changes += item.changes
+                        item = same[-1]
                 if not out.give_way(item, said.options):  # "ranch instead of blue cheese"
                     out.penalty += NOT_THERE
                 out.touch(item)
@@ -418,6 +439,16 @@ class Carrying:
             out.penalty += 0.3
         self._change_these(said, become, found)
 
+    def _of_waiting(self, said: Said, become: Said) -> bool:
+        """Give something to one of the things that wait, where it is named: "tahini in the falafel"."""
+        out = self._out
+        found = out.named(said.mask, out.waiting) if said.head is not None else []
+        if len(found) != 1 or become.head is not None or not out.able(found[0], become):
+            return False
+        out.give(found[0], become)
+        out.settle(found[0])
+        return True
+
     def _change_these(self, said: Said, become: Said, found: list[Item]) -> None:
         """Change what was meant: all of it, or so many pieces."""
         count = said.count if become is not said or said.partial else None
@@ -503,7 +534,8 @@ class Carrying:
         if said.ref in ("same", "again"):
             self._again(said)
         elif said.ref == "one":
-            if said.ordinal is None or not said.described or out.waiting or not self._this(said):
+            pointed = said.described and not out.waiting
+            if not pointed or not (self._this(said) if said.ordinal else self._the_one(said)):
                 self._fragment(said)
         elif said.ref in ("rest", "other") and source is not None and said.described:
             if said.exact:  # "the others just without onions"
@@ -534,6 +566,18 @@ class Carrying:
         if said.ref in ("it", "them", "all") and said.count is None:
             found = [item for item in found if out.able(item, said)] or found
         self._become(replace(said, head=None), found, said.count if said.partial else None)
+
+    def _the_one(self, said: Said) -> bool:
+        """Carry out "the hot one large with feta": what comes first says which, the rest is to be."""
+        out = self._out
+        if not said.definite or said.article or said.count or not said.options:
+            return False
+        found = out.made_with(out.things, said.options[:1])
+        rest = replace(said, ref="", options=said.options[1:])
+        if len(found) != 1 or not rest.described:
+            return False
+        self._become(rest, found)
+        return True
 
     def _this(self, said: Said) -> bool:
         """Carry out "the second one with ham"."""
@@ -631,6 +675,7 @@ class Carrying:
         out = self._out
         if not said.described:
             if said.count is None:
+                out.penalty += 0.8 if said.ref == "one" else 0.0
                 return True
             if said.count == item.quantity or not item.counted or said.correct or said.ref != "one":
                 item.quantity = said.count
@@ -638,7 +683,8 @@ class Carrying:
             return False
         several = (item.quantity or 1) > 1
         number = said.count
-        if number is None and ((said.ref == "one" and not said.definite) or said.article):
+        this_one = said.definite and not several  # "this one without salad"
+        if number is None and ((said.ref == "one" and not this_one) or said.article):
             number = 1
         if said.exact and number == item.quantity:
             number = None  # "just one, and without olives"

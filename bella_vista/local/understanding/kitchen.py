@@ -58,25 +58,6 @@ class Kitchen:
             else:
                 return False
 
-    def called(self, name: str | None, words: str) -> str | None:
-        """Return what the menu calls one thing that is chosen for a dish, if it can be chosen."""
-        dish = self.dish(name)
-        if dish is None:
-            return None
-        fillers: list[str] = []
-        while True:
-            try:
-                chosen = self._menu.choose(dish, any_size(dish), [words, *fillers])
-            except ChoiceMissing as error:
-                filler = self._filler(str(error.facts.get("group")))
-                if filler is None or filler in fillers:
-                    return None
-                fillers.append(filler)
-            except OrderError:
-                return None
-            else:
-                return next((one.words for one in chosen if one.words not in fillers), None)
-
     def made(self, name: str | None, words: str) -> tuple[str, ...] | None:
         """Return the modifications that some words alone mean for a dish; ``None`` if it cannot be so."""
         if self._verdict(name, words) not in ("fits", "changes"):

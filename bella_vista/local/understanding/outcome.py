@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from bella_vista.local.english.talking import pattern
 from bella_vista.local.understanding.index import Index
 from bella_vista.local.understanding.items import Item, Split
 from bella_vista.local.understanding.kitchen import Kitchen
@@ -97,10 +96,6 @@ class Outcome:
             return self.spoken
         return things[-1] if things else None
 
-    def says(self, name: str) -> bool:
-        """Whether the line holds a pattern of what guests say."""
-        return pattern(name).search(" ".join(self._words)) is not None
-
     def mask(self, item: Item) -> int:
         """Return the bits of the dishes a thing may be."""
         mask = 0
@@ -138,14 +133,14 @@ class Outcome:
     def is_called(self, item: Item, change: str, words: str) -> bool:
         """Whether a change of a thing is what some words name."""
         own, named = set(stems(change.removeprefix("no "))), set(stems(words))
-        if not named <= own and (called := self.kitchen.called(item.name, words)):
-            named = set(stems(called))
-        return named <= own and (own - named <= _AMOUNTS or not self._other(item, change, words))
-
-    def _other(self, item: Item, change: str, words: str) -> bool:
-        """Whether a dish can be had with both: "medium" is another thing than "medium well"."""
-        named, own = (self.kitchen.called(item.name, one) for one in (words, change))
-        return None not in (named, own) and named != own
+        called = self.kitchen.made(item.name, words)
+        if not named <= own and called is not None and len(called) == 1:
+            named = set(stems(called[0]))
+        if not named <= own:
+            return False
+        # "Medium" is another thing than "medium well".
+        other = self.kitchen.made(item.name, change)
+        return own - named <= _AMOUNTS or not called or not other or called == other
 
     def made_with(self, items: Sequence[Item], options: Sequence[Option]) -> list[Item]:
         """Return the things that have all these options, or lack them where they are to be left off."""

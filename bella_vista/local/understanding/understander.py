@@ -196,7 +196,8 @@ class _Hearing:
             self._gap = self._gap or len(self._left) == kept
 
     def _clause(self, words: Words) -> None:
-        words = self._talk.take(words)
+        if self._pending is None or not self._pending.offers(words):
+            words = self._talk.take(words)
         if self._talk.answer and self._pending is not None and not self._pending.settled:
             self._pending.hears(self._talk.answer)
         self._cleared = self._cleared or "start over" in self._heard.intents
