@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agents.app.app import AnyApp
+from agents.app.declaration import AppFaults
 from agents.app.faults import InputError
 from agents.app.replay.reading import ConversationFile, conversation_paths, load_conversation
 from agents.app.replay.report import FileResult, Table, junit, sums
@@ -131,12 +132,13 @@ class Replay:
         began = time.monotonic()
         try:
             return await run_conversation(self.app, file, self.settings, model_wins=self.model_wins)
-        except InputError:
-            raise
         except Exception as error:  # a fault of the application is no reason to lose the others
+            if isinstance(error, InputError) and not isinstance(error, AppFaults):
+                raise
             logger.exception("conversation broke off")
-            what = f"it broke off: {type(error).__name__}: {error}"
-            failure = Failure(str(file.path), 1, "the run", (what,))
+            named = isinstance(error, AppFaults)
+            why = str(error) if named else f"{type(error).__name__}: {error}"
+            failure = Failure(str(file.path), 1, "the run", (f"it broke off: {why}",))
             return Run((failure,), time.monotonic() - began)
 
     def _asks_provider(self, file: ConversationFile) -> bool:
