@@ -132,15 +132,14 @@ class Replay:
         began = time.monotonic()
         try:
             return await run_conversation(self.app, file, self.settings, model_wins=self.model_wins)
-        except AppFaults as error:
-            reason = "; ".join(error.faults)
-        except InputError:
-            raise
         except Exception as error:  # a fault of the application is no reason to lose the others
+            if isinstance(error, InputError) and not isinstance(error, AppFaults):
+                raise
             logger.exception("conversation broke off")
-            reason = f"{type(error).__name__}: {error}"
-        failure = Failure(str(file.path), 1, "the run", (f"it broke off: {reason}",))
-        return Run((failure,), time.monotonic() - began)
+            named = isinstance(error, AppFaults)
+            why = str(error) if named else f"{type(error).__name__}: {error}"
+            failure = Failure(str(file.path), 1, "the run", (f"it broke off: {why}",))
+            return Run((failure,), time.monotonic() - began)
 
     def _asks_provider(self, file: ConversationFile) -> bool:
         return model_name(file, self.settings, model_wins=self.model_wins) == OPENAI

@@ -184,7 +184,7 @@ def test_an_application_that_breaks_costs_only_its_own_file(
 
     out = capsys.readouterr().out
     assert [row[-1] for row in table(out)[1:]] == ["FAILED", "passed"]
-    assert "one.yaml:1: the run\n  it broke off: model: KeyError: 'no shelf'" in out
+    assert "one.yaml:1: the run\n  it broke off: model: KeyError: 'no shelf' (" in out
 
 
 @pytest.fixture
