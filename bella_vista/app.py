@@ -285,12 +285,17 @@ APP: "App[OrderState, OrderContext]" = App(
     worker=WorkerProcesses(
         serving=_serving,
         preload=(
-            "bella_vista.menus",
+            "agents.roster",
             "bella_vista.local.model",
+            "bella_vista.menus",
+            "bella_vista.orders",
             "bella_vista.page_comments",
+            "rpc.restaurant",
+            "state.opening",
+            "babel.dates",
+            "babel.numbers",
             "phonenumbers",
             "email_validator",
-            "babel.numbers",
         ),
     ),
 )

@@ -16,7 +16,12 @@ if TYPE_CHECKING:
     from agents.app.job_metadata import JobMetadata
     from agents.app.serving.replacement import LostCall
 
-PRELOAD = ("agents.app.rooms.job", "state.shared.sql.database")
+PRELOAD = (
+    "agents.app.rooms.job",
+    "agents.app.serving.preloaded",
+    "state.shared.sql.database",
+    "state.shared.sql.leases",
+)
 """The modules that every call needs. Forked processes inherit them; none may start a thread."""
 
 
