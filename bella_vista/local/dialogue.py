@@ -390,7 +390,7 @@ def _may_be_a_name(text: str, understood: Understanding, scene: Scene, asked: To
 def _still_waits(pending: Question, understood: Understanding) -> bool:
     """Whether the guest neither answered what was to be chosen nor gave it up."""
     answered = understood.settled and understood.commands
-    given_up = {"no", "nothing", "cancel", "bye", "start_over"} & set(understood.intents)
+    given_up = {"no", "nothing", "cancel", "bye", "start over"} & set(understood.intents)
     # A bare yes to "which one do you mean?" says nothing.
     unsaid = pending.code == "which_line" and understood.intents == ("yes",)
     waits = unsaid or pending.code in _TO_CHOOSE

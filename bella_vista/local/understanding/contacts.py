@@ -3,10 +3,11 @@
 import re
 from collections.abc import Iterable
 
-from bella_vista.local.english import statements as said
+from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.heard import Heard, asks_before
 from bella_vista.local.understanding.meaning import Question
 from bella_vista.local.understanding.tokens import Words
+from state.allergens import families_of
 from state.contact import email_of, phone_of
 from state.errors import NotValid
 from state.menu import Menu
@@ -26,7 +27,7 @@ class Contacts:
         return self._allergies(words, heard)
 
     def _email(self, words: Words, heard: Heard) -> Words:
-        for written in said.WRITTEN_EMAIL.finditer(words.line) if "@" in words.line else ():
+        for written in _WRITTEN_EMAIL.finditer(words.line) if "@" in words.line else ():
             try:
                 email = email_of(written.group().strip(".,"))
             except NotValid as error:
@@ -35,7 +36,7 @@ class Contacts:
             else:
                 heard.wish(words, "set_customer", email=email)
             words = words.without_typed(written.start(), written.end())
-        spoken = said.SAID_EMAIL.search(words.said)
+        spoken = _SAID_EMAIL.search(words.said)
         if spoken and "@" not in words.line and " dot " in spoken.group():
             place = words.find(re.compile(re.escape(spoken.group())))
             try:
@@ -48,9 +49,9 @@ class Contacts:
         return words
 
     def _phone(self, words: Words, heard: Heard) -> Words:
-        for written in said.WRITTEN_PHONE.finditer(words.line):
+        for written in _WRITTEN_PHONE.finditer(words.line):
             digits = re.sub(r"\D", "", written.group())
-            called = said.PHONE_WORDS.search(words.said) is not None
+            called = pattern("phone words").search(words.said) is not None
             if len(digits) < (6 if called else 9) or len(digits) > 15:
                 continue
             try:
@@ -68,7 +69,7 @@ class Contacts:
         first = 0
         while first < len(words.tokens):
             last = first
-            while last < len(words.tokens) and words.tokens[last].word in _DIGITS_SAID:
+            while last < len(words.tokens) and words.tokens[last].word in words_of("digits said"):
                 last += 1
             if last - first >= 7:
                 try:
@@ -81,69 +82,77 @@ class Contacts:
         return words
 
     def _allergies(self, words: Words, heard: Heard) -> Words:
-        found = words.find(said.NO_I_AM_ALLERGIC)
+        """Note what somebody must not have, in the guest's word; a question about it notes nothing."""
+        found = words.find(pattern("no i am allergic"))
         if found is not None:
             self._allergic(words.part(*found.span(words, "what")), heard)
             return words.without(found.first, found.last)
-        for pattern in (said.ALLERGIC_TO, said.HAS_ALLERGY_TO, said.CANNOT_EAT):
-            found = words.find(pattern)
-            if found is None or asks_before(words, found.first):
+        for name in ("allergic to", "allergy to", "cannot eat"):
+            found = words.find(pattern(name))
+            own = name == "allergic to"  # "what can I have if I am allergic to nuts?"
+            if found is None or (not own and asks_before(words, found.first)):
                 continue
             last = _end_of_list(words, found.last)
             listed = words.part(found.last, last)
-            if pattern is said.CANNOT_EAT and not _knows_allergen(listed):
+            if name == "cannot eat" and not any(families_of(one.word) for one in listed.tokens):
                 continue
             if self._allergic(listed, heard):
                 return self._allergies(words.without(found.first, last), heard)
-        for pattern in (said.HAS_ALLERGY, said.AN_ALLERGY, said.INTOLERANT):
-            found = words.find(pattern)
-            if found is None or asks_before(words, found.first):
-                continue
-            if found.match.groupdict().get("coeliac"):
-                heard.wish(words.part(found.first, found.last), "add_allergy", name="gluten")
-                return words.without(found.first, found.last)
-            if self._allergic(words.part(*found.span(words, "what")), heard):
-                return self._allergies(words.without(found.first, found.last), heard)
-        return words
+        found = words.find(pattern("an allergy"))
+        if found is None or asks_before(words, found.first):
+            return words
+        first = _begin_of_list(words, found.first)
+        alone = found.match["celiac"]
+        if alone:
+            first = found.first
+            heard.wish(words.part(first, found.last), "add_allergy", name=alone)
+        elif not self._allergic(words.part(first, found.first), heard):
+            return words
+        before = words.part(0, first).find(pattern("has it"))
+        if before is not None and before.last == first:
+            first = before.first
+        return self._allergies(words.without(first, found.last), heard)
 
     def _allergic(self, listed: Words, heard: Heard) -> bool:
         named = False
         for run in _split_list(listed):
-            kept = [token.word for token in run.tokens if token.word not in _NO_ALLERGEN]
+            kept = [one.word for one in run.tokens if one.word not in words_of("no allergen")]
             if not kept or len(kept) > 3:
                 continue
-            name = " ".join(kept)
-            heard.wish(run, "add_allergy", name=said.ALLERGENS.get(name, name))
+            last = kept[-1]
+            kept[-1] = (
+                f"{last}{'es' if last[-1] == 'o' else 's'}" if last in words_of("counted") else last
+            )
+            heard.wish(run, "add_allergy", name=" ".join(kept))
             named = True
         return named
 
 
-def _end_of_list(words: Words, first: int) -> int:
-    """Return where a list of things ends: at a stop, or where somebody says something else."""
-    index = first
-    while index < len(words.tokens):
-        token = words.tokens[index]
-        if token.stop and token.word != ",":
-            break
-        following = words.tokens[index + 1 : index + 2]
-        joint = token.stop or token.word in (
-            "and",
-            "so",
-            "but",
-            "which",
-            "because",
-            "what",
-            "can",
-            "is",
-            "that",
-        )
-        if joint and token.word not in ("and", ","):
-            break
-        if joint and (
-            not following or following[0].word in _NO_ALLERGEN_FOLLOWS or following[0].stop
+def _begin_of_list(words: Words, last: int) -> int:
+    """Return where what stands before "allergy" begins: "a dairy and tree nut allergy"."""
+    first = last
+    while first and last - first < _LONGEST_LIST:
+        token = words.tokens[first - 1]
+        if token.word not in ("and", "or", ",") and (
+            token.stop or token.word in words_of("before allergy")
         ):
             break
-        if token.word in _NO_ALLERGEN_FOLLOWS:
+        first -= 1
+    # Of what is no food only the word before it belongs to it: "sunday roast allergy".
+    known = [at for at in range(first, last) if families_of(words.part(at, min(at + 2, last)).said)]
+    return min(known, default=max(first, last - 1))
+
+
+def _end_of_list(words: Words, first: int) -> int:
+    """Return where a list of things ends: at a stop, or where somebody says something else."""
+    index, ends = first, words_of("no allergen follows")
+    while index < len(words.tokens):
+        token = words.tokens[index]
+        joint = token.word in ("and", ",")
+        following = words.tokens[index + 1 : index + 2]
+        if not joint and (token.stop or token.word in ends):
+            break
+        if joint and (not following or following[0].word in ends or following[0].stop):
             break
         index += 1
     return index
@@ -158,18 +167,9 @@ def _split_list(words: Words) -> Iterable[Words]:
     yield words.part(first, len(words.tokens))
 
 
-def _knows_allergen(words: Words) -> bool:
-    return any(token.word in said.ALLERGENS for token in words.tokens)
-
-
-_DIGITS_SAID = frozenset(
-    "zero one two three four five six seven eight nine oh double triple".split()
-) | frozenset("0123456789")
-_NO_ALLERGEN = frozenset(
-    "a an any the all kinds kind of sorts some my to too also very and or please products product stuff"
-    " things anything with btw fyi tho though actually severely badly seriously really by way containing made from in it are is".split()
+_LONGEST_LIST = 8
+_SAID_EMAIL = re.compile(
+    r"(?<!\S)[\w.+-]+(?:(?: dot | underscore | dash |\.)[\w-]+)* at [\w-]+(?:(?: dot |\.)[\w-]+)*(?: dot |\.)[a-z]{2,6}(?!\S)"
 )
-_NO_ALLERGEN_FOLLOWS = frozenset(
-    "i we can could is are what do does please my the he she would may which so but because how a an two"
-    " three four one no it that this there you if have has want need by thanks also by".split()
-)
+_WRITTEN_EMAIL = re.compile(r"[^\s@,;:<>()]+@[^\s@,;:<>()]+\.[^\s@,;:<>()]+")
+_WRITTEN_PHONE = re.compile(r"(?<![\w#])\+?\(?\d[\d\s()./-]{5,22}\d(?![\w])")

@@ -2,8 +2,8 @@
 
 from decimal import Decimal, InvalidOperation
 
-from bella_vista.local.english import numbers, patterns
-from bella_vista.local.english import statements as said
+from bella_vista.local.english import numbers
+from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.heard import Heard, asks_before
 from bella_vista.local.understanding.meaning import Draft, Question
 from bella_vista.local.understanding.tokens import Words
@@ -14,14 +14,16 @@ class Feedback:
 
     def rating(self, words: Words, heard: Heard, expects: str | None) -> Words:
         """Take out a rating of one to five, with what is said beside it."""
-        if expects not in ("rating", "comment") and words.find(said.THE_RATING) is None:
+        if expects not in ("rating", "comment") and words.find(pattern("the rating")) is None:
             return words
-        for found in words.find_all(said.STARS):
+        for found in words.find_all(pattern("stars")):
             given = found.match.groupdict()
             scaled = given["scale"] is not None
             if expects != "rating" and not scaled:
                 continue
-            if found.last < len(words.tokens) and words.tokens[found.last].word in _NO_STARS:
+            if found.last < len(words.tokens) and words.tokens[found.last].word in words_of(
+                "no stars"
+            ):
                 continue
             number = _decimal_of(given["number"])
             most = _decimal_of((given["most"] or "5").split()[0])
@@ -38,18 +40,20 @@ class Feedback:
         """Keep what is said beside a rating as its comment."""
         tokens = list(words.tokens)
         while tokens and (
-            tokens[0].stop or tokens[0].word in said.BECAUSE or tokens[0].word in ("star", "stars")
+            tokens[0].stop
+            or tokens[0].word in words_of("because")
+            or tokens[0].word in ("star", "stars")
         ):
             tokens.pop(0)
-        while tokens and (tokens[-1].stop or tokens[-1].word in _AFTER_NAME):
+        while tokens and (tokens[-1].stop or tokens[-1].word in words_of("after name")):
             tokens.pop()
-        content = [token.word for token in tokens if token.word not in _GIVING]
+        content = [token.word for token in tokens if token.word not in words_of("giving")]
         if len(content) < 2 or not heard.has("give_feedback"):
             return words.part(0, 0)
         run = Words(words.line, tuple(tokens))
         if any(
             p.fullmatch(run.said)
-            for p in (patterns.THANKS, patterns.BYE, patterns.DONE, patterns.NO)
+            for p in (pattern("thanks"), pattern("bye"), pattern("done"), pattern("no"))
         ):
             return run
         first = next(index for index, token in enumerate(words.tokens) if token is tokens[0])
@@ -61,16 +65,16 @@ class Feedback:
 
     def is_note(self, words: Words) -> bool:
         """Whether what is said is, from its beginning, a word to the house."""
-        found = words.find(said.NOTE)
+        found = words.find(pattern("note"))
         return found is not None and found.first <= 3 and not asks_before(words, found.first)
 
     def note(self, words: Words, heard: Heard) -> Words:
         """Take out a word to the kitchen or to whoever brings the food."""
-        doorstep = said.DOORSTEP.fullmatch(words.said)
+        doorstep = pattern("doorstep").fullmatch(words.said)
         if doorstep is not None:
             heard.wish(words, "add_note", title="At the door", content=words.typed())
             return words.part(0, 0)
-        found = words.find(said.NOTE)
+        found = words.find(pattern("note"))
         if found is None or not self.is_note(words):
             return words
         content = words.typed(found.last, None).strip(" .,:")
@@ -87,12 +91,3 @@ def _decimal_of(word: str) -> Decimal:
         return Decimal(word.replace(",", "."))
     except InvalidOperation:
         return Decimal(0)
-
-
-_AFTER_NAME = frozenset("please thanks thank you here speaking is fine will do ok okay too".split())
-_GIVING = frozenset(
-    "i we would will give rate it you say a an this that my the rating is was get gets for to of stars star and".split()
-)
-_NO_STARS = frozenset(
-    "minutes minute hours times people years percent dollars euros pounds % am pm".split()
-)

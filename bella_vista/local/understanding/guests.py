@@ -4,8 +4,8 @@ import re
 
 from rapidfuzz import fuzz
 
-from bella_vista.local.english import patterns, vocabulary
-from bella_vista.local.english import statements as said
+from bella_vista.local.english import vocabulary
+from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.heard import Heard
 from bella_vista.local.understanding.meaning import Draft
 from bella_vista.local.understanding.names import Names
@@ -27,7 +27,7 @@ class Guests:
             letters = "".join(filter(str.isalpha, spelled["letters"])).casefold()
             if letters == spelled["name"].casefold():
                 words = words.without_typed(spelled.start("letters"), spelled.end("letters"))
-        if words.find(said.PICKUP) is None and words.find(said.DELIVERY) is None:
+        if words.find(pattern("pickup")) is None and words.find(pattern("delivery")) is None:
             return words
         first = 0
         for last in [i for i, token in enumerate(words.tokens) if token.stop] + [len(words)]:
@@ -57,10 +57,10 @@ class Guests:
             not token.word.isalpha()
             or token.word in vocabulary.COMMON
             or token.word in vocabulary.FOODS
-            or token.word in said.NOT_NAMES
-            or token.word in said.STREET
-            or token.word in _NEVER_NAMES
-            or token.word in _NO_GUESTS
+            or token.word in words_of("not names")
+            or token.word in words_of("street")
+            or token.word in words_of("never names")
+            or token.word in words_of("no guests")
             for token in run
         )
 
@@ -70,15 +70,15 @@ class Guests:
             read = self._bare_name(words, heard)
             if read is not None:
                 return read
-        found = words.find(said.NAME_IS) or self._name_alone(words)
+        found = words.find(pattern("name is")) or self._name_alone(words)
         if found is not None:
             last = self._name_end(words, found.last, sure=True)
             if last > found.last:
                 return self._call(words, heard, found.first, found.last, last)
-        for pattern, sure in ((said.I_AM, False), (said.FOR_NAME, False)):
-            for place in words.find_all(pattern):
+        for name in ("i am", "for name"):
+            for place in words.find_all(pattern(name)):
                 start = place.last
-                last = self._name_end(words, start, sure=sure)
+                last = self._name_end(words, start, sure=False)
                 if last == start or not self._is_name(
                     words, start, last, place.match.group(), expects
                 ):
@@ -88,16 +88,16 @@ class Guests:
 
     def _name_alone(self, words: Words) -> Found | None:
         """Find "name Inés", where nothing but "name" stands before it."""
-        found = words.find(said.NAME)
+        found = words.find(pattern("name"))
         if found is None or (found.first and not words.tokens[found.first - 1].stop):
             return None
         return found if words.capital(found.last) else None
 
     def _name_first(self, words: Words, heard: Heard) -> Words:
         """Read "Marco here" and "Ada Lovelace speaking"."""
-        is_name = words.find(said.IS_MY_NAME)
+        is_name = words.find(pattern("is my name"))
         for index, token in enumerate(words.tokens):
-            here = token.word in said.NAME_HERE
+            here = token.word in words_of("name here")
             if not index or not (here or (is_name is not None and is_name.first == index)):
                 continue
             first = index
@@ -113,30 +113,32 @@ class Guests:
 
     def _bare_name(self, words: Words, heard: Heard) -> Words | None:
         kept = [index for index, token in enumerate(words.tokens) if not token.stop]
-        while kept and words.tokens[kept[0]].word in _BEFORE_NAME:
+        while kept and words.tokens[kept[0]].word in words_of("before name"):
             kept.pop(0)
-        while kept and words.tokens[kept[-1]].word in _AFTER_NAME:
+        while kept and words.tokens[kept[-1]].word in words_of("after name"):
             kept.pop()
         if not kept or len(kept) > _LONGEST_NAME or kept[-1] - kept[0] >= len(kept) + 1:
             return None
-        if words.find(said.NAME_IS) is not None:
+        if words.find(pattern("name is")) is not None:
             return None
         if not all(words.tokens[index].word.isalpha() for index in kept):
             return None
         run = words.part(kept[0], kept[-1] + 1)
         single = len(kept) == 1
-        odd = [token.word for token in run.tokens if token.word in said.NOT_NAMES]
+        odd = [token.word for token in run.tokens if token.word in words_of("not names")]
         common = [token.word for token in run.tokens if token.word in vocabulary.COMMON]
-        guessed = single and common and not run.capital(0) and run.said not in said.GIVEN_NAMES
+        guessed = (
+            single and common and not run.capital(0) and run.said not in words_of("given names")
+        )
         if odd or guessed or (common and not single and len(common) == len(kept)):
             return None
         if single and (
-            run.said in _NEVER_NAMES
-            or patterns.YES.fullmatch(run.said)
-            or patterns.NO.fullmatch(run.said)
-            or patterns.DONE.fullmatch(run.said)
-            or patterns.BYE.fullmatch(run.said)
-            or patterns.GREETING.fullmatch(run.said)
+            run.said in words_of("never names")
+            or pattern("yes").fullmatch(run.said)
+            or pattern("no").fullmatch(run.said)
+            or pattern("done").fullmatch(run.said)
+            or pattern("bye").fullmatch(run.said)
+            or pattern("greeting").fullmatch(run.said)
         ):
             return None
         self._call_it(words, heard, kept[0], kept[-1] + 1)
@@ -150,7 +152,7 @@ class Guests:
                 break
             if not self._may_be_name(words, last) and not (sure and last == start):
                 break
-            if last == start and token.word in said.NOT_NAMES:
+            if last == start and token.word in words_of("not names"):
                 break
             if (
                 last > start
@@ -163,9 +165,9 @@ class Guests:
 
     def _may_be_name(self, words: Words, index: int) -> bool:
         token = words.tokens[index]
-        if token.stop or not token.word.isalpha() or token.word in said.NOT_NAMES:
+        if token.stop or not token.word.isalpha() or token.word in words_of("not names"):
             return False
-        if token.word in said.PARTICLES:
+        if token.word in words_of("particles"):
             return True
         if token.word in vocabulary.FOODS or self._names.longest(words.tokens, index) is not None:
             return words.capital(index) and token.word not in vocabulary.FOODS
@@ -183,14 +185,14 @@ class Guests:
         """Whether what follows "I am" or "it is" is a name and not how somebody is."""
         tokens = words.tokens
         following = tokens[last].word if last < len(tokens) else ""
-        closed = last >= len(tokens) or tokens[last].stop or following in _AFTER_A_NAME
+        closed = last >= len(tokens) or tokens[last].stop or following in words_of("after a name")
         capital = words.capital(start)
-        if following in said.NAME_HERE:
+        if following in words_of("name here"):
             return True
         if not closed:
             return False
         if before.endswith(("for", "under")):
-            month = tokens[start].word in _NO_GUESTS
+            month = tokens[start].word in words_of("no guests")
             return (
                 capital and not month and self._names.resolve(words.typed(start, last)).names == ()
             )
@@ -201,7 +203,7 @@ class Guests:
     def _call(self, words: Words, heard: Heard, first: int, start: int, last: int) -> Words:
         self._call_it(words, heard, start, last)
         end = last
-        if end < len(words.tokens) and words.tokens[end].word in said.NAME_HERE:
+        if end < len(words.tokens) and words.tokens[end].word in words_of("name here"):
             end += 1
         spelled = words.part(end, len(words.tokens)).find(_SPELLED)
         if spelled is not None and spelled.first <= 2:
@@ -224,7 +226,7 @@ class Guests:
         name = words.typed(first, last).strip(" -'.")
         if name == name.lower() or (name == name.upper() and len(name) > 3):
             name = " ".join(
-                part if part in said.PARTICLES else part[:1].upper() + part[1:]
+                part if part in words_of("particles") else part[:1].upper() + part[1:]
                 for part in name.lower().split()
             )
         heard.wish(words.part(first, last), "set_customer", name=name)
@@ -235,21 +237,6 @@ _VERY_MUCH = 85.0
 _APART = 2
 """Of how many words a name is that stands apart."""
 _LONGEST_NAME = 4
-_BEFORE_NAME = frozenset(
-    "it is the name my i am this yes sure ok okay just of course under put call me for please oh um uh its a hi hello well so".split()
-)
-_AFTER_NAME = frozenset("please thanks thank you here speaking is fine will do ok okay too".split())
-_NEVER_NAMES = frozenset(
-    "pickup delivery cash card none nobody anonymous guest large small medium pizza wait stop help menu order what"
-    " who skip pass never nothing later".split()
-)
-_AFTER_A_NAME = frozenset(
-    "and i we from here speaking calling can could please with but thanks at so".split()
-)
-_NO_GUESTS = frozenset(
-    "monday tuesday wednesday thursday friday saturday sunday january february march april june july august"
-    " september october november december christmas easter pickup delivery collection lunch dinner today tomorrow".split()
-)
 _SPELLED = re.compile(
     r"(?<!\S)(?:(?:it is |that is )?(?:spelled|spelt|written)|with the letters)(?!\S)"
 )

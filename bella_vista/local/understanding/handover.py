@@ -4,7 +4,7 @@ import re
 from datetime import datetime
 from typing import Any
 
-from bella_vista.local.english import statements as said
+from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.heard import Heard
 from bella_vista.local.understanding.meaning import Draft, OrderSeen, Question
 from bella_vista.local.understanding.names import Names
@@ -116,20 +116,20 @@ class Handover:
 
     def _kind(self, words: Words, expects: str | None) -> tuple[str | None, str | None, Words]:
         """Find how the food gets to the guest, and where to."""
-        found = words.find(said.DELIVER_TO)
+        found = words.find(pattern("deliver to"))
         if found is not None:
             last = self._address_end(words, found.last)
             address = self._address(words, found.last, last)
             if address is not None:
                 return "delivery", address, words.without(found.first, last)
-        pickup = words.find(said.PICKUP)
+        pickup = words.find(pattern("pickup"))
         if pickup is not None and not (
-            pickup.first and words.tokens[pickup.first - 1].word in _NO_WISH
+            pickup.first and words.tokens[pickup.first - 1].word in words_of("no wish")
         ):
             return "pickup", None, words.without(pickup.first, pickup.last)
-        delivery = words.find(said.DELIVERY)
+        delivery = words.find(pattern("delivery"))
         if delivery is not None and not (
-            delivery.first and words.tokens[delivery.first - 1].word in _NO_WISH
+            delivery.first and words.tokens[delivery.first - 1].word in words_of("no wish")
         ):
             rest = words.without(delivery.first, delivery.last)
             bare = self._bare_address(rest)
@@ -142,22 +142,24 @@ class Handover:
             address = self._address(words, 0, last)
             if address is not None and any(map(str.isdigit, address)):
                 return "delivery", address, words.part(last, len(words.tokens))
-        eat_in = words.find(said.EAT_IN)
+        eat_in = words.find(pattern("eat in"))
         if eat_in is not None:
             return "eat_in", None, words.without(eat_in.first, eat_in.last)
         return None, None, words
 
     def _bare_address(self, words: Words) -> str | None:
         """Read an address that says by itself that it is one: a number and a street."""
-        run = words.trimmed(said.AROUND)
+        run = words.trimmed(words_of("around"))
         if not 2 <= len(run.tokens) <= _LONGEST_ADDRESS:
             return None
         tokens = run.tokens
-        first = next((i for i, token in enumerate(tokens) if token.word not in _TO_A_PLACE), 0)
+        first = next(
+            (i for i, token in enumerate(tokens) if token.word not in words_of("to a place")), 0
+        )
         street = any(
-            (i > first and token.word in said.STREET)
-            or (token.word in said.STREET_BEGINS and i + 1 < len(tokens))
-            or (len(token.word) > 6 and token.word.endswith(said.STREET_ENDS))
+            (i > first and token.word in words_of("street"))
+            or (token.word in words_of("street begins") and i + 1 < len(tokens))
+            or (len(token.word) > 6 and token.word.endswith(tuple(words_of("street ends"))))
             for i, token in enumerate(tokens)
         )
         numbered = any(token.word[0].isdigit() for token in tokens)
@@ -182,7 +184,7 @@ class Handover:
         enough = len(text) > 3 and (any(map(str.isdigit, text)) or any(map(str.isupper, text[:1])))
         plain = words.part(first, last)
         place = [token for token in plain.tokens if not token.stop]
-        if not place or place[0].word in _NO_PLACE:
+        if not place or place[0].word in words_of("no place"):
             return None
         return text if enough else None
 
@@ -192,14 +194,18 @@ class Handover:
         while index < len(tokens) and index - first < _LONGEST_ADDRESS:
             token = tokens[index]
             if token.stop:
-                if token.word == "." and index and tokens[index - 1].word in said.ABBREVIATED:
+                if (
+                    token.word == "."
+                    and index
+                    and tokens[index - 1].word in words_of("abbreviated")
+                ):
                     index += 1
                     continue
                 if token.breaks or token.word not in (",", "/"):
                     break
                 if not self._goes_on(words, index + 1):
                     break
-            elif token.word in said.ADDRESS_ENDS and index > first:
+            elif token.word in words_of("address ends") and index > first:
                 break
             index += 1
         return index
@@ -212,11 +218,11 @@ class Handover:
             if token.stop:
                 break
             run.append(token.word)
-        if not run or run[0] in said.ADDRESS_ENDS or len(run) > 7:
+        if not run or run[0] in words_of("address ends") or len(run) > 7:
             return False
         if _POSTCODE.fullmatch(run[0]):
             return True  # nobody orders so many of anything
-        if run[0] in said.AFTER_STREET or re.fullmatch(
+        if run[0] in words_of("after street") or re.fullmatch(
             r"[a-z]?\d{2,6}[a-z]{0,2}|\w{1,4}\d\w{0,2}", run[0]
         ):
             following = self._names.longest(words.tokens, first + 1) if len(run) > 1 else None
@@ -243,7 +249,3 @@ def _first_missing(before: Words, after: Words) -> int | None:
 
 _LONGEST_ADDRESS = 24
 _POSTCODE = re.compile(r"\d{4,6}")
-_TO_A_PLACE = frozenset("to it is my address at the at on i am live we are yes sure please".split())
-_NO_PLACE = frozenset("me us my home here there it that them him her the door a your".split())
-_NO_WISH = frozenset({"not", "no", "on", "upon"})
-"""Words after which a way is not asked for: "no delivery", "by card on delivery"."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bella_vista.local.english import asking
+from bella_vista.local.english.talking import pattern
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.meaning import Asked
 from bella_vista.local.understanding.names import Names
@@ -25,7 +25,7 @@ class Offers:
 
     def coupon(self, words: Words, things: Sequence[Item]) -> Asked | None:
         """Read whether there is a code: "do you have the code SPRING", "any discounts?"."""
-        found = words.find(asking.CODE)
+        found = words.find(pattern("asks code"))
         asks = words.said.startswith(_ASKS_FOR_CODE)
         if found is None or not asks or "gift" in words.said or "dress" in words.said:
             return None
@@ -35,7 +35,7 @@ class Offers:
 
     def extreme(self, words: Words, section: str | None) -> Asked | None:
         """Read what costs least or most, of all or of one section."""
-        found = words.find(asking.EXTREME)
+        found = words.find(pattern("asks extreme"))
         if found is None:
             return None
         most = "cheapest" if found.match["low"] else "dearest"
@@ -43,14 +43,14 @@ class Offers:
 
     def names_extreme(self, words: Words) -> bool:
         """Whether "the cheapest pizza" is wanted: nobody can choose it without being told which that is."""
-        found = words.find(asking.EXTREME)
+        found = words.find(pattern("asks extreme"))
         if found is None or found.first > _NEAR:
             return False
         return not any(piece.dishes for piece in cut(words.part(0, found.first), self._names))
 
     def sizes(self, words: Words, things: Sequence[Item]) -> Asked | None:
         """Read which sizes a dish comes in: they are told with their prices."""
-        if words.find(asking.SIZES) is None:
+        if words.find(pattern("asks sizes")) is None:
             return None
         subject, _ = self._subjects.find(cut(words, self._names), things)
         return Asked("price", subject=subject) if subject is not None else None

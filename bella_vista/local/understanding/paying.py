@@ -3,7 +3,7 @@
 import re
 from decimal import Decimal
 
-from bella_vista.local.english import statements as said
+from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.heard import Heard, asks_before
 from bella_vista.local.understanding.meaning import Draft, OrderSeen, Question
 from bella_vista.local.understanding.tokens import Words, number_at
@@ -26,7 +26,7 @@ class Paying:
 
     def coupon(self, words: Words, heard: Heard, order: OrderSeen) -> Words:
         """Take out a code of the house, or ask about one that is none."""
-        off = words.find(said.COUPON_OFF) is not None
+        off = words.find(pattern("coupon off")) is not None
         for first in range(len(words.tokens)):
             joined = ""
             for last in range(first, min(first + 4, len(words.tokens))):
@@ -41,16 +41,16 @@ class Paying:
                     "remove_coupon" if off else "apply_coupon",
                     code=code,
                 )
-                spoken = words.find(said.COUPON)
+                spoken = words.find(pattern("coupon"))
                 start = spoken.first if spoken is not None and spoken.first < first else first
                 return words.without(start, last + 1)
-        places = list(words.find_all(said.COUPON))
+        places = list(words.find_all(pattern("coupon")))
         found = next((place for place in places if self._code_after(words, place.last)), None)
         found = found or (places[0] if places else None)
         if found is None:
             return words
         asks = asks_before(words, found.first) or "?" in words.said
-        if asks and said.USES_CODE.search(words.said) is None:
+        if asks and pattern("uses code").search(words.said) is None:
             return words
         if off and order.coupons:
             heard.wish(words, "remove_coupon", code=order.coupons[-1])
@@ -78,16 +78,18 @@ class Paying:
         return typed if len(typed) > 2 and (typed.isupper() or any(map(str.isdigit, typed))) else ""
 
     def _tip(self, words: Words, heard: Heard, order: OrderSeen, expects: str | None) -> Words:
-        found = words.find(said.NO_TIP)
+        found = words.find(pattern("no tip"))
         if found is not None:
             heard.wish(words.part(found.first, found.last), "set_tip", percentage=0)
             return words.without(found.first, found.last)
-        if expects == "amount" and said.SKIPS.fullmatch(words.trimmed(said.AROUND).said):
+        if expects == "amount" and pattern("skips").fullmatch(
+            words.trimmed(words_of("around")).said
+        ):
             heard.wish(words, "set_tip", percentage=0)
             return words.part(0, 0)
-        tip = words.find(said.TIP)
+        tip = words.find(pattern("tip"))
         rounding = (
-            words.find(said.ROUND_UP)
+            words.find(pattern("round up"))
             if expects == "amount" or tip or "round" in words.said
             else None
         )
@@ -99,16 +101,16 @@ class Paying:
             return self._round_up(
                 words, heard, order, rounding.span(words, "sum"), rounding.first, rounding.last
             )
-        bare = said.BARE_PERCENT.fullmatch(words.trimmed(said.AROUND).said) is not None
+        bare = pattern("bare percent").fullmatch(words.trimmed(words_of("around")).said) is not None
         # Asked how to pay, "card and ten percent" names a tip.
-        beside = expects == "choice" and said.A_PERCENTAGE.search(words.said) is not None
+        beside = expects == "choice" and pattern("a percentage").search(words.said) is not None
         if tip is None and expects != "amount" and not bare and not beside:
             return words
         if tip is not None and (asks_before(words, tip.first) or words.said.endswith("?")):
             return words
         if tip is None and _of_the_bill(words):
             return words
-        if words.find(said.KEEP_CHANGE) is not None:
+        if words.find(pattern("keep change")) is not None:
             heard.asked(Question("missing", {"needs": "tip"}, Draft("set_tip", {})))
             return words.part(0, 0)
         return self._amount_of_tip(words, heard, sure=expects == "amount")
@@ -132,7 +134,7 @@ class Paying:
             facts = {"needs": "tip_unit", "amount": str(value)}
             heard.asked(Question("missing", facts, Draft("set_tip", {})))
         words = whole
-        tip = words.find(said.TIP)
+        tip = words.find(pattern("tip"))
         if tip is not None:
             first, last = min(first, tip.first), max(last, tip.last)
         before = words.part(0, first).find(_GIVE)
@@ -165,19 +167,19 @@ class Paying:
             value, length = _decimal(words, index)
             if value is None:
                 continue
-            if index and tokens[index - 1].word in _BELOW_ZERO:
+            if index and tokens[index - 1].word in words_of("below zero"):
                 return None
             last = index + length
             following = tokens[last].word if last < len(tokens) else ""
             if following == "per" and last + 1 < len(tokens) and tokens[last + 1].word == "cent":
                 return index, last + 2, value, "percent"
-            if following in said.PERCENT:
+            if following in words_of("percent"):
                 return index, last + 1, value, "percent"
-            if index and tokens[index - 1].word in said.CURRENCY_SIGNS:
+            if index and tokens[index - 1].word in words_of("currency signs"):
                 return index - 1, last, value, "money"
-            if following in said.CURRENCY_WORDS or following in said.CURRENCY_SIGNS:
+            if following in words_of("currency words") or following in words_of("currency signs"):
                 return index, last + 1, value, "money"
-            if following in said.SMALL_COIN:
+            if following in words_of("small coin"):
                 return index, last + 1, value, "small"
             if token.word == "a" or "." in token.word:
                 return index, last, value, "money"
@@ -189,13 +191,13 @@ class Paying:
 
     def _without_methods(self, words: Words, first: int) -> Words:
         """Take out all that was said about ways of paying; what stands around it stays."""
-        places = list(words.find_all(said.METHOD_ALONE))
+        places = list(words.find_all(pattern("method alone")))
         return words.without(first, max((place.last for place in places), default=first))
 
     def _pay(self, words: Words, heard: Heard) -> Words:
-        bare = words.trimmed(said.AROUND)
-        alone = said.PAY_ALONE.fullmatch(bare.said)
-        found = words.find(said.PAY) if alone is None else None
+        bare = words.trimmed(words_of("around"))
+        alone = pattern("pay alone").fullmatch(bare.said)
+        found = words.find(pattern("pay")) if alone is None else None
         if alone is None and found is None:
             return words
         text = alone.group() if alone else found.match.group() if found else ""
@@ -208,33 +210,35 @@ class Paying:
             and words.tokens[found.first - 1].word in ("not", "no")
         ):
             return words
-        if said.METHOD.search(text) is None:
+        if pattern("method").search(text) is None:
             return words
         methods = _chosen(words.said)
-        if len(methods) != 1 or said.METHODS_TOO.search(words.said):
+        if len(methods) != 1 or pattern("methods too").search(words.said):
             facts = {"needs": "payment", "possible": list(self._house.payment)}
             heard.asked(Question("missing", facts, Draft("choose_payment", {})))
             return self._without_methods(words, found.first if found is not None else 0)
         at = words if found is None else words.part(found.first, found.last)
         heard.wish(at, "choose_payment", method=methods[0])
-        if found is None or len(list(said.METHOD.finditer(words.said))) > 1:
+        if found is None or len(list(pattern("method").finditer(words.said))) > 1:
             return self._without_methods(words, found.first if found is not None else 0)
         return words.without(found.first, found.last)
 
 
 def _without_prices(words: Words) -> Words:
     """Pass over what a guest says something costs: prices come from the menu."""
-    found = words.find(said.STATED_PRICE)
+    found = words.find(pattern("stated price"))
     while found is not None:
         words = words.without(found.first, found.last)
-        found = words.find(said.STATED_PRICE)
+        found = words.find(pattern("stated price"))
     return words
 
 
 def _chosen(text: str) -> list[str]:
     """Name the ways of paying that are wanted: neither "not cash" nor "cash or card" chooses one."""
-    left = said.UNCHOSEN.sub(" ", text)
-    return sorted({"cash" if found["cash"] else "card" for found in said.METHOD.finditer(left)})
+    left = pattern("unchosen").sub(" ", text)
+    return sorted(
+        {"cash" if found["cash"] else "card" for found in pattern("method").finditer(left)}
+    )
 
 
 def _letters(text: str) -> str:
@@ -253,15 +257,13 @@ def _decimal(words: Words, index: int) -> tuple[Decimal | None, int]:
 
 def _of_the_bill(words: Words) -> bool:
     """Whether an amount is what the guest thinks of the bill, and no tip."""
-    return any(token.word in _COMPLAINTS for token in words.tokens)
+    return any(token.word in words_of("of the bill") for token in words.tokens)
 
 
 def _plain_number(value: Decimal) -> int | float:
     return int(value) if value == value.to_integral_value() else float(value)
 
 
-_COMPLAINTS = frozenset("wrong incorrect mistake price prices cost costs overcharged".split())
-_BELOW_ZERO = frozenset(("minus", "negative", "-"))
 _GIVE = re.compile(
     r"(?:(?:and )?(?:i |we )?(?:will |would like to |want to )?(?:add|give|leave|make it|tip|put|with|take|do)(?: you| them| the driver)?(?: a| an)?)$"
 )

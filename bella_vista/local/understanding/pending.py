@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from bella_vista.local.english import numbers, patterns
+from bella_vista.local.english import numbers
+from bella_vista.local.english.talking import pattern
 from bella_vista.local.understanding.carrying import Which
 from bella_vista.local.understanding.deciding import Decided
 from bella_vista.local.understanding.heard import Heard
@@ -88,10 +89,10 @@ class Pending:
             return words
         item = self.items[0]
         said = " ".join(token.word for token in words.tokens if not token.stop)
-        if code == "choice_not_possible" and patterns.AS_IT_IS.fullmatch(said):
+        if code == "choice_not_possible" and pattern("as it is").fullmatch(said):
             self.settled = True
             return None
-        if patterns.NOTHING.fullmatch(said):
+        if pattern("nothing").fullmatch(said):
             self.settled, self.items = True, self.items[1:]
             return None
         return self._by_number(item, words, said)
@@ -110,7 +111,7 @@ class Pending:
             self._take(item, nameless, group, possible[index])
             self.settled = True
             return None
-        if not nameless and patterns.EACH.fullmatch(said) and item.quantity == len(possible):
+        if not nameless and pattern("each").fullmatch(said) and item.quantity == len(possible):
             for one in possible:
                 split = Split(1)
                 if group == "size":
@@ -133,7 +134,7 @@ class Pending:
             item.changes.append(answer)
 
     def _ordinal(self, said: str) -> int | None:
-        found = patterns.FIRST_OF.fullmatch(said)
+        found = pattern("first of").fullmatch(said)
         if found is None:
             return None
         word = found["ordinal"]

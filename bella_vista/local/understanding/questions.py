@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from bella_vista.local.english import asking, lexicon, patterns, vocabulary
-from bella_vista.local.english import statements as said
+from bella_vista.local.english import lexicon, vocabulary
+from bella_vista.local.english.talking import pattern, table, words_of
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.meaning import Asked
@@ -12,20 +12,9 @@ from bella_vista.local.understanding.offers import Offers
 from bella_vista.local.understanding.pieces import WORD, Piece, cut
 from bella_vista.local.understanding.subjects import Subjects, unknown_words
 from bella_vista.local.understanding.tokens import Words
+from state.allergens import families_of
 from state.menu import Menu
 from state.menu.words import fold, stem, stems
-
-_DAYS = (
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "saturday",
-    "sunday",
-    "today",
-    "tomorrow",
-)
 
 
 class Questions:
@@ -46,11 +35,11 @@ class Questions:
 
     def _fact_words(self, key: str) -> frozenset[str]:
         words = set(stems(key))
-        for topic, others in asking.FACTS.items():
+        for topic, others in table("asks facts").items():
             near = {stem(other) for other in others} | set(stems(topic))
             if set(stems(key)) & near:
                 words |= near
-        return frozenset(words - _NO_FACT)
+        return frozenset(words - _stems_of("no fact"))
 
     # -- deciding ------------------------------------------------------------------------------------------
 
@@ -66,7 +55,7 @@ class Questions:
             return None
         marked = words.tokens[-1].word == "?"
         bare = words.part(0, len(words.tokens) - 1) if marked else words
-        begins = bare.find(asking.BEGINS)
+        begins = bare.find(pattern("asks begins"))
         if not marked and (begins is None or begins.first > 0):
             return self._extreme(bare, things) if self._offers.names_extreme(bare) else None
         for read in self._readers():
@@ -102,20 +91,20 @@ class Questions:
         return self._offers.extreme(words, self._section_in(words, cut(words, self._names)))
 
     def _total(self, words: Words, things: Sequence[Item]) -> Asked | None:
-        if asking.TOTAL.fullmatch(words.said) is None:
+        if pattern("asks total").fullmatch(words.said) is None:
             return None
         return Asked("total")
 
     def _order(self, words: Words, things: Sequence[Item]) -> Asked | None:
-        return Asked("order") if asking.ORDER.fullmatch(words.said) is not None else None
+        return Asked("order") if pattern("asks order").fullmatch(words.said) is not None else None
 
     def _price(self, words: Words, things: Sequence[Item]) -> Asked | None:
-        found = words.find(asking.PRICE)
+        found = words.find(pattern("asks price"))
         if found is None or found.first > 4:
             return None
         if "deliver" in words.said or "delivery" in words.said:
             return Asked("service")
-        if len(things) > 1 and asking.HOW_MUCH_IS_THAT.fullmatch(words.said):
+        if len(things) > 1 and pattern("asks how much is that").fullmatch(words.said):
             return Asked("total")
         pieces = cut(words, self._names)
         subject, size = self._subjects.find(pieces, things)
@@ -134,41 +123,48 @@ class Questions:
         return Asked("price", subject=subject, size=size)
 
     def _hours(self, words: Words, things: Sequence[Item]) -> Asked | None:
-        if asking.HOURS.fullmatch(words.said) is None:
+        if pattern("asks hours").fullmatch(words.said) is None:
             return None
-        day = next((token.word for token in words.tokens if token.word.rstrip("s") in _DAYS), None)
+        day = next(
+            (token.word for token in words.tokens if token.word.rstrip("s") in words_of("days")),
+            None,
+        )
         return Asked("hours", day=day.rstrip("s") if day else None)
 
     def _service(self, words: Words, things: Sequence[Item]) -> Asked | None:
-        return Asked("service") if asking.SERVICE.fullmatch(words.said) is not None else None
+        return (
+            Asked("service") if pattern("asks service").fullmatch(words.said) is not None else None
+        )
 
     def _payment(self, words: Words, things: Sequence[Item]) -> Asked | None:
-        return Asked("payment") if asking.PAYMENT.fullmatch(words.said) is not None else None
+        return (
+            Asked("payment") if pattern("asks payment").fullmatch(words.said) is not None else None
+        )
 
     def _house(self, words: Words, things: Sequence[Item]) -> Asked | None:
-        if asking.ADDRESS.fullmatch(words.said) is not None:
+        if pattern("asks address").fullmatch(words.said) is not None:
             fact = self._fact(words, things)
             return fact or Asked("facts", subject="address")
-        if asking.PHONE.fullmatch(words.said) is not None:
+        if pattern("asks phone").fullmatch(words.said) is not None:
             return Asked("facts", subject="phone")
-        if asking.NAME_OF_HOUSE.fullmatch(words.said) is not None:
+        if pattern("asks name of house").fullmatch(words.said) is not None:
             return Asked("facts", subject="name")
         return None
 
     def _named_fact(self, words: Words, things: Sequence[Item]) -> Asked | None:
         """Find a fact that is asked for by the very words of its key."""
-        asked = {token.stem for token in words.tokens if not token.stop} - _NO_FACT
+        asked = {token.stem for token in words.tokens if not token.stop} - _stems_of("no fact")
         own = [key for key in self._facts if set(stems(key)) & asked]
         return Asked("facts", subject=own[0]) if len(own) == 1 else None
 
     def _fact(self, words: Words, things: Sequence[Item], least: float = 2.0) -> Asked | None:
         """Find a fact by the words of its key, by what it is usually asked by, or by its text."""
-        asked = {token.stem for token in words.tokens if not token.stop} - _NO_FACT
+        asked = {token.stem for token in words.tokens if not token.stop} - _stems_of("no fact")
         best, score = None, least - 1
         for key, near in self._facts.items():
             own = set(stems(key)) & asked
             known = near & asked
-            text = set(stems(self._menu.restaurant.facts[key])) - _NO_FACT - near
+            text = set(stems(self._menu.restaurant.facts[key])) - _stems_of("no fact") - near
             told = {
                 word
                 for word in text & asked
@@ -190,11 +186,11 @@ class Questions:
 
     def _allergens(self, words: Words, things: Sequence[Item]) -> Asked | None:
         allergen = self._allergen_in(words)
-        talks = words.find(asking.ALLERGEN_WORDS) is not None
+        talks = words.find(pattern("asks allergen words")) is not None
         if allergen is None and not talks:
             return None
         pieces = cut(words, self._names)
-        inside = words.find(asking.INSIDE) or words.find(asking.ANYTHING_WITH)
+        inside = words.find(pattern("asks inside")) or words.find(pattern("asks anything with"))
         if (not talks and inside is None) or self._orders_dish(pieces):
             return None
         if _asks_for_it(words) and any(
@@ -220,24 +216,19 @@ class Questions:
 
     def _allergen_in(self, words: Words) -> str | None:
         known = {stem(fold(one)): one for dish in self._menu.dishes for one in dish.allergens}
-        free = words.find(asking.FREE)
         for token in words.tokens:
-            if token.stem in known:
-                return known[token.stem]
-            if token.word in _ALLERGENS:
-                name = said.ALLERGENS[token.word]
-                related = said.RELATED.get(name, ())
-                return next((one for one in known.values() if one in related), name)
-        if free is not None and free.match["what"] in said.ALLERGENS:
-            return said.ALLERGENS[free.match["what"]]
-        return None
+            if token.stem in known or token.word in words_of("allergens"):
+                return known.get(token.stem, token.word)
+        free = words.find(pattern("asks free"))
+        return free.match["what"] if free is not None and families_of(free.match["what"]) else None
 
     def _diet(self, words: Words, things: Sequence[Item]) -> Asked | None:
         diet = next(
             (
-                self._diets.get(token.stem) or (token.word if token.word in asking.DIETS else None)
+                self._diets.get(token.stem)
+                or (token.word if token.word in words_of("asks diets") else None)
                 for token in words.tokens
-                if token.stem in self._diets or token.word in asking.DIETS
+                if token.stem in self._diets or token.word in words_of("asks diets")
             ),
             None,
         )
@@ -264,8 +255,8 @@ class Questions:
     def _contents(self, words: Words, things: Sequence[Item]) -> Asked | None:
         pieces = cut(words, self._names)
         subject, size = self._subjects.find(pieces, things)
-        told = asking.CONTENTS.fullmatch(words.said) is not None
-        inside = words.find(asking.INSIDE) is not None
+        told = pattern("asks contents").fullmatch(words.said) is not None
+        inside = words.find(pattern("asks inside")) is not None
         plain = (
             words.tokens[0].word in ("what", "who")
             and subject is not None
@@ -306,7 +297,7 @@ class Questions:
         """Read what there is to be had: a dish, a section, a choice, anything at all."""
         pieces = cut(words, self._names)
         section = self._section_in(words, pieces)
-        have = words.find(asking.HAVE)
+        have = words.find(pattern("asks have"))
         begins = words.tokens[0].word
         choosing = begins in (
             "what",
@@ -339,7 +330,7 @@ class Questions:
                 if groups
                 else self._subjects.choice(choice.words) or choice.words,
             )
-        if asking.MENU.fullmatch(words.said) is not None and unknown_words(pieces) is None:
+        if pattern("asks menu").fullmatch(words.said) is not None and unknown_words(pieces) is None:
             return Asked("menu")
         if have is not None and self._asks_having(words):
             unknown = unknown_words(pieces)
@@ -349,10 +340,10 @@ class Questions:
             if len(match.names) == 1:
                 return Asked("menu", subject=match.names[0])
             known = self._fact(words, things, least=1.0)
-            if known is None and set(stems(unknown)) & _OF_THE_HOUSE:
+            if known is None and set(stems(unknown)) & _stems_of("of the house"):
                 return Asked("facts", words=unknown)
             return known or Asked("menu", words=unknown)
-        if asking.MENU.fullmatch(words.said) is not None:
+        if pattern("asks menu").fullmatch(words.said) is not None:
             return Asked("menu", words=unknown_words(pieces))
         return self._fact(words, things, least=1.0)
 
@@ -362,7 +353,7 @@ class Questions:
             return None
         pieces = cut(words, self._names)
         named = next((piece.dishes for piece in pieces if len(piece.dishes) == 1), None)
-        if named is None and things and asking.IS_WITH.fullmatch(words.said):
+        if named is None and things and pattern("asks is with").fullmatch(words.said):
             return Asked("contents", subject=things[-1].name)
         return Asked("contents", subject=named[0]) if named else None
 
@@ -373,11 +364,11 @@ class Questions:
         for piece in pieces:
             if piece.sections:
                 return piece.sections[0]
-        course = words.find(asking.FOR_COURSE)
+        course = words.find(pattern("asks for course"))
         asked = [token.stem for token in words.tokens]
         for section in self._menu.sections:
             headings = {word for name in (section.name, *section.aliases) for word in stems(name)}
-            headings -= _EVERY_HEADING
+            headings -= _stems_of("every heading")
             if headings & set(asked):
                 return section.name
             if course is not None and headings & {
@@ -392,18 +383,18 @@ class Questions:
 def _opened(words: Words) -> Words:
     """Drop what stands before a question and says nothing."""
     first = 0
-    asks = words.find(asking.WOULD_KNOW)
+    asks = words.find(pattern("asks would know"))
     if asks is not None and asks.first <= 2:
         first = asks.last
         if words.tokens[first - 1].word in ("if", "whether"):
             words, first = words.corrected(first - 1, "do"), first - 1
     while first < len(words.tokens):
         token = words.tokens[first]
-        if token.stop or token.word in _BEFORE:
+        if token.stop or token.word in words_of("before a question"):
             first += 1
             continue
         rest = words.part(first, len(words.tokens))
-        found = patterns.GREETING.match(rest.said)
+        found = pattern("greeting").match(rest.said)
         if found is None:
             break
         first += len(found.group().split())
@@ -420,27 +411,5 @@ def _menu_meant(words: Words) -> bool:
     return any(token.word in ("menu", "offer", "card", "list") for token in words.tokens)
 
 
-_BEFORE = frozenset(
-    "and so ok okay well also um uh er hmm but oh ah then now actually please sorry excuse me yes yeah quick"
-    " question one just wait hey by the way great perfect thanks right".split()
-)
-_OF_THE_HOUSE = frozenset(
-    stem(word)
-    for key in ("toilet", "parking", "wifi", "wheelchair", "smoking", "terrace", "bus")
-    for word in asking.FACTS[key]
-)
-"""Words of questions about the house that are none about its food."""
-_ALLERGENS = frozenset(
-    word for word in said.ALLERGENS if word not in ("corn", "garlic", "alcohol", "pork")
-)
-_NO_FACT = frozenset(
-    stem(word)
-    for word in (
-        "a an the of and or is are be you your i we my me it that this do does have has can could would what"
-        " which where when how who any some in on at to for with from by us our there not no yes free here tell"
-        " ask day time open every all after before six ten large big house people"
-    ).split()
-)
-_EVERY_HEADING = frozenset(
-    stem(word) for word in "and the our of small large big hot cold not".split()
-)
+def _stems_of(name: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in words_of(name))

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from bella_vista.local.english import statements as said
+from bella_vista.local.english.talking import pattern
 from bella_vista.local.understanding.contacts import Contacts
 from bella_vista.local.understanding.feedback import Feedback
 from bella_vista.local.understanding.guests import Guests
@@ -32,7 +32,7 @@ class Statements:
 
     def whole(self, words: Words, heard: Heard) -> Words:
         """Take out what may go over several clauses, and return what is left of a message."""
-        if self._feedback.is_note(words) and words.find(said.MY_CONTACT) is None:
+        if self._feedback.is_note(words) and words.find(pattern("my contact")) is None:
             return words  # a number in it is somebody else's
         return self._guests.whole(self._contacts.take(words, heard), heard)
 

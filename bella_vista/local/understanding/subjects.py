@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from bella_vista.local.english import lexicon
+from bella_vista.local.english.talking import words_of
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.names import Names
@@ -33,7 +34,7 @@ class Subjects:
         for run in _runs(pieces):
             if besides and besides in run:
                 run = " ".join(word for word in run.split() if stem(word) != stem(besides))
-            content = [word for word in run.split() if word not in _NO_SUBJECT]
+            content = [word for word in run.split() if word not in words_of("no subject")]
             if not content:
                 continue
             match = self._names.resolve(" ".join(content))
@@ -41,7 +42,7 @@ class Subjects:
                 name = match.names[0]
                 return name, self._kitchen.size(name, size) if size else None
         if any(
-            piece.words in _IT or piece.does(lexicon.PRONOUN) for piece in pieces
+            piece.words in words_of("it words") or piece.does(lexicon.PRONOUN) for piece in pieces
         ) or _about_nothing(pieces):
             if things and things[-1].name:
                 name = things[-1].name
@@ -61,7 +62,7 @@ class Subjects:
 def unknown_words(pieces: Sequence[Piece]) -> str | None:
     """Return the words of a question that name something and are not understood."""
     for run in _runs(pieces):
-        content = [word for word in run.split() if word not in _NO_SUBJECT]
+        content = [word for word in run.split() if word not in words_of("no subject")]
         if content:
             return " ".join(content)
     return None
@@ -80,19 +81,3 @@ def _runs(pieces: Sequence[Piece]) -> list[str]:
 
 def _about_nothing(pieces: Sequence[Piece]) -> bool:
     return not any(piece.head or piece.does(WORD) or piece.changes for piece in pieces)
-
-
-_IT = frozenset({"it", "that", "this", "one", "them", "those", "these"})
-_NO_SUBJECT = frozenset(
-    "what which how much many is are does do did the a an any your in on of for it that this there cost costs"
-    " price prices contain contains come comes have has with about tell show kind kinds sort sorts type types"
-    " other different dish dishes option options choice choices possible available else today here menu card"
-    " thing things something anything stuff food really exactly made sold out left stock ingredients ingredient"
-    " taste like look selection got get gets serve size sizes big spicy hot good fresh homemade know wonder"
-    " please thanks also extra more than expensive cheap cheapest each per piece one ones two offer vegan"
-    " vegetarian gluten free dairy lactose nut allergen allergens guys list whats currently difference between"
-    " recommend special specials suggest best popular flavors flavours flavor flavour favorite favourite"
-    " believe serving served serves include includes included can could may would i we you me us him her they"
-    " when where why who at to and or not no so if from by as order eat drink want like need say said mean"
-    " means work works question password minute second moment time place".split()
-)

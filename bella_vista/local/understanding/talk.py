@@ -2,54 +2,47 @@
 
 from itertools import pairwise
 
-from bella_vista.local.english import patterns
+from bella_vista.local.english.patterns import SOFT
+from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.heard import Heard
 from bella_vista.local.understanding.names import Names
 from bella_vista.local.understanding.tokens import Words
 
 _WHOLE = (
-    ("rules", patterns.RULES),
-    ("robot", patterns.ASKS_ROBOT),
-    ("human", patterns.HUMAN),
-    ("robot", patterns.ROBOT),
-    ("cancel", patterns.CANCEL_ALL),
-    ("start_over", patterns.START_OVER),
-    ("booking", patterns.BOOKING),
-    ("status", patterns.STATUS),
-    ("place", patterns.PLACE),
-    ("done", patterns.DONE),
-    ("right", patterns.RIGHT),
-    ("bye", patterns.BYE),
-    ("thanks", patterns.THANKS),
-    ("no", patterns.NO),
-    ("yes", patterns.YES),
-    ("nothing", patterns.NOTHING),
-    ("repeat", patterns.REPEAT),
-    ("wait", patterns.WAIT),
-    ("back", patterns.BACK),
-    ("order", patterns.WANT_ORDER),
-)
-"""What a whole clause may mean; some mean several things."""
-
-_SURE = frozenset(
-    (
+    *(
         "rules",
+        "asks robot",
         "human",
         "robot",
         "cancel",
-        "start_over",
+        "start over",
         "booking",
         "status",
-        "bye",
-        "thanks",
-        "order",
-        "back",
-    )
+        "place",
+    ),
+    *("done", "right", "bye", "thanks", "no", "yes", "nothing", "repeat", "wait", "back", "order"),
+)
+"""What a whole clause may mean, by the pattern; some clauses mean several things."""
+
+_SURE = frozenset(
+    {
+        *(
+            "rules",
+            "human",
+            "asks robot",
+            "robot",
+            "cancel",
+            "start over",
+            "booking",
+            "status",
+            "bye",
+        ),
+        *("thanks", "order", "back"),
+    }
 )
 """What says so much that nothing else is looked for in the clause."""
 
 _ANSWERS = frozenset({"yes", "no", "nothing"})
-_SOFT_AFTER = frozenset("please then sir madam mate and so".split())
 _LONGEST_REASON = 200
 
 
@@ -74,7 +67,7 @@ class Talk:
         self.answer = ""
         words = self._thanks_last(self._greeting(words))
         said = bare(words)
-        meant = [intent for intent, pattern in _WHOLE if pattern.fullmatch(said)] if said else []
+        meant = [intent for intent in _WHOLE if pattern(intent).fullmatch(said)] if said else []
         for intent in meant:
             if intent in _SURE:
                 self._note(intent, words)
@@ -91,7 +84,7 @@ class Talk:
         return words if is_name else words.part(0, 0)
 
     def _note(self, intent: str, words: Words) -> None:
-        self._heard.meant(intent)
+        self._heard.meant(intent.removeprefix("asks "))
         if intent == "human":
             reason = words.typed().strip(" .,!?")[:_LONGEST_REASON]
             self._heard.wish(words, "call_person", reason=reason or "The guest asked for a person.")
@@ -103,7 +96,7 @@ class Talk:
         while first < len(words.tokens) and words.tokens[first].stop:
             first += 1
         rest = words.part(first, len(words.tokens))
-        found = patterns.GREETING.match(rest.said)
+        found = pattern("greeting").match(rest.said)
         if found is None or self._names.longest(rest.tokens, 0) is not None:
             return rest
         self._heard.meant("greeting")
@@ -115,7 +108,7 @@ class Talk:
             last -= 1
         for length in (4, 3, 2, 1):
             run = words.part(max(0, last - length), last)
-            if length < last and patterns.THANKS.fullmatch(run.said):
+            if length < last and pattern("thanks").fullmatch(run.said):
                 self._heard.meant("thanks")
                 return words.part(0, last - length)
         return words
@@ -124,28 +117,28 @@ class Talk:
         """Note a yes, a no, or a "that is all" in front of something else."""
         if self._names.longest(words.tokens, 0) is not None:
             return words
-        if (found := patterns.DONE.match(words.said)) is not None:
+        if (found := pattern("done").match(words.said)) is not None:
             length = len(found.group().split())
             rest = words.part(length, len(words.tokens))
-            if (thanks := patterns.THANKS.match(rest.said)) is not None:
+            if (thanks := pattern("thanks").match(rest.said)) is not None:
                 rest = rest.part(len(thanks.group().split()), len(rest.tokens))
             if length > 1 and rest.tokens and rest.tokens[0].stop:
                 self._heard.meant("done")
                 return rest
-        for intent, pattern in (("yes", patterns.YES), ("no", patterns.NO)):
-            found = pattern.match(words.said)
+        for intent in ("yes", "no"):
+            found = pattern(intent).match(words.said)
             if found is None:
                 continue
             length = len(found.group().split())
             following = words.tokens[length] if length < len(words.tokens) else None
-            if following is None or following.stop or following.word in patterns.AFTER_ANSWER:
+            if following is None or following.stop or following.word in words_of("after answer"):
                 self._heard.meant(intent)
                 self.answer = intent
                 # What a "no" takes back is seen later; a "yes", or a "wrong", says no more.
                 if intent == "no" and words.tokens[0].word not in ("wrong", "incorrect", "that"):
                     return words
                 return words.part(length, len(words.tokens))
-            if intent == "yes" and length == 1 and words.tokens[0].word in patterns.SURE_YES:
+            if intent == "yes" and length == 1 and words.tokens[0].word in words_of("sure yes"):
                 self._heard.meant(intent)
                 return words.part(1, len(words.tokens))
         return words
@@ -163,7 +156,7 @@ def comment(words: Words) -> str | None:
     if words.tokens[-1].word == "?" or _short(said) or all(_short(bare(one)) for one in pieces):
         return None
     first = words.part(0, stops[0] if stops else len(words))
-    declines = any(pattern.fullmatch(first.said) for pattern in (patterns.NO, patterns.DONE))
+    declines = any(pattern(intent).fullmatch(first.said) for intent in ("no", "done"))
     if declines and len(said.split()) < 6:
         return None
     return words.typed() or None
@@ -171,14 +164,14 @@ def comment(words: Words) -> str | None:
 
 def _short(said: str) -> bool:
     short = ("yes", "no", "done", "bye", "thanks", "nothing", "human", "robot", "wait", "repeat")
-    return any(pattern.fullmatch(said) for intent, pattern in _WHOLE if intent in short)
+    return any(pattern(intent).fullmatch(said) for intent in short)
 
 
 def bare(words: Words) -> str:
     """Return the words of a clause without stops, and without politeness around them."""
     run = [token.word for token in words.tokens if not token.stop]
-    while len(run) > 1 and run[0] in patterns.SOFT:
+    while len(run) > 1 and run[0] in SOFT:
         run.pop(0)
-    while len(run) > 1 and run[-1] in _SOFT_AFTER:
+    while len(run) > 1 and run[-1] in words_of("soft after"):
         run.pop()
     return " ".join(run)

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
-from bella_vista.local.english import clock
+from bella_vista.local.english.talking import pattern, patterns, table
 from bella_vista.local.understanding.tokens import Found, Words, number_at, tokenize
 from state.hours import is_open
 from state.menu import Restaurant
@@ -56,10 +56,10 @@ class Clock:
             bare: Whether a number alone may be an hour, because a time was asked for.
         """
         now = now.astimezone(self._house.zone)
-        found = words.find(clock.SOON)
+        found = words.find(pattern("soon"))
         if found is not None:
             return Told(found.first, found.last, soon=True)
-        found = words.find(clock.IN_A_WHILE)
+        found = words.find(pattern("in a while"))
         if found is not None:
             minutes = _minutes(found.match)
             if minutes is not None:
@@ -86,7 +86,7 @@ class Clock:
         return (day.first, day.last) if day.first >= 0 else None
 
     def _day(self, words: Words, now: datetime) -> _Day:
-        found = words.find(clock.DAY)
+        found = words.find(pattern("day"))
         if found is None:
             return _Day()
         said = found.match.group()
@@ -107,8 +107,8 @@ class Clock:
 
     def _hour(self, words: Words, *, bare: bool) -> tuple[Found, int, int, str] | None:
         """Return where an hour is said, the hour, the minute, and which half of the day if it was said."""
-        for pattern in (*clock.HOURS, *(clock.BARE_HOURS if bare else ())):
-            for found in words.find_all(pattern):
+        for way in (*patterns("hours"), *(patterns("bare hours") if bare else ())):
+            for found in words.find_all(way):
                 read = _read_hour(found.match)
                 if read is not None:
                     return found, *read
@@ -181,7 +181,7 @@ def _read_hour(match: re.Match[str]) -> tuple[int, int, str] | None:
         return None
     half = given.get("half") or ""
     part = given.get("part") or ""
-    if not half and part in clock.PARTS:
+    if not half and pattern("parts").fullmatch(part):
         half = "am" if "morning" in part else "pm"
     if hour > 12 and half:
         half = ""
@@ -221,7 +221,9 @@ def _dated(match: re.Match[str], now: datetime) -> date | None:
     number = int(re.sub(r"\D", "", day))
     months = [now.month, now.month % 12 + 1]
     if month:
-        months = [next(i for i, name in enumerate(clock.MONTHS, 1) if name.startswith(month[:3]))]
+        months = [
+            next(i for i, name in enumerate(table("months"), 1) if name.startswith(month[:3]))
+        ]
     for year in (now.year, now.year + 1):
         for one in months:
             try:

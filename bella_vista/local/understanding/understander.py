@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from bella_vista.local.english import ask, asking, lexicon, patterns, statements
+from bella_vista.local.english import ask, lexicon, patterns
+from bella_vista.local.english.talking import pattern
 from bella_vista.local.understanding.clauses import clauses
 from bella_vista.local.understanding.deciding import Decided, Deciding
 from bella_vista.local.understanding.explain import explained
@@ -97,7 +98,7 @@ class Understander:
         words = self._house.names.spelt(Words.read(text))
         if not words.tokens:
             return Understanding(text)
-        if expects == "comment" and statements.RATES_ANEW.fullmatch(words.said):
+        if expects == "comment" and pattern("rates anew").fullmatch(words.said):
             expects = "rating"
         if expects == "comment" and (said := comment(words)):
             return Understanding(text, (Draft("give_feedback", {"comment": said}),))
@@ -196,7 +197,7 @@ class _Hearing:
         words = self._talk.take(words)
         if self._talk.answer and self._pending is not None and not self._pending.settled:
             self._pending.hears(self._talk.answer)
-        self._cleared = self._cleared or "start_over" in self._heard.intents
+        self._cleared = self._cleared or "start over" in self._heard.intents
         if not _content(words):
             return
         asked = self._house.questions.find(words, self._known)
@@ -209,7 +210,7 @@ class _Hearing:
             elif asked.kind in _OF_A_DISH and asked.subject is None and asked.words is None:
                 asked = replace(asked, subject=self._topic)  # "and what is in it?"
             elif asked.kind == "total" and self._topic is not None:
-                if asking.HOW_MUCH_IS_THAT.fullmatch(words.said.rstrip(" ?")):
+                if pattern("asks how much is that").fullmatch(words.said.rstrip(" ?")):
                     asked = Asked("price", subject=self._topic)
             self._answers.append(asked)
             self._topic = asked.subject
@@ -236,9 +237,9 @@ class _Hearing:
         said = words.said
         if asked.kind == "service" and said.startswith(_BRINGS):
             return any(piece.dishes for piece in cut(words, self._house.names))
-        if self._known and statements.CAN_IT_BE.match(said) is not None:
+        if self._known and pattern("can it be").match(said) is not None:
             return any(piece.changes or piece.sizes for piece in cut(words, self._house.names))
-        wishes = (statements.PAYS_OTHERWISE, statements.USES_CODE)
+        wishes = (pattern("pays otherwise"), pattern("uses code"))
         money = asked.kind in ("payment", "facts")
         return money and any(wish.search(said) is not None for wish in wishes)
 
@@ -307,8 +308,8 @@ class _Hearing:
             yield (self._left[at].start if inside else 0), draft
 
 
-_PAUSE = Token(".", ".", 0, 0, stop=True)
 _OF_A_DISH = frozenset({"contents", "price"})
+_PAUSE = Token(".", ".", 0, 0, stop=True)
 _BRINGS = (
     "can you deliver",
     "could you deliver",
@@ -326,7 +327,7 @@ def _only_asks(words: Words) -> bool:
     if not tokens or (len(tokens) > 1 and tokens[1].word == "about"):
         return False
     told = tokens[0].word == "when" and len(tokens) > 1 and tokens[1].word in ("i", "we", "you")
-    wonders = asking.WOULD_KNOW.match(" ".join(token.word for token in tokens)) is not None
+    wonders = pattern("asks would know").match(" ".join(token.word for token in tokens)) is not None
     return wonders or (tokens[0].word in patterns.ASKING and not told)
 
 

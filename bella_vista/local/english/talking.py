@@ -1,0 +1,58 @@
+"""What guests say beside their order: patterns and words of English, read from ``state/language/en/talking.txt``."""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+
+
+@cache
+def pattern(name: str) -> re.Pattern[str]:
+    """Return the pattern of a block: any of its alternatives, as whole words."""
+    return _compiled(_regex(name))
+
+
+@cache
+def patterns(name: str) -> tuple[re.Pattern[str], ...]:
+    """Return a pattern for each line of a block, the surest first."""
+    return tuple(_compiled(_expanded(line)) for line in _blocks()[name])
+
+
+@cache
+def words_of(name: str) -> frozenset[str]:
+    """Return the words of a block."""
+    return frozenset(word for line in _blocks()[name] for word in line.split())
+
+
+@cache
+def table(name: str) -> Mapping[str, frozenset[str]]:
+    """Return the words behind each key of a block whose lines are "key: words"."""
+    lines = (line.partition(":") for line in _blocks()[name])
+    return {key: frozenset(words.split()) for key, _, words in lines}
+
+
+def _compiled(regex: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\S)(?:{regex})(?!\S)")
+
+
+def _regex(name: str) -> str:
+    return _expanded("|".join(_blocks()[name]))
+
+
+def _expanded(text: str) -> str:
+    """Write out the blocks named in braces; a bare parenthesis is no group of its own."""
+    plain = re.sub(r"\((?!\?)", "(?:", text)
+    return re.sub(r"\{([a-z ]+)\}", lambda named: f"(?:{_regex(named[1])})", plain)
+
+
+@cache
+def _blocks(language: str = "en") -> Mapping[str, Sequence[str]]:
+    text = files("state.language").joinpath(language, "talking.txt").read_text("utf-8")
+    found: dict[str, list[str]] = {}
+    block: list[str] = []
+    for line in text.splitlines():
+        if line.startswith("[") and line.endswith("]"):
+            block = found.setdefault(line[1:-1], [])
+        elif line.strip() and not line.startswith("#"):
+            block.append(line)
+    return found
