@@ -94,10 +94,10 @@ async def agent_stays(agent: Agent) -> None:
     assert talk is not None
     await until(lambda: talk._finished, what="the end of the conversation")
     if talk.call.ended == "agent_ended":
-        seat = agent.call._room_lease
+        place = agent.call._room_lease
         async with asyncio.timeout(LONG_S):
             while True:  # until its place is closed, and its own
-                lease = await seat._store.leases.at(seat.name)
+                lease = await place._store.leases.at(place.name)
                 if lease is not None and not lease.open:
                     break
                 await asyncio.sleep(0.02)
