@@ -8,7 +8,7 @@ from agents.questions import FindOnMenu, Tell
 from state.commands import AddAllergy, AddNote, CallPerson, GiveFeedback, SetCustomer
 from state.context import OrderContext
 from state.order import OrderState
-from state.stages import can_give_feedback
+from state.stages import is_placed
 
 COMMON: tuple[Tool, ...] = (
     *(SetCustomer, AddAllergy, AddNote, GiveFeedback),
@@ -23,7 +23,7 @@ class RestaurantAgent(Agent[OrderState, OrderContext]):
 
     def offers_now(self, state: OrderState) -> Sequence[Tool]:
         """Leave out the rating until the order is placed."""
-        if can_give_feedback(state) is None:
+        if is_placed(state):
             return self.offers
         return [tool for tool in self.offers if tool is not GiveFeedback]
 

@@ -285,12 +285,17 @@ APP: "App[OrderState, OrderContext]" = App(
     worker=WorkerProcesses(
         serving=_serving,
         preload=(
+            "agents.roster",
             "bella_vista.menus",
             "bella_vista.local.model",
             "bella_vista.page_comments",
             "phonenumbers",
             "email_validator",
+            "babel.dates",
             "babel.numbers",
+            "rpc.restaurant",
+            "state.opening",
+            "state.view",
         ),
     ),
 )

@@ -119,9 +119,14 @@ def can_annotate(order: OrderState) -> OrderError | None:
     return wrong_stage(order, "The kitchen would not see a note on it any more.")
 
 
+def is_placed(order: OrderState) -> bool:
+    """Whether the order has been placed, and the kitchen has not refused it."""
+    return order.stage in IN_THE_KITCHEN or order.stage is Stage.COMPLETED
+
+
 def can_give_feedback(order: OrderState) -> OrderError | None:
     """Whether the guest can rate the call: the order is placed."""
-    if order.stage in IN_THE_KITCHEN or order.stage is Stage.COMPLETED:
+    if is_placed(order):
         return None
     if order.stage in ORDERING:
         return wrong_stage(order, "Feedback is asked for once the order is placed.")

@@ -9,20 +9,18 @@
 
 import asyncio
 import json
-import os
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal
 
 import aiohttp
-import pytest
 from livekit import api, rtc
 
-from agents.app.livekit_server import BUILD_COMMAND, LocalServer, find_program
+from agents.app.livekit_server import LocalServer
+from agents.app.testing import livekit_program
 from agents.testing import waiting
 
 Kind = Literal["standard", "sip", "agent", "ingress", "egress"]
@@ -377,17 +375,8 @@ class LiveKit:
             await server.agent_dispatch.create_dispatch(request)
 
 
-def server_program() -> Path:
-    """Find the server's program; without one the test is skipped, or fails in CI."""
-    if program := find_program():
-        return program
-    if os.environ.get("CI") == "true":
-        raise RuntimeError(f"there is no LiveKit server here, and CI needs one: {BUILD_COMMAND}")
-    pytest.skip(f"there is no LiveKit server here: {BUILD_COMMAND}")
-
-
 @contextmanager
 def livekit_server() -> Iterator[LiveKit]:
     """Run a server of the test's own."""
-    with LocalServer(server_program()) as server:
+    with LocalServer(livekit_program()) as server:
         yield LiveKit(server)

@@ -1,15 +1,13 @@
 """The declaration of an application, checked as a whole when it is made."""
 
-import re
 import shlex
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from functools import cached_property
-from inspect import iscoroutinefunction, isfunction
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast
 from uuid import uuid4
 
@@ -17,7 +15,18 @@ from pydantic import BaseModel, JsonValue
 
 from agents.app.channel import Channel
 from agents.app.clock import running_clock
-from agents.app.faults import InputError
+from agents.app.declaration import (
+    AppFaults as AppFaults,
+)
+from agents.app.declaration import (
+    declaration_faults,
+    faults_of_models,
+    faults_of_state,
+    named_faults,
+    of_kind,
+    page_arguments,
+    report_faults,
+)
 from agents.app.parts import (
     CommandLine,
     Forgetting,
@@ -44,16 +53,6 @@ C = TypeVar("C")
 
 View = dict[str, JsonValue]
 """A state as clients see it."""
-
-_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-_WORD = re.compile(r"[a-z][a-z0-9_]*")
-
-COMMANDS = ("console", "dev", "start", "join", "replay", "graph", "schema", "doctor")
-"""The commands that every application has."""
-
-
-class AppFaults(InputError):
-    """The declaration of an application is invalid; ``faults`` says what to do about each fault."""
 
 
 @dataclass(frozen=True)
@@ -175,69 +174,35 @@ class App(Generic[S, C]):
     module: str = field(default="", repr=False)
     """The module that declares it, which other processes import; found by itself."""
 
+    if not TYPE_CHECKING:
+
+        def __new__(cls, *positional: object, **given: Any) -> Any:
+            """Check all arguments at once, before one that is missing or unknown ends it."""
+            if faults := declaration_faults(cls, positional, given):
+                raise AppFaults(faults)
+            return super().__new__(cls)
+
     def __post_init__(self) -> None:
         if not self.module:
             object.__setattr__(self, "module", _importable(_caller()))
-        if faults := list(self._faults()):
-            sys.excepthook = _report_faults
-            raise AppFaults(faults)
         if self.settings is AppSettings:
             object.__setattr__(self, "settings", settings_of(self.name))
-
-    def _faults(self) -> Iterator[str]:
-        if not _NAME.fullmatch(self.name):
-            yield f'name: "{self.name}" has to be words in lower case joined by hyphens, as bella-vista'
-        for what in ("noun", "plural", "prefix"):
-            if not _WORD.fullmatch(getattr(self, what)):
-                yield f'{what}: "{getattr(self, what)}" has to be one word in lower case, as order'
-        if self.plural in COMMANDS:
-            yield f'plural: "{self.plural}" is a command already: {", ".join(COMMANDS)}'
-        if self.noun == self.plural:
-            yield f'plural: has to differ from the noun "{self.noun}"'
-        if isinstance(self.state, type) or not callable(self.state):
-            yield from _model_faults(self.state)
-        if not _is_migrated(self.schema, self.migrate):
-            # Imported only then, so that help and the worker do not wait for it.
-            from state.shared.schema import schema_faults
-
-            yield from schema_faults(self.schema, self.migrate)
-        if self.page is None and (self.roles or self.objects or self.methods):
-            from rpc.page import PageFaults
-
-            try:
-                _ = self.page_spec
-            except PageFaults as error:
-                yield from (f"roles, objects, methods: {fault}" for fault in error.faults)
-        for name, kind in _PARTS.items():
-            if not isinstance(getattr(self, name), kind):
-                yield f"{name}: has to be {kind.__name__}(...), of {kind.__module__}"
-        if not callable(self.graph):
-            yield from self._faults_of_models(self.graph)
-        if not issubclass(self.settings, AppSettings):
-            yield f"settings: {self.settings.__name__} has to derive from AppSettings"
-
-    def _faults_of_models(self, graph: "Graph[S]") -> Iterator[str]:
-        if unknown := [name for name in self.models if name not in graph.agents]:
-            known = ", ".join(graph.agents)
-            yield f"models: there is no agent {', '.join(unknown)}: there are {known}"
 
     # -- used by the framework -----------------------------------------------------------------------
 
     @cached_property
     def page_spec(self) -> "PageSpec[S, C]":
-        """The declaration of the data that clients in a room can read and change."""
+        """The declaration of the data that clients in a room can read and change.
+
+        Raises:
+            AppFaults: It is faulty, or it cannot be made.
+        """
         from rpc.page import PageSpec
 
-        if self.page is not None:
-            return self.page()
-        return PageSpec(
-            noun=self.noun,
-            view=self.view_of,
-            roles=self.roles or {"user": ()},
-            user=next(iter(self.roles), "user"),
-            objects=self.objects,
-            methods=tuple(self.methods),
-        )
+        with named_faults("page"):
+            if self.page is not None:
+                return of_kind("page", self.page(), PageSpec)
+            return PageSpec(**page_arguments(self, self.view_of))
 
     @cached_property
     def state_type(self) -> type[S]:
@@ -248,8 +213,9 @@ class App(Generic[S, C]):
         """
         if isinstance(self.state, type):
             return cast("type[S]", self.state)
-        made = self.state()
-        if faults := list(_model_faults(made)):
+        with named_faults("state"):
+            made = self.state()
+        if faults := list(faults_of_state(made)):
             raise AppFaults(faults)
         return made
 
@@ -258,14 +224,68 @@ class App(Generic[S, C]):
         """The graph.
 
         Raises:
-            AppFaults: ``models`` names an agent that does not exist.
+            AppFaults: It cannot be made, or ``models`` names an agent that does not exist.
         """
         from agents.handoff import Graph
 
-        graph = self.graph if isinstance(self.graph, Graph) else self.graph()
-        if faults := list(self._faults_of_models(graph)):
+        if isinstance(self.graph, Graph):
+            return self.graph
+        with named_faults("graph"):
+            graph: Graph[S] = of_kind("graph", self.graph(), Graph)
+        if faults := list(faults_of_models(self.models, graph)):
             raise AppFaults(faults)
         return graph
+
+    def make_context(self, environment: Environment) -> C:
+        """Make what the rules may use.
+
+        Raises:
+            AppFaults: ``context`` has raised an exception.
+            InputError: A file that it reads is faulty.
+        """
+        with named_faults("context", environment.settings.secrets):
+            return self.context(environment)
+
+    def make_state(self, context: C, new: NewState) -> S:
+        """Make the initial state.
+
+        Raises:
+            AppFaults: ``new`` has raised an exception, or returned no state.
+        """
+        with named_faults("new"):
+            return of_kind("new", self.new(context, new), self.state_type)
+
+    def make_parts(self) -> None:
+        """Make the page, the state's model and the agents, so that a fault is found before a call.
+
+        Raises:
+            AppFaults: What cannot be made.
+        """
+        faults: list[str] = []
+        for part in ("page_spec", "state_type", "agents"):
+            try:
+                getattr(self, part)
+            except AppFaults as error:
+                faults += error.faults
+        if faults:
+            raise AppFaults(faults)
+
+    def rehearse(self, context: C) -> None:
+        """Make everything that a call needs, so that a fault is found before a user comes.
+
+        Args:
+            context: The context of the rules.
+
+        Raises:
+            AppFaults: What cannot be made.
+        """
+        from state.shared import SharedState
+
+        self.make_parts()
+        state = self.make_state(context, NewState("rehearsed", "101", "terminal"))
+        self.call(SharedState(state, context))
+        with named_faults("view"):
+            self.view_of(state, 0, None, "rehearsed")
 
     def view_of(self, state: S, version: int, agent: str | None, state_id: str = "") -> View:
         """Return the view of a state; its id is added if the application's view has none."""
@@ -285,19 +305,26 @@ class App(Generic[S, C]):
 
     def title_of(self, context: C) -> str:
         """Return what the application calls itself."""
-        if self.title is not None:
-            return self.title(context)
-        return self.name.replace("-", " ").title()
+        if self.title is None:
+            return self.name.replace("-", " ").title()
+        with named_faults("title"):
+            return of_kind("title", self.title(context), str)
 
     def owner_of(self, context: C) -> str:
         """Return the owner of the states that are stored."""
-        return self.name if self.owner is None else self.owner(context)
+        if self.owner is None:
+            return self.name
+        with named_faults("owner"):
+            return of_kind("owner", self.owner(context), str)
 
     def policy_of(self, context: C) -> "CallPolicy[S, C]":
         """Return the policy of calls."""
         from agents.handoff import CallPolicy
 
-        return CallPolicy() if self.policy is None else self.policy(context)
+        if self.policy is None:
+            return CallPolicy()
+        with named_faults("policy"):
+            return of_kind("policy", self.policy(context), CallPolicy)
 
     def call(
         self,
@@ -317,6 +344,9 @@ class App(Generic[S, C]):
             resumed: Whether it continues an earlier conversation, as ``Call`` has it.
             turn: The number of the user's turns before it.
             preamble: Said before the first agent opens.
+
+        Raises:
+            AppFaults: The policy cannot be made, or names a field that the state does not have.
         """
         from dataclasses import replace
 
@@ -325,7 +355,8 @@ class App(Generic[S, C]):
         policy = self.policy_of(shared.context)
         if think_limit_s is not None:
             policy = replace(policy, think_limit_s=think_limit_s)
-        return Call(shared, self.agents, policy, resumed=resumed, turn=turn, preamble=preamble)
+        with named_faults("policy"):
+            return Call(shared, self.agents, policy, resumed=resumed, turn=turn, preamble=preamble)
 
     def cli(self) -> NoReturn:
         """Run the command line of this application and exit with its code."""
@@ -374,16 +405,7 @@ class App(Generic[S, C]):
 
 AnyApp = App[Any, Any]
 
-_PARTS: Mapping[str, type[Any]] = {
-    "stored": Stored,
-    "forgetting": Forgetting,
-    "rooms": Rooms,
-    "phone": Phone,
-    "terminal": Terminal,
-    "command_line": CommandLine,
-    "replay": Replay,
-    "worker": WorkerProcesses,
-}
+sys.excepthook = report_faults
 
 
 def _caller() -> dict[str, Any]:
@@ -406,37 +428,6 @@ def _importable(module: Mapping[str, Any]) -> str:
     if (spec := module.get("__spec__")) is not None:  # python -m
         return str(spec.name)
     return Path(module["__file__"]).stem if "__file__" in module else name
-
-
-def _report_faults(
-    kind: type[BaseException], error: BaseException, trace: TracebackType | None
-) -> None:
-    """End a program whose declaration is faulty as the command line ends with a faulty input."""
-    if not isinstance(error, AppFaults):
-        return sys.__excepthook__(kind, error, trace)
-    from agents.app.terminal.streams import print_error
-
-    print_error(*error.faults)
-    raise SystemExit(2)
-
-
-def _is_migrated(schema: object, migrate: Mapping[int, Callable[[Any], Any]]) -> bool:
-    """Return whether a plain function leads from each earlier version to the next one."""
-    return (
-        type(schema) is int
-        and schema > 0
-        and set(migrate) == set(range(1, schema))
-        and all(isfunction(one) and not iscoroutinefunction(one) for one in migrate.values())
-    )
-
-
-def _model_faults(state: object) -> Iterator[str]:
-    if not (isinstance(state, type) and issubclass(state, BaseModel)):
-        yield "state: has to be a pydantic model"
-    else:
-        from state.shared.shapes import model_faults
-
-        yield from (f"state: {fault}" for fault in model_faults(state))
 
 
 def load_app(path: str) -> AnyApp:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 import typer
 
 from agents.app.app import AnyApp, Environment
+from agents.app.declaration import COMMANDS, AppFaults, named_faults, of_kind
 from agents.app.faults import InputError
 from agents.app.importing import gc_paused
 from agents.app.settings import AppSettings
@@ -93,8 +94,22 @@ def command_line(app: AnyApp) -> typer.Typer:
     _add_room_commands(app, commands)
     _add_state_commands(app, commands)
     if app.commands is not None:
-        commands.add_typer(app.commands(app))
+        commands.add_typer(_own_commands(app, app.commands))
     return commands
+
+
+def _own_commands(app: AnyApp, make: Callable[[AnyApp], typer.Typer]) -> typer.Typer:
+    """Make the application's own commands.
+
+    Raises:
+        AppFaults: They cannot be made, or one has the name of another command.
+    """
+    with named_faults("commands"):
+        own = of_kind("commands", make(app), typer.Typer)
+        taken = {*COMMANDS, app.plural} & typer.main.get_group(own).commands.keys()
+    if taken:
+        raise AppFaults(f'commands: "{name}" is a command already' for name in sorted(taken))
+    return own
 
 
 def _add_conversation_commands(app: AnyApp, commands: typer.Typer) -> None:
@@ -188,7 +203,9 @@ def _add_description_commands(app: AnyApp, commands: typer.Typer) -> None:
         if what is None:
             say("\n".join(schemas))
         elif what in schemas:
-            say(json.dumps(schemas[what](), indent=2, ensure_ascii=False))
+            with named_faults(f"command_line.schemas[{what!r}]"):
+                written = json.dumps(schemas[what](), indent=2, ensure_ascii=False)
+            say(written)
         else:
             raise typer.BadParameter(f"there is no schema {what!r}: there are {', '.join(schemas)}")
 
@@ -288,7 +305,9 @@ def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
         if not listed:
             typer.echo(f"There are no {app.plural}.")
             return
-        typer.echo(printable(listing(app, listed)))
+        with named_faults("terminal"):
+            text = listing(app, listed)
+        typer.echo(printable(text))
         if any(one.state is None for one in listed):
             raise typer.Exit(FAILED)
 
@@ -315,7 +334,8 @@ def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
             return state, dict(view), said
 
         state, view, said = with_store(app, database, read)
-        text = page(app, state, view)
+        with named_faults("terminal"):
+            text = page(app, state, view)
         if transcript:
             from agents.app.terminal.transcript_page import transcript_page
             from agents.app.transcript import group_by_call, transcript_data
@@ -345,7 +365,8 @@ def _add_state_commands(app: AnyApp, commands: typer.Typer) -> None:
         )
 
     if app.command_line.state_commands is not None:
-        states.add_typer(app.command_line.state_commands(app))
+        with named_faults("command_line.state_commands"):
+            states.add_typer(app.command_line.state_commands(app))
 
 
 def _conversation_schema(app: AnyApp) -> Callable[[], Any]:
@@ -391,7 +412,9 @@ def _zone(app: AnyApp, state: Any, database: str | None) -> tzinfo | None:
     if app.terminal.zone is None:
         return None
     settings = app.settings.read(database=database)
-    return app.terminal.zone(state, app.context(Environment.of(settings)))
+    context = app.make_context(Environment.of(settings))
+    with named_faults("terminal.zone"):
+        return app.terminal.zone(state, context)
 
 
 def show_report(report: "ErasureReport") -> None:

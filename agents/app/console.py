@@ -12,6 +12,7 @@ from livekit.agents.llm import LLM
 from pydantic import BaseModel
 
 from agents.app.app import AnyApp, App, Environment
+from agents.app.declaration import named_faults
 from agents.app.models.choice import language_model, models_of_agents, reply_limit_of
 from agents.app.settings import AppSettings
 from agents.app.states import new_state, open_store, resume_state
@@ -161,7 +162,7 @@ def run_console(
 
         recording = Recording(app, record, settings)
         environment = recording.environment(environment)
-    context = app.context(environment)
+    context = app.make_context(environment)
     on_screen = not events and sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
     if on_screen:
         log_to_file(app.name, settings.secrets)
@@ -193,7 +194,8 @@ async def _converse(
         to_go_on = f"{again} --{app.noun} {shared.state_id}"
         if recording is not None:
             recording.start(call)
-        front, lines = _front(app, call, events, on_screen, to_go_on)
+        with named_faults("view, terminal"):
+            front, lines = _front(app, call, events, on_screen, to_go_on)
         record = CallRecord(call, store, channel="terminal", words=settings.transcript)
         record.drop_older_than(settings.transcript_days)
         typing = sys.stdin is not None and sys.stdin.isatty()

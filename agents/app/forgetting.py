@@ -14,6 +14,7 @@ from typing import Generic, TypeAlias, TypeVar
 from pydantic import BaseModel, JsonValue
 
 from agents.app.app import App, Environment
+from agents.app.declaration import named_faults
 from agents.app.settings import AppSettings
 from agents.app.states import as_state_faults, id_of
 from agents.app.traces import Trace, found_in_files, overwritten, texts_in
@@ -158,12 +159,13 @@ class Erasure(Generic[S, C]):
         close = self._app.forgetting.close
         if close is not None:
             if self._context is None:
-                self._context = self._app.context(Environment.of(self._settings))
+                self._context = self._app.make_context(Environment.of(self._settings))
             shared: SharedState[S, C] = SharedState.restored(
                 stored, self._app.state_type, self._context
             )
             try:
-                await close(shared)
+                with named_faults("forgetting.close", with_text=False, but=(StateError,)):
+                    await close(shared)
             except Refused as refusal:
                 self.report.refused[stored.state_id] = refusal.message
                 return
@@ -226,7 +228,8 @@ class Erasure(Generic[S, C]):
         keep = self._app.forgetting.keep
         if keep is None:
             return stored.initial
-        return write_state(keep(self._read(state)))
+        with named_faults("forgetting.keep", with_text=False, but=(StateError,)):
+            return write_state(keep(self._read(state)))
 
     def _read(self, state: str) -> S:
         what = f"A version of the {self._app.noun}"

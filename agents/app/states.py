@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from agents.app.app import AnyApp, App, NewState, View
 from agents.app.channel import Channel
+from agents.app.declaration import named_faults
 from agents.app.faults import InputError
 from state.shared import (
     JournalFault,
@@ -114,7 +115,7 @@ async def new_state(
     state_id = new_id()
 
     def begin(ordinal: int) -> str:
-        return write_state(app.new(context, NewState(state_id, number_of(ordinal), channel)))
+        return write_state(app.make_state(context, NewState(state_id, number_of(ordinal), channel)))
 
     with as_state_faults(app.noun):
         stored = await store.create(state_id, begin, speaker=app.agents.start)
@@ -144,7 +145,8 @@ async def resume_state(
         stored = await store.take(state_id, check=check)
         shared = SharedState.restored(stored, app.state_type, context)
         if app.stored.resumed is not None:
-            await app.stored.resumed(shared)
+            with named_faults("stored.resumed", with_text=False, but=(StateError,)):
+                await app.stored.resumed(shared)
     return shared
 
 
@@ -167,7 +169,8 @@ async def show_state(app: App[S, C], store: SqlStore, state_id: str) -> tuple[S,
     with as_state_faults(app.noun):
         stored = await store.read(await id_of(app.noun, store, state_id))
         state = stored.read(app.state_type)
-    return state, app.view_of(state, stored.version, stored.speaker, stored.state_id)
+    with named_faults("view"):
+        return state, app.view_of(state, stored.version, stored.speaker, stored.state_id)
 
 
 async def show_transcript(app: AnyApp, store: SqlStore, state_id: str) -> list[Moment]:
@@ -233,7 +236,9 @@ def _listed(app: App[S, C], one: Listed) -> ListedState[S]:
 
 
 def _refuse(app: App[S, C], context: C, state_id: str, state: S) -> None:
-    if (why := app.stored.refuse_resume(state, context)) is not None:
+    with named_faults("stored.refuse_resume", with_text=False):
+        why = app.stored.refuse_resume(state, context)
+    if why is not None:
         raise StateFaults([f"{app.noun.capitalize()} {state_id} {why}: it cannot be continued."])
 
 

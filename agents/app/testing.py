@@ -94,13 +94,13 @@ class AppUnderTest(Generic[S, C]):
     def another_context(self) -> C:
         """Make another context on the same clock, as another process has it."""
         return self._doubles(
-            self.app.context(Environment(self.settings, self._clock_of, self._ids))
+            self.app.make_context(Environment(self.settings, self._clock_of, self._ids))
         )
 
     def state(self) -> S:
         """Make a new state, with the noun and 1 as its id, such as ``visit-1``."""
         new = NewState(f"{self.app.noun}-1", "101", "terminal")
-        return self.app.new(self.context, new)
+        return self.app.make_state(self.context, new)
 
     def shared(self, state: S | None = None, *, agent: str | None = None) -> SharedState[S, C]:
         """Share a state without a database.
@@ -308,14 +308,17 @@ def fixture_of(
     return app_under_test
 
 
+def livekit_program() -> Path:
+    """Find a LiveKit server's program; without one the test is skipped, and with ``CI=true`` it fails."""
+    if program := find_program():
+        return program
+    missing = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
+    missing(f"there is no LiveKit server here: {BUILD_COMMAND}")
+
+
 @cache
 def _livekit_server() -> LocalServer:
-    program = find_program()
-    if program is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail(f"there is no LiveKit server here: {BUILD_COMMAND}")
-        pytest.skip(f"there is no LiveKit server here: {BUILD_COMMAND}")
-    server = LocalServer(program)
+    server = LocalServer(livekit_program())
     server.start()
     atexit.register(server.stop)
     return server

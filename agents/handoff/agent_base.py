@@ -4,7 +4,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar, cast
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, cast
 
 from livekit import agents as livekit_agents
 from livekit.agents.llm import ChatContext, ChatItem, RawFunctionTool
@@ -27,6 +27,13 @@ from state.shared import FRAMEWORK_COMMANDS, Command
 
 S = TypeVar("S", bound=BaseModel)
 C = TypeVar("C")
+
+_ToolCache: TypeAlias = tuple[
+    list[LivekitTool],
+    dict[tuple[tuple[Tool, ...] | None, frozenset[str]], tuple[list[LivekitTool], ToolGroups]],
+]
+"""An agent's tools in its last request, and what it was offered of them: that depends only on its
+``offers_now`` and on whether transfers are offered."""
 
 _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 """The pattern of tool names that every provider accepts."""
@@ -75,6 +82,12 @@ class AgentBase(livekit_agents.Agent, Generic[S, C]):
     which one of the tools listed has succeeded. One that lists itself is refused until the user has
     spoken after it was first called with the same arguments."""
 
+    _tool_cache: ClassVar[_ToolCache]
+
+    def __init_subclass__(cls, **how: Any) -> None:
+        super().__init_subclass__(**how)
+        cls._tool_cache = ([], {})
+
     def __init__(
         self, transfers: Sequence[RawFunctionTool[Any, Any]], carried: Sequence[ChatItem] = ()
     ) -> None:
@@ -85,11 +98,6 @@ class AgentBase(livekit_agents.Agent, Generic[S, C]):
         self._final_tools = self._transfers | {
             tool_name(tool) for tool in self.offers if issubclass(tool, Action) and tool.goes_last
         }
-        # Cache: a request's tools depend only on the tools offered and on whether transfers are.
-        self._known_tools: list[LivekitTool] = []
-        self._grouped: dict[
-            tuple[tuple[Tool, ...] | None, frozenset[str]], tuple[list[LivekitTool], ToolGroups]
-        ] = {}
         prompt: Any = cast(Any, type(self)).prompt  # a function is not bound to the agent
         self._render_prompt: Callable[..., object] | None = prompt if callable(prompt) else None
         super().__init__(
@@ -131,14 +139,16 @@ class AgentBase(livekit_agents.Agent, Generic[S, C]):
         transfers = self._transfers if may_transfer else frozenset()
         if not may_go_back:
             transfers -= {TRANSFER_BACK}
-        if tools != self._known_tools:
-            self._known_tools, self._grouped = tools.copy(), {}
-        if (found := self._grouped.get((offers, transfers))) is None:
+        known_tools, grouped = self._tool_cache
+        if tools != known_tools:
+            grouped = {}
+            type(self)._tool_cache = (tools.copy(), grouped)
+        if (found := grouped.get((offers, transfers))) is None:
             known = {tool.id: tool for tool in tools}
             shown = {tool_name(tool) for tool in offers or ()} | transfers
             hidden = known.keys() if offers is None else self._own_tools - shown
             offered = {name: tool for name, tool in known.items() if name not in hidden}
-            found = self._grouped[offers, transfers] = (
+            found = grouped[offers, transfers] = (
                 list(offered.values()),
                 ToolGroups(
                     offered=offered.keys(),
@@ -168,6 +178,9 @@ def faults_of_agent(agent: type[AgentBase[Any, Any]], transfers: Sequence[str]) 
     own = ("name", "prompt", "opening")
     yield from (f"{agent.__name__} has no {what}" for what in own if not hasattr(agent, what))
     yield from _faults_of_prompt(agent)
+    opening: object = getattr(agent, "opening", None)
+    if opening is not None and not (isinstance(opening, Opening) and opening.canned.strip()):
+        yield f"{agent.__name__}: its opening has to be Opening(...) with a canned sentence"
     name = getattr(agent, "name", "unnamed")
     if not isinstance(name, str) or not _AGENT_NAME.fullmatch(name):
         yield (
@@ -193,6 +206,8 @@ def faults_of_agent(agent: type[AgentBase[Any, Any]], transfers: Sequence[str]) 
 def _faults_of_prompt(agent: type[AgentBase[Any, Any]]) -> Iterator[str]:
     prompt: Any = getattr(agent, "prompt", "")
     if not callable(prompt):
+        if not isinstance(prompt, str):
+            yield f"{agent.__name__}: its prompt is neither a text nor a function: {prompt!r}"
         return
     if inspect.iscoroutinefunction(prompt):
         yield f"{agent.__name__}: its prompt is an async function: it may not wait"
@@ -207,6 +222,9 @@ def faults_of_needs_answer(agents: Sequence[type[AgentBase[Any, Any]]]) -> Itera
     anywhere = {tool_name(tool) for agent in agents for tool in named_tools(offers_of(agent))}
     for agent in agents:
         needs_answer: Mapping[str, Sequence[str]] = agent.needs_answer
+        if not isinstance(needs_answer, Mapping):
+            yield f"{agent.__name__}: needs_answer is not a mapping: {needs_answer!r}"
+            continue
         for op, earlier_ops in needs_answer.items():
             if op not in _protectable(agent):
                 yield (

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from textwrap import shorten
 from typing import Any, Final, Generic, TypeVar
 
 from livekit.agents import RunContext
@@ -97,6 +98,11 @@ class Graph(Generic[S]):
         *,
         start: str,
     ) -> None:
+        if strange := [
+            *_strange("agents", agents, _is_agent),
+            *_strange("handoffs", handoffs, _is_handoff),
+        ]:
+            raise GraphError(strange)
         named = [agent for agent in agents if isinstance(getattr(agent, "name", None), str)]
         self.agents: Mapping[str, type[AgentBase[Any, Any]]] = {
             agent.name: agent for agent in named
@@ -172,6 +178,10 @@ class Graph(Generic[S]):
                     faults.append(
                         f"{edge}: {handoff.source} offers none of the commands in satisfied_by ({ops})"
                     )
+            for what in ("condition", "carry"):
+                given = getattr(handoff, what)
+                if not (callable(given) or (given is None and what == "condition")):
+                    faults.append(f"{edge}: its {what} is not a function: {given!r}")
             if not _is_model(handoff.arguments):
                 faults.append(
                     f"{edge}: its arguments are not a pydantic model: {handoff.arguments!r}"
@@ -191,6 +201,31 @@ class Graph(Generic[S]):
                 targets = [handoff.target for handoff in self.leaving(name)]
                 to_visit += [target for target in targets if target != BACK]
         return reached
+
+
+def _is_agent(given: object) -> bool:
+    return isinstance(given, type) and issubclass(given, AgentBase)
+
+
+def _is_handoff(given: object) -> bool:
+    texts = ("source", "target", "when")
+    return isinstance(given, Handoff) and all(isinstance(getattr(given, one), str) for one in texts)
+
+
+_FORMS = {
+    "agents": "the classes of agents",
+    "handoffs": "Handoff(...), with the names of agents and a text",
+}
+
+
+def _strange(name: str, given: object, fits: Callable[[object], bool]) -> Iterator[str]:
+    """Find what is no agent's class or no handoff between names."""
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        yield f"{name} is not a tuple: {shorten(describe_tool(given), 80)}"
+        return
+    for one in given:
+        if not fits(one):
+            yield f"{name} takes {_FORMS[name]}, not {shorten(describe_tool(one), 80)}"
 
 
 def _is_model(given: object) -> bool:

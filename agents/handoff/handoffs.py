@@ -25,7 +25,11 @@ from agents.handoff.failures import (
     code_of,
 )
 from agents.handoff.graph import BACK, Condition, Handoff
-from agents.handoff.livekit_workarounds import allow_interruptions, is_cancelled
+from agents.handoff.livekit_workarounds import (
+    allow_interruptions,
+    is_cancelled,
+    on_failed_start,
+)
 from agents.handoff.replies import Replies
 from agents.handoff.tool_use import ToolUse
 from agents.handoff.tools import drop_nulls
@@ -197,8 +201,17 @@ class Handoffs:
             event.cancel_tool_reply()  # one reply: the next agent's
             if pending is not None:
                 pending.accepted = True
+                # Once livekit has begun to change agents, which it does after this event.
+                asyncio.get_running_loop().call_soon(
+                    on_failed_start, self._call.session, self._not_started
+                )
         elif pending is not None and pending.call_id in (c.call_id for c in event.function_calls):
             self._drop(pending)
+
+    def _not_started(self) -> None:
+        """End the call: the old agent is gone, and the next one cannot be started."""
+        logger.error("next agent could not be started, ending the call")
+        self._call.end("failed")
 
     def _drop_if_not_accepted(self, pending: PendingHandoff) -> None:
         """Drop a handoff whose reply is over without livekit having accepted it."""

@@ -6,10 +6,12 @@ import logging
 import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any, TypeVar
 
 from livekit.agents import NOT_GIVEN, AgentEvent, AgentSession, APIConnectOptions, RunContext
 from livekit.agents.llm import LLM, ChatContext, ChatMessage, FallbackAdapter, LLMStream, Tool
+from livekit.agents.metrics import AgentSessionUsage
 from livekit.agents.telemetry import gen_ai
 from livekit.agents.voice import SpeechHandle
 from livekit.agents.voice.agent_activity import _SpeechHandleContextVar
@@ -74,6 +76,20 @@ def current_speech() -> SpeechHandle | None:
     return _SpeechHandleContextVar.get(None)
 
 
+def on_failed_start(session: AgentSession[Any], callback: Callable[[], None]) -> None:
+    """Call a function if the session cannot start the agent it is changing to.
+
+    livekit-agents 1.8.9 only logs that, and no agent answers any more.
+    """
+
+    def done(task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and task.exception() is not None:
+            callback()
+
+    if (changing := session._update_activity_atask) is not None:
+        changing.add_done_callback(done)
+
+
 def is_closing(session: AgentSession[Any]) -> bool:
     """Whether a session has begun to close; livekit emits an event only after it has closed."""
     return session._is_closing()
@@ -104,11 +120,10 @@ def request_once(
         settings: The model's own settings for this request.
     """
     _disable_retry_on_chunk_sent(model)
-    once = replace(options, max_retry=0)
     stream = model.chat(
         chat_ctx=context,
         tools=tools,
-        conn_options=once,
+        conn_options=_once(options),
         extra_kwargs=dict(settings) if settings else NOT_GIVEN,
     )
     stream._retry_on_chunk_sent = False
@@ -120,6 +135,11 @@ def request_once(
 
     stream._emit_error = emit_with_retry  # type: ignore[method-assign]  # its task has not started yet
     return stream
+
+
+@cache
+def _once(options: APIConnectOptions) -> APIConnectOptions:
+    return replace(options, max_retry=0)
 
 
 def _disable_retry_on_chunk_sent(model: LLM[Any]) -> None:
@@ -145,7 +165,7 @@ class History(ChatContext):
 
     def copy(self, **how: Any) -> "History":
         """Copy it; arguments as ``ChatContext.copy``."""
-        return History(super().copy(**how).items)
+        return History(super().copy(**how).items if how else self.items.copy())
 
     def find_insertion_index(self, *, created_at: float) -> int:
         """Return the index of the end."""
@@ -182,6 +202,12 @@ class CallSession(AgentSession[U]):
     """
 
     @property
+    def usage(self) -> AgentSessionUsage:
+        """The usage so far by model; livekit-agents 1.8.9 makes deep copies for every request."""
+        collected = vars(self._usage_collector).values()
+        return AgentSessionUsage([one.model_copy() for kind in collected for one in kind.values()])
+
+    @property
     def _chat_ctx(self) -> ChatContext:
         return self._items
 
@@ -191,4 +217,9 @@ class CallSession(AgentSession[U]):
 
     def emit(self, event: EventTypes, arg: AgentEvent) -> None:
         """Emit an event without retaining it."""
-        EventEmitter.emit(self, event, arg)
+        handlers = tuple(self._events.get(event, ()))
+        if all(getattr(handler, "__signature__", None) is _ONE_EVENT for handler in handlers):
+            for handler in handlers:  # their signature is known
+                handler(arg)
+        else:
+            EventEmitter.emit(self, event, arg)

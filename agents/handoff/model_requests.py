@@ -55,13 +55,13 @@ class ModelRequests:
         # on.
         preamble = f"{replies.preamble} ".lstrip()
         reply = replies.start(agent.name)
-        replies.shows(None)  # a fallback sentence is about no version
         redactor = OutputRedactor(call.policy.redact_output, call.policy.safe_prefix)
         sorter: ToolCallSorter | None = None
         try:
             instructions = agent.instructions_of(call)
         except Exception:  # an error in application code must not end in silence either
             logger.exception("agent prompt failed", extra={"agent": agent.name})
+            replies.shows(None)  # a fallback sentence is about no version
             yield f"{preamble}{self._fallback_text(agent)}"
             return
         try:

@@ -115,7 +115,7 @@ class SlowTools:
     def resume(self) -> None:
         """Repeat unfinished requests of an earlier process with the same keys, or report their loss."""
         left, self._left = self._left, ()
-        tools = self._call.graph.slow_actions
+        tools = self._call.graph.slow_actions if left else {}
         for started in left:
             kind = tools.get(started.tool)
             try:

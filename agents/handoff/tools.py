@@ -208,14 +208,17 @@ def drop_nulls(raw: dict[str, object], model: type[BaseModel] | None = None) -> 
         raw: The arguments.
         model: Their model. Its required fields may be null and are kept.
     """
-    required = {
-        name for name, field in (model.model_fields if model else {}).items() if field.is_required()
-    }
+    required = _required(model) if model is not None else ()
     return {
         name: _drop_nulls_in(value)
         for name, value in raw.items()
         if value is not None or name in required
     }
+
+
+@cache
+def _required(model: type[BaseModel]) -> frozenset[str]:
+    return frozenset(name for name, one in model.model_fields.items() if one.is_required())
 
 
 def _drop_nulls_in(value: object) -> object:

@@ -23,6 +23,13 @@ Work = Callable[[str], Awaitable[str]]
 """Answers an admitted call from this identity."""
 
 
+STOPPING_S = 0.5
+"""How long before the caller's deadline a method is stopped, in seconds, so that they still get our answer."""
+
+STOPPING_SHARE = 0.2
+"""The largest share of the caller's time that this may take; livekit gives a method at least a second."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Limits for each caller.
@@ -33,8 +40,7 @@ class Limits:
         at_once: The size of a caller's token bucket, and how many of their calls may run concurrently.
         per_second: How many tokens are refilled each second.
         refusals: How many rate-limited calls a caller may make before they are muted at the server.
-        answer_s: The timeout of a method in seconds, unless the caller's is shorter; more than a write
-            waits for the database.
+        answer_s: The timeout of a method in seconds, unless the caller's is shorter.
     """
 
     payload_bytes: int = 8_192
@@ -159,9 +165,11 @@ class Gateway(rtc.RpcInterceptor):
         """
         called = self._methods[method]
         record = RequestRecord(self._log, method, caller_identity, payload, request_id)
+        limit_s = min(_time_for(response_timeout), self._limits.answer_s)
+        until = asyncio.get_running_loop().time() + limit_s
 
         async def answer(identity: str) -> str:
-            return await self._run_method(called, identity, payload, response_timeout)
+            return await self._run_method(called, identity, payload, until)
 
         return await self._checked(record, answer, anybody=called.anybody, roles=called.roles)
 
@@ -237,11 +245,9 @@ class Gateway(rtc.RpcInterceptor):
         raise fault
 
     async def _run_method(
-        self, method: AnyMethod, identity: str, payload: str, response_timeout: float
+        self, method: AnyMethod, identity: str, payload: str, until: float
     ) -> str:
-        # The caller's own deadline is livekit's, which answers 1502; ours stops a method that takes longer.
-        limit_s = min(response_timeout, self._limits.answer_s)
-        deadline = asyncio.timeout(limit_s)
+        deadline = asyncio.timeout_at(until)
         try:
             async with deadline:
                 if not await self._ensure_present(identity):
@@ -296,6 +302,11 @@ class Gateway(rtc.RpcInterceptor):
         if fault.type == "internal":
             record.failed("method failed", error)
         return fault
+
+
+def _time_for(response_timeout: float) -> float:
+    """Return how long a method may take, in seconds, so that livekit does not answer 1502 before it is stopped."""
+    return response_timeout - min(STOPPING_S, STOPPING_SHARE * response_timeout)
 
 
 class _PreparedError(rtc.RpcError):

@@ -137,7 +137,7 @@ class PageMethods(Generic[S, C]):
         try:
             async with asyncio.timeout(rpc.page.session.SAY_S):
                 await again()
-        except TimeoutError:
+        except (TimeoutError, asyncio.CancelledError):  # or the caller has less time
             raise NotStored("another call is starting") from None
 
     async def _get_state(self, request: GetStateRequest, caller: Caller) -> BaseModel:

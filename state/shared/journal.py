@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 from pydantic import JsonValue
 
 from state.shared.command import WHOLE, S
-from state.shared.errors import JournalFault, OutcomeUnknown
+from state.shared.errors import JournalFault, NotStored, OutcomeUnknown
 from state.shared.reading import read_state
 
 T = TypeVar("T")
@@ -30,6 +30,7 @@ class Entry:
         body: A fingerprint of the request that came with the key.
         touched: The parts that changed, for conflict checks by later readers.
         turn: The last user turn it acts on, including all turns before it; ``None`` if it acts on none.
+        gate: Allows withdrawing it until writing begins.
     """
 
     version: int
@@ -41,6 +42,7 @@ class Entry:
     body: str | None = None
     touched: tuple[str, ...] = (WHOLE,)
     turn: int | None = None
+    gate: "Gate | None" = field(default=None, compare=False, repr=False)
 
 
 class VersionTaken(Exception):
@@ -53,7 +55,8 @@ class Journal(Protocol):
     def append(self, entry: Entry) -> "asyncio.Future[None]":
         """Start writing an entry; the future completes when the entry is on disk or has failed.
 
-        The future must complete on its own, whether or not it is awaited.
+        The future must complete on its own, whether or not it is awaited. An entry with a gate is written only
+        after its ``begin`` has returned true.
 
         Raises (through the future):
             NotStored, JournalFault: The entry was not written; the journal is unchanged.
@@ -72,31 +75,38 @@ class Journal(Protocol):
         ...
 
 
+WITHDRAWN = "its writer has given up"
+"""Why a withdrawn row was not stored."""
+
+
 class Gate:
-    """Decides once between writing and withdrawing; the first request wins. Thread-safe."""
+    """Decides between writing and withdrawing; the first request wins. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._begun: bool | None = None
+        self._begun = self._withdrawn = False
 
     @property
     def begun(self) -> bool:
         """Whether writing has begun."""
-        return self._begun is True
+        return self._begun
 
     def begin(self) -> bool:
         """Begin writing; return whether it was not withdrawn before. Can be called again."""
-        return self._decide(begun=True)
+        with self._lock:
+            self._begun = self._begun or not self._withdrawn
+            return self._begun
+
+    def reopen(self) -> None:
+        """Declare that nothing was written since ``begin``; a withdrawal requested meanwhile takes effect."""
+        with self._lock:
+            self._begun = False
 
     def withdraw(self) -> bool:
         """Withdraw; return whether writing had not begun, so that it never will."""
-        return not self._decide(begun=False)
-
-    def _decide(self, *, begun: bool) -> bool:
         with self._lock:
-            if self._begun is None:
-                self._begun = begun
-            return self._begun
+            self._withdrawn = True
+            return not self._begun
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +228,9 @@ ANSWER_S = 20.0
 PATIENCE_S = 10.0
 """How long a cancelled task still waits for that answer, in seconds."""
 
+LAST_MOMENT_S = 0.1
+"""How long a task that could have withdrawn its row still waits for a row that is being written, in seconds."""
+
 
 class UncancellableFuture(asyncio.Future[T]):
     """The outcome of an operation that cannot be cancelled: a row that is being written.
@@ -226,13 +239,23 @@ class UncancellableFuture(asyncio.Future[T]):
     is not cancelled afterwards, and ``asyncio.timeout`` around it does not raise (CPython 3.11).
 
     Raises:
-        OutcomeUnknown: There was no outcome within ``PATIENCE_S`` after a cancellation.
+        NotStored: The row was withdrawn by a cancellation.
+        OutcomeUnknown: There was no outcome within ``PATIENCE_S`` after a cancellation, or within ``LAST_MOMENT_S``
+            for a row with a gate.
     """
 
+    gate: Gate | None = None
+    """Withdraws the row when the task is cancelled before it is being written."""
+
     def cancel(self, msg: object = None) -> bool:
-        """Ignore the cancellation; from now on wait at most ``PATIENCE_S`` for the outcome."""
-        if not self.done():
-            self.get_loop().call_later(PATIENCE_S, self._set_unknown)
+        """Withdraw the row if it has a gate; else ignore the cancellation, and wait not much longer."""
+        if self.done():
+            return False
+        if self.gate is not None and self.gate.withdraw():
+            self.set_exception(NotStored(WITHDRAWN))
+        else:
+            patience_s = PATIENCE_S if self.gate is None else LAST_MOMENT_S
+            self.get_loop().call_later(patience_s, self._set_unknown)
         return False
 
     def _set_unknown(self) -> None:
@@ -249,11 +272,16 @@ class UncancellableFuture(asyncio.Future[T]):
             self.set_exception(error)
 
 
-async def to_the_end(future: "asyncio.Future[T]") -> T:
+async def to_the_end(future: "asyncio.Future[T]", gate: Gate | None = None) -> T:
     """Wait for an operation in progress, even if the waiting task is cancelled: see ``UncancellableFuture``.
 
+    Args:
+        future: The operation.
+        gate: Withdraws it if the task is cancelled before it has begun.
+
     Raises:
-        OutcomeUnknown: No answer came within ``ANSWER_S``, or within ``PATIENCE_S`` after a cancellation.
+        NotStored: It was withdrawn.
+        OutcomeUnknown: No answer came within ``ANSWER_S``, or soon after a cancellation.
     """
     answer: UncancellableFuture[T]
     limit: asyncio.TimerHandle | None = None
@@ -264,6 +292,7 @@ async def to_the_end(future: "asyncio.Future[T]") -> T:
         answer = UncancellableFuture(loop=loop)
         limit = loop.call_later(ANSWER_S, answer._set_unknown)
         future.add_done_callback(answer._copy_result)
+    answer.gate = gate
     try:
         return await answer
     except asyncio.CancelledError:

@@ -34,7 +34,7 @@ from state.shared.errors import (
     UnknownState,
 )
 from state.shared.forms import as_json, as_stored, fingerprint, validated, write_state
-from state.shared.journal import Entry, Journal, Stored, VersionTaken, to_the_end
+from state.shared.journal import Entry, Gate, Journal, Stored, VersionTaken, to_the_end
 from state.shared.reading import read_state
 from state.shared.shapes import Guard, model_faults, shape_of
 
@@ -93,6 +93,7 @@ class _Change(Generic[S]):
     seen: int | None
     turn: int | None
     provided: Condition[S] | None
+    gate: Gate | None
     basis: Basis | None = None
 
 
@@ -138,6 +139,9 @@ class SharedState(Generic[S, C]):
         self._taken_over = False
         self._writing = False
         self._outcome_unknown = False
+        self._refreshing: set[asyncio.Task[int]] = set()
+        self._last_key: str | None = None
+        """The key of the row that was last handed to the journal."""
         self._journal = journal
         self._wait_s = wait_s
         self._lock = asyncio.Lock()
@@ -262,6 +266,11 @@ class SharedState(Generic[S, C]):
         """Whether a change was made with this key, so that a repeat gets its answer."""
         return key in self._keys
 
+    def in_doubt(self, key: str | None) -> bool:
+        """Whether a row with this key is being written, or it is not known whether it was stored."""
+        pending = self._writing or self._outcome_unknown
+        return pending and key is not None and key == self._last_key
+
     def subscribe(self, subscriber: Subscriber[S]) -> Callable[[], None]:
         """Call the subscriber with every completed change; return a function that unsubscribes.
 
@@ -283,6 +292,7 @@ class SharedState(Generic[S, C]):
         seen: int | None = None,
         turn: int | None = None,
         provided: Condition[S] | None = None,
+        gate: Gate | None = None,
     ) -> Applied[S]:
         """Apply all of these commands as one change, or none.
 
@@ -298,6 +308,8 @@ class SharedState(Generic[S, C]):
             turn: The last user turn this acts on. It is stored in the same row, so that a process that resumes
                 after a crash knows which turns were not acted on. Within a tool the default is its reply's turn.
             provided: A condition, checked under the writer's lock before the commands; what it returns is raised.
+            gate: Withdraws the change if the caller is cancelled before its row is being written. If the row is being
+                written by then, the caller does not wait for it.
 
         Raises:
             Refused: The rules do not allow it.
@@ -305,8 +317,9 @@ class SharedState(Generic[S, C]):
             Stale: A touched part has changed since ``seen``.
             KeyReused: The key came with other commands before.
             Busy: Other writers did not finish within the time limit.
-            NotStored: The journal could not write it, or not read earlier entries.
-            OutcomeUnknown: The journal stopped answering while writing it.
+            NotStored: The journal could not write it or not read earlier entries, or it was withdrawn.
+            OutcomeUnknown: The journal stopped answering while writing it, or was still writing it when the caller
+                gave up, or it is a repeat of such a change.
             TakenOver: Another process holds the state.
         """
         if not commands:
@@ -316,7 +329,7 @@ class SharedState(Generic[S, C]):
         basis = Basis.present()
         if basis is None:
             return await self._apply(
-                _Change(commands, commands_json, actor, key, body, seen, turn, provided)
+                _Change(commands, commands_json, actor, key, body, seen, turn, provided, gate)
             )
         change = _Change(
             commands,
@@ -327,6 +340,7 @@ class SharedState(Generic[S, C]):
             basis.seen if seen is None else seen,
             basis.turn if turn is None else turn,
             provided,
+            gate,
             basis,
         )
         with basis.waiting():
@@ -344,6 +358,8 @@ class SharedState(Generic[S, C]):
                 try:
                     return await self._apply_once(change)
                 except VersionTaken:
+                    if change.gate is not None:
+                        change.gate.reopen()
                     # Other writers may be faster repeatedly; each time the journal has new entries.
                     before = self._version
                     await self._reload()
@@ -354,12 +370,16 @@ class SharedState(Generic[S, C]):
                     if change.key is None or not await self._reload_finds_key(change.key):
                         raise
         except JournalFault as fault:
+            if self.in_doubt(change.key):
+                raise OutcomeUnknown from fault
             raise NotStored(fault.why) from fault
         except TakenOver:
             self._taken_over = True
             raise
         except OutcomeUnknown:
             self._outcome_unknown = True
+            if change.gate is not None:
+                self._refresh_later()
             raise
         finally:
             self._lock.release()
@@ -379,6 +399,18 @@ class SharedState(Generic[S, C]):
         finally:
             self._lock.release()
         return self._version
+
+    def _refresh_later(self) -> None:
+        """Load a row once it is stored whose writer has not waited for it."""
+
+        def refreshed(task: "asyncio.Task[int]") -> None:
+            self._refreshing.discard(task)
+            if not task.cancelled():
+                task.exception()  # the next writer reads again
+
+        task = asyncio.create_task(self.refresh(), name="load an unanswered change")
+        self._refreshing.add(task)
+        task.add_done_callback(refreshed)
 
     async def _acquire_lock(self) -> None:
         # An unlocked lock may already be promised to a waiting writer.
@@ -439,12 +471,13 @@ class SharedState(Generic[S, C]):
                 body=change.body,
                 touched=tuple(sorted(touched)),
                 turn=change.turn,
+                gate=change.gate,
             )
-            self._writing = True
+            self._writing, self._last_key = True, change.key
             try:
                 stored = self._journal.append(entry)
                 guard = Guard(state)  # while the row is being written
-                await to_the_end(stored)
+                await to_the_end(stored, change.gate)
             finally:
                 self._writing = False
         # No await from here on: journal and state cannot diverge.

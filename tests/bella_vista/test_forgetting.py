@@ -29,7 +29,7 @@ from tests.bella_vista.a_guest import (
     rows,
 )
 from tests.bella_vista.test_orders import begun
-from tests.state.house import House
+from tests.state.bistro import Bistro
 from tests.state.shared.by_hand import by_hand
 from tests.stored_orders import list_orders, open_store, resume_order, show_order
 
@@ -51,7 +51,7 @@ async def office(database: str) -> AsyncIterator[SqlStore]:
 async def forgotten(
     office: SqlStore, typed: str = "212 555 0199", logs: Sequence[Path] = ()
 ) -> GuestReport:
-    guest = contact_of(typed, House().menu.restaurant)
+    guest = contact_of(typed, Bistro().menu.restaurant)
     return await forget_guest(APP, office, APP.settings.read(), guest, logs)
 
 
@@ -173,11 +173,11 @@ async def test_a_second_time_there_is_nothing(store: SqlStore, office: SqlStore)
 async def test_her_orders_in_every_restaurant_are_found(
     store: SqlStore, office: SqlStore, database: str
 ) -> None:
-    house = House().menu.restaurant.model_copy(update={"id": "red-door"})
-    red = House(House().menu.model_copy(update={"restaurant": house}))
+    bistro = Bistro().menu.restaurant.model_copy(update={"id": "red-door"})
+    red = Bistro(Bistro().menu.model_copy(update={"restaurant": bistro}))
     async with open_store(database, "red-door") as red_door:
         there = (
-            await begun(red_door, SetCustomer(phone=PHONE), CancelOrder(), house=red)
+            await begun(red_door, SetCustomer(phone=PHONE), CancelOrder(), bistro=red)
         ).state.order_id
     here = await completed(store, office)
 
@@ -202,7 +202,7 @@ class TestOrdersUnderWay:
         self, store: SqlStore, office: SqlStore, database: str, tmp_path: Path
     ) -> None:
         order_id = await hers(store)
-        held = await resume_order(store, House().context, order_id)
+        held = await resume_order(store, Bistro().context, order_id)
 
         done = await forgotten(office)
 

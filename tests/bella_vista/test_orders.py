@@ -36,7 +36,7 @@ from state.context import OrderContext
 from state.errors import WrongStage
 from state.order import OrderState, Stage
 from state.shared import HandOver, SharedState, SqlStore, Stale, TakenOver
-from tests.state.house import CARD, House, card
+from tests.state.bistro import CARD, Bistro, card
 from tests.stored_orders import (
     StateFaults,
     list_orders,
@@ -101,8 +101,8 @@ async def kitchen(url: str) -> AsyncIterator[SqlStore]:
         yield store
 
 
-async def begun(store: SqlStore, *commands: OrderCommand, house: House | None = None) -> Order:
-    order = await new_order(store, (house or House()).context, "terminal")
+async def begun(store: SqlStore, *commands: OrderCommand, bistro: Bistro | None = None) -> Order:
+    order = await new_order(store, (bistro or Bistro()).context, "terminal")
     for command in commands:
         await order.apply(command, actor="order_taker")
     return order
@@ -141,13 +141,13 @@ class TestGoingOn:
     async def test_the_same_order_goes_on_with_the_voice_that_spoke_last(
         self, store: SqlStore, url: str
     ) -> None:
-        house = House()
-        order = await begun(store, *SHORT, house=house)
+        bistro = Bistro()
+        order = await begun(store, *SHORT, bistro=bistro)
         await order.apply(HandOver(source="greeter", target="order_taker"), actor="greeter")
         await store.close()
 
         async with open_store(url, "blue-door") as again:
-            resumed = await resume_order(again, house.context, f" {order.state.order_id.upper()} ")
+            resumed = await resume_order(again, bistro.context, f" {order.state.order_id.upper()} ")
             await resumed.apply(ReadBack(), actor="order_taker")
 
         assert (resumed.version, resumed.speaker) == (4, "order_taker")
@@ -155,10 +155,10 @@ class TestGoingOn:
         assert resumed.state.stage is Stage.REVIEW
 
     async def test_the_previous_holder_cannot_write(self, store: SqlStore) -> None:
-        house = House()
-        order = await begun(store, *SHORT, house=house)
+        bistro = Bistro()
+        order = await begun(store, *SHORT, bistro=bistro)
 
-        resumed = await resume_order(store, house.context, order.state.order_id)
+        resumed = await resume_order(store, bistro.context, order.state.order_id)
 
         with pytest.raises(TakenOver):
             await order.apply(ReadBack(), actor="order_taker")
@@ -166,7 +166,7 @@ class TestGoingOn:
 
     async def test_prices_follow_a_menu_that_has_changed(self, store: SqlStore) -> None:
         order = await begun(store, *SHORT)
-        dearer = House(card(CARD.replace('large: "13.50"', 'large: "15.00"')))
+        dearer = Bistro(card(CARD.replace('large: "13.50"', 'large: "15.00"')))
 
         resumed = await resume_order(store, dearer.context, order.state.order_id)
 
@@ -176,7 +176,7 @@ class TestGoingOn:
 
     async def test_a_confirmed_order_keeps_its_price(self, store: SqlStore) -> None:
         order = await begun(store, *SHORT, ReadBack(), ConfirmOrder())
-        dearer = House(card(CARD.replace('large: "13.50"', 'large: "15.00"')))
+        dearer = Bistro(card(CARD.replace('large: "13.50"', 'large: "15.00"')))
 
         resumed = await resume_order(store, dearer.context, order.state.order_id)
 
@@ -184,18 +184,18 @@ class TestGoingOn:
         assert resumed.version == order.version
 
     async def test_the_same_menu_changes_nothing(self, store: SqlStore) -> None:
-        house = House()
-        order = await begun(store, *SHORT, house=house)
+        bistro = Bistro()
+        order = await begun(store, *SHORT, bistro=bistro)
 
-        resumed = await resume_order(store, house.context, order.state.order_id)
+        resumed = await resume_order(store, bistro.context, order.state.order_id)
 
         assert (resumed.version, resumed.state) == (order.version, order.state)
 
     async def test_an_order_that_was_placed_goes_on_for_its_rating(self, store: SqlStore) -> None:
-        house = House()
-        order = await begun(store, *PLACED, house=house)
+        bistro = Bistro()
+        order = await begun(store, *PLACED, bistro=bistro)
 
-        resumed = await resume_order(store, house.context, order.state.order_id)
+        resumed = await resume_order(store, bistro.context, order.state.order_id)
         await resumed.apply(GiveFeedback(rating=4), actor="feedback")
 
         assert resumed.state.feedback_rating == 4
@@ -210,33 +210,33 @@ class TestGoingOn:
     async def test_one_that_has_ended_does_not_go_on_and_is_not_taken(
         self, store: SqlStore, commands: tuple[OrderCommand, ...], stage: str
     ) -> None:
-        house = House()
-        order = await begun(store, *commands, house=house)
+        bistro = Bistro()
+        order = await begun(store, *commands, bistro=bistro)
 
         with pytest.raises(StateFaults, match=f"is {stage}: it cannot be continued"):
-            await resume_order(store, house.context, order.state.order_id)
+            await resume_order(store, bistro.context, order.state.order_id)
         await order.apply(HandOver(target="greeter"), actor="greeter")
 
     async def test_one_that_was_completed_does_not_go_on(
         self, store: SqlStore, kitchen: SqlStore
     ) -> None:
-        house = House()
-        order = await begun(store, *PLACED, house=house)
+        bistro = Bistro()
+        order = await begun(store, *PLACED, bistro=bistro)
         for _ in range(4):
             await advance_order(kitchen, order.state.order_id)
 
         with pytest.raises(StateFaults, match="is completed"):
-            await resume_order(store, house.context, order.state.order_id)
+            await resume_order(store, bistro.context, order.state.order_id)
 
     async def test_one_that_is_not_there_does_not_go_on(self, store: SqlStore) -> None:
         with pytest.raises(StateFaults, match="There is no order abcd"):
-            await resume_order(store, House().context, "abcd")
+            await resume_order(store, Bistro().context, "abcd")
 
     async def test_another_restaurants_order_does_not_go_on(
         self, store: SqlStore, url: str, kitchen: SqlStore
     ) -> None:
         order = await begun(store, *SHORT)
-        other = House(card(CARD.replace("id: blue-door", "id: red-door")))
+        other = Bistro(card(CARD.replace("id: blue-door", "id: red-door")))
         async with open_store(url, "red-door") as others:
             for theirs, whose in ((others, "owner"), (kitchen, "restaurant")):
                 with pytest.raises(StateFaults, match=f"belongs to another {whose}"):
@@ -246,12 +246,12 @@ class TestGoingOn:
 
     async def test_a_broken_database_is_one_line(self, tmp_path: Path) -> None:
         tmp_path.joinpath("orders.db").write_bytes(b"no database " * 100)
-        house = House()
+        bistro = Bistro()
 
         async with open_store(f"sqlite:///{tmp_path}/orders.db", "blue-door") as store:
             for ask in (
-                new_order(store, house.context, "terminal"),
-                resume_order(store, house.context, "abcd"),
+                new_order(store, bistro.context, "terminal"),
+                resume_order(store, bistro.context, "abcd"),
                 list_orders(store, 5),
                 show_order(store, "abcd"),
                 advance_order(store, "abcd"),
@@ -374,7 +374,7 @@ class TestLooking:
 
         why = r"it does not fit this program \(wants_person: unknown\)"
         with pytest.raises(StateFaults, match=why):
-            await resume_order(store, House().context, "strange")
+            await resume_order(store, Bistro().context, "strange")
         with pytest.raises(StateFaults, match=why):
             await advance_order(kitchen, "strange")
 

@@ -13,7 +13,7 @@ from state.view import view
 from tests.bella_vista.small_restaurant import MENU
 from tests.bella_vista.test_orders import PLACED, SHORT, begun
 from tests.commands import main
-from tests.state.house import House
+from tests.state.bistro import Bistro
 from tests.stored_orders import open_store, show_order
 
 
@@ -31,7 +31,7 @@ def stored(*commands: OrderCommand, restaurant: str = "blue-door") -> str:
 
     async def begin() -> str:
         async with open_store("sqlite:///orders.db", restaurant) as store:
-            return (await begun(store, *commands, house=House())).state.order_id
+            return (await begun(store, *commands, bistro=Bistro())).state.order_id
 
     return asyncio.run(begin())
 
@@ -104,13 +104,13 @@ def test_a_number_that_several_restaurants_have_is_asked_about(
 
 def stored_elsewhere(restaurant: str) -> str:
     """Store an order of another restaurant, and return its id."""
-    other = House().menu.model_copy(
-        update={"restaurant": House().menu.restaurant.model_copy(update={"id": restaurant})}
+    other = Bistro().menu.model_copy(
+        update={"restaurant": Bistro().menu.restaurant.model_copy(update={"id": restaurant})}
     )
 
     async def begin() -> str:
         async with open_store("sqlite:///orders.db", restaurant) as store:
-            return (await begun(store, house=House(other))).state.order_id
+            return (await begun(store, bistro=Bistro(other))).state.order_id
 
     return asyncio.run(begin())
 
@@ -311,7 +311,7 @@ def test_without_orders_no_guest_is_found(capsys: pytest.CaptureFixture[str]) ->
 
 
 @pytest.mark.parametrize("typed", ["Ada", "123"])
-def test_whom_to_forget_has_to_be_an_order_a_number_or_an_address(
+def test_forget_accepts_an_order_a_number_or_an_address(
     typed: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stored(*PLACED)

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from bella_vista.traces import NoContact, contact_of
-from tests.state.house import House
+from tests.state.bistro import Bistro
 
-US = House().menu.restaurant
+US = Bistro().menu.restaurant
 GERMANY = US.model_copy(update={"phone": "+49 30 901820"})
 
 

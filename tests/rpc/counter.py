@@ -8,7 +8,7 @@ from state.context import OrderContext
 from state.menu import Menu
 from state.order import OrderState
 from state.shared import SharedState
-from tests.state.house import House
+from tests.state.bistro import Bistro
 
 __all__ = ["ADA", "COOK", "STRANGER", "Counter", "Refusal"]
 
@@ -31,10 +31,10 @@ class Counter(FakePage[OrderState, OrderContext]):
         again: Again | None = None,
         open_at_once: bool = True,
     ) -> None:
-        self.house = House(menu)
+        self.bistro = Bistro(menu)
         super().__init__(
             ORDER_PAGE,
-            shared or SharedState(self.house.order(), self.house.context, speaker="greeter"),
+            shared or SharedState(self.bistro.order(), self.bistro.context, speaker="greeter"),
             callers={ADA: GUEST, COOK: STAFF, "cook-2": STAFF},
             agent="bella-vista",
             state_id="o-1",

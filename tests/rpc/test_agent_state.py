@@ -17,7 +17,7 @@ from state.errors import NotOnMenu, OrderError
 from state.order import Stage
 from state.shared import Busy, NotStored, OutcomeUnknown, SharedState, TakenOver
 from tests.rpc.counter import COOK, Counter, Refusal
-from tests.state.house import FRIDAY_AT_SEVEN, House
+from tests.state.bistro import FRIDAY_AT_SEVEN, Bistro
 from tests.state.properties.doings import DISHES, TERMS, WORDS
 from tests.state.properties.effort import tried
 
@@ -113,7 +113,7 @@ async def test_read(kind: str) -> None:
 async def test_update(kind: str, data: dict[str, Any]) -> None:
     counter, ids = await full(placed=kind == "feedback")
     version = counter.shared.version
-    counter.house.wait(minutes=1)
+    counter.bistro.wait(minutes=1)
 
     done = await counter.state("update", kind, ids[kind], data)
 
@@ -122,7 +122,7 @@ async def test_update(kind: str, data: dict[str, Any]) -> None:
     read = (await counter.state("read", kind, ids[kind]))["object"]
     assert data.items() <= read["data"].items()
     assert read["created_at"] == FRIDAY_AT_SEVEN.isoformat()
-    assert read["updated_at"] == counter.house.now.isoformat() != read["created_at"]
+    assert read["updated_at"] == counter.bistro.now.isoformat() != read["created_at"]
 
 
 @pytest.mark.parametrize("kind", ["item", "note"])
@@ -165,7 +165,9 @@ async def test_some_of_a_line_can_be_taken_off() -> None:
         if operation not in COMMANDS[kind]
     ],
 )
-async def test_what_is_not_possible_says_what_is(kind: str, operation: str) -> None:
+async def test_an_impossible_operation_is_refused_with_the_possible_ones(
+    kind: str, operation: str
+) -> None:
     counter, ids = await full()
 
     refused = await counter.refused(
@@ -432,9 +434,9 @@ async def test_a_list_of_everything_has_what_is_there() -> None:
 
 
 async def test_a_note_has_a_uuid() -> None:
-    house = House()
-    context = OrderContext(menu=house.menu, now=lambda: house.now, new_id=lambda: str(uuid4()))
-    counter = Counter(shared=SharedState(house.order(), context))
+    bistro = Bistro()
+    context = OrderContext(menu=bistro.menu, now=lambda: bistro.now, new_id=lambda: str(uuid4()))
+    counter = Counter(shared=SharedState(bistro.order(), context))
 
     made = await counter.state("create", "note", data=NOTE)
 

@@ -14,7 +14,7 @@ from state.order import OrderState, Stage
 from state.shared import SharedState, SqlStore
 from state.view import view
 from tests.rpc.counter import ADA, COOK, Counter, Refusal
-from tests.state.house import CARD, House, card
+from tests.state.bistro import CARD, Bistro, card
 
 GUEST_OPS = ORDER_PAGE.ops_of[GUEST]
 STAFF_OPS = {op: kind for op, kind in ORDER_PAGE.ops.items() if op not in GUEST_OPS}
@@ -345,13 +345,13 @@ async def test_a_long_key_is_a_key_and_what_is_refused_uses_none_up() -> None:
     assert counter.order.item_count == 1
 
 
-async def opened(store: SqlStore, house: House) -> SharedState[OrderState, OrderContext]:
-    return await SharedState.open(store, "o-1", house.order(), house.context)
+async def opened(store: SqlStore, bistro: Bistro) -> SharedState[OrderState, OrderContext]:
+    return await SharedState.open(store, "o-1", bistro.order(), bistro.context)
 
 
 async def test_keys_are_known_after_a_restart(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/orders.db"
-    house = House()
+    bistro = Bistro()
     margherita = {"name": "Margherita", "size": "large", "modifications": ["no basil"]}
     items: list[dict[str, Any]] = [
         {"data": margherita, "key": "4111 1111 1111 1111\u202e"},
@@ -365,7 +365,7 @@ async def test_keys_are_known_after_a_restart(tmp_path: Path) -> None:
         {"data": {"name": "Margherita", "size": "large"}, "key": "f"},
     ]
     store = SqlStore(url, owner="blue-door", schema=1)
-    first = Counter(shared=await opened(store, house))
+    first = Counter(shared=await opened(store, bistro))
     replies = [await first.state("create", "item", **one) for one in items]
     note = await first.state("create", "note", data={"title": "x", "content": "y"}, key="n")
     gone = await first.state("delete", "item", "L2", key="o")
@@ -374,7 +374,7 @@ async def test_keys_are_known_after_a_restart(tmp_path: Path) -> None:
     await store.close()
 
     store = SqlStore(url, owner="blue-door", schema=1)
-    again = Counter(shared=await opened(store, house))
+    again = Counter(shared=await opened(store, bistro))
     repeated = [await again.state("create", "item", **one) for one in items]
     note_again = await again.state("create", "note", data={"title": "x", "content": "y"}, key="n")
     gone_again = await again.state("delete", "item", "L2", key="o")
@@ -390,15 +390,15 @@ async def test_keys_are_known_after_a_restart(tmp_path: Path) -> None:
 
 
 async def test_an_item_is_known_by_its_key_although_the_menu_has_changed(tmp_path: Path) -> None:
-    house = House()
+    bistro = Bistro()
     async with SqlStore(f"sqlite:///{tmp_path}/orders.db", owner="blue-door", schema=1) as store:
-        first = Counter(shared=await opened(store, house))
+        first = Counter(shared=await opened(store, bistro))
         for name in ("Water", "Cola", "Water"):
-            house.wait(seconds=1)
-            await first.state("create", "item", data={"name": name}, key=f"{name} {house.now}")
-        house.wait(seconds=1)
+            bistro.wait(seconds=1)
+            await first.state("create", "item", data={"name": name}, key=f"{name} {bistro.now}")
+        bistro.wait(seconds=1)
         made = await first.state("create", "item", data={"name": "Cola", "note": "ice"}, key="k")
-        dearer = House(card(CARD.replace('price: {can: "2.00"', 'price: {can: "2.50"')))
+        dearer = Bistro(card(CARD.replace('price: {can: "2.00"', 'price: {can: "2.50"')))
         again = Counter(shared=await opened(store, dearer))
 
         answer = await again.state("create", "item", data={"name": "Cola", "note": "ice"}, key="k")

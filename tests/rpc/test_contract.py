@@ -20,7 +20,7 @@ from state.commands import GUEST_COMMANDS, STAFF_COMMANDS, OrderCommand
 from state.view import view
 from tests.rpc.counter import COOK, Counter, Refusal
 from tests.rpc.test_apply import placed
-from tests.state.house import House
+from tests.state.bistro import Bistro
 from tests.state.properties.doings import GUEST, STAFF, tossed_about
 from tests.state.properties.effort import tried
 
@@ -79,7 +79,7 @@ def test_a_request_refuses_what_it_does_not_know_and_a_reply_has_all_its_fields(
 def test_the_view_of_any_order_has_its_form(
     todo: list[OrderCommand | None], version: int, speaker: str | None
 ) -> None:
-    seen = view(tossed_about(House(), todo), version, speaker)
+    seen = view(tossed_about(Bistro(), todo), version, speaker)
 
     form: TypeAdapter[OrderView] = TypeAdapter(OrderView)
     read = form.validate_json(json.dumps(seen), strict=True)
@@ -109,7 +109,7 @@ async def test_every_reply_has_its_form() -> None:
         ("get_order_state", {"since": counter.shared.version}),
         ("get_order_state", {"since": counter.shared.version - 1}),
         ("get_menu", {}),
-        ("get_menu", {"version": counter.house.menu.version}),
+        ("get_menu", {"version": counter.bistro.menu.version}),
         ("order.apply", {"command": {"op": "call_person", "reason": "x"}}),
         ("order.subscribe", {}),
         ("order.unsubscribe", {}),

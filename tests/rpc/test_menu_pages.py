@@ -8,7 +8,7 @@ import pytest
 from rpc.menu_pages import COMBOS, LARGEST_PAGE, ONLY_SIZE
 from state.menu import Menu, load_menu, read_menu
 from tests.rpc.counter import Counter
-from tests.state.house import CARD, House, card
+from tests.state.bistro import CARD, Bistro, card
 
 ROOT = Path(__file__).parents[2]
 MENUS = [*sorted((ROOT / "tests/menus").glob("*.yaml")), ROOT / "bella_vista/menu.yaml"]
@@ -22,7 +22,7 @@ async def pages(counter: Counter, section: str | None = None) -> list[dict[str, 
         text = await counter.text("get_menu", {"section": section, "cursor": cursor})
         assert len(text.encode()) < LARGEST_PAGE
         page = await counter.call("get_menu", {"section": section, "cursor": cursor})
-        assert page["menu_version"] == counter.house.menu.version
+        assert page["menu_version"] == counter.bistro.menu.version
         found.append(page)
         cursor = page["cursor"]
     return found
@@ -80,7 +80,7 @@ async def test_everything_on_a_menu_is_on_its_pages(file: Path) -> None:
 @pytest.mark.parametrize("file", MENUS, ids=lambda file: file.stem)
 async def test_a_dish_can_be_ordered_by_what_its_page_says(file: Path) -> None:
     menu = load_menu(file)
-    house = House(menu)
+    bistro = Bistro(menu)
     ordered = 0
     for section in menu.sections:
         for dish in await dishes(Counter(menu), section.name):
@@ -111,7 +111,7 @@ async def test_a_dish_can_be_ordered_by_what_its_page_says(file: Path) -> None:
                 assert counter.order.order_items[0].unit_price <= price + more
                 ordered += 1
     assert ordered
-    assert house.menu is menu
+    assert bistro.menu is menu
 
 
 async def test_a_combo_can_be_ordered_by_what_its_page_says() -> None:
@@ -140,7 +140,7 @@ async def test_sold_out_dishes_are_marked() -> None:
 
 async def test_a_known_menu_is_not_sent_again() -> None:
     counter = Counter()
-    version = counter.house.menu.version
+    version = counter.bistro.menu.version
 
     assert await counter.call("get_menu", {"version": version}) == {
         "menu_version": version,
@@ -174,7 +174,7 @@ async def test_there_is_no_such_section() -> None:
 )
 async def test_a_cursor_of_no_page_is_refused(cursor: str) -> None:
     counter = Counter()
-    cursor = cursor.replace("VERSION", counter.house.menu.version)
+    cursor = cursor.replace("VERSION", counter.bistro.menu.version)
 
     refused = await counter.refused("get_menu", {"section": "Pizza", "cursor": cursor})
 

@@ -29,7 +29,7 @@ from state.menu import Menu, read_menu
 from state.opening import open_order
 from state.order import OrderState
 from state.shared import HandOver
-from tests.state.house import FRIDAY_AT_SEVEN, House
+from tests.state.bistro import FRIDAY_AT_SEVEN, Bistro
 from tests.stored_orders import new_order, open_store
 
 CARD = """
@@ -151,13 +151,13 @@ class Place:
 async def place(menu: Menu, at: str, folder: Path) -> AsyncIterator[Place]:
     """Open both orders, the attacker's at the stage of the attempt."""
     speaker, done = BEFORE[at]
-    house = House(menu, FRIDAY_AT_SEVEN)
+    bistro = Bistro(menu, FRIDAY_AT_SEVEN)
     file = folder / "orders.db"
     async with open_store(f"sqlite:///{file}", menu.restaurant.id) as store:
-        neighbour = await new_order(store, house.context, "terminal")
+        neighbour = await new_order(store, bistro.context, "terminal")
         secrets = (SetCustomer(name="Grace", phone="212 555 0177"), AddAllergy(name="sesame"))
         await neighbour.apply(*secrets, AddItem(name="Margherita", size="small"), actor="house")
-        shared = await new_order(store, house.context, "terminal")
+        shared = await new_order(store, bistro.context, "terminal")
         for command in (*done, HandOver(target=speaker)):
             await shared.apply(command, actor="house")
         yield Place(APP.call(shared), neighbour.state.order_id, menu, file)
@@ -178,7 +178,7 @@ def beside_the_static(text: str) -> str:
 
 def prices_by_the_menu(order: OrderState, menu: Menu) -> bool:
     """Whether each line costs what the menu says that it costs."""
-    context = House(menu, FRIDAY_AT_SEVEN).context
+    context = Bistro(menu, FRIDAY_AT_SEVEN).context
     for line in order.order_items:
         fresh = open_order(
             menu, order_id="x", order_number="1", channel="terminal", now=FRIDAY_AT_SEVEN

@@ -26,7 +26,7 @@ from tests.security.cards import forms, found
 from tests.security.obeying import FIELDS, Made, ObeyingLLM, filled
 from tests.security.place import Place, card, place
 from tests.security.test_attempts import Recorded, requests_of
-from tests.state.house import FRIDAY_AT_SEVEN
+from tests.state.bistro import FRIDAY_AT_SEVEN
 
 NUMBER = "4539148803436467"
 FORMS = dict(forms(NUMBER))

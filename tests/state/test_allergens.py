@@ -19,7 +19,7 @@ from state.language.en.allergens import FAMILIES
 from state.menu import Menu, load_menu
 from state.order import OrderState, Stage
 from state.view import view
-from tests.state.house import CARD, House, card
+from tests.state.bistro import CARD, Bistro, card
 
 ROOT = Path(__file__).parents[2]
 MENUS = (ROOT / "bella_vista" / "menu.yaml", *sorted((ROOT / "tests" / "menus").glob("*.yaml")))
@@ -44,8 +44,8 @@ def met_in(order: OrderState) -> list[list[str]]:
     return [line["allergens_met"] for line in lines]
 
 
-def met_by(*commands: OrderCommand, house: House | None = None) -> list[list[str]]:
-    return met_in((house or House()).order(*commands))
+def met_by(*commands: OrderCommand, bistro: Bistro | None = None) -> list[list[str]]:
+    return met_in((bistro or Bistro()).order(*commands))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -194,32 +194,32 @@ def words_for(menu: Menu, name: str) -> list[str]:
 
 @settings(max_examples=150, deadline=None)
 @given(data=st.data(), path=st.sampled_from(MENUS))
-def test_whatever_is_chosen_or_left_off_a_stated_allergen_is_met(
+def test_a_stated_allergen_is_met_by_every_choice_and_removal(
     data: st.DataObject, path: Path
 ) -> None:
     menu = menu_of(path)
-    house = House(menu)
+    bistro = Bistro(menu)
     dish = data.draw(st.sampled_from([one for one in menu.dishes if one.allergens]))
     words = words_for(menu, dish.name) or [""]
     chosen = data.draw(st.lists(st.sampled_from(words), max_size=3, unique=True))
     size = data.draw(st.sampled_from([None, *dish.sizes]))
     said = data.draw(st.sampled_from([*everyday(data.draw(st.sampled_from(dish.allergens)))]))
     try:
-        order = house.order(
+        order = bistro.order(
             AddItem(name=dish.name, size=size, modifications=tuple(filter(None, chosen)))
         )
     except OrderError:
         return
 
-    order = house.after(order, AddAllergy(name=said))
+    order = bistro.after(order, AddAllergy(name=said))
 
     assert met_in(order)[0], (dish.name, chosen, said)
     assert set(met_in(order)[0]) <= set(families_of(said))
 
 
 def test_each_line_of_the_view_names_the_families_it_holds() -> None:
-    house = House()
-    order = house.order(
+    bistro = Bistro()
+    order = bistro.order(
         AddAllergy(name="nuts"),
         AddAllergy(name="lactose"),
         AddItem(name="House salad", modifications=("ranch",)),
@@ -254,7 +254,7 @@ def test_an_ingredient_that_is_left_off_is_no_longer_in_it_but_a_stated_allergen
 
 
 def test_a_choice_counts_and_so_does_a_default_until_another_is_chosen() -> None:
-    house = House(
+    bistro = Bistro(
         card(
             CARD.replace('ranch: "0.50"', 'ranch: {price: "0.50", allergens: [egg]}').replace(
                 'thin: "0"', "thin: {allergens: [gluten]}"
@@ -266,15 +266,15 @@ def test_a_choice_counts_and_so_does_a_default_until_another_is_chosen() -> None
     def salad(dressing: str) -> AddItem:
         return AddItem(name="House salad", modifications=(dressing,))
 
-    assert met_by(eggs, salad("ranch"), house=house) == [["egg"]]
-    assert met_by(eggs, salad("vinaigrette"), house=house) == [[]]
+    assert met_by(eggs, salad("ranch"), bistro=bistro) == [["egg"]]
+    assert met_by(eggs, salad("vinaigrette"), bistro=bistro) == [[]]
     changed = ChangeItem(line_id="L1", modifications=("vinaigrette",))
-    assert met_by(eggs, salad("ranch"), changed, house=house) == [[]]
+    assert met_by(eggs, salad("ranch"), changed, bistro=bistro) == [[]]
     other = ChangeItem(line_id="L1", name="Water")
-    assert met_by(AddAllergy(name="walnuts"), salad("ranch"), other, house=house) == [[]]
+    assert met_by(AddAllergy(name="walnuts"), salad("ranch"), other, bistro=bistro) == [[]]
 
 
-def test_what_the_parts_of_a_combo_hold_is_held_by_the_combo() -> None:
+def test_a_combo_contains_the_allergens_of_its_parts() -> None:
     def dinner(*names: str) -> AddItem:
         parts = [{"name": name, "size": "small"} for name in names]
         return AddItem.model_validate({"name": "Dinner for two", "parts": parts})
@@ -291,9 +291,9 @@ def of_an_earlier_release(order: OrderState) -> OrderState:
 
 
 def test_a_line_of_an_earlier_release_is_stamped_when_the_order_is_taken_up_again() -> None:
-    house = House()
+    bistro = Bistro()
     old = of_an_earlier_release(
-        house.order(
+        bistro.order(
             AddAllergy(name="cheese"),
             AddItem(name="Margherita", size="small"),
             SetFulfilment(kind="pickup"),
@@ -302,20 +302,20 @@ def test_a_line_of_an_earlier_release_is_stamped_when_the_order_is_taken_up_agai
     )
     assert met_in(old) == [[]]
 
-    again = house.after(old, Reprice())
+    again = bistro.after(old, Reprice())
 
     assert met_in(again) == [["milk"]]
     assert again.stage is Stage.OPEN  # it is read back once more, with the warning
-    assert house.after(again, Reprice()) is again
+    assert bistro.after(again, Reprice()) is again
 
 
 def test_more_of_a_line_of_an_earlier_release_is_the_same_line() -> None:
-    house = House()
+    bistro = Bistro()
     old = of_an_earlier_release(
-        house.order(AddAllergy(name="cheese"), AddItem(name="Margherita", size="small"))
+        bistro.order(AddAllergy(name="cheese"), AddItem(name="Margherita", size="small"))
     )
 
-    more = house.after(old, AddItem(name="Margherita", size="small"))
+    more = bistro.after(old, AddItem(name="Margherita", size="small"))
 
     assert [line.quantity for line in more.order_items] == [2]
     assert met_in(more) == [["milk"]]
@@ -323,7 +323,7 @@ def test_more_of_a_line_of_an_earlier_release_is_the_same_line() -> None:
 
 def test_the_name_and_the_choices_tell_of_a_line_of_an_earlier_release() -> None:
     order = of_an_earlier_release(
-        House().order(
+        Bistro().order(
             AddAllergy(name="olives"),
             AddAllergy(name="ham"),
             AddItem(name="Margherita", size="small", modifications=("olives", "no mozzarella")),

@@ -8,7 +8,7 @@ from state.commands import AddItem, ChangeItem
 from state.errors import Ambiguous, ChoiceMissing, ChoiceNotPossible, SoldOut
 from state.order import OrderState, TaxShare
 from state.pricing import price
-from tests.state.house import CARD, House, card
+from tests.state.bistro import CARD, Bistro, card
 
 
 def dinner(*parts: dict[str, Any], **fields: Any) -> AddItem:
@@ -20,7 +20,7 @@ def parts_of(order: OrderState) -> list[tuple[str, str | None, tuple[str, ...]]]
 
 
 def test_a_combo_is_one_line_at_its_own_price() -> None:
-    order = House().order(dinner({"name": "Margherita"}, {"name": "Funghi"}))
+    order = Bistro().order(dinner({"name": "Margherita"}, {"name": "Funghi"}))
 
     assert len(order.order_items) == 1
     assert order.order_items[0].unit_price == 2400
@@ -35,7 +35,7 @@ def test_a_combo_is_one_line_at_its_own_price() -> None:
 
 def test_a_missing_choice_is_asked_for_with_the_possible_dishes_and_their_number() -> None:
     with pytest.raises(ChoiceMissing) as refused:
-        House().order(dinner({"name": "Funghi"}))
+        Bistro().order(dinner({"name": "Funghi"}))
 
     assert refused.value.facts == {
         "name": "Dinner for two",
@@ -47,14 +47,14 @@ def test_a_missing_choice_is_asked_for_with_the_possible_dishes_and_their_number
 
 
 def test_a_part_can_be_taken_several_times() -> None:
-    order = House().order(dinner({"name": "Funghi", "quantity": 2}))
+    order = Bistro().order(dinner({"name": "Funghi", "quantity": 2}))
 
     assert [name for name, *_ in parts_of(order)] == ["Funghi", "Funghi", "House red", "House red"]
 
 
 def test_a_dish_that_is_sold_out_or_not_served_is_no_choice() -> None:
     # In the evening there is no soup, and the calzone is sold out: only the Margherita is left.
-    order = House().order(
+    order = Bistro().order(
         AddItem.model_validate({"name": "Lunch deal", "parts": [{"name": "water"}]})
     )
 
@@ -65,20 +65,20 @@ def test_a_sold_out_part_is_said_to_be_sold_out() -> None:
     parts = [{"name": "Calzone"}, {"name": "Cola"}]
 
     with pytest.raises(SoldOut):
-        House().order(AddItem.model_validate({"name": "Lunch deal", "parts": parts}))
+        Bistro().order(AddItem.model_validate({"name": "Lunch deal", "parts": parts}))
 
 
 def test_a_combo_whose_part_cannot_be_had_at_all_is_sold_out() -> None:
     menu = card(CARD.replace("{choose: 2, from: [House red]}", "{choose: 1, from: [Calzone]}"))
 
     with pytest.raises(SoldOut) as refused:
-        House(menu).order(dinner({"name": "Funghi", "quantity": 2}))
+        Bistro(menu).order(dinner({"name": "Funghi", "quantity": 2}))
 
     assert refused.value.facts["name"] == "Calzone"
 
 
 def test_dearer_sizes_and_options_add_the_difference() -> None:
-    order = House().order(
+    order = Bistro().order(
         dinner(
             {"name": "Margherita", "size": "large", "modifications": ["pan", "extra mozzarella"]},
             {"name": "Funghi"},
@@ -91,14 +91,14 @@ def test_dearer_sizes_and_options_add_the_difference() -> None:
 def test_a_default_size_is_what_the_price_covers() -> None:
     def deal(size: str | None) -> int:
         part = {"name": "Cola", "size": size} if size else {"name": "Cola"}
-        order = House().order(AddItem.model_validate({"name": "Lunch deal", "parts": [part]}))
+        order = Bistro().order(AddItem.model_validate({"name": "Lunch deal", "parts": [part]}))
         return order.order_items[0].unit_price
 
     assert (deal(None), deal("bottle")) == (1000, 1150)
 
 
 def test_its_tax_is_split_by_what_the_parts_cost_on_the_menu() -> None:
-    order = House().order(dinner({"name": "Margherita", "size": "large"}, {"name": "Funghi"}))
+    order = Bistro().order(dinner({"name": "Margherita", "size": "large"}, {"name": "Funghi"}))
 
     line = order.order_items[0]
     assert line.taxes == (TaxShare(rate="food", weight=2350), TaxShare(rate="alcohol", weight=1200))
@@ -107,7 +107,7 @@ def test_its_tax_is_split_by_what_the_parts_cost_on_the_menu() -> None:
 
 
 def test_a_modification_of_the_whole_goes_to_the_one_part_that_can_have_it() -> None:
-    order = House().order(
+    order = Bistro().order(
         dinner({"name": "Margherita"}, {"name": "Funghi"}, modifications=["no mushrooms"])
     )
 
@@ -116,7 +116,7 @@ def test_a_modification_of_the_whole_goes_to_the_one_part_that_can_have_it() -> 
 
 def test_a_modification_that_two_parts_can_have_is_asked_back() -> None:
     with pytest.raises(Ambiguous) as refused:
-        House().order(
+        Bistro().order(
             dinner({"name": "Margherita"}, {"name": "Funghi"}, modifications=["no basil"])
         )
 
@@ -135,13 +135,13 @@ def test_a_modification_that_two_parts_can_have_is_asked_back() -> None:
 )
 def test_a_dish_that_is_no_part_is_refused_with_the_possible_ones(command: AddItem) -> None:
     with pytest.raises(ChoiceNotPossible):
-        House().order(command)
+        Bistro().order(command)
 
 
 def test_a_heading_means_the_one_dish_of_it_that_the_combo_has() -> None:
     menu = card(CARD.replace("from: [Margherita, Funghi]", "from: [Margherita, House salad]"))
 
-    order = House(menu).order(dinner({"name": "pizza", "quantity": 2}))
+    order = Bistro(menu).order(dinner({"name": "pizza", "quantity": 2}))
 
     assert parts_of(order)[0] == ("Margherita", "small", ())
 
@@ -153,29 +153,29 @@ def test_a_dish_that_fits_two_places_makes_room_for_another() -> None:
         ).replace("{choose: 2, from: [House red]}", "{choose: 1, from: [Cola]}")
     )
 
-    order = House(menu).order(dinner({"name": "Cola"}, {"name": "Water"}))
+    order = Bistro(menu).order(dinner({"name": "Cola"}, {"name": "Water"}))
 
     assert [name for name, *_ in parts_of(order)] == ["Water", "Cola"]
 
 
 def test_a_combo_s_parts_can_be_changed_and_stay_when_something_else_does() -> None:
-    house = House()
-    order = house.order(dinner({"name": "Funghi", "size": "large"}, {"name": "Margherita"}))
+    bistro = Bistro()
+    order = bistro.order(dinner({"name": "Funghi", "size": "large"}, {"name": "Margherita"}))
 
-    more = house.after(order, ChangeItem(line_id="L1", quantity=2, note="no rush"))
+    more = bistro.after(order, ChangeItem(line_id="L1", quantity=2, note="no rush"))
     assert more.order_items[0].parts == order.order_items[0].parts
 
     changed = ChangeItem.model_validate(
         {"line_id": "L1", "parts": [{"name": "Funghi", "quantity": 2}]}
     )
-    assert [name for name, *_ in parts_of(house.after(order, changed))][:2] == ["Funghi", "Funghi"]
+    assert [name for name, *_ in parts_of(bistro.after(order, changed))][:2] == ["Funghi", "Funghi"]
 
-    noted = house.after(order, ChangeItem(line_id="L1", modifications=("no mushrooms",)))
+    noted = bistro.after(order, ChangeItem(line_id="L1", modifications=("no mushrooms",)))
     assert parts_of(noted)[0] == ("Funghi", "large", ("no mushrooms",))
 
 
 def test_the_same_combo_again_raises_the_line() -> None:
-    order = House().order(
+    order = Bistro().order(
         dinner({"name": "Funghi"}, {"name": "Margherita"}),
         dinner({"name": "Margherita"}, {"name": "Funghi"}),
     )
@@ -184,12 +184,14 @@ def test_the_same_combo_again_raises_the_line() -> None:
 
 
 def test_a_combo_with_wine_is_for_grown_ups() -> None:
-    assert House().order(dinner({"name": "Funghi", "quantity": 2})).order_items[0].minimum_age == 21
+    assert (
+        Bistro().order(dinner({"name": "Funghi", "quantity": 2})).order_items[0].minimum_age == 21
+    )
 
 
 def test_words_that_could_be_two_parts_are_asked_back() -> None:
     with pytest.raises(Ambiguous) as refused:
-        House().order(dinner({"name": "pizza"}))
+        Bistro().order(dinner({"name": "pizza"}))
 
     assert refused.value.facts == {"words": "pizza", "possible": ["Margherita", "Funghi"]}
 
@@ -198,10 +200,12 @@ def test_a_choice_a_part_needs_is_asked_for_also_beside_a_modification_of_the_wh
     menu = card(CARD.replace("from: [Margherita, Funghi]", "from: [House salad]"))
 
     with pytest.raises(ChoiceMissing) as refused:
-        House(menu).order(AddItem(name="Dinner for two", modifications=("no walnuts",)))
+        Bistro(menu).order(AddItem(name="Dinner for two", modifications=("no walnuts",)))
     assert refused.value.facts["group"] == "dressing"
 
-    order = House(menu).order(AddItem(name="Dinner for two", modifications=("no walnuts", "ranch")))
+    order = Bistro(menu).order(
+        AddItem(name="Dinner for two", modifications=("no walnuts", "ranch"))
+    )
     assert parts_of(order)[0] == ("House salad", None, ("no walnuts", "ranch"))
     assert order.order_items[0].unit_price == 2400 + 2 * 50
 
@@ -210,13 +214,13 @@ def test_a_sold_out_combo_is_refused_with_another() -> None:
     menu = card(CARD.replace('price: "24.00"', 'price: "24.00"\n    available: false'))
 
     with pytest.raises(SoldOut) as refused:
-        House(menu).order(dinner())
+        Bistro(menu).order(dinner())
 
     assert refused.value.facts == {"name": "Dinner for two", "near": ["Lunch deal"]}
 
 
 def test_a_part_s_size_may_be_said_with_its_name() -> None:
-    order = House().order(dinner({"name": "a large Margherita"}, {"name": "funghi small"}))
+    order = Bistro().order(dinner({"name": "a large Margherita"}, {"name": "funghi small"}))
 
     assert [part[:2] for part in parts_of(order)[:2]] == [
         ("Margherita", "large"),
@@ -232,7 +236,7 @@ def test_a_word_for_two_dishes_means_the_one_that_the_combo_has() -> None:
         ).replace("from: [House red]", "from: [Cola]")
     )
 
-    order = House(menu).order(dinner({"name": "Funghi", "quantity": 2}, {"name": "coke"}))
+    order = Bistro(menu).order(dinner({"name": "Funghi", "quantity": 2}, {"name": "coke"}))
 
     assert [name for name, *_ in parts_of(order)] == ["Funghi", "Funghi", "Cola", "Cola"]
 
@@ -244,7 +248,7 @@ def test_a_heading_that_elsewhere_means_a_dish_means_what_the_combo_has_of_it() 
         )
     )
 
-    order = House(menu).order(dinner({"name": "pizza", "quantity": 2}))
+    order = Bistro(menu).order(dinner({"name": "pizza", "quantity": 2}))
 
     assert parts_of(order)[0] == ("Margherita", "small", ())
 
@@ -257,9 +261,11 @@ CHAIN = """
 
 
 def test_several_dishes_make_room_for_another_one_after_the_other() -> None:
-    house = House(card(CARD.replace("\n      - {choose: 2, from: [Margherita, Funghi]}\n", CHAIN)))
+    bistro = Bistro(
+        card(CARD.replace("\n      - {choose: 2, from: [Margherita, Funghi]}\n", CHAIN))
+    )
 
-    order = house.order(
+    order = bistro.order(
         dinner({"name": "Cola"}, {"name": "House red", "quantity": 3}, {"name": "Water"})
     )
 
@@ -274,9 +280,9 @@ def test_several_dishes_make_room_for_another_one_after_the_other() -> None:
 
 def test_dishes_that_could_change_places_for_ever_are_refused_where_there_is_no_room() -> None:
     same = "{choose: 1, from: [Cola, Water]}"
-    house = House(card(CARD.replace("{choose: 2, from: [House red]}", f"{same}\n      - {same}")))
+    bistro = Bistro(card(CARD.replace("{choose: 2, from: [House red]}", f"{same}\n      - {same}")))
 
     with pytest.raises(ChoiceNotPossible) as refused:
-        house.order(dinner({"name": "Cola"}, {"name": "Water"}, {"name": "Cola"}))
+        bistro.order(dinner({"name": "Cola"}, {"name": "Water"}, {"name": "Cola"}))
 
     assert refused.value.facts["most"] == 4

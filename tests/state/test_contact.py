@@ -4,11 +4,11 @@ import pytest
 
 from state.contact import phone_of, postcode_in, region_of
 from state.menu import Restaurant
-from tests.state.house import House
+from tests.state.bistro import Bistro
 
 
 def house_in(timezone: str, phone: str | None = None) -> Restaurant:
-    return House().menu.restaurant.model_copy(update={"timezone": timezone, "phone": phone})
+    return Bistro().menu.restaurant.model_copy(update={"timezone": timezone, "phone": phone})
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from state.forgetting import (
 from state.order import Fulfilment, OrderLine, OrderState
 from state.pricing import price
 from state.view import view
-from tests.state.house import House
+from tests.state.bistro import Bistro
 
 GOES: dict[type[BaseModel], set[str]] = {
     OrderState: {
@@ -60,7 +60,7 @@ def test_of_every_field_it_is_known_whether_it_stays(part: type[BaseModel]) -> N
 
 
 def test_the_bill_stays_and_the_guest_goes() -> None:
-    order = House().order(*HERS)
+    order = Bistro().order(*HERS)
 
     left = without_guest(order)
 
@@ -108,7 +108,7 @@ def test_no_text_that_stays_in_a_command_can_be_anybodys_words() -> None:
 
 
 def test_only_the_words_that_are_meant_are_cut_elsewhere() -> None:
-    order = House().order(*HERS)
+    order = Bistro().order(*HERS)
     note = {"op": "add_note", "title": "door", "content": "ring twice"}
 
     def cut(text: str) -> str:

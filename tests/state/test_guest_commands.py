@@ -16,23 +16,24 @@ from state.commands import (
 )
 from state.errors import NotFound, NotValid, WrongStage
 from state.order import Stage
-from tests.state.house import House
+from tests.state.bistro import Bistro
 
 
 def test_a_name_is_kept_as_it_was_said() -> None:
     assert (
-        House().order(SetCustomer(name="  Ada  🍕 \n Lovelace ")).customer_name == "Ada 🍕 Lovelace"
+        Bistro().order(SetCustomer(name="  Ada  🍕 \n Lovelace ")).customer_name
+        == "Ada 🍕 Lovelace"
     )
 
 
 def test_one_thing_said_leaves_the_others_alone() -> None:
-    order = House().order(SetCustomer(name="Ada"), SetCustomer(phone="212 555 0142"))
+    order = Bistro().order(SetCustomer(name="Ada"), SetCustomer(phone="212 555 0142"))
 
     assert (order.customer_name, order.phone, order.email) == ("Ada", "+12125550142", None)
 
 
 def test_a_guest_who_declines_to_give_a_name_has_answered() -> None:
-    order = House().order(SetCustomer(name="", phone="", email=""))
+    order = Bistro().order(SetCustomer(name="", phone="", email=""))
 
     assert (order.customer_name, order.phone, order.email) == ("", "", "")
 
@@ -48,11 +49,11 @@ def test_a_guest_who_declines_to_give_a_name_has_answered() -> None:
     ],
 )
 def test_a_telephone_number_is_kept_in_one_form(phone: str) -> None:
-    assert House().order(SetCustomer(phone=phone)).phone == "+12125550142"
+    assert Bistro().order(SetCustomer(phone=phone)).phone == "+12125550142"
 
 
 def test_a_foreign_number_keeps_its_country() -> None:
-    assert House().order(SetCustomer(phone="+49 1512 3456789")).phone == "+4915123456789"
+    assert Bistro().order(SetCustomer(phone="+49 1512 3456789")).phone == "+4915123456789"
 
 
 @pytest.mark.parametrize(
@@ -68,7 +69,7 @@ def test_a_foreign_number_keeps_its_country() -> None:
 )
 def test_an_invalid_telephone_number_is_asked_for_again(phone: str, why: str) -> None:
     with pytest.raises(NotValid) as refused:
-        House().order(SetCustomer(phone=phone))
+        Bistro().order(SetCustomer(phone=phone))
 
     assert refused.value.facts == {"field": "phone", "why": why}
     assert phone not in refused.value.message
@@ -83,13 +84,13 @@ def test_an_invalid_telephone_number_is_asked_for_again(phone: str, why: str) ->
     ],
 )
 def test_an_email_address_is_kept(email: str, kept: str) -> None:
-    assert House().order(SetCustomer(email=email)).email == kept
+    assert Bistro().order(SetCustomer(email=email)).email == kept
 
 
 @pytest.mark.parametrize("email", ["a@b@c", "ada", "ada@", "ada at home", "ada@example"])
 def test_an_invalid_email_address_is_asked_for_again(email: str) -> None:
     with pytest.raises(NotValid) as refused:
-        House().order(SetCustomer(email=email))
+        Bistro().order(SetCustomer(email=email))
 
     assert refused.value.facts == {"field": "email", "why": "not_an_address"}
 
@@ -107,11 +108,11 @@ def test_an_invalid_customer_is_refused(fields: dict[str, Any]) -> None:
     "name", ["'; DROP TABLE orders;--", "{{7*7}}", "<script>alert(1)</script>"]
 )
 def test_a_strange_name_is_a_name(name: str) -> None:
-    assert House().order(SetCustomer(name=name)).customer_name == name
+    assert Bistro().order(SetCustomer(name=name)).customer_name == name
 
 
 def test_an_allergy_is_on_the_order_once() -> None:
-    order = House().order(
+    order = Bistro().order(
         AddAllergy(name="Nuts"), AddAllergy(name="nuts "), AddAllergy(name="milk")
     )
 
@@ -119,29 +120,29 @@ def test_an_allergy_is_on_the_order_once() -> None:
 
 
 def test_notes_carry_ids_and_times() -> None:
-    house = House()
-    order = house.order(AddNote(title="Bell", content="It is broken.\nPlease call."))
+    bistro = Bistro()
+    order = bistro.order(AddNote(title="Bell", content="It is broken.\nPlease call."))
     note = order.notes[0]
     assert (note.id, note.title, note.content) == ("id-1", "Bell", "It is broken.\nPlease call.")
-    assert note.created_at == note.updated_at == house.now
+    assert note.created_at == note.updated_at == bistro.now
 
-    created = house.now
-    house.wait(minutes=2)
-    order = house.after(order, ChangeNote(note_id="id-1", content="It works again."))
+    created = bistro.now
+    bistro.wait(minutes=2)
+    order = bistro.after(order, ChangeNote(note_id="id-1", content="It works again."))
     note = order.notes[0]
     assert (note.title, note.content) == ("Bell", "It works again.")
-    assert (note.created_at, note.updated_at) == (created, house.now)
+    assert (note.created_at, note.updated_at) == (created, bistro.now)
 
-    assert house.after(order, RemoveNote(note_id="id-1")).notes == ()
+    assert bistro.after(order, RemoveNote(note_id="id-1")).notes == ()
 
 
 def test_a_note_that_is_gone_is_not_found() -> None:
-    house = House()
-    order = house.order(AddNote(title="Bell", content="broken"), RemoveNote(note_id="id-1"))
+    bistro = Bistro()
+    order = bistro.order(AddNote(title="Bell", content="broken"), RemoveNote(note_id="id-1"))
 
     for command in (RemoveNote(note_id="id-1"), ChangeNote(note_id="id-1", title="Door")):
         with pytest.raises(NotFound) as refused:
-            house.after(order, command)
+            bistro.after(order, command)
         assert refused.value.facts["kind"] == "note"
         with pytest.raises(NotFound):
             command.touches(order)
@@ -164,21 +165,21 @@ def test_an_empty_or_endless_text_is_refused(command: Any) -> None:
 
 
 def test_a_note_can_still_be_made_while_the_kitchen_works() -> None:
-    house = House()
-    order = house.order().model_copy(update={"stage": Stage.PREPARING})
+    bistro = Bistro()
+    order = bistro.order().model_copy(update={"stage": Stage.PREPARING})
 
-    assert house.after(order, AddAllergy(name="nuts")).allergies == ("nuts",)
+    assert bistro.after(order, AddAllergy(name="nuts")).allergies == ("nuts",)
     with pytest.raises(WrongStage):
-        house.after(
+        bistro.after(
             order.model_copy(update={"stage": Stage.COMPLETED}), AddNote(title="a", content="b")
         )
 
 
 def test_feedback_takes_the_last_rating_and_adds_comments() -> None:
-    house = House()
-    order = house.order().model_copy(update={"stage": Stage.PLACED})
+    bistro = Bistro()
+    order = bistro.order().model_copy(update={"stage": Stage.PLACED})
 
-    order = house.after(
+    order = bistro.after(
         order,
         GiveFeedback(rating=3, comment="Slow."),
         GiveFeedback(rating=5),
@@ -189,10 +190,10 @@ def test_feedback_takes_the_last_rating_and_adds_comments() -> None:
 
 
 def test_an_endless_comment_is_cut() -> None:
-    house = House()
-    order = house.order().model_copy(update={"stage": Stage.PLACED})
+    bistro = Bistro()
+    order = bistro.order().model_copy(update={"stage": Stage.PLACED})
 
-    order = house.after(order, GiveFeedback(comment="x" * 5000), GiveFeedback(comment="y"))
+    order = bistro.after(order, GiveFeedback(comment="x" * 5000), GiveFeedback(comment="y"))
 
     assert order.feedback_comment == "x" * 1000
 
@@ -207,31 +208,31 @@ def test_a_rating_is_one_to_five(rating: Any) -> None:
 
 @pytest.mark.parametrize("stage", [Stage.OPEN, Stage.CONFIRMED, Stage.CANCELLED, Stage.FAILED])
 def test_feedback_is_given_once_the_order_is_placed(stage: Stage) -> None:
-    house = House()
+    bistro = Bistro()
 
     with pytest.raises(WrongStage):
-        house.after(house.order().model_copy(update={"stage": stage}), GiveFeedback(rating=5))
+        bistro.after(bistro.order().model_copy(update={"stage": stage}), GiveFeedback(rating=5))
 
 
 @pytest.mark.parametrize("stage", list(Stage))
 def test_a_person_can_be_called_at_any_time(stage: Stage) -> None:
-    house = House()
+    bistro = Bistro()
 
-    order = house.after(
-        house.order().model_copy(update={"stage": stage}), CallPerson(reason="lost")
+    order = bistro.after(
+        bistro.order().model_copy(update={"stage": stage}), CallPerson(reason="lost")
     )
 
     assert (order.person_wanted, order.person_reason, order.stage) == (True, "lost", stage)
 
 
 def test_a_note_s_parts_are_changed_one_by_one_and_others_stay() -> None:
-    house = House()
-    order = house.order(
+    bistro = Bistro()
+    order = bistro.order(
         AddNote(title="Bell", content="It is broken."), AddNote(title="Dog", content="It barks.")
     )
 
-    order = house.after(order, ChangeNote(note_id="id-1", title="Door"))
-    order = house.after(order, ChangeNote(note_id="id-2", content="It bites."))
+    order = bistro.after(order, ChangeNote(note_id="id-1", title="Door"))
+    order = bistro.after(order, ChangeNote(note_id="id-2", content="It bites."))
 
     assert [(note.title, note.content) for note in order.notes] == [
         ("Door", "It is broken."),

@@ -22,7 +22,7 @@ KEBAB = load_menu(MENUS / "kebab.yaml").restaurant
 TACOS = load_menu(MENUS / "taqueria.yaml").restaurant
 
 
-def house(hours: str, zone: str = "America/New_York", rest: str = "") -> Restaurant:
+def restaurant(hours: str, zone: str = "America/New_York", rest: str = "") -> Restaurant:
     return read_menu(
         f"restaurant: {{id: r, name: R, currency: USD, timezone: {zone}, hours: {{{hours}}}{rest}}}\n"
         "sections: [{name: S, dishes: [{name: D, price: '1'}]}]\n",
@@ -62,7 +62,9 @@ def test_any_zone_may_ask() -> None:
 
 
 def test_hours_that_began_before_a_closed_day_continue_into_it() -> None:
-    bar = house("thursday: '18:00-02:00', friday: '18:00-02:00'", rest=", closed_on: [2026-11-20]")
+    bar = restaurant(
+        "thursday: '18:00-02:00', friday: '18:00-02:00'", rest=", closed_on: [2026-11-20]"
+    )
 
     assert is_open(bar, at("2026-11-20T01:30", bar))
     assert not is_open(bar, at("2026-11-20T19:00", bar))
@@ -128,7 +130,7 @@ def test_delivery_takes_longer() -> None:
 
 
 def test_an_opening_too_short_for_the_kitchen_is_passed_over() -> None:
-    kiosk = house(
+    kiosk = restaurant(
         "monday: ['10:00-10:10', '15:00-16:00']", rest=", service: {pickup: {lead_minutes: 30}}"
     )
 
@@ -143,7 +145,7 @@ def test_a_kind_that_is_not_offered_says_what_is() -> None:
 
 
 def test_hours_that_adjoin_are_one() -> None:
-    bar = house("friday: '18:00-24:00', saturday: '00:00-04:00'")
+    bar = restaurant("friday: '18:00-24:00', saturday: '00:00-04:00'")
 
     assert closing(bar, at("2026-11-20T20:00", bar)) == at("2026-11-21T04:00", bar)
     assert earliest(bar, "pickup", at("2026-11-20T23:50", bar)) == at("2026-11-21T00:10", bar)
@@ -174,7 +176,7 @@ def test_a_restaurant_that_never_opens_takes_no_order() -> None:
 
 
 def test_hours_through_the_night_without_an_hour_are_an_hour_shorter() -> None:
-    bar = house("saturday: '20:00-04:00'")
+    bar = restaurant("saturday: '20:00-04:00'")
     ((opens, closes),) = opening_spans(bar, date(2026, 3, 7))
 
     assert closes.astimezone(UTC) - opens.astimezone(UTC) == timedelta(hours=7)
@@ -183,20 +185,20 @@ def test_hours_through_the_night_without_an_hour_are_an_hour_shorter() -> None:
 
 
 def test_hours_through_the_night_with_an_hour_twice_are_an_hour_longer() -> None:
-    bar = house("saturday: '20:00-04:00'")
+    bar = restaurant("saturday: '20:00-04:00'")
     ((opens, closes),) = opening_spans(bar, date(2026, 10, 31))
 
     assert closes.astimezone(UTC) - opens.astimezone(UTC) == timedelta(hours=9)
 
 
 def test_an_opening_in_the_missing_hour_is_an_hour_later_on_the_clock() -> None:
-    bakery = house("sunday: '02:30-10:00'")
+    bakery = restaurant("sunday: '02:30-10:00'")
 
     assert next_opening(bakery, at("2026-03-08T00:00", bakery)) == at("2026-03-08T03:30", bakery)
 
 
 def test_a_closing_in_the_hour_that_comes_twice_is_the_first_one() -> None:
-    bar = house("saturday: '20:00-01:30'")
+    bar = restaurant("saturday: '20:00-01:30'")
 
     assert is_open(bar, at("2026-11-01T01:29", bar, fold=0))
     assert not is_open(bar, at("2026-11-01T01:31", bar, fold=0))
@@ -204,7 +206,7 @@ def test_a_closing_in_the_hour_that_comes_twice_is_the_first_one() -> None:
 
 
 def test_lead_time_is_real_time_when_the_clocks_change() -> None:
-    bar = house("saturday: '20:00-04:00'", rest=", service: {pickup: {lead_minutes: 30}}")
+    bar = restaurant("saturday: '20:00-04:00'", rest=", service: {pickup: {lead_minutes: 30}}")
     now = at("2026-11-01T01:45", bar, fold=0)
 
     ready = earliest(bar, "pickup", now)
@@ -309,7 +311,7 @@ def test_hours_are_told_without_a_clock_too() -> None:
 )
 def test_a_time_is_said_as_near_as_it_is(now: str, begins: str) -> None:
     # Closed on one Friday, so that the next opening may be a week ahead.
-    night = house(
+    night = restaurant(
         "friday: ['00:00-01:15', '12:00-12:30', '22:00-01:15']",
         rest=", closed_on: ['2026-11-13']",
     )
@@ -329,18 +331,18 @@ def test_a_time_is_said_as_near_as_it_is(now: str, begins: str) -> None:
     ],
 )
 def test_a_time_of_day_is_said_by_the_twelve_hour_clock(clock: str, said: str) -> None:
-    assert f"Monday: {said} to " in hours_text(house(f"monday: ['{clock}-23:00']"))
+    assert f"Monday: {said} to " in hours_text(restaurant(f"monday: ['{clock}-23:00']"))
 
 
 def test_opening_early_tomorrow_is_said_to_be_tomorrow_from_six_on() -> None:
-    early = house("monday: ['05:59-12:00'], wednesday: ['06:00-12:00']")
+    early = restaurant("monday: ['05:59-12:00'], wednesday: ['06:00-12:00']")
 
     assert "opens at 5:59 AM." in hours_text(early, at("2026-11-22T20:00"))
     assert "opens tomorrow at 6 AM." in hours_text(early, at("2026-11-24T20:00"))
 
 
 def test_days_with_the_same_hours_are_said_together_and_closed_days_while_they_lie_ahead() -> None:
-    days = house(
+    days = restaurant(
         "monday: ['10:00-12:00'], tuesday: ['10:00-12:00'], wednesday: ['11:00-12:00']",
         rest=", closed_on: ['2027-01-19', '2026-11-20', '2026-12-25', '2027-01-20', '2026-11-19']",
     )

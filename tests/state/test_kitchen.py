@@ -7,17 +7,17 @@ import pytest
 from state.commands import AddItem, ChangeItem, Reprice, SetFulfilment
 from state.errors import NotOnMenu, SoldOut
 from state.order import OrderLine, OrderState, TaxShare
-from tests.state.house import CARD, House, card
+from tests.state.bistro import CARD, Bistro, card
 
 LUNCH_ON_TUESDAY = SetFulfilment(kind="pickup", when="2026-11-24T12:30")
 
 
-def changed(*edits: tuple[str, str]) -> House:
+def changed(*edits: tuple[str, str]) -> Bistro:
     text = CARD
     for old, new in edits:
         assert old in text
         text = text.replace(old, new)
-    return House(card(text))
+    return Bistro(card(text))
 
 
 def dinner(*parts: dict[str, Any], **more: Any) -> AddItem:
@@ -39,76 +39,76 @@ def only_line(order: OrderState) -> OrderLine:
     ],
 )
 def test_a_size_is_heard_before_and_after_a_name_of_two_words(words: str) -> None:
-    house = changed(
+    bistro = changed(
         ("name: Cola,", "name: Cherry cola,"),
         ("name: Water,", "name: Cherry water,"),
         ("from: [Cola, Water]", "from: [Cherry cola, Cherry water]"),
         ("large: [big]", "large: [big]\n  bottle: [big bottle]"),
     )
 
-    line = only_line(house.order(AddItem(name=words)))
+    line = only_line(bistro.order(AddItem(name=words)))
 
     assert (line.name, line.size) == ("Cherry cola", "bottle")
 
 
 def test_the_usual_size_can_be_said_with_a_dish_that_has_only_one() -> None:
-    line = only_line(House().order(AddItem(name="regular Water")))
+    line = only_line(Bistro().order(AddItem(name="regular Water")))
 
     assert (line.name, line.size) == ("Water", None)
 
 
 def test_a_size_is_no_word_for_a_combo() -> None:
     with pytest.raises(NotOnMenu):
-        House().order(AddItem(name="large Dinner for two"))
+        Bistro().order(AddItem(name="large Dinner for two"))
 
 
 def test_a_dish_can_become_a_combo() -> None:
-    house = House()
-    order = house.order(AddItem(name="Margherita", size="large"))
+    bistro = Bistro()
+    order = bistro.order(AddItem(name="Margherita", size="large"))
 
     combo = ChangeItem.model_validate(
         {"line_id": "L1", "name": "Dinner for two", "parts": [{"name": "Funghi", "quantity": 2}]}
     )
 
-    line = only_line(house.after(order, combo))
+    line = only_line(bistro.after(order, combo))
     assert (line.id, line.name, line.size) == ("L1", "Dinner for two", None)
 
 
 def test_a_line_can_be_for_another_time_s_dish() -> None:
-    house = House()
-    order = house.order(LUNCH_ON_TUESDAY, AddItem(name="Water"))
+    bistro = Bistro()
+    order = bistro.order(LUNCH_ON_TUESDAY, AddItem(name="Water"))
 
-    order = house.after(order, ChangeItem(line_id="L1", name="Soup of the day"))
+    order = bistro.after(order, ChangeItem(line_id="L1", name="Soup of the day"))
 
     assert only_line(order).name == "Soup of the day"
 
 
 def test_the_quantity_of_a_sold_out_line_can_be_lowered() -> None:
-    order = House().order(AddItem(name="Water", quantity=3))
-    house = changed(
+    order = Bistro().order(AddItem(name="Water", quantity=3))
+    bistro = changed(
         ('{name: Water, price: "2.50"}', '{name: Water, price: "2.50", available: false}')
     )
 
-    order = house.after(order, ChangeItem(line_id="L1", quantity=2, note="no ice"))
+    order = bistro.after(order, ChangeItem(line_id="L1", quantity=2, note="no ice"))
 
     assert only_line(order).quantity == 2
 
 
 def test_a_choice_that_has_sold_out_since_is_not_dropped_in_silence() -> None:
-    order = House().order(AddItem(name="Margherita", size="large", modifications=("ham",)))
-    house = changed(('ham: "2.00"', 'ham: {price: "2.00", available: false}'))
+    order = Bistro().order(AddItem(name="Margherita", size="large", modifications=("ham",)))
+    bistro = changed(('ham: "2.00"', 'ham: {price: "2.00", available: false}'))
 
     with pytest.raises(SoldOut):
-        house.after(order, ChangeItem(line_id="L1", size="small"))
+        bistro.after(order, ChangeItem(line_id="L1", size="small"))
 
 
 def test_a_combo_s_part_keeps_its_own_modifications_when_the_whole_gets_one() -> None:
-    house = House()
-    order = house.order(
+    bistro = Bistro()
+    order = bistro.order(
         dinner({"name": "Margherita", "modifications": ["no tomato"]}, {"name": "Funghi"})
     )
 
-    order = house.after(order, ChangeItem(line_id="L1", modifications=("no mushrooms",)))
+    order = bistro.after(order, ChangeItem(line_id="L1", modifications=("no mushrooms",)))
 
     assert [(part.name, part.modifications) for part in only_line(order).parts[:2]] == [
         ("Margherita", ("no tomato",)),
@@ -119,7 +119,7 @@ def test_a_combo_s_part_keeps_its_own_modifications_when_the_whole_gets_one() ->
 def test_combos_of_other_parts_are_lines_of_their_own() -> None:
     other = {"name": "Funghi", "modifications": ["no basil"]}  # at the same price
 
-    order = House().order(
+    order = Bistro().order(
         dinner({"name": "Funghi", "quantity": 2}), dinner({"name": "Funghi"}, other)
     )
 
@@ -129,11 +129,11 @@ def test_combos_of_other_parts_are_lines_of_their_own() -> None:
 def test_the_same_parts_in_other_sizes_are_the_same_whichever_was_named_first() -> None:
     small, large = {"name": "Funghi", "size": "small"}, {"name": "Funghi", "size": "large"}
 
-    assert only_line(House().order(dinner(small, large), dinner(large, small))).quantity == 2
+    assert only_line(Bistro().order(dinner(small, large), dinner(large, small))).quantity == 2
 
 
 def test_a_combo_taken_up_again_has_its_parts_as_they_were_at_the_new_price() -> None:
-    order = House().order(
+    order = Bistro().order(
         dinner(
             {"name": "Funghi", "size": "large", "modifications": ["no mushrooms"]},
             {"name": "Margherita", "modifications": ["pan"]},
@@ -151,7 +151,7 @@ def test_a_combo_taken_up_again_has_its_parts_as_they_were_at_the_new_price() ->
 
 def test_a_part_s_share_of_the_tax_is_what_it_costs_on_the_menu_with_its_extras() -> None:
     line = only_line(
-        House().order(
+        Bistro().order(
             dinner(
                 {"name": "Funghi", "size": "large", "modifications": ["ham"]}, {"name": "Funghi"}
             )
@@ -165,22 +165,22 @@ def test_a_part_s_share_of_the_tax_is_what_it_costs_on_the_menu_with_its_extras(
 
 
 def test_lunch_ordered_for_lunch_stays_when_the_menu_changes_in_the_evening() -> None:
-    order = House().order(LUNCH_ON_TUESDAY, AddItem(name="Soup of the day"))
-    house = changed(
+    order = Bistro().order(LUNCH_ON_TUESDAY, AddItem(name="Soup of the day"))
+    bistro = changed(
         ('name: Soup of the day, price: "5.50"', 'name: Soup of the day, price: "6.00"')
     )
 
-    after = house.after(order, Reprice())
+    after = bistro.after(order, Reprice())
 
     assert only_line(after).unit_price == 600
     assert after.fulfilment == order.fulfilment
 
 
 def test_a_line_not_served_at_the_new_menus_hours_is_removed_and_the_time_stays() -> None:
-    order = House().order(LUNCH_ON_TUESDAY, AddItem(name="Soup of the day"), AddItem(name="Cola"))
-    house = changed(("days: [tuesday, wednesday", "days: [wednesday"))
+    order = Bistro().order(LUNCH_ON_TUESDAY, AddItem(name="Soup of the day"), AddItem(name="Cola"))
+    bistro = changed(("days: [tuesday, wednesday", "days: [wednesday"))
 
-    after = house.after(order, Reprice())
+    after = bistro.after(order, Reprice())
 
     assert only_line(after).name == "Cola"
     assert after.gone == ("Soup of the day",)

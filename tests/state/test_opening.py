@@ -4,7 +4,7 @@ from decimal import Decimal
 
 from state.opening import open_order
 from state.order import OrderState, Terms
-from tests.state.house import CARD, FRIDAY_AT_SEVEN, card
+from tests.state.bistro import CARD, FRIDAY_AT_SEVEN, card
 
 
 def test_a_new_order_is_empty_and_has_the_restaurants_terms() -> None:

@@ -14,7 +14,7 @@ from state.commands import AddItem, ApplyCoupon, SetFulfilment, SetTip
 from state.money import Cents
 from state.order import Coupon, OrderLine, OrderState, TaxShare, Terms, Tip
 from state.pricing import most_tip, price
-from tests.state.house import CARD, House, card
+from tests.state.bistro import CARD, Bistro, card
 
 RATES = {"food": Decimal("8.875"), "drink": Decimal(10)}
 
@@ -39,7 +39,7 @@ def order(lines: Sequence[OrderLine], **fields: Any) -> OrderState:
             if name in fields
         },
     )
-    empty = House().order()
+    empty = Bistro().order()
     return empty.model_copy(update={"terms": terms, "order_items": tuple(lines), **fields})
 
 
@@ -151,8 +151,8 @@ def test_a_line_without_any_rate_is_not_taxed() -> None:
 
 
 def test_the_delivery_fee_comes_after_tax() -> None:
-    house = House()
-    taken = house.order(
+    bistro = Bistro()
+    taken = bistro.order(
         AddItem(name="Water", quantity=10),
         SetFulfilment(kind="delivery", address="5 Bleecker St, New York 10012"),
     )
@@ -193,9 +193,9 @@ restaurant:
 sections: [{name: Bowls, dishes: [{name: Gyudon, price: "455"}]}]
 """
     )
-    house = House(menu)
+    bistro = Bistro(menu)
 
-    bill = price(house.order(AddItem(name="Gyudon"), SetTip(percentage=Decimal("10"))))
+    bill = price(bistro.order(AddItem(name="Gyudon"), SetTip(percentage=Decimal("10"))))
 
     assert (bill.subtotal, bill.tax, bill.tip, bill.total) == (455, 36, 46, 537)
 
@@ -209,7 +209,7 @@ def test_an_order_is_reckoned_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_card_s_combinable_coupons_add_up() -> None:
-    taken = House(card(CARD)).order(
+    taken = Bistro(card(CARD)).order(
         AddItem(name="Margherita", size="large", quantity=2),
         ApplyCoupon(code="five"),
         ApplyCoupon(code="ten"),
@@ -291,9 +291,9 @@ def test_the_largest_tip_on_the_total_counts_tax_in() -> None:
 
 
 def test_the_smallest_fee_is_a_fee() -> None:
-    house = House(card(CARD.replace('fee: "3.50"', 'fee: "0.01"')))
+    bistro = Bistro(card(CARD.replace('fee: "3.50"', 'fee: "0.01"')))
 
-    bill = price(house.order(AddItem(name="Water"), SetFulfilment(kind="delivery")))
+    bill = price(bistro.order(AddItem(name="Water"), SetFulfilment(kind="delivery")))
 
     assert [fee.amount for fee in bill.fees] == [1]
 

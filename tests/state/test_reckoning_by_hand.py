@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from state.money import Cents
 from state.order import Coupon, Fulfilment, OrderLine, OrderState, TaxShare, Terms, Tip
 from state.pricing import price
-from tests.state.house import FRIDAY_AT_SEVEN, House
+from tests.state.bistro import FRIDAY_AT_SEVEN, Bistro
 
 RATES = {"food": Decimal("8.875"), "wine": Decimal("19.6"), "bread": Decimal(0)}
 
@@ -114,7 +114,7 @@ def test_a_bill_equals_one_computed_by_hand(
     terms: Terms,
     tip: Tip | None,
 ) -> None:
-    order = House().order()
+    order = Bistro().order()
     order = order.model_copy(update={"order_items": items, "coupons": tuple(coupons)})
     order = order.model_copy(update={"fulfilment": fulfilment, "terms": terms, "tip": tip})
 

@@ -13,7 +13,7 @@ from state import errors, stages
 from state.commands import ORDER_COMMANDS, OrderCommand
 from state.errors import OrderError
 from state.order import OrderState
-from tests.state.house import CARD, FRIDAY_AT_SEVEN, House, card
+from tests.state.bistro import CARD, FRIDAY_AT_SEVEN, Bistro, card
 
 Case: TypeAlias = Mapping[str, Any]
 
@@ -30,11 +30,13 @@ def _name(case: Case) -> str:
 
 @pytest.mark.parametrize("case", REFUSALS, ids=_name)
 def test_a_refusal_says_code_sentence_and_facts(case: Case) -> None:
-    house = House(_menu(case), datetime.fromisoformat(case.get("at", FRIDAY_AT_SEVEN.isoformat())))
-    order = house.order(*_commands(case.get("when")), *map(_command, case.get("after", ())))
-    house.wait(**case.get("later", {}))
+    bistro = Bistro(
+        _menu(case), datetime.fromisoformat(case.get("at", FRIDAY_AT_SEVEN.isoformat()))
+    )
+    order = bistro.order(*_commands(case.get("when")), *map(_command, case.get("after", ())))
+    bistro.wait(**case.get("later", {}))
 
-    refusal = _refusal(house, order, case)
+    refusal = _refusal(bistro, order, case)
 
     answer = {"code": refusal.code, "says": refusal.message, "facts": dict(refusal.facts)}
     assert _on_the_wire(answer) == _on_the_wire({key: case[key] for key in answer})
@@ -47,13 +49,13 @@ def test_the_table_has_every_code_there_is() -> None:
     assert {case["code"] for case in REFUSALS} == codes
 
 
-def _refusal(house: House, order: OrderState, case: Case) -> OrderError:
+def _refusal(bistro: Bistro, order: OrderState, case: Case) -> OrderError:
     if "condition" in case:
         answer = getattr(stages, case["condition"])(order)
         assert isinstance(answer, OrderError)
         return answer
     with pytest.raises(OrderError) as refused:
-        house.after(order, _command(case["asked"]))
+        bistro.after(order, _command(case["asked"]))
     return refused.value
 
 

@@ -40,13 +40,13 @@ from state.stages import (
     meets_minimum,
     needs,
 )
-from tests.state.house import House
+from tests.state.bistro import Bistro
 
 HERE = "5 Bleecker St, New York 10012"
 
 
-def filled(house: House, *more: OrderCommand) -> OrderState:
-    return house.order(
+def filled(bistro: Bistro, *more: OrderCommand) -> OrderState:
+    return bistro.order(
         SetCustomer(name="Ada"),
         AddItem(name="Margherita", size="large", quantity=2),
         SetFulfilment(kind="pickup"),
@@ -54,16 +54,16 @@ def filled(house: House, *more: OrderCommand) -> OrderState:
     )
 
 
-def confirmed(house: House) -> OrderState:
-    return filled(house, ReadBack(), ConfirmOrder())
+def confirmed(bistro: Bistro) -> OrderState:
+    return filled(bistro, ReadBack(), ConfirmOrder())
 
 
-def placed(house: House) -> OrderState:
-    return house.after(confirmed(house), ChoosePayment(method="card"), PlaceOrder())
+def placed(bistro: Bistro) -> OrderState:
+    return bistro.after(confirmed(bistro), ChoosePayment(method="card"), PlaceOrder())
 
 
 def at(stage: Stage) -> OrderState:
-    return filled(House()).model_copy(update={"stage": stage})
+    return filled(Bistro()).model_copy(update={"stage": stage})
 
 
 def code(refusal: OrderError | None) -> str | None:
@@ -71,13 +71,13 @@ def code(refusal: OrderError | None) -> str | None:
 
 
 def test_an_order_goes_all_the_way() -> None:
-    house = House()
-    order = placed(house)
+    bistro = Bistro()
+    order = placed(bistro)
     assert order.stage is Stage.PLACED
 
     stages = []
     for step in (AcceptOrder(), StartPreparing(), MarkReady(), CompleteOrder()):
-        order = house.after(order, step)
+        order = bistro.after(order, step)
         stages.append(order.stage.value)
 
     assert stages == ["accepted", "preparing", "ready", "completed"]
@@ -113,16 +113,16 @@ STEPS: list[tuple[OrderCommand, frozenset[Stage]]] = [
 def test_a_step_is_taken_from_where_it_may_be_and_from_nowhere_else(
     command: OrderCommand, possible: frozenset[Stage], stage: Stage
 ) -> None:
-    house = House()
-    order = house.after(filled(house), ChoosePayment(method="card")).model_copy(
+    bistro = Bistro()
+    order = bistro.after(filled(bistro), ChoosePayment(method="card")).model_copy(
         update={"stage": stage}
     )
 
     if stage in possible:
-        house.after(order, command)
+        bistro.after(order, command)
     else:
         with pytest.raises(WrongStage) as refused:
-            house.after(order, command)
+            bistro.after(order, command)
         assert refused.value.facts["stage"] == stage.value
         assert refused.value.facts["possible"] == [s.value for s in Stage if s in FOLLOWS[stage]]
 
@@ -146,18 +146,18 @@ def test_a_step_is_taken_from_where_it_may_be_and_from_nowhere_else(
 def test_a_change_after_the_read_back_reopens_the_order(
     command: OrderCommand, undone: bool, stage: Stage
 ) -> None:
-    order = filled(House()).model_copy(update={"stage": stage})
+    order = filled(Bistro()).model_copy(update={"stage": stage})
 
-    after = House().after(order, command)
+    after = Bistro().after(order, command)
 
     assert after.stage is (Stage.OPEN if undone else stage)
 
 
 def test_taking_a_coupon_off_undoes_the_reading() -> None:
-    house = House()
-    order = filled(house, ApplyCoupon(code="TEN"), ReadBack())
+    bistro = Bistro()
+    order = filled(bistro, ApplyCoupon(code="TEN"), ReadBack())
 
-    assert house.after(order, RemoveCoupon(code="TEN")).stage is Stage.OPEN
+    assert bistro.after(order, RemoveCoupon(code="TEN")).stage is Stage.OPEN
 
 
 @pytest.mark.parametrize(
@@ -172,17 +172,17 @@ def test_taking_a_coupon_off_undoes_the_reading() -> None:
 def test_an_order_is_read_back_once_it_is_complete(
     commands: tuple[OrderCommand, ...], missing: list[str]
 ) -> None:
-    house = House()
+    bistro = Bistro()
 
     with pytest.raises(Missing) as refused:
-        house.order(*commands, ReadBack())
+        bistro.order(*commands, ReadBack())
 
     assert refused.value.facts == {"needs": missing, "stage": "open"}
 
 
 def test_a_delivery_below_the_minimum_is_not_read_back() -> None:
     with pytest.raises(NotPossible) as refused:
-        House().order(
+        Bistro().order(
             AddItem(name="Cola"), SetFulfilment(kind="delivery", address=HERE), ReadBack()
         )
 
@@ -212,21 +212,21 @@ def test_a_delivery_below_the_minimum_is_not_read_back() -> None:
 def test_a_waiter_asks_for_what_is_missing_in_this_order(
     commands: tuple[OrderCommand, ...], expected: tuple[str, ...]
 ) -> None:
-    assert needs(House().order(*commands)) == expected
+    assert needs(Bistro().order(*commands)) == expected
 
 
 def test_after_the_reading_a_waiter_asks_for_yes_payment_tip_and_rating() -> None:
-    house = House()
-    order = filled(house, ReadBack())
+    bistro = Bistro()
+    order = filled(bistro, ReadBack())
     assert needs(order) == ("confirmation",)
 
-    order = house.after(order, ConfirmOrder())
+    order = bistro.after(order, ConfirmOrder())
     assert needs(order) == ("payment", "tip")
-    order = house.after(order, ChoosePayment(method="cash"))
+    order = bistro.after(order, ChoosePayment(method="cash"))
     assert needs(order) == ("tip", "placing")
-    order = house.after(order, SetTip(percentage=Decimal("0")))
+    order = bistro.after(order, SetTip(percentage=Decimal("0")))
     assert needs(order) == ("placing",)
-    order = house.after(order, PlaceOrder())
+    order = bistro.after(order, PlaceOrder())
     assert needs(order) == ("rating",)
     assert needs(order.model_copy(update={"feedback_rating": 5})) == ()
     assert needs(order.model_copy(update={"stage": Stage.CANCELLED})) == ()
@@ -241,7 +241,7 @@ def test_conditions_answer_the_same_to_voices_and_clients() -> None:
     assert code(can_place(at(Stage.OPEN))) == "wrong_stage"
     assert code(can_give_feedback(at(Stage.READY))) is None
 
-    empty = can_pay(House().order())
+    empty = can_pay(Bistro().order())
     assert empty is not None
     assert empty.facts["needs"] == ["items", "fulfilment"]
     unread = can_pay(at(Stage.OPEN))
@@ -250,132 +250,132 @@ def test_conditions_answer_the_same_to_voices_and_clients() -> None:
 
 
 def test_an_order_is_placed_only_when_it_is_known_how_it_is_paid() -> None:
-    house = House()
+    bistro = Bistro()
 
     with pytest.raises(Missing) as refused:
-        house.after(confirmed(house), PlaceOrder())
+        bistro.after(confirmed(bistro), PlaceOrder())
 
     assert refused.value.facts == {"needs": ["payment"], "stage": "confirmed"}
 
 
 def test_placing_twice_places_once() -> None:
-    house = House()
-    order = placed(house)
+    bistro = Bistro()
+    order = placed(bistro)
 
-    assert house.after(order, PlaceOrder()) == order
+    assert bistro.after(order, PlaceOrder()) == order
 
 
 def test_the_time_promised_moves_with_the_clock_until_it_is_placed() -> None:
-    house = House()
-    order = filled(house)
+    bistro = Bistro()
+    order = filled(bistro)
 
     def minutes(order: OrderState) -> int:
         assert order.fulfilment is not None
         return order.fulfilment.ready_at.hour * 60 + order.fulfilment.ready_at.minute - 19 * 60
 
     assert minutes(order) == 20
-    house.wait(minutes=5)
-    order = house.after(order, ReadBack(), ConfirmOrder(), ChoosePayment(method="cash"))
+    bistro.wait(minutes=5)
+    order = bistro.after(order, ReadBack(), ConfirmOrder(), ChoosePayment(method="cash"))
     assert minutes(order) == 25
-    house.wait(minutes=3)
-    order = house.after(order, PlaceOrder())
+    bistro.wait(minutes=3)
+    order = bistro.after(order, PlaceOrder())
     assert minutes(order) == 28
 
 
 def test_a_promise_that_has_become_much_later_is_read_back_again() -> None:
-    house = House()
-    order = house.after(confirmed(house), ChoosePayment(method="cash"))
-    house.wait(hours=7)
+    bistro = Bistro()
+    order = bistro.after(confirmed(bistro), ChoosePayment(method="cash"))
+    bistro.wait(hours=7)
 
     with pytest.raises(Missing) as refused:
-        house.after(order, PlaceOrder())
+        bistro.after(order, PlaceOrder())
     assert refused.value.facts["needs"] == ["read_back"]
     assert refused.value.facts["ready_at"] == "2026-11-21T17:50:00-05:00"
 
-    order = house.after(order, ReadBack())
+    order = bistro.after(order, ReadBack())
     assert order.stage is Stage.REVIEW
-    assert house.after(order, ConfirmOrder(), PlaceOrder()).stage is Stage.PLACED
+    assert bistro.after(order, ConfirmOrder(), PlaceOrder()).stage is Stage.PLACED
 
 
 def test_a_time_asked_for_is_kept_or_asked_for_again() -> None:
-    house = House()
-    order = filled(house, SetFulfilment(kind="pickup", when="2026-11-20T19:30"))
-    house.wait(minutes=15)
+    bistro = Bistro()
+    order = filled(bistro, SetFulfilment(kind="pickup", when="2026-11-20T19:30"))
+    bistro.wait(minutes=15)
     with pytest.raises(NotPossible):
-        house.after(order, ReadBack())
+        bistro.after(order, ReadBack())
 
-    house = House()
-    order = filled(house, SetFulfilment(kind="pickup", when="2026-11-20T19:30"), ReadBack())
-    order = house.after(order, ConfirmOrder(), ChoosePayment(method="cash"))
-    house.wait(minutes=15)
-    on_time = house.after(order, PlaceOrder()).fulfilment
+    bistro = Bistro()
+    order = filled(bistro, SetFulfilment(kind="pickup", when="2026-11-20T19:30"), ReadBack())
+    order = bistro.after(order, ConfirmOrder(), ChoosePayment(method="cash"))
+    bistro.wait(minutes=15)
+    on_time = bistro.after(order, PlaceOrder()).fulfilment
     assert on_time is not None
     assert on_time.ready_at.isoformat() == "2026-11-20T19:35:00-05:00"
-    house.wait(minutes=60)
+    bistro.wait(minutes=60)
     with pytest.raises(NotValid):
-        house.after(order, PlaceOrder())
+        bistro.after(order, PlaceOrder())
 
 
 def test_lunch_that_is_over_when_it_is_read_back_is_not_promised() -> None:
-    house = House(now=datetime.fromisoformat("2026-11-20T14:05:00-05:00"))
-    order = house.order(AddItem(name="Soup of the day"), SetFulfilment(kind="pickup"))
-    house.wait(minutes=10)
+    bistro = Bistro(now=datetime.fromisoformat("2026-11-20T14:05:00-05:00"))
+    order = bistro.order(AddItem(name="Soup of the day"), SetFulfilment(kind="pickup"))
+    bistro.wait(minutes=10)
 
     with pytest.raises(NotServed):
-        house.after(order, ReadBack())
+        bistro.after(order, ReadBack())
 
 
 def test_the_kitchen_can_say_when_it_will_be_ready() -> None:
-    house = House()
+    bistro = Bistro()
 
-    order = house.after(placed(house), AcceptOrder(ready_at="2026-11-20T19:45"))
+    order = bistro.after(placed(bistro), AcceptOrder(ready_at="2026-11-20T19:45"))
     assert order.fulfilment is not None
     assert order.fulfilment.ready_at.isoformat() == "2026-11-20T19:45:00-05:00"
 
     for never in ("2026-11-20T18:00", "asap"):
         with pytest.raises(NotValid):
-            house.after(placed(house), AcceptOrder(ready_at=never))
+            bistro.after(placed(bistro), AcceptOrder(ready_at=never))
 
 
 def test_an_order_without_a_fulfilment_is_accepted_all_the_same() -> None:
-    bare = House().order().model_copy(update={"stage": Stage.PLACED})
+    bare = Bistro().order().model_copy(update={"stage": Stage.PLACED})
 
-    assert House().after(bare, AcceptOrder(ready_at="2026-11-20T19:45")).stage is Stage.ACCEPTED
+    assert Bistro().after(bare, AcceptOrder(ready_at="2026-11-20T19:45")).stage is Stage.ACCEPTED
 
 
 def test_a_refused_order_has_failed_and_says_why() -> None:
-    house = House()
+    bistro = Bistro()
 
-    order = house.after(placed(house), RefuseOrder(reason="The oven broke."))
+    order = bistro.after(placed(bistro), RefuseOrder(reason="The oven broke."))
 
     assert (order.stage, order.ended_reason) == (Stage.FAILED, "The oven broke.")
 
 
 def test_a_cancelled_order_still_shows_what_it_was() -> None:
-    house = House()
+    bistro = Bistro()
 
-    order = house.after(filled(house), CancelOrder())
+    order = bistro.after(filled(bistro), CancelOrder())
 
     assert (order.stage, len(order.order_items)) == (Stage.CANCELLED, 1)
 
 
 @pytest.mark.parametrize("steps", [(ReadBack(),), (ReadBack(), ConfirmOrder())])
 def test_an_order_taken_up_again_is_open(steps: tuple[OrderCommand, ...]) -> None:
-    house = House()
-    order = house.order(AddItem(name="Cola"), SetFulfilment(kind="pickup"), *steps)
+    bistro = Bistro()
+    order = bistro.order(AddItem(name="Cola"), SetFulfilment(kind="pickup"), *steps)
 
-    assert house.after(order, ReopenOrder()).stage is Stage.OPEN
+    assert bistro.after(order, ReopenOrder()).stage is Stage.OPEN
 
 
 def test_the_kitchens_time_is_stored_in_the_restaurants_zone() -> None:
-    house = House()
-    order = placed(house)
+    bistro = Bistro()
+    order = placed(bistro)
 
-    order = house.after(order, AcceptOrder(ready_at="2026-11-21T00:45:00+00:00"))
+    order = bistro.after(order, AcceptOrder(ready_at="2026-11-21T00:45:00+00:00"))
 
     assert order.fulfilment is not None
     assert order.fulfilment.ready_at.isoformat() == "2026-11-20T19:45:00-05:00"
 
 
 def test_an_order_that_is_not_a_delivery_has_no_minimum() -> None:
-    assert meets_minimum(House().order(AddItem(name="Water"))) is None
+    assert meets_minimum(Bistro().order(AddItem(name="Water"))) is None

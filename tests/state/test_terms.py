@@ -28,13 +28,13 @@ from state.errors import (
 from state.money import Cents
 from state.order import Fulfilment, OrderState, Stage, Tip
 from state.pricing import price
-from tests.state.house import CARD, House, card
+from tests.state.bistro import CARD, Bistro, card
 
 HERE = "5 Bleecker St, New York 10012"
 
 
-def arranged(house: House | None = None, **fields: Any) -> OrderState:
-    return (house or House()).order(SetFulfilment.model_validate(fields))
+def arranged(bistro: Bistro | None = None, **fields: Any) -> OrderState:
+    return (bistro or Bistro()).order(SetFulfilment.model_validate(fields))
 
 
 def test_as_soon_as_possible_is_after_the_lead_time() -> None:
@@ -46,9 +46,9 @@ def test_as_soon_as_possible_is_after_the_lead_time() -> None:
 
 
 def test_an_order_at_a_closed_restaurant_is_ready_after_it_opens() -> None:
-    house = House(now=datetime.fromisoformat("2026-11-21T04:00:00-05:00"))
+    bistro = Bistro(now=datetime.fromisoformat("2026-11-21T04:00:00-05:00"))
 
-    fulfilment = arranged(house, kind="pickup").fulfilment
+    fulfilment = arranged(bistro, kind="pickup").fulfilment
 
     assert fulfilment is not None
     assert fulfilment.ready_at.isoformat() == "2026-11-21T17:50:00-05:00"
@@ -108,19 +108,19 @@ def test_an_impossible_time_is_refused_with_a_possible_one(
 
 
 def test_omitted_fields_stay_and_null_fields_are_removed() -> None:
-    house = House()
-    order = arranged(house, kind="delivery", when="2026-11-21T19:30", address=HERE)
+    bistro = Bistro()
+    order = arranged(bistro, kind="delivery", when="2026-11-21T19:30", address=HERE)
 
-    same = house.after(order, SetFulfilment(kind="delivery"))
+    same = bistro.after(order, SetFulfilment(kind="delivery"))
     assert same.fulfilment == order.fulfilment
 
-    soon = house.after(order, SetFulfilment(kind="delivery", when="asap")).fulfilment
+    soon = bistro.after(order, SetFulfilment(kind="delivery", when="asap")).fulfilment
     assert soon is not None
     assert (soon.when, soon.address) == (None, HERE)
-    again = house.after(order, SetFulfilment.model_validate({"kind": "delivery", "when": None}))
+    again = bistro.after(order, SetFulfilment.model_validate({"kind": "delivery", "when": None}))
     assert again.fulfilment == soon
 
-    fetched = house.after(order, SetFulfilment(kind="pickup")).fulfilment
+    fetched = bistro.after(order, SetFulfilment(kind="pickup")).fulfilment
     assert fetched is not None
     assert (fetched.kind, fetched.address, fetched.fee) == ("pickup", None, 0)
 
@@ -149,11 +149,11 @@ def test_delivery_is_limited_to_the_listed_postcodes(address: str) -> None:
 
 
 def test_an_address_outside_the_area_can_be_fetched() -> None:
-    house = House()
-    order = house.order(SetFulfilment(kind="pickup"))
+    bistro = Bistro()
+    order = bistro.order(SetFulfilment(kind="pickup"))
 
     with pytest.raises(NotPossible) as refused:
-        house.after(order, SetFulfilment(kind="delivery", address="10012 Main St, Albany 12207"))
+        bistro.after(order, SetFulfilment(kind="delivery", address="10012 Main St, Albany 12207"))
 
     assert refused.value.facts == {
         "what": "delivery",
@@ -172,9 +172,9 @@ def test_an_address_without_its_postcode_is_asked_for_again() -> None:
 
 
 def test_without_listed_postcodes_delivery_is_unlimited() -> None:
-    house = House(card(CARD.replace(', postcodes: ["10012", "10014"]', "")))
+    bistro = Bistro(card(CARD.replace(', postcodes: ["10012", "10014"]', "")))
 
-    fulfilment = arranged(house, kind="delivery", address="behind the church").fulfilment
+    fulfilment = arranged(bistro, kind="delivery", address="behind the church").fulfilment
 
     assert fulfilment is not None
     assert fulfilment.address == "behind the church"
@@ -182,10 +182,10 @@ def test_without_listed_postcodes_delivery_is_unlimited() -> None:
 
 def test_a_service_that_is_not_offered_is_refused_with_the_possible_ones() -> None:
     delivery = '    delivery: {lead_minutes: 45, fee: "3.50", minimum: "20.00", postcodes: ["10012", "10014"]}\n'
-    house = House(card(CARD.replace(delivery, "")))
+    bistro = Bistro(card(CARD.replace(delivery, "")))
 
     with pytest.raises(NotPossible) as refused:
-        arranged(house, kind="delivery", address=HERE)
+        arranged(bistro, kind="delivery", address=HERE)
 
     assert (refused.value.facts["why"], refused.value.facts["possible"]) == (
         "not_offered",
@@ -194,13 +194,13 @@ def test_a_service_that_is_not_offered_is_refused_with_the_possible_ones() -> No
 
 
 def test_a_new_time_has_to_suit_what_is_ordered() -> None:
-    house = House()
-    order = house.order(
+    bistro = Bistro()
+    order = bistro.order(
         SetFulfilment(kind="pickup", when="2026-11-24T12:30"), AddItem(name="Soup of the day")
     )
 
     with pytest.raises(NotServed) as refused:
-        house.after(order, SetFulfilment(kind="pickup", when="2026-11-24T19:30"))
+        bistro.after(order, SetFulfilment(kind="pickup", when="2026-11-24T19:30"))
 
     assert refused.value.facts["name"] == "Soup of the day"
 
@@ -212,7 +212,7 @@ def test_a_kind_the_form_does_not_know_is_refused(kind: Any) -> None:
 
 
 def test_a_coupon_is_found_however_it_is_spelled_and_counts_once() -> None:
-    order = House().order(
+    order = Bistro().order(
         AddItem(name="Water", quantity=4), ApplyCoupon(code="t e n"), ApplyCoupon(code="Ten")
     )
 
@@ -236,18 +236,18 @@ def test_a_coupon_is_found_however_it_is_spelled_and_counts_once() -> None:
 def test_a_coupon_that_does_not_count_says_why(
     there: tuple[str, ...], code: str, facts: dict[str, Any]
 ) -> None:
-    house = House()
-    order = house.order(*(ApplyCoupon(code=one) for one in there))
+    bistro = Bistro()
+    order = bistro.order(*(ApplyCoupon(code=one) for one in there))
 
     with pytest.raises(CouponNotValid) as refused:
-        house.after(order, ApplyCoupon(code=code))
+        bistro.after(order, ApplyCoupon(code=code))
 
     assert refused.value.facts == facts
 
 
 def test_a_coupon_counts_on_its_last_day_until_midnight_there() -> None:
-    late = House(now=datetime.fromisoformat("2026-11-21T04:59:00+00:00"))
-    later = House(now=datetime.fromisoformat("2026-11-21T05:01:00+00:00"))
+    late = Bistro(now=datetime.fromisoformat("2026-11-21T04:59:00+00:00"))
+    later = Bistro(now=datetime.fromisoformat("2026-11-21T05:01:00+00:00"))
 
     assert late.order(ApplyCoupon(code="TODAY")).coupons
     with pytest.raises(CouponNotValid):
@@ -255,23 +255,23 @@ def test_a_coupon_counts_on_its_last_day_until_midnight_there() -> None:
 
 
 def test_a_coupon_can_wait_for_its_minimum() -> None:
-    house = House()
-    order = house.order(ApplyCoupon(code="BIG"), AddItem(name="Water", quantity=8))
+    bistro = Bistro()
+    order = bistro.order(ApplyCoupon(code="BIG"), AddItem(name="Water", quantity=8))
     assert price(order).discount == 0
 
-    assert price(house.after(order, AddItem(name="Water", quantity=4))).discount == 1500
+    assert price(bistro.after(order, AddItem(name="Water", quantity=4))).discount == 1500
 
 
 def test_a_coupon_can_be_taken_off() -> None:
-    house = House()
-    order = house.order(ApplyCoupon(code="ALONE"))
+    bistro = Bistro()
+    order = bistro.order(ApplyCoupon(code="ALONE"))
 
     assert (
-        house.after(order, RemoveCoupon(code="alone"), ApplyCoupon(code="TEN")).coupons[0].code
+        bistro.after(order, RemoveCoupon(code="alone"), ApplyCoupon(code="TEN")).coupons[0].code
         == "TEN"
     )
     with pytest.raises(NotFound) as refused:
-        house.after(order, RemoveCoupon(code="TEN"))
+        bistro.after(order, RemoveCoupon(code="TEN"))
     assert refused.value.facts == {"kind": "coupon", "id": "TEN", "possible": ["ALONE"]}
 
 
@@ -286,7 +286,7 @@ def test_a_coupon_can_be_taken_off() -> None:
     ],
 )
 def test_a_tip_is_a_percentage_or_an_amount(fields: dict[str, Any], tip: Tip) -> None:
-    order = House().order(AddItem(name="Water", quantity=10), SetTip.model_validate(fields))
+    order = Bistro().order(AddItem(name="Water", quantity=10), SetTip.model_validate(fields))
 
     assert order.tip == tip
 
@@ -318,25 +318,25 @@ def test_an_invalid_tip_is_refused(fields: dict[str, Any]) -> None:
 @pytest.mark.parametrize("fields", [{"percentage": 31}, {"amount": 751}])
 def test_a_tip_above_the_limit_is_refused(fields: dict[str, Any]) -> None:
     with pytest.raises(OverLimit) as refused:
-        House().order(AddItem(name="Water", quantity=10), SetTip.model_validate(fields))
+        Bistro().order(AddItem(name="Water", quantity=10), SetTip.model_validate(fields))
 
     assert refused.value.facts == {"what": "tip", "limit": 30, "limit_amount": 750}
 
 
 def test_a_tip_can_be_named_before_anything_is_ordered() -> None:
-    assert House().order(SetTip(amount=Cents(300))).tip == Tip(amount=Cents(300))
+    assert Bistro().order(SetTip(amount=Cents(300))).tip == Tip(amount=Cents(300))
 
 
 def test_a_tip_slipped_in_before_anything_was_ordered_is_not_read_back_beyond_the_limit() -> None:
     pickup = SetFulfilment(kind="pickup")
-    house = House()
-    order = house.order(SetTip(amount=Cents(90_000)), AddItem(name="Water", quantity=10), pickup)
+    bistro = Bistro()
+    order = bistro.order(SetTip(amount=Cents(90_000)), AddItem(name="Water", quantity=10), pickup)
 
     with pytest.raises(OverLimit) as refused:
-        house.after(order, ReadBack())
+        bistro.after(order, ReadBack())
 
     assert refused.value.facts == {"what": "tip", "limit": 30, "limit_amount": 750}
-    assert house.after(order, SetTip(amount=Cents(750)), ReadBack()).stage is Stage.REVIEW
+    assert bistro.after(order, SetTip(amount=Cents(750)), ReadBack()).stage is Stage.REVIEW
 
 
 def test_a_tip_is_a_number_on_the_wire() -> None:
@@ -351,9 +351,9 @@ def test_a_tip_is_a_number_on_the_wire() -> None:
 
 
 def test_the_payment_method_is_one_that_is_accepted() -> None:
-    assert House().order(ChoosePayment(method="card")).payment_method == "card"
+    assert Bistro().order(ChoosePayment(method="card")).payment_method == "card"
 
-    cash_only = House(card(CARD.replace("payment: [cash, card]", "payment: [cash]")))
+    cash_only = Bistro(card(CARD.replace("payment: [cash, card]", "payment: [cash]")))
     with pytest.raises(NotPossible) as refused:
         cash_only.order(ChoosePayment(method="card"))
     assert refused.value.facts == {"what": "payment", "why": "not_offered", "possible": ["cash"]}
@@ -366,20 +366,20 @@ def test_a_pickup_costs_nothing_and_has_no_minimum() -> None:
 
 
 def test_an_address_can_be_taken_back() -> None:
-    house = House()
-    order = arranged(house, kind="delivery", address=HERE)
+    bistro = Bistro()
+    order = arranged(bistro, kind="delivery", address=HERE)
 
-    order = house.after(order, SetFulfilment(kind="delivery", address=None))
+    order = bistro.after(order, SetFulfilment(kind="delivery", address=None))
 
     assert order.fulfilment is not None
     assert order.fulfilment.address is None
 
 
 def test_a_coupon_is_taken_off_however_it_is_spelled() -> None:
-    house = House()
-    order = house.order(ApplyCoupon(code="TEN"))
+    bistro = Bistro()
+    order = bistro.order(ApplyCoupon(code="TEN"))
 
-    assert house.after(order, RemoveCoupon(code="t-e n")).coupons == ()
+    assert bistro.after(order, RemoveCoupon(code="t-e n")).coupons == ()
 
 
 def test_a_percentage_in_words_is_told_to_be_a_number() -> None:

@@ -31,14 +31,14 @@ from state.context import OrderContext
 from state.errors import NotFound, WrongStage
 from state.order import OrderState, Stage
 from state.shared import KeyReused, SharedState, Stale
-from tests.state.house import House
+from tests.state.bistro import Bistro
 
 
 def shared(*commands: OrderCommand) -> SharedState[OrderState, OrderContext]:
     """A new order over two lines, at version 0, so that everybody has seen all of it."""
-    house = House()
-    order = house.order(AddItem(name="Cola"), AddItem(name="Water"), SetFulfilment(kind="pickup"))
-    return SharedState(house.after(order, *commands), house.context)
+    bistro = Bistro()
+    order = bistro.order(AddItem(name="Cola"), AddItem(name="Water"), SetFulfilment(kind="pickup"))
+    return SharedState(bistro.after(order, *commands), bistro.context)
 
 
 def test_a_version_is_demanded_where_a_write_could_undo_another_s() -> None:

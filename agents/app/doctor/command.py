@@ -2,17 +2,26 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Collection
+from typing import TypeVar
 
-from agents.app.app import AnyApp, Environment
+from pydantic import BaseModel
+
+from agents.app.app import AnyApp, App, Environment
+from agents.app.declaration import named_faults
 from agents.app.doctor.database import check_database_access
 from agents.app.doctor.findings import Finding, Mark, fault, ok, warning
 from agents.app.doctor.models import check_models, check_speech
 from agents.app.doctor.ports import check_ports
 from agents.app.doctor.server import check_server
 from agents.app.faults import InputError
+from agents.app.models.choice import language_model
+from agents.app.setting_values import LOCAL
 from agents.app.settings import AppSettings, SettingsFaults, has_livekit_settings
 from agents.app.terminal.logs import log_to_stderr
 from agents.app.terminal.streams import say
+
+S = TypeVar("S", bound=BaseModel)
+C = TypeVar("C")
 
 FAILED = 1
 
@@ -91,8 +100,9 @@ async def check_all(
 
     owner = None
     if not app.command_line.options or is_valid(*app.command_line.options):
-        owner, found = check_context(app, settings)
-        yield found
+        owner, findings = await check_application(app, settings)
+        for found in findings:
+            yield found
     if is_valid("database"):
         yield await check_database_access(app, settings, owner)
     if is_valid("model", "openai_base", "openai_fallback"):
@@ -108,14 +118,28 @@ async def check_all(
             yield found
 
 
-def check_context(app: AnyApp, settings: AppSettings) -> tuple[str | None, Finding]:
-    """Check that the application's context can be made; returns the owner of its states."""
+async def check_application(
+    app: App[S, C], settings: AppSettings
+) -> tuple[str | None, list[Finding]]:
+    """Check that all that a call needs can be made; returns the owner of the states as well."""
+    name, owner = app.command_line.context_name, None
+    findings: list[Finding] = []
+    context: list[C] = []
     try:
-        context = app.context(Environment.of(settings))
+        context.append(app.make_context(Environment.of(settings)))
+        owner = app.owner_of(context[0])
+        with named_faults("command_line.describe_context"):
+            findings.append(ok(name, app.command_line.describe_context(context[0])))
     except InputError as error:
         first, *others = error.faults
         more = f"; {len(others) + 1} in all" if others else ""
-        return None, fault(app.command_line.context_name, f"{first}{more}")
-    return app.owner_of(context), ok(
-        app.command_line.context_name, app.command_line.describe_context(context)
-    )
+        findings.append(fault(name, f"{first}{more}"))
+    try:
+        app.make_parts()
+        for made in context:
+            app.rehearse(made)
+            if settings.model == LOCAL and app.model is not None:
+                await language_model(app, made, settings).aclose()
+    except InputError as error:
+        return owner, [*findings, *(fault("application", told) for told in error.faults)]
+    return owner, [*findings, ok("application", f"its agents and {app.a_noun} can be made")]

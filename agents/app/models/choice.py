@@ -9,7 +9,7 @@ from livekit.agents.llm import LLM
 from pydantic import BaseModel
 
 from agents.app.app import App
-from agents.app.faults import InputError
+from agents.app.declaration import AppFaults, named_faults, of_kind
 from agents.app.setting_values import OPENAI, SCRIPT
 from agents.app.settings import AppSettings, SettingsFaults
 
@@ -81,13 +81,16 @@ def models_of_agents(
     built: dict[str, LLM[Any]] = {}
     for agent, build in app.models.items():
         try:
-            model = build(context, settings)
-        except InputError:
-            raise
-        except Exception:  # one agent's model must not cost the other agents the call
-            logger.exception("agent model not made, using the call's", extra={"agent": agent})
-        else:
-            built |= {} if model is None else {agent: model}
+            with named_faults(f"models[{agent!r}]", settings.secrets):
+                model = build(context, settings)
+            if model is not None:
+                built[agent] = of_kind(f"models[{agent!r}]", model, LLM)
+        except AppFaults as fault:  # one agent's model must not cost the other agents the call
+            logger.error(
+                "agent model not made, using the call's",
+                exc_info=fault.__cause__ or fault,
+                extra={"agent": agent},
+            )
     return built
 
 
@@ -107,7 +110,8 @@ def _local(app: App[S, C], context: C, settings: AppSettings) -> LLM[Any]:
         raise SettingsFaults(
             [f"--model local: {app.name} has no model without a key: use openai, or script:FILE"]
         )
-    return app.model(context, settings)
+    with named_faults("model", settings.secrets):
+        return of_kind("model", app.model(context, settings), LLM)
 
 
 def scripted(script: "Iterable[ScriptStep]") -> "ScriptedLLM":

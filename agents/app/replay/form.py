@@ -17,6 +17,7 @@ from pydantic import (
 
 from agents.app.app import AnyApp
 from agents.app.channel import Channel
+from agents.app.declaration import named_faults
 from agents.app.setting_values import parse_time
 
 
@@ -157,11 +158,11 @@ class Conversation(Part):
 
 def conversation_form(app: AnyApp) -> type[Conversation]:
     """Return the form of an application's conversation files."""
-    return _form(
-        app.noun,
-        tuple(app.command_line.options),
-        AnyFields if app.replay.fields is None else app.replay.fields(),
-    )
+    fields: type[Fields] = AnyFields
+    if app.replay.fields is not None:
+        with named_faults("replay.fields"):
+            fields = app.replay.fields()
+    return _form(app.noun, tuple(app.command_line.options), fields)
 
 
 @cache

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from agents.app.app import App, Environment, NewState
 from agents.app.clock import in_zone
+from agents.app.declaration import named_faults
 from agents.app.models.choice import language_model, models_of_agents, reply_limit_of, scripted
 from agents.app.replay.comparing import differences
 from agents.app.replay.form import Facts, Fields
@@ -308,7 +309,7 @@ def _started(
             clocks.append((Clock(in_zone(at, zone)), zone))
             return clocks[-1][0]
 
-        context = app.context(Environment(settings, clock, Ids()))
+        context = app.make_context(Environment(settings, clock, Ids()))
         models = _models(app, file, context, settings, model_wins)
         yield _Start(shared_from(app, file, context), models, clocks)
 
@@ -327,13 +328,14 @@ def shared_from(app: App[S, C], file: ConversationFile, context: C) -> SharedSta
     said = file.conversation
     given = said.start.given if said.start is not None else {}
     channel = said.channel or given.get("channel") or "terminal"
-    state = app.new(context, NewState("replayed", "1", channel))
+    state = app.make_state(context, NewState("replayed", "1", channel))
     version = 0
     try:
         if said.start is not None and app.replay.start_from is not None:
-            for command in app.replay.start_from(said.start):
-                state = command.apply(state, context)
-                version += 1
+            with named_faults("replay.start_from", but=(StateError, ValidationError)):
+                for command in app.replay.start_from(said.start):
+                    state = command.apply(state, context)
+                    version += 1
         elif given:
             fields = {
                 name: given[name] for name in given.keys() & app.state_type.model_fields.keys()

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +14,7 @@ from livekit.agents.llm import LLM
 from pydantic import BaseModel
 
 from agents.app.app import App, Environment
+from agents.app.declaration import attempt
 from agents.app.faults import InputError
 from agents.app.job_metadata import JobMetadata, MetadataFaults
 from agents.app.models.choice import language_model, models_of_agents, reply_limit_of
@@ -56,9 +58,14 @@ class Prepared(Generic[C]):
 
 
 def prepare_process(app: App[S, C], process: JobProcess) -> None:
-    """Prepare a process, so that its call does not wait for what the application loads."""
+    """Prepare a process, so that its call does not wait for what the application loads.
+
+    Raises:
+        InputError: A call cannot be served; everything that is known to be wrong.
+    """
     settings = app.settings.read()
-    context = app.context(Environment.of(settings))
+    context = app.make_context(Environment.of(settings))
+    app.rehearse(context)
     local = language_model(app, context, settings) if settings.model == LOCAL else None
     process.userdata[_PREPARED] = Prepared(settings, context, local)
 
@@ -70,26 +77,32 @@ async def serve_room(ctx: JobContext, app: App[S, C]) -> None:
         ctx: The job, not connected.
         app: The application.
     """
+    words = app.rooms.words
     if _PREPARED not in ctx.proc.userdata:
-        prepare_process(app, ctx.proc)
+        try:
+            prepare_process(app, ctx.proc)
+        except InputError as error:
+            logger.error("call cannot be served: %s", "; ".join(error.faults))
+            await reject_call(ctx, RejectReason.APPLICATION, words)
+            return
     prepared: Prepared[C] = ctx.proc.userdata[_PREPARED]
-    transfer_to = app.phone.transfer_to(prepared.context)
+    transfer_to = _transfer_to(app, prepared)
     try:
         metadata = JobMetadata.parse(ctx.job.metadata, app.noun)
     except MetadataFaults as wrong:
         logger.error("invalid job metadata: %s", "; ".join(map(str, wrong.faults)))
-        await reject_call(ctx, RejectReason.METADATA, app.rooms.words, transfer_to=transfer_to)
+        await reject_call(ctx, RejectReason.METADATA, words, transfer_to=transfer_to)
         return
     if metadata.tries > MAX_TRIES:
         await reject_call(
-            ctx,
-            RejectReason.BROKEN,
-            app.rooms.words,
-            user=metadata.user,
-            transfer_to=transfer_to,
+            ctx, RejectReason.BROKEN, words, user=metadata.user, transfer_to=transfer_to
         )
         return
     await _Job(ctx, app, prepared, metadata).run()
+
+
+def _transfer_to(app: App[S, C], prepared: Prepared[C]) -> str | None:
+    return attempt("phone.transfer_to", None, app.phone.transfer_to, prepared.context)
 
 
 class _Job(Generic[S, C]):
@@ -101,7 +114,7 @@ class _Job(Generic[S, C]):
         self._app = app
         self._ctx = ctx
         self._settings = prepared.settings
-        self._transfer_to = app.phone.transfer_to(prepared.context)
+        self._transfer_to = _transfer_to(app, prepared)
         self._began = time.monotonic()
         self._process = _process_context(app, prepared, metadata.locale)
         self._room_job = RoomJob(
@@ -187,7 +200,8 @@ class _Job(Generic[S, C]):
 def _speech(app: App[S, C], settings: AppSettings, context: C, locale: str | None) -> Speech:
     if locale is not None:
         settings = settings.model_copy(update={"language": locale})
-    speech = speech_models(settings, agents=app.agents.agents, terms=app.rooms.terms(context))
+    terms: Sequence[str] = attempt("rooms.terms", (), app.rooms.terms, context)
+    speech = speech_models(settings, agents=app.agents.agents, terms=terms)
     if speech is None:
         raise SettingsFaults(["speech is not configured"])
     return speech

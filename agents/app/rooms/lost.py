@@ -79,7 +79,7 @@ async def _flag(app: AnyApp, settings: AppSettings, store: SqlStore, state_id: s
     """Have the application flag a state, also while a call holds it."""
     with as_state_faults(app.noun):
         stored = await store.read(state_id)
-        context = app.context(Environment.of(settings))
+        context = app.make_context(Environment.of(settings))
         shared: SharedState[Any, Any] = SharedState.restored(stored, app.state_type, context)
         if app.stored.given_up is not None:
             await app.stored.given_up(shared, "The call broke off and could not be continued.")
@@ -95,5 +95,5 @@ _owners: dict[str, str] = {}
 def _owner(app: AnyApp, settings: AppSettings) -> str:
     """Return the owner of the states; a context is made for it once, since that may take a moment."""
     if app.name not in _owners:
-        _owners[app.name] = app.owner_of(app.context(Environment.of(settings)))
+        _owners[app.name] = app.owner_of(app.make_context(Environment.of(settings)))
     return _owners[app.name]

@@ -4,13 +4,14 @@ In the other direction, an agent comments on what the user does on the page.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, Literal, TypeVar
 
 from livekit import rtc
 from pydantic import BaseModel
 
 from agents.app.app import App
+from agents.app.declaration import attempt
 from agents.app.rooms.comments import Comments
 from agents.app.rooms.sentences import your_turn
 from agents.handoff import (
@@ -90,11 +91,12 @@ class Page(Generic[S, C]):
 
     def show(self) -> None:
         """Update the agent's attributes: active agent, version, and the application's own."""
-        call = self._call
+        call, attributes = self._call, self._app.rooms.attributes
+        own: Mapping[str, str] = attempt("rooms.attributes", {}, attributes, call.state)
         shown = {
             # The next agent is known as soon as the handoff is stored, before its first word.
             "active_agent": call.shared.speaker or call.speaker,
-            **self._app.rooms.attributes(call.state),
+            **own,
             "version": str(call.shared.version),
         }
         prefix = self._app.prefix
@@ -217,9 +219,9 @@ class Page(Generic[S, C]):
             self.show()
 
     def _notice(self, event: YourTurn) -> dict[str, Any]:
-        named: list[str] = []
+        named: Sequence[str] = ()
         if event.expects == "choice" and self._app.rooms.choices is not None:
-            named = [*self._app.rooms.choices(self._call)]
+            named = attempt("rooms.choices", (), self._app.rooms.choices, self._call)
         return {
             "turn": event.turn,
             "your_turn": True,

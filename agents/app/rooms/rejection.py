@@ -38,6 +38,7 @@ class RejectReason(Enum):
         "not_set_up",
         "This call could not be set up: the dispatch's metadata is wrong. The agent's log says what.",
     )
+    APPLICATION = ("not_set_up", "This call could not be set up. The agent's log says why.")
     BROKEN = (
         "broken_off",
         "This call has broken off too often and is not continued. Join a room of your own.",

@@ -290,7 +290,10 @@ class RoomJob(Generic[S, C]):
         keep_number = process.app.phone.caller_number
         if channel == "phone" and participant is not None and not opened.resumed and keep_number:
             if number := participant.attributes.get("sip.phoneNumber", ""):  # else withheld
-                await keep_number(opened.shared, number)
+                try:
+                    await keep_number(opened.shared, number)
+                except Exception:  # the application's own: the call goes on without the number
+                    logger.exception("caller's number not kept")
         self._conversation = conversation = RoomConversation(
             process,
             self._room,

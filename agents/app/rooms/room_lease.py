@@ -166,25 +166,15 @@ class RoomLease:
     async def reset(self) -> None:
         """Close the recorded call and keep the lease: the next call in this room starts a new state.
 
-        Without a usable database the lease stays as it is.
+        Without a usable database the call stays recorded.
         """
-        if self._renewing is None or self._released:
-            return
-        self._renewing.cancel()
-        await asyncio.gather(self._renewing, return_exceptions=True)
         try:
-            await self._store.leases.release(self._name, self._holder, done=True)
-        except StateError as fault:
-            logger.warning("room lease could not be reset: %s", fault.message)
+            await self._store.leases.finish(self._name, self._holder)
+        except LeaseLost:
             if not self._released:
-                self._renewing = asyncio.get_running_loop().create_task(self._renew())
-            return
-        try:
-            taken = await self.acquire()
-        except JournalFault:
-            taken = False
-        if not taken and not self._released:  # another agent was faster
-            self._lost()
+                self._lost()
+        except StateError as fault:
+            logger.warning("end of the call not recorded: %s", fault.message)
 
     async def release(self, *, done: bool) -> None:
         """Release the lease.

@@ -1,5 +1,6 @@
 """The worker of an application: finds its lost calls, prepares its processes, serves its rooms."""
 
+import logging
 from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING
 from livekit.agents import JobContext, JobProcess
 
 from agents.app.app import AnyApp
+from agents.app.faults import InputError
 from agents.app.models.speech import missing_for_speech
 from agents.app.serving.worker import Worker, make_server
 from agents.app.settings import AppSettings
@@ -15,6 +17,8 @@ from agents.app.settings import AppSettings
 if TYPE_CHECKING:
     from agents.app.job_metadata import JobMetadata
     from agents.app.serving.replacement import LostCall
+
+logger = logging.getLogger(__name__)
 
 PRELOAD = ("agents.app.rooms.job", "state.shared.sql.database")
 """The modules that every call needs. Forked processes inherit them; none may start a thread."""
@@ -50,7 +54,10 @@ def _prepare(app: AnyApp, process: JobProcess) -> None:
         import_module(name)
     from agents.app.rooms.job import prepare_process
 
-    prepare_process(app, process)
+    try:
+        prepare_process(app, process)
+    except InputError as error:  # the process is kept: it tells its user that it cannot serve them
+        logger.error("calls cannot be served: %s", "; ".join(error.faults))
 
 
 async def _serve_room(app: AnyApp, ctx: JobContext) -> None:

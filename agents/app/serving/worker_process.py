@@ -5,9 +5,12 @@ import os
 import sys
 import threading
 from collections.abc import Collection
+from contextlib import ExitStack
 from importlib import import_module
+from importlib.util import find_spec
 
 from agents.app.app import AnyApp, Environment, load_app
+from agents.app.declaration import named_faults
 from agents.app.faults import InputError
 from agents.app.importing import gc_paused
 from agents.app.serving.logs import log_as_worker
@@ -38,7 +41,9 @@ def run_worker(app: AnyApp, *, ready: int | None = None) -> int:
         from agents.app.serving.app_worker import make_app_worker
 
         worker = make_app_worker(app, settings)
-    with app.worker.serving(settings):
+    with ExitStack() as beside:
+        with named_faults("worker.serving", settings.secrets):
+            beside.enter_context(app.worker.serving(settings))
         return _serve(worker, ready)
 
 
@@ -91,9 +96,16 @@ def _faults_of_calls(app: AnyApp, settings: AppSettings, wrong: Collection[str])
     faults: list[str] = []
     if not wrong & app.command_line.options.keys():
         try:
-            app.context(Environment.of(settings))
+            context = app.make_context(Environment.of(settings))
+            if not callable(app.graph):  # else each process finds it out: importing it takes long
+                app.rehearse(context)
         except InputError as error:
             faults += error.faults
+    faults += [
+        f"worker.preload: there is no module {name}"
+        for name in app.worker.preload
+        if not _is_there(name)
+    ]
     if "database" in wrong:
         return faults
 
@@ -106,6 +118,13 @@ def _faults_of_calls(app: AnyApp, settings: AppSettings, wrong: Collection[str])
     except InputError as error:
         faults += error.faults
     return faults
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ImportError:  # its package is missing
+        return False
 
 
 def _serve(worker: object, ready: int | None) -> int:

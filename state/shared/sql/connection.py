@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 from sqlalchemy import URL, Connection, Engine, NullPool, Transaction, create_engine, event
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
-from state.shared.errors import JournalFault, OutcomeUnknown
+from state.shared.errors import JournalFault, NotStored, OutcomeUnknown
+from state.shared.journal import WITHDRAWN, Gate
 from state.shared.sql import dialects
 
 T = TypeVar("T")
@@ -149,7 +150,11 @@ class DatabaseConnection:
         return self._run_with_reconnect(begin, lambda connection: work(self._driver), committed)
 
     def write_in_one_step(
-        self, statement: str, values: Sequence[Any], committed: Callable[[Connection], bool]
+        self,
+        statement: str,
+        values: Sequence[Any],
+        gate: Gate | None,
+        committed: Callable[[Connection], bool],
     ) -> bool:
         """Run a statement that writes at most one row as a transaction of its own; return whether it wrote it.
 
@@ -159,9 +164,11 @@ class DatabaseConnection:
         Args:
             statement: The statement.
             values: Its values.
+            gate: Allows withdrawing the row as long as the write lock is not granted.
             committed: As in ``run``.
 
         Raises:
+            NotStored: It was withdrawn.
             JournalFault: It was not done, and why.
             OutcomeUnknown: It may have been done; the database does not answer.
         """
@@ -171,7 +178,7 @@ class DatabaseConnection:
             self.close()
             raise self._fault(error) from error
         try:
-            written = self._ask_for_write_lock(self._driver, statement, values)
+            written = self._ask_for_write_lock(self._driver, statement, values, gate)
         except (sqlite3.Error, UnicodeError) as error:
             if isinstance(error, UnicodeError):
                 raise self._fault(error) from error
@@ -324,7 +331,11 @@ class DatabaseConnection:
             self._busy_timeout = on
 
     def _ask_for_write_lock(
-        self, driver: sqlite3.Connection, statement: str, values: Sequence[Any] = ()
+        self,
+        driver: sqlite3.Connection,
+        statement: str,
+        values: Sequence[Any] = (),
+        gate: Gate | None = None,
     ) -> int:
         """Run a statement that needs the write lock, asking for it at short intervals; return its row count.
 
@@ -337,11 +348,16 @@ class DatabaseConnection:
         self._interrupted = False
         try:
             while True:
+                if gate is not None and not gate.begin():
+                    raise NotStored(WITHDRAWN)
                 try:
                     return dialects.execute_at_once(driver, statement, values)
                 except sqlite3.OperationalError as error:
-                    expired = self._interrupted or self.lock_asked_at >= until
-                    if expired or dialects.why(error) != dialects.LOCKED:
+                    if dialects.why(error) != dialects.LOCKED:
+                        raise
+                    if gate is not None:
+                        gate.reopen()
+                    if self._interrupted or self.lock_asked_at >= until:
                         raise
                 self.waits_for_lock = True
                 age = (self.lock_asked_at - began) / LOCK_AGING_S

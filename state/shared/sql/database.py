@@ -21,7 +21,7 @@ from state.shared.errors import (
     TakenOver,
     UnknownState,
 )
-from state.shared.journal import Entry, Listed, Moment, VersionTaken
+from state.shared.journal import WITHDRAWN, Entry, Listed, Moment, VersionTaken
 from state.shared.schema import Schema
 from state.shared.sql import driver_statements
 from state.shared.sql.connection import DatabaseConnection
@@ -247,7 +247,7 @@ class Database:
         row = self._row(one, one.fence, self._owner, written(self._now()))
         batch.rows_of[0] = [row]
         statement, values = driver_statements.insert_next(row)
-        return self.db.write_in_one_step(statement, values, batch.check_stored)
+        return self.db.write_in_one_step(statement, values, one.entry.gate, batch.check_stored)
 
     def _entry_rows(
         self, one: EntryRow, found: StateHead | None, now: str
@@ -261,6 +261,8 @@ class Database:
             raise NotStored("the database has lost what was written before")
         if found.version >= entry.version:
             raise VersionTaken
+        if entry.gate is not None and not entry.gate.begin():
+            raise NotStored(WITHDRAWN)
         row = self._row(one, found.fence, found.owner, now)
         return [row], StateHead(found.owner, found.fence, entry.version, found.position)
 

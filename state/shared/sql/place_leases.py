@@ -126,17 +126,30 @@ class PlaceLeases:
             JournalFault: The database cannot be used. It is safe to retry.
         """
         self._access.demand_owner("a place")
-        if not done:
-            await self._access.in_leases(lambda leases: leases.leave(place, holder, done=False))
-            return
+        if done:
+            try:
+                await self.finish(place, holder)
+            except LeaseLost:
+                return
+        await self._access.in_leases(lambda leases: leases.leave(place, holder, done=done))
+
+    async def finish(self, place: str, holder: str) -> None:
+        """Record that the work at a place has finished, and keep the lease: the next work there starts anew.
+
+        Args:
+            place: The place.
+            holder: The holder.
+
+        Raises:
+            LeaseLost: The caller no longer holds the lease.
+            JournalFault: The database cannot be used. It is safe to retry.
+        """
+        self._access.demand_owner("a place")
         before = await self._access.in_places(lambda places: places.at(place))
-        try:
-            await self._access.in_leases(lambda leases: leases.check(place, holder))
-        except LeaseLost:
-            return
+        # A holder that takes the lease after this check and assigns a state changes the row read before it.
+        await self._access.in_leases(lambda leases: leases.check(place, holder))
         if before is not None:
             await self._access.in_places(lambda places: places.close(before))
-        await self._access.in_leases(lambda leases: leases.leave(place, holder, done=True))
 
     async def lost(self) -> "list[Lease]":
         """List the places with unfinished work whose lease has expired or was released, oldest first.

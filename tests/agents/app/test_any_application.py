@@ -121,16 +121,47 @@ def test_a_faulty_program_lists_its_faults_and_exits_with_2(tmp_path: Path) -> N
     program = tmp_path / "my_desk.py"
     program.write_text(PROGRAM.replace('name="desk", noun', 'name="De sk", noun'), encoding="utf-8")
 
-    done = subprocess.run(
+    done = run_program(program)
+
+    assert done.returncode == 2
+    assert done.stderr.startswith('name: "De sk"')
+    assert len(done.stderr.splitlines()) == 1
+
+
+def run_program(program: Path) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
         [sys.executable, str(program)],
+        cwd=program.parent,
         env={"PYTHONPATH": str(ROOT), "PATH": ""},
         capture_output=True,
         text=True,
     )
 
+
+@pytest.mark.processes
+def test_a_faulty_graph_in_it_is_listed_with_its_place(tmp_path: Path) -> None:
+    program = tmp_path / "my_desk.py"
+    program.write_text(PROGRAM.replace('start="desk"', 'start="boss"'), encoding="utf-8")
+
+    done = run_program(program)
+
     assert done.returncode == 2
-    assert done.stderr.startswith('name: "De sk"')
-    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.splitlines() == [
+        "my_desk.py:16, <module>: the call starts with 'boss', which is not an agent",
+        "my_desk.py:16, <module>: desk is unreachable",
+    ]
+
+
+@pytest.mark.processes
+def test_another_error_of_the_program_keeps_its_traceback(tmp_path: Path) -> None:
+    program = tmp_path / "my_desk.py"
+    program.write_text(f"{PROGRAM}\n1 / 0\n", encoding="utf-8")
+
+    done = run_program(program)
+
+    assert done.returncode == 1
+    assert "ZeroDivisionError" in done.stderr
+    assert "Traceback" in done.stderr
 
 
 PROGRAM = """

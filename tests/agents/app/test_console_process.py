@@ -118,7 +118,7 @@ def test_ctrl_c_ends_with_the_order_as_it_stands(folder: Path) -> None:
 
 @pytest.mark.parametrize(("setting", "kept"), [("on", True), ("off", False)])
 @pytest.mark.processes
-def test_what_is_said_is_kept_unless_that_is_switched_off(
+def test_the_transcript_is_kept_unless_it_is_switched_off(
     folder: Path, setting: str, kept: bool
 ) -> None:
     (folder / ".env").write_text(f"BELLA_VISTA_TRANSCRIPT={setting}\n")
@@ -180,7 +180,7 @@ async def cancelled_order(folder: Path) -> str:
     ],
     ids=["unknown", "finished", "another restaurant's", "no database there", "no database at all"],
 )
-def test_what_cannot_go_on_is_one_clear_line(
+def test_an_order_that_cannot_be_resumed_is_one_clear_line(
     folder: Path, options: list[str], told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     order_id = asyncio.run(cancelled_order(folder))

@@ -106,7 +106,8 @@ def test_everything_that_is_wrong_is_told_at_once() -> None:
 
     told = [fault.partition(":")[0] for fault in caught.value.faults]
     assert set(told) >= {"name", "noun", "plural", "settings", "rooms", "models"}
-    assert "rooms: has to be Rooms(...), of agents.app.parts" in caught.value.faults
+    rooms = "rooms: has to be Rooms(...), of agents.app.parts, not an object of Stored"
+    assert rooms in caught.value.faults
     assert any("Thawed" in fault and "frozen" in fault for fault in caught.value.faults)
     assert any("migrate[2] is missing" in fault for fault in caught.value.faults)
 

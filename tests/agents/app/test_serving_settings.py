@@ -60,7 +60,7 @@ def test_missing_settings_are_listed_with_all_other_faults(
         "wss://rooms.example?key=my-password",
     ],
 )
-def test_what_is_no_address_is_refused_and_not_repeated(
+def test_an_invalid_url_is_refused_and_not_repeated(
     monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:
     given(monkeypatch, url, "a-key", SECRET)

@@ -170,7 +170,7 @@ def test_a_missing_key_is_told_along_with_the_rest(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("address", ["", "models", "ftp://models/v1", "http://", "http://h:x/v1"])
-def test_what_is_no_address_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_address_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BELLA_VISTA_OPENAI_FALLBACK_BASE_URL", address or " ")
 
     with pytest.raises(SettingsFaults, match="^BELLA_VISTA_OPENAI_FALLBACK_BASE_URL"):

@@ -50,6 +50,43 @@ def test_a_handoff_to_an_unknown_agent_is_a_fault() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("agents", "handoffs", "told"),
+    [
+        ((Reception(()),), (), "agents takes the classes of agents, not <"),
+        (Reception, (), "agents is not a tuple: Reception"),
+        (("reception",), (), "agents takes the classes of agents, not 'reception'"),
+        ((Reception, Bar), TO_BAR, "handoffs is not a tuple: Handoff(source='reception'"),
+        ((Reception, Bar), (("reception", "bar"),), "handoffs takes Handoff(...), with the names"),
+        ((Reception, Bar), (Handoff,), "handoffs takes Handoff(...), with the names"),
+        ((Reception, Bar), (Handoff(Reception, Bar, when=""),), "handoffs takes Handoff(...)"),  # type: ignore[arg-type]
+        (
+            (Reception, Bar),
+            (Handoff("reception", "bar", when="", carry="last"),),  # type: ignore[arg-type]
+            "reception -> bar: its carry is not a function: 'last'",
+        ),
+    ],
+)
+def test_what_is_no_agent_and_no_handoff_is_a_fault(agents: Any, handoffs: Any, told: str) -> None:
+    with pytest.raises(GraphError) as caught:
+        Graph(agents, handoffs, start="reception")
+
+    (fault,) = caught.value.faults
+    assert fault.startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"opening": "Hello"}, "its opening has to be Opening(...) with a canned sentence"),
+        ({"prompt": 5}, "its prompt is neither a text nor a function: 5"),
+        ({"needs_answer": 5}, "needs_answer is not a mapping: 5"),
+    ],
+)
+def test_an_agent_whose_attributes_have_another_type_is_a_fault(given: Any, told: str) -> None:
+    assert faults_of_sauna(**given) == (f"Sauna: {told}",)
+
+
 def test_an_unreachable_agent_is_a_fault() -> None:
     assert faults() == ("bar is unreachable",)
 

@@ -64,7 +64,7 @@ def test_a_word_that_nobody_knows_is_always_told(name: str) -> None:
 
 @pytest.mark.parametrize("name", MENUS)
 @pytest.mark.parametrize("line", ["no {}", "without {}", "no {} please", "i do not want the {}"])
-def test_what_is_not_wanted_is_never_ordered(name: str, line: str) -> None:
+def test_a_dish_that_is_not_wanted_is_never_ordered(name: str, line: str) -> None:
     for dish in plain_dishes(menu_of(name)):
         result = understander(name).understand(line.format(dish))
 
@@ -105,5 +105,5 @@ def test_an_explanation_accounts_for_the_price_of_the_words() -> None:
 
 
 @pytest.mark.parametrize("line", ["", " ", "?!", "…", "\u202e\u0000", "😀 😀", "null", "🍕" * 300])
-def test_what_is_no_language_changes_nothing(line: str) -> None:
+def test_text_without_a_meaning_changes_nothing(line: str) -> None:
     assert understander("trattoria").understand(line).commands == ()

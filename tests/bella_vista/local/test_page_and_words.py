@@ -158,7 +158,7 @@ def told(text: str, *needed: str, never: Sequence[str] = ()) -> None:
 
 
 @pytest.mark.parametrize("words", ["place the order", "yes", "10 percent"])
-async def test_what_is_placed_on_the_page_payment_asks_nothing_more_about(words: str) -> None:
+async def test_payment_asks_nothing_more_about_an_order_placed_on_the_page(words: str) -> None:
     async with talking() as talk:
         await talk.says(*TO_TIP)
         told(await talk.does(PlaceOrder()), NUMBER, "you can rate this call")
@@ -184,7 +184,7 @@ async def test_after_a_placing_on_the_page_what_is_for_feedback_is_taken_up_at_o
         assert (talk.call.ended == "agent_ended") == (words == "bye")
 
 
-async def test_what_a_voice_notes_after_a_placing_on_the_page_it_repeats() -> None:
+async def test_an_agent_repeats_its_note_after_an_order_was_placed_on_the_page() -> None:
     async with talking() as talk:
         await talk.says(*TO_TIP)
         await talk.does(PlaceOrder())
@@ -202,7 +202,7 @@ async def test_a_step_that_is_taken_again_on_the_page_is_not_told() -> None:
 
 
 @pytest.mark.parametrize("spoken", [(), ("hello, a Tiramisu please",)])
-async def test_who_places_on_the_page_rates_by_voice_whoever_speaks(
+async def test_an_order_placed_on_the_page_can_be_rated_with_every_agent(
     spoken: tuple[str, ...],
 ) -> None:
     async with talking() as talk:
@@ -269,7 +269,7 @@ async def test_an_order_called_off_on_the_page_takes_nothing_more(spoken: tuple[
         told(await talk.says("bye"), "Goodbye!", never=("kept",))
 
 
-async def test_what_the_page_has_answered_is_not_asked() -> None:
+async def test_a_question_answered_on_the_page_is_not_asked() -> None:
     async with talking() as talk:
         await talk.does(ADA)
         await talk.says("A large Margherita please")
@@ -287,7 +287,7 @@ async def test_the_page_answers_a_question_and_the_next_is_asked() -> None:
         assert talk.order.stage is Stage.REVIEW
 
 
-async def test_who_was_asked_for_a_tip_and_gave_it_on_the_page_keeps_it() -> None:
+async def test_a_tip_that_was_asked_for_and_given_on_the_page_is_kept() -> None:
     async with talking() as talk:
         await talk.says(*TO_TIP)
         told(await talk.does(SetTip(percentage=Decimal(10))), PLACE)
@@ -297,7 +297,7 @@ async def test_who_was_asked_for_a_tip_and_gave_it_on_the_page_keeps_it() -> Non
 
 
 @pytest.mark.parametrize("command", [TIRAMISU, ReopenOrder()])
-async def test_what_goes_back_to_open_is_read_back_again(command: OrderCommand) -> None:
+async def test_a_reopened_order_is_read_back_again(command: OrderCommand) -> None:
     async with talking() as talk:
         await talk.says(*TO_PAYMENT)
         told(await talk.does(command), "read it back again", never=(PAY,))
@@ -306,7 +306,7 @@ async def test_what_goes_back_to_open_is_read_back_again(command: OrderCommand) 
         told(await talk.says("yes"), PAY)
 
 
-async def test_who_loads_his_page_again_is_told_once_where_he_is() -> None:
+async def test_after_a_reload_the_guest_is_told_once_about_the_order() -> None:
     async with talking() as talk:
         await talk.says("A large Margherita please")
         await talk.call.shared.apply(ChangeItem(line_id="L1", quantity=3), actor=GUEST)

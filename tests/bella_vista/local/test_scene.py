@@ -21,7 +21,7 @@ def seen(*items: ChatItem) -> ChatContext:
     return ChatContext(list(items))
 
 
-def test_who_speaks_stands_at_the_head_of_the_instructions() -> None:
+def test_the_agent_is_read_from_the_head_of_the_instructions() -> None:
     assert scene_of(seen(RULES, ORDER), frozenset()).agent == "order_taker"
 
 
@@ -34,7 +34,7 @@ def test_the_order_is_data_and_no_words_of_the_guest() -> None:
     assert [words.text for words in scene.dialogue] == ["Yes?", "two colas"]
 
 
-def test_what_was_refused_is_told_with_code_and_facts() -> None:
+def test_a_refusal_is_read_with_its_code_and_facts() -> None:
     call = FunctionCall(call_id="a", name="add_item", arguments='{"name": "Lemonade"}')
     output = FunctionCallOutput(
         call_id="a",
@@ -80,7 +80,7 @@ def test_a_broken_digest_is_no_order_and_no_crash() -> None:
     assert scene_of(seen(RULES, broken), frozenset()).order == {}
 
 
-def test_what_came_of_words_is_kept_when_they_were_acted_on_and_nobody_answered() -> None:
+def test_outcomes_are_kept_for_a_message_that_was_acted_on_without_a_reply() -> None:
     call = FunctionCall(call_id="a", name="add_item", arguments='{"name": "Cola"}')
     done = FunctionCallOutput(call_id="a", name="add_item", output="Done.", is_error=False)
     refused = FunctionCallOutput(call_id="a", name="add_item", output="No.", is_error=True)

@@ -135,7 +135,7 @@ async def test_messages_that_come_in_groups_while_others_are_acted_on_are_all_ac
         assert talk.call.state.customer_name == "Ada"
 
 
-async def test_what_came_before_anybody_was_there_is_acted_on_alike() -> None:
+async def test_messages_before_the_agent_joined_are_acted_on() -> None:
     async with talking(SALAD, "One Tiramisu", "remove the salad", "a cola") as talk:
         assert talk.lines == {"Tiramisu": 1, "Cola": 1}
 
@@ -202,7 +202,7 @@ async def test_each_message_whose_write_fails_is_named(refused: list[str]) -> No
             assert (named in told) == (name in refused)
 
 
-async def test_what_no_agent_followed_is_named_though_the_next_did_something_of_its_own() -> None:
+async def test_a_message_that_no_agent_understood_is_named_although_the_next_agent_acted() -> None:
     async with talking() as talk:
         for message in ("a tiramisu", "for pickup", "my name is Ada", "that's all", "yes"):
             await talk.sends(message)
@@ -218,9 +218,7 @@ SIX = ["a cola", "a tiramisu", "a large Margherita", "an espresso", "a fruit sal
 
 @pytest.mark.parametrize("apart", [*range(12), 20, 33, 45, 60])
 @pytest.mark.parametrize("early", [0, 1, 2])
-async def test_what_comes_while_a_call_goes_on_that_was_cut_off_is_acted_on(
-    early: int, apart: int
-) -> None:
+async def test_messages_during_a_resumed_call_are_acted_on(early: int, apart: int) -> None:
     async with talking(
         *SIX[:early], preamble="We were cut off.", meanwhile=SIX[early:], apart=apart
     ) as talk:
@@ -232,7 +230,9 @@ async def test_what_comes_while_a_call_goes_on_that_was_cut_off_is_acted_on(
 
 @pytest.mark.parametrize("place", [0, 1, 2, 3])
 @pytest.mark.parametrize("what", ["remove the salad", "qwert yuiop asdf"])
-async def test_what_is_not_followed_is_asked_about_by_name(place: int, what: str) -> None:
+async def test_a_message_that_is_not_understood_is_asked_about_by_name(
+    place: int, what: str
+) -> None:
     messages = ["a cola", "a tiramisu", "a large Margherita"]
     async with talking() as talk:
         await talk.sends(*messages[:place], what, *messages[place:])
@@ -306,7 +306,7 @@ async def test_a_step_of_the_order_in_the_middle_of_them_is_taken() -> None:
         assert answer.endswith("Is that right?")
 
 
-async def test_who_only_began_to_speak_is_not_told_that_nobody_followed() -> None:
+async def test_a_message_that_was_only_begun_is_not_reported_as_not_understood() -> None:
     async with talking() as talk:
         answer = await talk.sends("I would like", "um", "a cola")
 

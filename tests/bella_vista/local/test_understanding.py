@@ -139,7 +139,7 @@ def _seconds(work: object) -> float:
     return time.thread_time() - start
 
 
-def test_what_is_shown_has_the_form_that_scripts_rely_on() -> None:
+def test_the_output_has_the_form_that_scripts_rely_on() -> None:
     said = "two large margheritas, one of them without basil, how late are you open? and a salad"
     shown = as_json(listener("trattoria").understand(said, now=at("trattoria")))
 
@@ -161,7 +161,7 @@ def test_what_is_shown_has_the_form_that_scripts_rely_on() -> None:
     }
 
 
-def test_what_is_not_understood_is_shown_in_the_guests_words() -> None:
+def test_text_that_is_not_understood_is_shown_in_the_guests_words() -> None:
     assert as_json(listener("trattoria").understand("mumble mumble")) == {
         "text": "mumble mumble",
         "commands": [],
@@ -343,7 +343,7 @@ def test_pieces_of_a_line_stay_on_it_while_a_question_about_them_is_open() -> No
     ]
 
 
-def test_what_was_asked_about_can_be_ordered_without_its_name() -> None:
+def test_a_dish_that_was_asked_about_can_be_ordered_without_its_name() -> None:
     stt = listener("trattoria")
 
     result = stt.understand("ok, one of those please", topic="Tiramisù")
@@ -389,7 +389,7 @@ CARDS = [
 
 @pytest.mark.parametrize("dish", FOREIGN)
 @pytest.mark.parametrize("name", CARDS)
-def test_what_is_not_on_the_menu_is_never_taken_for_something_else(name: str, dish: str) -> None:
+def test_a_dish_that_is_not_on_the_menu_is_never_taken_for_another(name: str, dish: str) -> None:
     result = listener(name).understand(f"can I get a {dish} please", now=at(name))
 
     assert result.commands == ()

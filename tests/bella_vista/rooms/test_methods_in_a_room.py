@@ -96,7 +96,7 @@ async def test_the_parts_of_an_order_are_made_read_changed_and_listed(
         assert (order["order_items"], order["notes"]) == ([], [])
 
 
-async def test_what_is_not_possible_says_what_is(
+async def test_an_impossible_operation_is_refused_with_the_possible_ones(
     calls: Calls, livekit: LiveKit, room_name: str
 ) -> None:
     async with served(calls, livekit, room_name) as (ada, _):

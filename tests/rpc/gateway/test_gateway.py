@@ -4,6 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -409,21 +410,41 @@ async def test_no_error_holds_what_cannot_be_sent(fact: Any) -> None:
     assert data_of(refused)["facts"] == {}
 
 
-async def test_livekits_deadline_is_told_by_livekit_and_the_method_is_stopped() -> None:
-    ended: list[str] = []
+@pytest.mark.parametrize("response_timeout", [1.0, 8.0])
+def test_a_method_is_stopped_before_livekits_deadline(response_timeout: float) -> None:
+    ended: list[float] = []
 
     async def do(request: Nothing, caller: Caller) -> Text:
         try:
             await asyncio.Event().wait()
         finally:
-            ended.append("stopped")
+            ended.append(asyncio.get_running_loop().time())
         raise AssertionError
 
-    async with shop(answering(do)) as place:
-        refused = await place.call("ada", "do", response_timeout=0.02)
+    async def called() -> rtc.RpcError:
+        async with shop(answering(do)) as place:
+            refused = await place.call("ada", "do", response_timeout=response_timeout)
+        assert isinstance(refused, rtc.RpcError)
+        return refused
 
-    assert refused.code == 1502
-    assert ended == ["stopped"]
+    assert played(called()).code == 5004
+    assert ended == [0.8 if response_timeout == 1 else 7.5]
+
+
+def test_a_method_that_does_not_stop_is_told_by_livekit() -> None:
+    async def do(request: Nothing, caller: Caller) -> Text:
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(0.9)
+        await asyncio.sleep(0.9)
+        return Text(text="late")
+
+    async def called() -> rtc.RpcError:
+        async with shop(answering(do)) as place:
+            refused = await place.call("ada", "do", response_timeout=1.0)
+        assert isinstance(refused, rtc.RpcError)
+        return refused
+
+    assert played(called()).code == 1502
 
 
 async def test_a_method_that_takes_longer_than_ours_is_stopped_and_says_that_it_may_have_been_done() -> (

@@ -176,7 +176,7 @@ async def test_a_wrong_field_is_named(payload: dict[str, Any], field: str) -> No
         assert "job, repair, car" in refused["detail"]
 
 
-async def test_what_is_not_possible_says_what_is() -> None:
+async def test_an_impossible_operation_is_refused_with_the_possible_ones() -> None:
     page = Workshop()
 
     for operation, possible in (("create", "use update"), ("delete", "read, update, list")):

@@ -9,7 +9,7 @@ from state.commands import ORDER_COMMANDS, OrderCommand
 from state.context import OrderContext
 from state.order import OrderState
 from state.shared import Applied, Command, HandOver, SharedState, SqlStore, Stored
-from tests.state.house import House
+from tests.state.bistro import Bistro
 from tests.state.properties.laws import Law, check_against_the_card, relied_on
 from tests.state.properties.rounds import HandTurnedLoop, HeldJournal
 
@@ -40,11 +40,13 @@ class Desk:
         self.shared.subscribe(lambda applied: self.told.append(applied.version))
 
     @classmethod
-    def opened(cls, stored: Stored, store: SqlStore, loop: HandTurnedLoop, house: House) -> "Desk":
+    def opened(
+        cls, stored: Stored, store: SqlStore, loop: HandTurnedLoop, bistro: Bistro
+    ) -> "Desk":
         """Go on with a stored order, with the disk's answers kept until they are let in."""
         held = HeldJournal(stored.journal, loop)
         stored = replace(stored, journal=held)
-        return cls(SharedState.restored(stored, OrderState, house.context), held, store)
+        return cls(SharedState.restored(stored, OrderState, bistro.context), held, store)
 
     def check(self, book: "Book") -> None:
         """Versions only rise, one by one, each told once; memory is what was written down."""
@@ -111,13 +113,13 @@ class Book:
         """Who speaks at a version."""
         return self.rows[version - 1].speaker if version else self._first_speaker
 
-    def write(self, row: Row, house: House) -> None:
+    def write(self, row: Row, bistro: Bistro) -> None:
         """Take in an entry: it is its commands folded over the entry before, and keeps every law."""
         version = len(self.rows)
         assert row.key is None or row.key not in [known.key for known in self.rows]
         assert row.actor not in [known.actor for known in self.rows]
         state, speaker = self.state(version), self.speaker(version)
-        context = replace(house.context, new_id=_ids(state, row.state).__next__)
+        context = replace(bistro.context, new_id=_ids(state, row.state).__next__)
         for written in row.commands:
             if written["op"] == "hand_over":
                 speaker = HandOver.model_validate(written).target

@@ -36,7 +36,7 @@ from state.commands import (
 )
 from state.errors import OrderError
 from state.order import OrderState, Stage
-from tests.state.house import House
+from tests.state.bistro import Bistro
 
 Commands = st.SearchStrategy[OrderCommand]
 
@@ -143,24 +143,24 @@ def next_step(order: OrderState) -> OrderCommand:
     return _IN_TURN.get(order.stage, CallPerson(reason="it is over"))
 
 
-def outcome(house: House, order: OrderState, command: OrderCommand) -> OrderState | OrderError:
+def outcome(bistro: Bistro, order: OrderState, command: OrderCommand) -> OrderState | OrderError:
     """The result of a command: the next order, or the refusal."""
     try:
-        return house.after(order, command)
+        return bistro.after(order, command)
     except OrderError as error:
         return error
 
 
-def tossed_about(house: House, todo: Iterable[OrderCommand | int | None]) -> OrderState:
+def tossed_about(bistro: Bistro, todo: Iterable[OrderCommand | int | None]) -> OrderState:
     """An order after all that could be done of this.
 
     ``None`` is what would bring it on; a number is minutes that pass.
     """
-    order = house.order()
+    order = bistro.order()
     for doing in todo:
         if isinstance(doing, int):
-            house.wait(minutes=doing)
+            bistro.wait(minutes=doing)
             continue
-        after = outcome(house, order, doing or next_step(order))
+        after = outcome(bistro, order, doing or next_step(order))
         order = order if isinstance(after, OrderError) else after
     return order

@@ -8,7 +8,7 @@ import yaml
 from state.commands import OrderCommand
 from state.order import Fulfilment, OrderLine, OrderState
 from state.pricing import price
-from tests.state.house import CARD
+from tests.state.bistro import CARD
 from tests.state.properties.cards import Card, Wanted, Wish
 from tests.state.properties.reckoning import reckon
 

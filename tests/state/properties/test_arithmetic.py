@@ -12,7 +12,7 @@ from state.errors import OverLimit
 from state.order import OrderState
 from state.pricing import Bill, price
 from state.view import view
-from tests.state.house import House
+from tests.state.bistro import Bistro
 from tests.state.properties.cards import DISHES, Card, Wanted, cards, menu_of, orders
 from tests.state.properties.doings import outcome
 from tests.state.properties.effort import tried
@@ -31,10 +31,10 @@ def drawn(draw: st.DrawFn) -> Drawn:
 percentages = st.integers(0, 4000).map(lambda hundredths: Decimal(hundredths) / 100)
 
 
-def taken(house: House, wanted: Sequence[Wanted], coupons: Sequence[str] = ()) -> OrderState:
+def taken(bistro: Bistro, wanted: Sequence[Wanted], coupons: Sequence[str] = ()) -> OrderState:
     """An order of all that, and these coupons."""
-    order = house.order(*(one.command() for one in wanted))
-    return house.after(order, *(ApplyCoupon(code=code) for code in coupons))
+    order = bistro.order(*(one.command() for one in wanted))
+    return bistro.after(order, *(ApplyCoupon(code=code) for code in coupons))
 
 
 def amounts(bill: Bill) -> list[object]:
@@ -46,16 +46,16 @@ def amounts(bill: Bill) -> list[object]:
 @given(drawn(), st.data())
 def test_a_bill_equals_the_sum_computed_from_the_menu(ordered: Drawn, data: st.DataObject) -> None:
     card, wanted = ordered
-    house = House(menu_of(card))
+    bistro = Bistro(menu_of(card))
     codes = data.draw(st.permutations([*card["coupons"]]))
     delivered = data.draw(st.booleans())
     percentage = data.draw(st.none() | percentages)
 
-    order = taken(house, wanted, codes)
+    order = taken(bistro, wanted, codes)
     kind = "delivery" if delivered else "pickup"
-    order = house.after(order, SetFulfilment(kind=kind, address="5 Bleecker St"))
+    order = bistro.after(order, SetFulfilment(kind=kind, address="5 Bleecker St"))
     if percentage is not None:
-        order = house.after(order, SetTip(percentage=percentage))
+        order = bistro.after(order, SetTip(percentage=percentage))
     bill = price(order)
     tip = Fraction(percentage or 0) / 100
     expected = reckon(card, wanted, codes, delivered=delivered, tip=tip)
@@ -80,10 +80,10 @@ def test_the_total_is_the_sum_of_whole_parts_none_below_nothing(
     ordered: Drawn, data: st.DataObject
 ) -> None:
     card, wanted = ordered
-    house = House(menu_of(card))
-    order = taken(house, wanted, [*card["coupons"]])
-    order = house.after(order, SetFulfilment(kind="delivery", address="5 Bleecker St"))
-    order = house.after(order, SetTip(percentage=data.draw(percentages)))
+    bistro = Bistro(menu_of(card))
+    order = taken(bistro, wanted, [*card["coupons"]])
+    order = bistro.after(order, SetFulfilment(kind="delivery", address="5 Bleecker St"))
+    order = bistro.after(order, SetTip(percentage=data.draw(percentages)))
 
     bill = price(order)
     added = bill.tax if card["restaurant"]["tax"]["mode"] == "added" else 0
@@ -109,7 +109,7 @@ def test_it_does_not_matter_in_which_order_lines_are_listed(
     card, wanted = ordered
     if alike:
         card, wanted = all_alike(card, off)
-    order = taken(House(menu_of(card)), wanted, [*card["coupons"]])
+    order = taken(Bistro(menu_of(card)), wanted, [*card["coupons"]])
     listed = data.draw(st.permutations(order.order_items))
 
     assert price(order.model_copy(update={"order_items": tuple(listed)})) == price(order)
@@ -121,12 +121,12 @@ def all_alike(card: Card, off: int) -> Drawn:
         {"name": name, "price": "9", "tax": tax}
         for name, tax in zip(DISHES[:5], ("all", "none") * 3, strict=False)
     ]
-    house = {**card["restaurant"], "currency": "JPY"}
-    house["service"] = {"pickup": {}, "delivery": {"fee": "2"}}
-    house["tax"] = {**house["tax"], "rates": {"all": "100", "none": "0"}}
+    bistro = {**card["restaurant"], "currency": "JPY"}
+    bistro["service"] = {"pickup": {}, "delivery": {"fee": "2"}}
+    bistro["tax"] = {**bistro["tax"], "rates": {"all": "100", "none": "0"}}
     sections = [{"name": "Everything", "dishes": dishes}]
     coupons = {"ONE": {"amount": str(off)}}
-    alike = {"restaurant": house, "options": {}, "coupons": coupons, "sections": sections}
+    alike = {"restaurant": bistro, "options": {}, "coupons": coupons, "sections": sections}
     return {**alike, "combos": []}, [Wanted(str(dish["name"])) for dish in dishes]
 
 
@@ -136,13 +136,13 @@ def test_a_line_more_and_off_again_leaves_the_bill_as_it_was(
     ordered: Drawn, data: st.DataObject
 ) -> None:
     card, wanted = ordered
-    house, [*before, more] = House(menu_of(card)), wanted
+    bistro, [*before, more] = Bistro(menu_of(card)), wanted
     codes = [*card["coupons"]]
-    order = taken(house, before, codes)
-    added = house.after(order, more.command())
+    order = taken(bistro, before, codes)
+    added = bistro.after(order, more.command())
 
-    assert price(house.after(added, RemoveItem(line_id=added.order_items[-1].id))) == price(order)
-    again = house.after(added, RemoveItem(line_id=added.order_items[-1].id), more.command())
+    assert price(bistro.after(added, RemoveItem(line_id=added.order_items[-1].id))) == price(order)
+    again = bistro.after(added, RemoveItem(line_id=added.order_items[-1].id), more.command())
     assert price(again) == price(added)
 
 
@@ -152,12 +152,12 @@ def test_any_line_taken_off_and_ordered_again_costs_what_it_did(
     ordered: Drawn, data: st.DataObject
 ) -> None:
     card, wanted = ordered
-    house = House(menu_of(card))
-    order = taken(house, wanted, [*card["coupons"]])
+    bistro = Bistro(menu_of(card))
+    order = taken(bistro, wanted, [*card["coupons"]])
     place = data.draw(st.integers(0, len(wanted) - 1))
 
     line = order.order_items[place]
-    again = house.after(order, RemoveItem(line_id=line.id), wanted[place].command())
+    again = bistro.after(order, RemoveItem(line_id=line.id), wanted[place].command())
 
     one, other = price(order), price(again)
     assert (one.subtotal, one.discounts, one.fees) == (other.subtotal, other.discounts, other.fees)
@@ -171,10 +171,10 @@ def test_several_at_once_cost_what_they_cost_one_by_one(
     ordered: Drawn, data: st.DataObject
 ) -> None:
     card, wanted = ordered
-    house = House(menu_of(card))
-    at_once = taken(house, wanted, [*card["coupons"]])
-    one_by_one = house.order(*(one.command(1) for one in wanted for _ in range(one.quantity)))
-    one_by_one = house.after(one_by_one, *(ApplyCoupon(code=code) for code in card["coupons"]))
+    bistro = Bistro(menu_of(card))
+    at_once = taken(bistro, wanted, [*card["coupons"]])
+    one_by_one = bistro.order(*(one.command(1) for one in wanted for _ in range(one.quantity)))
+    one_by_one = bistro.after(one_by_one, *(ApplyCoupon(code=code) for code in card["coupons"]))
 
     assert one_by_one.order_items == at_once.order_items
     assert price(one_by_one) == price(at_once)
@@ -186,13 +186,13 @@ def test_a_quantity_changed_to_and_fro_leaves_the_bill_as_it_was(
     ordered: Drawn, data: st.DataObject
 ) -> None:
     card, wanted = ordered
-    house = House(menu_of(card))
-    order = taken(house, wanted, [*card["coupons"]])
+    bistro = Bistro(menu_of(card))
+    order = taken(bistro, wanted, [*card["coupons"]])
     line = data.draw(st.sampled_from(order.order_items))
     other = data.draw(st.integers(1, 50))
 
-    changed = house.after(order, ChangeItem(line_id=line.id, quantity=other))
-    back = house.after(changed, ChangeItem(line_id=line.id, quantity=line.quantity))
+    changed = bistro.after(order, ChangeItem(line_id=line.id, quantity=other))
+    back = bistro.after(changed, ChangeItem(line_id=line.id, quantity=line.quantity))
 
     assert price(changed).subtotal - price(order).subtotal == line.unit_price * (
         other - line.quantity
@@ -205,11 +205,11 @@ def test_a_quantity_changed_to_and_fro_leaves_the_bill_as_it_was(
 def test_a_coupon_never_makes_an_order_dearer_and_its_removal_undoes_it(ordered: Drawn) -> None:
     card, wanted = ordered
     assume(card["coupons"])
-    house = House(menu_of(card))
-    order = taken(house, wanted)
+    bistro = Bistro(menu_of(card))
+    order = taken(bistro, wanted)
 
     for code in card["coupons"]:
-        with_it = house.after(order, ApplyCoupon(code=code))
+        with_it = bistro.after(order, ApplyCoupon(code=code))
         assert price(with_it).total <= price(order).total
         assert price(with_it).subtotal == price(order).subtotal
 
@@ -218,14 +218,14 @@ def test_a_coupon_never_makes_an_order_dearer_and_its_removal_undoes_it(ordered:
 @given(drawn(), st.data())
 def test_tips_are_accepted_exactly_up_to_the_limit(ordered: Drawn, data: st.DataObject) -> None:
     card, wanted = ordered
-    house = House(menu_of(card))
-    order = taken(house, wanted)
+    bistro = Bistro(menu_of(card))
+    order = taken(bistro, wanted)
     bare = reckon(card, wanted)
     base = bare.subtotal if card["restaurant"]["tip"]["base"] == "subtotal" else bare.before_tip
     most = half_up(Fraction(2, 5) * base)
     amount = data.draw(st.integers(max(0, most - 2), most + 2) | st.integers(0, 2 * most + 5))
 
-    tipped = outcome(house, order, SetTip(amount=amount))
+    tipped = outcome(bistro, order, SetTip(amount=amount))
 
     if amount > most:
         assert isinstance(tipped, OverLimit)

@@ -7,7 +7,7 @@ from state.commands import ORDER_COMMANDS, OrderCommand, PlaceOrder, ReadBack
 from state.errors import OrderError
 from state.order import Stage
 from state.stages import ENDED, can_place, can_read_back
-from tests.state.house import House
+from tests.state.bistro import Bistro
 from tests.state.properties.doings import ENDS, GUEST, STAFF, next_step, outcome, tossed_about
 from tests.state.properties.effort import tried
 from tests.state.properties.laws import Law, check_against_the_card
@@ -25,15 +25,15 @@ doings = st.lists(
 def test_no_sequence_of_commands_leaves_the_law(
     steps: int, todo: list[OrderCommand | int | None], end: list[OrderCommand]
 ) -> None:
-    house, law = House(), Law()
-    order = house.order()
+    bistro, law = Bistro(), Law()
+    order = bistro.order()
     for doing in [*[None] * steps, *todo, *end]:
         if isinstance(doing, int):
-            house.wait(minutes=doing)
+            bistro.wait(minutes=doing)
             continue
         command = doing or next_step(order)
         before, written = order, order.model_dump_json()
-        after = outcome(house, order, command)
+        after = outcome(bistro, order, command)
         # Neither a refusal nor a change edits the state it was given.
         assert before.model_dump_json() == written
         if not isinstance(after, OrderError):
@@ -47,12 +47,12 @@ def test_no_sequence_of_commands_leaves_the_law(
 def test_the_conditions_tell_what_the_commands_then_do(
     todo: list[OrderCommand | int | None],
 ) -> None:
-    house = House()
+    bistro = Bistro()
     for length in range(0, len(todo), 4):
-        order = tossed_about(house, todo[:length])
+        order = tossed_about(bistro, todo[:length])
         for command, condition in ((ReadBack(), can_read_back), (PlaceOrder(), can_place)):
             refusal = condition(order)
-            after = outcome(house, order, command)
+            after = outcome(bistro, order, command)
             if refusal is not None:
                 assert isinstance(after, OrderError)
                 assert (after.code, after.facts) == (refusal.code, refusal.facts)
@@ -62,12 +62,12 @@ def test_the_conditions_tell_what_the_commands_then_do(
 @given(doings)
 def test_an_order_in_any_condition_can_be_completed(todo: list[OrderCommand | int | None]) -> None:
     """However the order was confused before, a few sensible steps bring it to its end."""
-    house = House()
-    order = tossed_about(house, todo)
+    bistro = Bistro()
+    order = tossed_about(bistro, todo)
     for _ in range(12):
         if order.stage in ENDED:
             return
-        after = outcome(house, order, next_step(order))
+        after = outcome(bistro, order, next_step(order))
         if isinstance(after, OrderError):
             # Only what a guest has to decide first may hold it up.
             assert after.code in (
@@ -87,7 +87,7 @@ def test_an_order_in_any_condition_can_be_completed(todo: list[OrderCommand | in
 def test_a_command_written_down_does_the_same_when_it_is_read(
     todo: list[OrderCommand | int | None],
 ) -> None:
-    one, other = House(), House()
+    one, other = Bistro(), Bistro()
     order = again = one.order()
     for doing in todo:
         if isinstance(doing, int):

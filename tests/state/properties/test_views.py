@@ -18,7 +18,7 @@ from state.money import shown
 from state.order import OrderState, Stage
 from state.shared import HandOver
 from state.view import LARGEST_VIEW, fits_in_a_reply, view
-from tests.state.house import House
+from tests.state.bistro import Bistro
 from tests.state.properties.cards import Card, Wanted, cards, menu_of, orders
 from tests.state.properties.doings import (
     DISHES,
@@ -38,7 +38,7 @@ doings = st.lists(st.one_of(GUEST, GUEST, STAFF, st.none(), st.none()), min_size
 @tried(50)
 @given(doings)
 def test_a_stored_order_is_the_same_order(todo: list[OrderCommand | None]) -> None:
-    order = tossed_about(House(), todo)
+    order = tossed_about(Bistro(), todo)
 
     again = OrderState.model_validate_json(order.model_dump_json())
 
@@ -53,14 +53,14 @@ def test_a_stored_order_is_the_same_order(todo: list[OrderCommand | None]) -> No
 def test_a_view_is_plain_json_that_says_every_amount_twice(
     todo: list[OrderCommand | None], version: int
 ) -> None:
-    order = tossed_about(House(), todo)
+    order = tossed_about(Bistro(), todo)
     seen: dict[str, Any] = view(order, version, "order_taker")
 
     text = json.dumps(seen, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     assert json.loads(text) == seen
     assert len(text.encode()) <= LARGEST_VIEW
     assert fits_in_a_reply(order)
-    assert list(seen) == list(view(House().order(), 0, None))
+    assert list(seen) == list(view(Bistro().order(), 0, None))
     spoken = seen["display"]
     for name in ("subtotal", "tax", "tip", "total"):
         assert spoken[name] == shown(seen[name], order.currency)
@@ -83,10 +83,10 @@ def test_a_view_is_plain_json_that_says_every_amount_twice(
 def test_an_order_made_from_its_view_has_the_same_view(
     todo: list[OrderCommand], steps: int
 ) -> None:
-    house = House()
-    order = tossed_about(house, [*todo])
+    bistro = Bistro()
+    order = tossed_about(bistro, [*todo])
     for _ in range(steps):
-        after = outcome(house, order, next_step(order))
+        after = outcome(bistro, order, next_step(order))
         if isinstance(after, OrderError):
             break
         order = after
@@ -94,7 +94,7 @@ def test_an_order_made_from_its_view_has_the_same_view(
         return
     fields = OrderFields.model_validate(view(order, 3, "greeter"))
 
-    anew = House()
+    anew = Bistro()
     again = anew.order()
     for command in commands_to(fields):
         again = anew.after(again, command)
@@ -121,9 +121,9 @@ def test_an_order_made_from_its_view_has_the_same_view(
 def test_an_order_never_grows_beyond_what_a_page_can_be_sent(
     signs: list[str], todo: list[OrderCommand | None]
 ) -> None:
-    house = House()
+    bistro = Bistro()
     notes = [AddNote(title="again", content=sign * 280) for sign in signs for _ in range(2)]
-    order = tossed_about(house, [*notes, *todo, *notes])
+    order = tossed_about(bistro, [*notes, *todo, *notes])
 
     text = json.dumps(view(order, 10**9, "x" * 40), ensure_ascii=False, separators=(",", ":"))
     assert len(text.encode()) <= LARGEST_VIEW
@@ -133,17 +133,17 @@ def test_an_order_never_grows_beyond_what_a_page_can_be_sent(
 @given(st.data())
 def test_the_words_of_a_line_can_be_put_in_again(data: st.DataObject) -> None:
     drawn: Card = data.draw(cards())
-    house = House(menu_of(drawn))
+    bistro = Bistro(menu_of(drawn))
     wanted: list[Wanted] = data.draw(orders(drawn))
-    order = house.order(*(one.command() for one in wanted))
+    order = bistro.order(*(one.command() for one in wanted))
     names = ("name", "size", "quantity", "modifications", "parts")
 
     seen: Any = view(order, 1, None)
-    again = house.order()
+    again = bistro.order()
     for line in seen["order_items"]:
         command = {name: line[name] for name in names if line[name]}
         fields = OrderFields.model_validate({"order_items": [command]})
-        again = house.after(again, *commands_to(fields))
+        again = bistro.after(again, *commands_to(fields))
 
     assert again.order_items == order.order_items
 
@@ -153,7 +153,7 @@ def test_the_words_of_a_line_can_be_put_in_again(data: st.DataObject) -> None:
 def test_the_digest_is_one_line_of_json_with_the_view_s_total(
     todo: list[OrderCommand | None],
 ) -> None:
-    order = tossed_about(House(), todo)
+    order = tossed_about(Bistro(), todo)
     total: Any = view(order, 3, None)["total"]
 
     text = digest(order, 3)

@@ -28,7 +28,7 @@ from state.shared import (
     Stale,
     TakenOver,
 )
-from tests.state.house import House
+from tests.state.bistro import Bistro
 from tests.state.properties.desks import Attempt, Book, Desk, Row, at_once, one_fold
 from tests.state.properties.doings import ENDS, GUEST, STAFF, next_step
 from tests.state.properties.rounds import HandTurnedLoop
@@ -55,8 +55,8 @@ class InMemory(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.loop = HandTurnedLoop()
-        self.house = House()
-        self.book = Book(self.house.order(), "greeter")
+        self.bistro = Bistro()
+        self.book = Book(self.bistro.order(), "greeter")
         self.attempts: list[Attempt] = []
         self.under_way: list[Attempt] = []
         self.looking: list[Task[int]] = []
@@ -66,7 +66,7 @@ class InMemory(RuleBasedStateMachine):
         self.staff = self.old = self.main
 
     def begun(self) -> Desk:
-        shared = SharedState(self.book.state(0), self.house.context, speaker="greeter")
+        shared = SharedState(self.book.state(0), self.bistro.context, speaker="greeter")
         shared.subscribe(self.done.append)
         return Desk(shared)
 
@@ -149,7 +149,7 @@ class InMemory(RuleBasedStateMachine):
 
     @rule(minutes=st.sampled_from([0, 1, 20, 40]), seconds=st.sampled_from([0, 1, 6, 12]))
     def time_passes(self, minutes: int, seconds: int) -> None:
-        self.house.wait(minutes=minutes)
+        self.bistro.wait(minutes=minutes)
         self.loop.clock += seconds
 
     @rule(who=who)
@@ -166,7 +166,7 @@ class InMemory(RuleBasedStateMachine):
     @invariant()
     def all_is_well(self) -> None:
         for row in self.new_rows():
-            self.book.write(row, self.house)
+            self.book.write(row, self.bistro)
         for desk in {self.main, self.staff, self.old}:
             desk.check(self.book)
         for attempt in [*self.under_way]:
@@ -273,7 +273,7 @@ class OnDisk(InMemory):
         self.reader = sqlite3.connect(self.file)
         store = self.stores[0]
         stored = at_once(store.create(self.order_id, lambda _: text, speaker="greeter"))
-        return Desk.opened(stored, store, self.loop, self.house)
+        return Desk.opened(stored, store, self.loop, self.bistro)
 
     @rule(which=which, round_too=st.booleans())
     @precondition(lambda self: self.loop.kept)
@@ -315,12 +315,12 @@ class OnDisk(InMemory):
         store = self.stores[number]
         stored = at_once(store.take(self.order_id))
         self.main.lost_at = stored.version
-        return Desk.opened(stored, store, self.loop, self.house)
+        return Desk.opened(stored, store, self.loop, self.bistro)
 
     def beside(self, number: int) -> Desk:
         store = self.stores[number]
         stored = at_once(store.read(self.order_id))
-        return Desk.opened(stored, store, self.loop, self.house)
+        return Desk.opened(stored, store, self.loop, self.bistro)
 
     def new_rows(self) -> list[Row]:
         found = self.reader.execute(
@@ -347,7 +347,7 @@ class OnDisk(InMemory):
     def is_all_there(self) -> None:
         """Who takes the order next finds every entry, and the same order."""
         stored = at_once(self.stores[0].take(self.order_id))
-        desk = Desk(SharedState.restored(stored, OrderState, self.house.context))
+        desk = Desk(SharedState.restored(stored, OrderState, self.bistro.context))
         desk.check(self.book)
         assert desk.shared.version == len(self.book.rows)
         for entry, row in zip(stored.entries, self.book.rows, strict=True):

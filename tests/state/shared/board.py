@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from state.shared import WHOLE, Command, Entry, Refused, SharedState, Stored
+from state.shared import WHOLE, Command, Entry, NotStored, Refused, SharedState, Stored
 
 
 class Board(BaseModel):
@@ -93,6 +93,8 @@ class Paper:
         def go_on(left: int) -> None:
             if left:
                 loop.call_soon(go_on, left - 1)
+            elif entry.gate is not None and not entry.gate.begin():
+                written.set_exception(NotStored("withdrawn"))
             elif (why := self.trouble(entry)) is not None:
                 written.set_exception(why)
             else:

@@ -99,7 +99,7 @@ def inserted(db: DatabaseConnection, *new: dict[str, Any]) -> bool:
 
 
 @pytest.mark.parametrize("count", [1, 2, MANY])
-def test_what_is_written_comes_back_as_by_sqlalchemy(db: DatabaseConnection, count: int) -> None:
+def test_written_rows_come_back_as_by_sqlalchemy(db: DatabaseConnection, count: int) -> None:
     new = [entry(str(number), 1, key=ODD) for number in range(1, count + 1)]
 
     assert inserted(db, *new)
@@ -145,7 +145,7 @@ def test_one_that_is_there_before_is_told_and_overwrites_nothing(
     assert "other" not in [row["state"] for row in rows(db)]
 
 
-def test_what_breaks_another_rule_is_a_fault_that_tells_nothing_of_it(
+def test_a_broken_constraint_is_a_fault_without_its_values(
     db: DatabaseConnection,
 ) -> None:
     bad = entry("2", 1) | {"actor": None, "state": "canary"}

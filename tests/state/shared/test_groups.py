@@ -96,7 +96,9 @@ async def versions(store: SqlStore, name: str) -> list[int]:
 
 
 class TestOneTransaction:
-    async def test_what_waits_is_written_together(self, store: SqlStore, sizes: list[int]) -> None:
+    async def test_waiting_rows_are_written_together(
+        self, store: SqlStore, sizes: list[int]
+    ) -> None:
         held = await begun(store, "abc")
 
         outcomes = await together(
@@ -142,7 +144,7 @@ class TestOneTransaction:
         assert await versions(store, "a") == [1, 2, 3]
         assert [moment.text for moment in await store.said("a")] == ["x", "y", "z"]
 
-    async def test_what_was_withdrawn_is_left_out(self, store: SqlStore, sizes: list[int]) -> None:
+    async def test_withdrawn_rows_are_left_out(self, store: SqlStore, sizes: list[int]) -> None:
         held = await begun(store, "ab")
         gates = [Gate(), Gate()]
         said = [
@@ -635,7 +637,7 @@ class TestALostAnswer:
         await before
         return await asyncio.gather(*asked, return_exceptions=True)
 
-    async def test_what_is_found_counts(
+    async def test_rows_that_are_found_count_as_stored(
         self, wire: Wire, store: SqlStore, sizes: list[int]
     ) -> None:
         held = await begun(store, "abc")
@@ -648,7 +650,9 @@ class TestALostAnswer:
         assert [await versions(store, name) for name in "abc"] == [[1], [1], [1]]
         assert [len(await store.said(name)) for name in "abc"] == [1, 0, 2]
 
-    async def test_what_is_not_found_was_not_stored(self, wire: Wire, store: SqlStore) -> None:
+    async def test_rows_that_are_not_found_were_not_stored(
+        self, wire: Wire, store: SqlStore
+    ) -> None:
         held = await begun(store, "abc")
 
         outcomes = await self.asked(store, held, wire.lose_the_next_commit)
@@ -659,7 +663,9 @@ class TestALostAnswer:
         assert [len(await store.said(name)) for name in "abc"] == [0, 0, 0]
         await held["a"].journal.append(entry(1))
 
-    async def test_what_cannot_be_looked_up_is_unknown(self, wire: Wire, store: SqlStore) -> None:
+    async def test_rows_that_cannot_be_looked_up_are_unknown(
+        self, wire: Wire, store: SqlStore
+    ) -> None:
         held = await begun(store, "abc")
 
         outcomes = await self.asked(

@@ -147,6 +147,17 @@ class Town(RuleBasedStateMachine):
         else:
             self.rows[place] = replace(there, state_id=None)
 
+    @rule(place=places, holder=holders)
+    def finishes(self, place: str, holder: str) -> None:
+        row = self.mine(place, holder)
+        try:
+            self.run(self.program(holder).leases.finish(place, holder))
+        except LeaseLost:
+            assert row is None
+        else:
+            assert row is not None
+            self.rows[place] = replace(row, state_id=None)
+
     @rule(place=places, holder=holders, done=st.booleans())
     def leaves(self, place: str, holder: str, done: bool) -> None:
         row = self.mine(place, holder)

@@ -385,7 +385,9 @@ class TestALeaseStoreThatFails:
 
         assert beside(file).stat().st_ino == inode
 
-    async def test_what_cannot_be_replaced_is_an_error(self, on_file: SqlStore, file: Path) -> None:
+    async def test_a_file_that_cannot_be_replaced_is_an_error(
+        self, on_file: SqlStore, file: Path
+    ) -> None:
         await at_work(on_file)
         beside(file).unlink()
         beside(file).mkdir()
@@ -457,7 +459,7 @@ class TestAfterAPowerCut:
         assert (lease.state_id, lease.user) == ("ann", "guest of ann")
         assert going_on.state.scores == {"ann": 1}
 
-    async def test_what_had_ended_is_not_begun_again(self, address: str, clock: Clock) -> None:
+    async def test_a_released_lease_is_not_recreated(self, address: str, clock: Clock) -> None:
         async with SqlStore(address, owner="club", schema=1, now=clock) as before:
             await at_work(before)
             await before.leases.release("hall", "ann", done=True)

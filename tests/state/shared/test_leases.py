@@ -398,13 +398,13 @@ class TestRenewing:
             await take(other, "bob")
         assert await store.leases.lost() == []
 
-    async def test_what_was_never_taken_cannot_be_renewed(self, store: SqlStore) -> None:
+    async def test_a_lease_that_was_never_taken_cannot_be_renewed(self, store: SqlStore) -> None:
         with pytest.raises(LeaseLost):
             await store.leases.renew("hall", "ann", seconds=LASTS)
 
 
 class TestLeaving:
-    async def test_what_has_ended_is_gone_and_the_next_one_begins_anew(
+    async def test_after_finished_work_the_next_holder_starts_a_new_one(
         self, store: SqlStore, other: SqlStore, address: str
     ) -> None:
         await at_work(store)
@@ -419,7 +419,7 @@ class TestLeaving:
         lease = await take(other, "bob")
         assert (lease.open, lease.user, lease.tries) == (False, None, 0)
 
-    async def test_what_has_not_ended_waits_for_the_next_one(
+    async def test_unfinished_work_waits_for_the_next_holder(
         self, store: SqlStore, other: SqlStore
     ) -> None:
         await at_work(store)
@@ -432,6 +432,36 @@ class TestLeaving:
             await store.leases.renew("hall", "ann", seconds=LASTS)
         lease = await take(other, "bob")
         assert (lease.state_id, lease.user, lease.tries) == ("ann", "guest of ann", 0)
+
+    async def test_a_holder_that_has_finished_keeps_the_lease_for_its_next_work(
+        self, store: SqlStore, other: SqlStore
+    ) -> None:
+        await at_work(store)
+        for _ in range(2):
+            await store.leases.finish("hall", "ann")
+
+        lease = await other.leases.at("hall")
+        assert lease is not None
+        assert (lease.holder, lease.open, lease.user) == ("ann", False, None)
+        assert await store.leases.of("ann") is None
+        with pytest.raises(LeaseHeld):
+            await take(other, "bob")
+        await store.leases.renew("hall", "ann", seconds=LASTS)
+        await store.leases.assign("hall", "ann", state_id="ann", user=None)
+        assert (await take(other, "bob", supersedes="ann")).state_id == "ann"
+
+    async def test_finishing_with_a_lost_lease_changes_nothing(
+        self, store: SqlStore, other: SqlStore
+    ) -> None:
+        await at_work(store)
+        lease = await take(other, "bob", supersedes="ann")
+
+        for place in ("hall", "nowhere"):
+            with pytest.raises(LeaseLost):
+                await store.leases.finish(place, "ann")
+
+        assert await store.leases.at("hall") == lease
+        assert await store.leases.at("nowhere") is None
 
     @pytest.mark.parametrize("done", [True, False])
     async def test_releasing_a_lost_lease_changes_nothing(
@@ -485,7 +515,7 @@ class TestForgetting:
             assert b"guest of ann" not in left
 
     @pytest.mark.parametrize("text", ["hall of fame", "guest of ann", "ann the job"])
-    async def test_what_stands_in_a_lease_is_found(self, store: SqlStore, text: str) -> None:
+    async def test_the_text_of_a_lease_is_found(self, store: SqlStore, text: str) -> None:
         await at_work(store, "bob", "garden")
         await store.create("a", lambda ordinal: EMPTY)
         await take(store, "ann the job", "hall of fame")
@@ -511,7 +541,7 @@ class TestForgetting:
             assert await store.leases.of("ann") is not None
             assert await pub.leases.at("call 555") is not None
 
-    async def test_what_was_over_long_ago_goes_with_what_was_said_then(
+    async def test_leases_that_expired_long_ago_are_deleted_with_the_transcripts_of_that_time(
         self, store: SqlStore, address: str, clock: Clock
     ) -> None:
         await at_work(store)

@@ -66,7 +66,7 @@ def test_a_lock_that_is_held_for_seconds_is_waited_for_by_every_process(
 
 
 @pytest.mark.processes
-def test_who_has_waited_ten_seconds_is_refused_and_can_write_afterwards(url: str) -> None:
+def test_a_writer_that_waited_ten_seconds_is_refused_and_can_write_afterwards(url: str) -> None:
     with writers(url, at_once=11) as begun:
         with by_hand(url) as other:
             other("BEGIN IMMEDIATE")
@@ -192,7 +192,7 @@ async def test_each_of_a_group_has_its_own_ten_seconds(url: str, clock: Clock) -
     assert [one.version for one in boards] == [0, 0, 1]
 
 
-async def test_who_waits_in_the_queue_behind_it_is_told_of_the_lock(
+async def test_a_request_that_waits_in_the_queue_gets_the_lock_as_its_reason(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(thread, "LOCK_S", 30.0)

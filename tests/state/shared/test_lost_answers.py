@@ -195,7 +195,7 @@ class TestAWireThatBreaks:
         assert shared.state.scores == {"ann": 2, "bob": 1}
         assert (shared.version, (await store.read("a")).version) == (3, 3)
 
-    async def test_what_was_said_is_not_written_down_twice(
+    async def test_a_transcript_row_is_not_written_twice(
         self, wire: Wire, store: SqlStore, shared: SharedState[Board, None]
     ) -> None:
         wire.lose_the_next_answer()
@@ -286,10 +286,16 @@ class TestAWireThatBreaks:
 
 
 @contextmanager
-def a_slow_disk() -> "Iterator[threading.Event]":
-    """Keep every commit of a change waiting until the event is set."""
+def a_slow_disk(begun: threading.Event | None = None) -> "Iterator[threading.Event]":
+    """Keep every commit of a change waiting until the event is set; the other one is set when one has begun."""
     goes_on = threading.Event()
-    with before_commit(lambda driver: goes_on.wait(20)):
+
+    def wait(driver: object) -> None:
+        if begun is not None:
+            begun.set()
+        goes_on.wait(20)
+
+    with before_commit(wait):
         try:
             yield goes_on
         finally:
@@ -338,7 +344,7 @@ async def test_a_disk_that_stands_still_is_not_waited_for(
     assert Board.model_validate_json(stored.state).scores == {"ann": 1, "bob": 1}
 
 
-async def test_what_had_to_wait_too_long_is_never_done(
+async def test_a_request_that_waited_too_long_is_never_carried_out(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from state.shared.sql import thread

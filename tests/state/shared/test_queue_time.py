@@ -85,7 +85,7 @@ async def test_a_thousand_concurrent_writes_take_few_transactions(
     assert [one.version for one in listed] == [1] * CROWD
 
 
-async def test_what_they_say_and_do_in_turn_is_written_with_one_another(
+async def test_transcripts_and_changes_of_many_states_share_transactions(
     store: SqlStore, transactions: list[None]
 ) -> None:
     everybody = await crowd(store, 200)

@@ -187,7 +187,7 @@ class TestWaiting:
 
 class TestWorking:
     @pytest.mark.parametrize("cancelled", [False, True])
-    async def test_what_takes_too_long_is_broken_off_and_then_given_up(
+    async def test_work_that_takes_too_long_is_interrupted_and_then_given_up(
         self, asks: DatabaseThread[Slow], database: Slow, clock: Clock, cancelled: bool
     ) -> None:
         work = asks.ask(Slow.work)
@@ -256,7 +256,7 @@ class TestWorking:
         assert await told(waits) is None
         assert database.written == [["a", "b", "c"], ["d"]]
 
-    async def test_what_has_no_limit_is_never_broken_off(
+    async def test_work_without_a_limit_is_never_interrupted(
         self, asks: DatabaseThread[Slow], database: Slow, clock: Clock
     ) -> None:
         work = asks.ask(Slow.work, timed=False)
@@ -371,7 +371,7 @@ class TestACrowd:
 
         assert await asyncio.gather(*outcomes) == [None] * 300
 
-    async def test_what_has_no_limit_is_taken_in_all_the_same(
+    async def test_work_without_a_limit_is_accepted_all_the_same(
         self, asks: DatabaseThread[Slow], database: Slow, clock: Clock
     ) -> None:
         waiting = await self.filled(asks, database, clock, takes_s=4.0)

@@ -60,6 +60,7 @@ def test_a_complete_setup_has_no_faults(here: Path, capsys: pytest.CaptureFixtur
     assert list(marks(lines)) == [
         "settings",
         "menu",
+        "application",
         "database",
         "language model",
         "speech",
@@ -145,7 +146,7 @@ def test_nothing_that_depends_on_an_invalid_setting_is_checked(
         *("BELLA_VISTA_CALLS", "BELLA_VISTA_GRACE", "BELLA_VISTA_HEALTH_PORT"),
     ]
     assert list(marks(lines)) == [
-        *("settings", "menu", "speech"),
+        *("settings", "menu", "application", "speech"),
         *("LiveKit server", "clock", "LiveKit keys"),
     ]
 

@@ -100,7 +100,7 @@ def test_every_fault_of_every_file_is_told_and_nothing_is_run(
 
 
 @pytest.mark.parametrize("argument", ["none.yaml", "empty", "*.yaml", "holds.yaml --junit no/x"])
-def test_what_names_nothing_is_a_fault(
+def test_an_unusable_argument_is_a_fault(
     argument: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "empty").mkdir()
@@ -278,7 +278,7 @@ def test_a_terminal_shows_results_in_colour() -> None:
     assert shown.row(results[1]).count("\x1b") == 2
 
 
-def test_what_was_interrupted_counts_neither_as_passed_nor_as_failed() -> None:
+def test_an_interrupted_conversation_counts_neither_as_passed_nor_as_failed() -> None:
     results = [
         result("a.yaml", Run((), 1.0), Run((), 1.0), wanted=2),
         result("b.yaml", Run((), 1.0), wanted=2),

@@ -41,7 +41,7 @@ def test_fields_are_those_of_the_view() -> None:
         ),
     ],
 )
-def test_what_is_so_holds(expected: dict[str, Any], actual: dict[str, Any]) -> None:
+def test_equal_values_have_no_difference(expected: dict[str, Any], actual: dict[str, Any]) -> None:
     assert list(differences(expected, actual)) == []
 
 
@@ -93,7 +93,7 @@ def test_what_is_so_holds(expected: dict[str, Any], actual: dict[str, Any]) -> N
         ),
     ],
 )
-def test_what_is_not_so_is_told_field_by_field(
+def test_differences_are_reported_field_by_field(
     expected: dict[str, Any], actual: dict[str, Any], told: list[str]
 ) -> None:
     assert [str(one) for one in differences(expected, actual)] == told

@@ -313,7 +313,7 @@ TYPED = {
 
 @pytest.mark.processes
 @pytest.mark.parametrize("program", TYPED)
-def test_what_was_recorded_replays(program: str, tmp_path: Path) -> None:
+def test_a_recording_replays(program: str, tmp_path: Path) -> None:
     typed = "".join(f"{line}\n" for line in TYPED[program])
 
     at = ("--at", "2026-11-22T14:00")

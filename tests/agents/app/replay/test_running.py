@@ -23,7 +23,7 @@ async def held(tmp_path: Path, text: str) -> list[str]:
     return [str(failure).removeprefix(f"{tmp_path}/") for failure in run.failures]
 
 
-async def test_what_holds_leaves_nothing_to_tell(tmp_path: Path) -> None:
+async def test_a_fact_that_holds_has_no_failure(tmp_path: Path) -> None:
     text = SCRIPT + "turns: [{user: I am Ada, said: hello ADA, state: {customer_name: Ada}}]\n"
 
     assert await held(tmp_path, text) == []
@@ -43,7 +43,7 @@ async def test_what_holds_leaves_nothing_to_tell(tmp_path: Path) -> None:
         ),
     ],
 )
-async def test_what_does_not_hold_is_told_with_its_turn_and_what_happened(
+async def test_a_fact_that_does_not_hold_is_reported_with_its_turn_and_its_events(
     tmp_path: Path, facts: str, told: list[str]
 ) -> None:
     text = f"{SCRIPT}turns:\n- {{user: I am Ada, {facts}}}\n"

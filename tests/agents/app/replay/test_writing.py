@@ -28,7 +28,7 @@ VALUES = st.recursive(
 
 @tried(60)
 @given(TEXTS.filter(bool), st.dictionaries(TEXTS.filter(lambda key: key not in ("", "<<")), VALUES))
-def test_what_is_written_is_read_again(words: str, end: dict[str, Any]) -> None:
+def test_written_yaml_reads_back_the_same(words: str, end: dict[str, Any]) -> None:
     text = f"turns:\n  - {block({'user': words}, '    ')[4:]}end: {flow(end)}\n"
 
     said = parse_conversation(LIBRARY, text, Path("c.yaml")).conversation

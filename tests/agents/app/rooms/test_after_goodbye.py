@@ -230,7 +230,7 @@ async def test_when_the_agents_own_connection_was_lost_a_new_one_of_the_guest_be
 async def test_the_agent_leaves_when_its_guest_has_been_away_for_the_grace_time(
     calls: Calls, changed: Changed, livekit: LiveKit, room_name: str
 ) -> None:
-    house = changed(grace_s=3.0)
+    house = changed(grace_s=0.3)
     identity = new_identity()
     async with calls.agent(room_name, house=house) as agent:
         async with livekit.joined(room_name, identity) as page:
@@ -442,7 +442,7 @@ async def test_a_worker_that_leaves_does_not_wait_for_agents_that_only_stay(
         assert worker.logged("replaced a lost agent") == []
 
 
-async def test_a_lease_that_cannot_be_released_does_not_prevent_the_next_call(
+async def test_an_end_that_cannot_be_recorded_does_not_prevent_the_next_call(
     calls: Calls,
     house: ProcessContext[OrderState, OrderContext],
     livekit: LiveKit,
@@ -455,7 +455,7 @@ async def test_a_lease_that_cannot_be_released_does_not_prevent_the_next_call(
         async def fails(*_: object, **__: object) -> None:
             raise JournalFault("orders.db", "it is locked")
 
-        monkeypatch.setattr(house.store.leases, "release", fails)
+        monkeypatch.setattr(house.store.leases, "finish", fails)
         await goodbye(ada)
         talk = agent.call._conversation
         assert talk is not None
@@ -474,13 +474,13 @@ async def test_an_agent_whose_place_another_one_takes_between_two_calls_withdraw
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with served(calls, livekit, room_name) as (ada, agent):
-        leave_place = house.store.leases.release
+        finish = house.store.leases.finish
 
-        async def taken(place: str, holder: str, *, done: bool) -> None:
-            await leave_place(place, holder, done=done)
-            await house.store.leases.take(place, "AJ_other", seconds=LONG_S)
+        async def taken(place: str, holder: str) -> None:
+            await house.store.leases.take(place, "AJ_other", seconds=LONG_S, supersedes=holder)
+            await finish(place, holder)
 
-        monkeypatch.setattr(house.store.leases, "release", taken)
+        monkeypatch.setattr(house.store.leases, "finish", taken)
         await ada.call("say", {"text": "goodbye"})
         assert await asyncio.wait_for(asyncio.shield(agent.held), LONG_S) is RoomOutcome.SUPERSEDED
         assert [one["reason"] for one in ada.client.ends] == ["agent_ended"]

@@ -2,14 +2,16 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agents.app.rooms.room_lease import DATABASE_WAIT_S, LEASE_S, RENEW_EVERY_S, WATCH_S, RoomLease
-from state.shared import JournalFault, SqlStore
+from state.shared import JournalFault, LeaseHeld, SqlStore
 
 PLACE = "bella-vista/hall"
 SEVEN = datetime(2026, 11, 20, 19, 0, tzinfo=UTC)
@@ -165,6 +167,86 @@ async def test_failed_renewals_do_not_lose_a_lease_that_is_not_taken(
 
     assert lost == []
     assert len(caplog.messages) == 1
+
+
+async def test_no_other_agent_gets_the_room_between_two_calls(
+    seats: Callable[..., RoomLease],
+    store: SqlStore,
+    time: Time,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seat = seats("AJ_1")
+    await seat.acquire()
+    await store.create("a", lambda ordinal: "{}")
+    await seat.record_state("a", "g")
+    refused = 0
+    address = f"sqlite:///{tmp_path}/orders.db"
+    async with SqlStore(address, owner="house", schema=1, now=lambda: time.clock) as elsewhere:
+
+        async def another_asks(access: Callable[[Any], Awaitable[Any]], work: Any) -> Any:
+            nonlocal refused
+            done = await access(work)
+            with pytest.raises(LeaseHeld):
+                await elsewhere.leases.take(PLACE, "AJ_2", seconds=LEASE_S)
+            refused += 1
+            return done
+
+        with monkeypatch.context() as interleaved:
+            for access in ("in_places", "in_leases"):
+                steps = partial(another_asks, getattr(store._access, access))
+                interleaved.setattr(store._access, access, steps)
+            await seat.reset()
+
+        lease = await elsewhere.leases.at(PLACE)
+    assert lease is not None
+    assert (lease.holder, lease.open) == ("AJ_1", False)
+    assert refused > 0
+    assert lost == []
+
+
+@pytest.mark.parametrize("succeed", range(6))
+async def test_a_room_whose_database_fails_between_two_calls_stays_ours(
+    seats: Callable[..., RoomLease],
+    store: SqlStore,
+    monkeypatch: pytest.MonkeyPatch,
+    time: Time,
+    succeed: int,
+) -> None:
+    seat = seats("AJ_1")
+    await seat.acquire()
+    await store.create("a", lambda ordinal: "{}")
+    await seat.record_state("a", "g")
+    asked = 0
+
+    async def fails(access: Callable[[Any], Awaitable[Any]], work: Any) -> Any:
+        nonlocal asked
+        asked += 1
+        if asked > succeed:
+            raise JournalFault("The database", "the disk is full")
+        return await access(work)
+
+    with monkeypatch.context() as broken:
+        for access in ("in_places", "in_leases"):
+            steps = partial(fails, getattr(store._access, access))
+            broken.setattr(store._access, access, steps)
+        await seat.reset()
+
+    assert await seat.renew()
+    assert lost == []
+    assert time.slept == 0
+
+
+async def test_a_room_that_another_agent_has_taken_between_two_calls_is_lost(
+    seats: Callable[..., RoomLease],
+) -> None:
+    first, second = seats("AJ_1"), seats("AJ_2", supersedes="AJ_1")
+    await first.acquire()
+    await second.acquire()
+
+    await first.reset()
+
+    assert lost == ["AJ_1"]
 
 
 async def test_a_place_whose_database_is_locked_is_waited_for_but_not_for_ever(

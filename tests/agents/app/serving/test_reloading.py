@@ -9,6 +9,7 @@ from pathlib import Path
 import psutil  # type: ignore[import-untyped]
 import pytest
 
+from agents.app.testing import livekit_program
 from tests.agents.app.serving.processes import (
     LONG_S,
     ROOT,
@@ -20,7 +21,7 @@ from tests.agents.app.serving.processes import (
     descendants,
     started,
 )
-from tests.livekit import server_program, until
+from tests.livekit import until
 
 pytestmark = [pytest.mark.processes, pytest.mark.timeout(300)]
 
@@ -147,7 +148,7 @@ async def test_ctrl_c_ends_dev_and_all_that_it_has_started(
 
 
 async def test_nothing_outlives_a_killed_dev(tmp_path: Path) -> None:
-    command = ("-m", "bella_vista", "dev", "--server", str(server_program()))
+    command = ("-m", "bella_vista", "dev", "--server", str(livekit_program()))
     with started(command, clean_environment(tmp_path), tmp_path) as dev:
         await dev.says(READY)
         join = next(line for line in dev.lines if line.endswith("-m bella_vista join"))

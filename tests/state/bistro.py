@@ -1,4 +1,4 @@
-"""A small restaurant with a menu, a test's clock, and helpers that apply commands to an order."""
+"""A bistro with a menu, a test's clock, and helpers that apply commands to an order."""
 
 from datetime import datetime, timedelta
 from functools import cache
@@ -97,11 +97,11 @@ combos:
 @cache
 def card(text: str = CARD) -> Menu:
     """Read a menu, cached."""
-    return read_menu(text, "house.yaml")
+    return read_menu(text, "bistro.yaml")
 
 
-class House:
-    """A restaurant with a test's clock."""
+class Bistro:
+    """A small restaurant with a test's clock."""
 
     def __init__(self, menu: Menu | None = None, now: datetime = FRIDAY_AT_SEVEN) -> None:
         self.menu = menu or card()

@@ -30,7 +30,7 @@ from state.commands import (
     SetTip,
     StartPreparing,
 )
-from tests.state.house import House
+from tests.state.bistro import Bistro
 
 RELIES_ON: tuple[tuple[OrderCommand, tuple[str, ...]], ...] = (
     (AddItem(name="Water"), ()),
@@ -63,7 +63,7 @@ RELIES_ON: tuple[tuple[OrderCommand, tuple[str, ...]], ...] = (
 
 
 def test_a_command_relies_on_what_it_could_undo_or_seals() -> None:
-    order = House().order(
+    order = Bistro().order(
         AddItem(name="Cola"), AddNote(title="Bell", content="Ring."), ApplyCoupon(code="TEN")
     )
 
@@ -72,8 +72,8 @@ def test_a_command_relies_on_what_it_could_undo_or_seals() -> None:
 
 
 def test_a_command_changed_exactly_what_came_out_different() -> None:
-    house = House()
-    before = house.order(
+    bistro = Bistro()
+    before = bistro.order(
         AddNote(title="Bell", content="Ring."),
         AddNote(title="Dog", content="It barks."),
         AddItem(name="Cola"),
@@ -82,7 +82,7 @@ def test_a_command_changed_exactly_what_came_out_different() -> None:
     )
 
     def changed(command: OrderCommand) -> tuple[str, ...]:
-        return command.changes(before, house.after(before, command))
+        return command.changes(before, bistro.after(before, command))
 
     assert changed(ChangeNote(note_id="id-2", title="Cat")) == ("notes/id-2",)
     assert changed(RemoveNote(note_id="id-1")) == ("notes/id-1",)

@@ -1,0 +1,478 @@
+"""Checks an application's declaration as a whole, and names what its functions raise with the place."""
+
+import builtins
+import logging
+import re
+import sys
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import MISSING, Field, fields, is_dataclass
+from difflib import get_close_matches
+from inspect import iscoroutinefunction, signature, unwrap
+from pathlib import Path
+from textwrap import shorten
+from traceback import walk_tb
+from types import NoneType, SimpleNamespace, TracebackType, UnionType
+from typing import Any, TypeGuard, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel
+
+from agents.app.faults import InputError
+from agents.app.settings import AppSettings
+
+COMMANDS = ("console", "dev", "start", "join", "replay", "graph", "schema", "doctor")
+"""The commands that every application has."""
+
+_NAME = re.compile(r"(?=.{1,64}\Z)[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_WORD = re.compile(r"[a-z][a-z0-9_]*")
+
+T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
+
+_OURS = ("agents.app.", "agents.handoff.", "rpc.page.", "state.shared.")
+
+_TAKEN = frozenset(
+    (
+        *("model", "at", "database", "events", "record", "help"),  # options of the console
+        *("channel", "start", "script", "greeting", "turns", "end"),  # keys of conversation files
+        *("version", "patch", "base_version", "unchanged"),  # fields of replies
+    )
+)
+"""Words that cannot be a noun, since they stand beside it with a meaning of their own."""
+
+
+class AppFaults(InputError):
+    """The declaration of an application is invalid; ``faults`` says what to do about each fault."""
+
+
+def declaration_faults(
+    kind: type[Any], positional: Sequence[object], given: Mapping[str, Any]
+) -> list[str]:
+    """List everything that is wrong with the arguments of an application.
+
+    Args:
+        kind: The class ``App``.
+        positional: The arguments without a name; there should be none.
+        given: The arguments by name.
+    """
+    declared = {field.name: field for field in fields(kind)}
+    hints = _hints(kind)
+    values = {name: given.get(name, _default(field)) for name, field in declared.items()}
+    found = {
+        name: [f"{name}: is missing: {_wanted(hints[name])}"]
+        if value is MISSING
+        else list(_misfits(name, value, hints[name]))
+        for name, value in values.items()
+    }
+    faults = ["App takes named arguments only, as name=..."] if positional else []
+    faults += [_unknown(name, declared) for name in given if name not in declared]
+    faults += [fault for some in found.values() for fault in some]
+    return [*faults, *_joint_faults(SimpleNamespace(**values), {*filter(found.get, found)})]
+
+
+def _is_model(state: object) -> TypeGuard[type[BaseModel]]:
+    return isinstance(state, type) and issubclass(state, BaseModel)
+
+
+def _unknown(name: str, declared: Collection[str]) -> str:
+    near = get_close_matches(name, declared, 1)
+    hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(declared)}"
+    return f"{name}: App has no such argument: {hint}"
+
+
+def faults_of_models(models: Collection[str], graph: Any) -> Iterator[str]:
+    """Find the names of models that are no agent's."""
+    if unknown := [name for name in models if name not in graph.agents]:
+        known = ", ".join(graph.agents)
+        yield f"models: there is no agent {', '.join(unknown)}: there are {known}"
+
+
+def faults_of_state(state: object) -> Iterator[str]:
+    """Find what keeps a model from being a state's."""
+    if not _is_model(state):
+        yield f"state: has to be a pydantic model, not {_described(state)}"
+    else:
+        from state.shared.shapes import model_faults
+
+        yield from (f"state: {fault}" for fault in model_faults(state))
+
+
+# -- the arguments one by one ----------------------------------------------------------------------
+
+
+class _Unresolved:
+    """Stands for a name that is imported for type checkers only: everything fits it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __getitem__(self, item: object) -> "_Unresolved":
+        return self
+
+    def __getattr__(self, name: str) -> "_Unresolved":
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _Unresolved(name)
+
+    def __or__(self, other: object) -> "_Unresolved":
+        return self
+
+    __ror__ = __or__
+
+    def __call__(self) -> None:
+        """A type can be called, and ``typing`` demands one."""
+
+
+class _Names(dict[str, Any]):
+    """The names in a module's annotations."""
+
+    def __missing__(self, name: str) -> Any:
+        return getattr(builtins, name, _Unresolved(name))
+
+
+def _hints(kind: type[Any]) -> dict[str, Any]:
+    return get_type_hints(kind, localns=_Names(vars(sys.modules[kind.__module__])))
+
+
+def _default(field: "Field[Any]") -> Any:
+    return field.default if field.default_factory is MISSING else field.default_factory()
+
+
+def _misfits(name: str, value: Any, hint: Any) -> Iterator[str]:
+    """Find where a value does not fit an annotation, as far as it can be told without a call."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    kind: Any = origin or hint
+    inside: Any = value
+    if origin in (Union, UnionType):
+        found = {one: list(_misfits(name, value, one)) for one in arguments}
+        if all(found.values()):
+            called = [one for one in arguments if get_origin(one) is Callable and callable(value)]
+            yield from found[called[0]] if called else [_misfit(name, value, hint)]
+    elif origin is Callable:
+        if not callable(value):
+            yield _misfit(name, value, hint)
+        elif why := _why_not_called(value, *arguments):
+            yield f"{name}: {_described(value)} {why}"
+    elif origin is type:
+        below = arguments[0] if isinstance(arguments[0], type) else object
+        if not (isinstance(value, type) and issubclass(value, below)):
+            yield _misfit(name, value, hint)
+    elif not isinstance(kind, type):  # a name or a type variable: anything fits
+        return
+    elif not isinstance(value, kind) or (isinstance(value, str) and kind is not str):
+        yield _misfit(name, value, hint)
+    elif kind is tuple and ... not in arguments:
+        if len(inside) != len(arguments):
+            yield f"{name}: has to have {len(arguments)} members"
+    elif isinstance(value, Mapping):
+        for key, one in value.items():
+            yield from _misfits(f"{name}[{key!r}]", key, arguments[0])
+            yield from _misfits(f"{name}[{key!r}]", one, arguments[1])
+    elif issubclass(kind, Collection) and kind is not str:
+        for place, one in enumerate(inside):
+            yield from _misfits(f"{name}[{place}]", one, arguments[0])
+    elif is_dataclass(kind):
+        for inner, one in _hints(kind).items():
+            yield from _misfits(f"{name}.{inner}", getattr(value, inner), one)
+
+
+def _misfit(name: str, value: Any, hint: Any) -> str:
+    return f"{name}: has to be {_wanted(hint)}, not {_described(value)}"
+
+
+_PLAIN: Mapping[Any, str] = {str: "a text", int: "a whole number", NoneType: "None"}
+
+
+def _wanted(hint: Any) -> str:
+    """Describe what fits an annotation."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    kind: Any = origin or hint
+    if origin in (Union, UnionType):
+        return " or ".join(map(_wanted, arguments))
+    if origin is Callable:
+        return f"a function ({', '.join(map(_shown, arguments[0]))})"
+    if origin is type:
+        below = arguments[0]
+        return f"a class below {below.__name__}" if isinstance(below, type) else "a class"
+    if not isinstance(kind, type):
+        return f"{kind}(...)"
+    if kind not in _PLAIN and issubclass(kind, Collection):
+        return "a mapping" if issubclass(kind, Mapping) else "a list or tuple"
+    return _PLAIN.get(kind, f"{kind.__name__}(...), of {kind.__module__}")
+
+
+def _why_not_called(value: Any, takes: Sequence[Any], returns: Any) -> str | None:
+    if iscoroutinefunction(value) and get_origin(returns) is not Awaitable:
+        return "is async: it has to return at once"
+    try:
+        signature(value).bind(*takes)
+    except TypeError:
+        return f"has to take ({', '.join(map(_shown, takes))})"
+    except ValueError:  # a builtin function without a signature
+        return None
+    return None
+
+
+def _shown(annotation: Any) -> str:
+    """Return the annotation of a function's argument as people write it."""
+    if isinstance(annotation, TypeVar):
+        return {"S": "state", "C": "context"}.get(annotation.__name__, annotation.__name__)
+    if isinstance(annotation, type) and not get_args(annotation):
+        return annotation.__name__
+    return re.sub(r"~|\b(?:\w+\.)+(?=\w)", "", str(annotation))
+
+
+def _described(value: Any) -> str:
+    """Describe a value: a function by name and place, a class by its name, others by their class."""
+    code = getattr(unwrap(value), "__code__", None) if callable(value) else None
+    if code is not None:
+        return f"{value.__name__} ({_place(code.co_filename, code.co_firstlineno)})"
+    if value is None or isinstance(value, str | int):
+        return shorten(repr(value), 60)
+    return value.__name__ if isinstance(value, type) else f"an object of {type(value).__name__}"
+
+
+# -- what they declare together --------------------------------------------------------------------
+
+
+def _joint_faults(app: Any, wrong: Collection[str]) -> Iterator[str]:
+    """Check arguments that each have their type.
+
+    Args:
+        app: All arguments.
+        wrong: The names of those that do not have their type: what needs them is not checked.
+    """
+
+    def right(*names: str) -> bool:
+        return not any(name in wrong for name in names)
+
+    yield from _faults_of_names(app, right)
+    if right("state") and isinstance(app.state, type):
+        yield from faults_of_state(app.state)
+    if right("schema", "migrate") and (app.schema < 1 or {*app.migrate} != {*range(1, app.schema)}):
+        # Imported only then, so that help and the worker do not wait for it.
+        from state.shared.schema import schema_faults
+
+        yield from schema_faults(app.schema, app.migrate)
+    if right("page", "noun", "roles", "objects", "methods"):
+        yield from _faults_of_page(app)
+    if right("graph") and (not callable(app.graph) or isinstance(app.graph, type)):
+        from agents.handoff import Graph
+
+        if not isinstance(app.graph, Graph):
+            yield f"graph: has to be Graph(...), of {Graph.__module__}, not {_described(app.graph)}"
+        else:
+            if isinstance(app.models, Mapping):
+                yield from faults_of_models(app.models, app.graph)
+            if right("state", "roles", "forgetting") and _is_model(app.state):
+                yield from _faults_of_fields(app)
+    if right("settings"):
+        yield from _faults_of_settings(app, right)
+
+
+def _faults_of_names(app: Any, right: Callable[..., bool]) -> Iterator[str]:
+    forms = {"name": (_NAME, "words in lower case joined by hyphens, as bella-vista")}
+    forms |= dict.fromkeys(
+        ("noun", "plural", "prefix"), (_WORD, "one word in lower case, as order")
+    )
+    for what, (form, wanted) in forms.items():
+        if right(what) and not form.fullmatch(getattr(app, what)):
+            yield f'{what}: "{getattr(app, what)}" has to be {wanted}'
+    if right("plural") and app.plural in COMMANDS:
+        yield f'plural: "{app.plural}" is a command already: {", ".join(COMMANDS)}'
+    if right("noun", "plural") and app.noun == app.plural:
+        yield f'plural: has to differ from the noun "{app.noun}"'
+    options = app.command_line.options if right("command_line") else ()
+    if right("noun") and app.noun in (*_TAKEN, *options):
+        told = (
+            "is an option, a key of conversation files or a field of replies: choose another word"
+        )
+        yield f'noun: "{app.noun}" {told}'
+
+
+def _faults_of_page(app: Any) -> Iterator[str]:
+    beside = [name for name in ("roles", "objects", "methods") if getattr(app, name)]
+    if not beside:
+        return
+    if app.page is not None:
+        yield f"page: makes what {', '.join(beside)} would: leave out one or the other"
+        return
+    from rpc.page import ObjectType, PageFaults, PageMethod, PageSpec
+
+    strange = [f"objects[{n!r}]" for n, one in app.objects.items() if type(one) is not ObjectType]
+    if strange:
+        yield from (f"{name}: has to be ObjectType(...), of rpc.page" for name in strange)
+        return
+    strange = [f"methods[{n}]" for n, one in enumerate(app.methods) if type(one) is not PageMethod]
+    if strange:
+        yield from (f"{name}: has to be PageMethod(...), of rpc.page" for name in strange)
+        return
+    try:
+        PageSpec(**page_arguments(app, lambda *shown: {}))
+    except PageFaults as error:
+        yield from (f"roles, objects, methods: {fault}" for fault in error.faults)
+
+
+def page_arguments(app: Any, view: Callable[..., Any]) -> dict[str, Any]:
+    """Return the arguments of a page that an application declares by its roles, objects and methods."""
+    return {
+        "noun": app.noun,
+        "view": view,
+        "roles": app.roles or {"user": ()},
+        "user": next(iter(app.roles), "user"),
+        "objects": app.objects,
+        "methods": tuple(app.methods),
+    }
+
+
+def _faults_of_fields(app: Any) -> Iterator[str]:
+    """Check that commands and reads are of this state, and that the fields that identify a person exist."""
+    from state.shared.shapes import shape_of
+
+    tools = {f"roles[{role!r}]": kinds for role, kinds in app.roles.items()}
+    tools |= {f"graph: {name} offers": app.graph.offers(name) for name in app.graph.agents}
+    models = {*shape_of(app.state).models}
+    for where, kinds in tools.items():
+        for kind in kinds:
+            if not _is_model(kind):  # reported with the page
+                continue
+            models |= shape_of(kind).models
+            of = _state_of(kind)
+            if of is not None and not issubclass(app.state, of):
+                yield f"{where}: {kind.__name__} is of {of.__name__}, not of {app.state.__name__}"
+    known = {name for model in models for name in model.model_fields} | {"said"}
+    if missing := [name for name in app.forgetting.identifying if name not in known]:
+        yield (
+            f"forgetting.identifying: no field is called {', '.join(missing)}, neither in"
+            f" {app.state.__name__} nor in a command"
+        )
+
+
+def _state_of(tool: type[BaseModel]) -> type[BaseModel] | None:
+    """Return the state that a command or a read is declared for; ``None`` if it is for any."""
+    for base in tool.__mro__:
+        of = getattr(base, "__pydantic_generic_metadata__", {}).get("args", ())
+        if len(of) == 2 and isinstance(of[0], type) and issubclass(of[0], BaseModel):
+            return of[0]
+    return None
+
+
+def _faults_of_settings(app: Any, right: Callable[..., bool]) -> Iterator[str]:
+    settings: type[AppSettings] = app.settings
+    if settings is not AppSettings and not settings.model_config.get("env_prefix"):
+        prefix = str(app.name).replace("-", "_").upper()
+        yield (
+            f"settings: {settings.__name__} has no prefix of the environment variables: add"
+            f' model_config = SettingsConfigDict(env_prefix="{prefix}_")'
+        )
+    options = app.command_line.options if right("command_line") else ()
+    if missing := [name for name in options if name not in settings.model_fields]:
+        yield f"command_line.options: {settings.__name__} has no field {', '.join(missing)}"
+
+
+# -- what its functions raise ----------------------------------------------------------------------
+
+
+@contextmanager
+def named_faults(
+    what: str,
+    secrets: Sequence[str] = (),
+    *,
+    with_text: bool = True,
+    but: tuple[type[Exception], ...] = (),
+) -> Iterator[None]:
+    """Convert what an application's function raises into ``AppFaults`` that name it and the place.
+
+    Args:
+        what: The argument of ``App`` that holds the function.
+        secrets: Texts to redact.
+        with_text: Whether the exception's text is shown; not if it may hold a user's words.
+        but: Exceptions that are raised on, beside ``InputError``.
+    """
+    try:
+        yield
+    except Exception as error:  # of whatever kind: it is the application's own
+        if isinstance(error, (InputError, *but)):
+            raise
+        told = getattr(error, "faults", None) or (_raised(error, with_text=with_text),)
+        for secret in secrets:
+            told = [one.replace(secret, "[secret]") for one in told]
+        raise AppFaults(f"{what}: {one}" for one in told) from error
+
+
+def of_kind(what: str, made: T, kind: type[Any]) -> T:
+    """Return what an application's function has made.
+
+    Raises:
+        AppFaults: It is no instance of this class.
+    """
+    if not isinstance(made, kind):
+        raise AppFaults([f"{what}: it returned {_described(made)}, not {kind.__name__}"])
+    return made
+
+
+def attempt(what: str, default: T, function: Callable[..., T], *arguments: Any) -> T:
+    """Return what an application's function returns within a call, or a default if it fails.
+
+    Args:
+        what: The argument of ``App`` that holds the function.
+        default: What the call goes on with.
+        function: The function.
+        arguments: Its arguments.
+    """
+    try:
+        return function(*arguments)
+    except Exception:  # of whatever kind: it is the application's own, and must not end the call
+        logger.exception("application function failed, going on without", extra={"function": what})
+        return default
+
+
+def _raised(error: Exception, *, with_text: bool) -> str:
+    text = f": {' '.join(str(error).split())}" if with_text else ""
+    return f"{type(error).__name__}{text} ({_place_of(error.__traceback__)})"
+
+
+def _place_of(trace: TracebackType | None) -> str:
+    """Name the last line of the application's own that an exception came through."""
+    frames = [(frame.f_code, line, frame.f_globals) for frame, line in walk_tb(trace)]
+    own = [one for one in frames if not _is_library(one[0].co_filename, one[2]["__name__"])]
+    code, line, _ = (own or frames)[-1]
+    return f"{_place(code.co_filename, line)}, {code.co_name}"
+
+
+def _is_library(file: str, module: str) -> bool:
+    top = module.partition(".")[0]
+    return (
+        "site-packages" in file or module.startswith(_OURS) or top in sys.stdlib_module_names
+    ) and top != "__main__"
+
+
+def _place(file: str, line: int) -> str:
+    path, here = Path(file), Path.cwd()
+    return f"{path.relative_to(here) if path.is_relative_to(here) else path}:{line}"
+
+
+_previous_hook = sys.excepthook
+
+
+def report_faults(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    """End a program whose declaration is faulty as the command line ends with a faulty input.
+
+    ``sys.excepthook``: a declaration is made while a module is imported, the graph and the page in it
+    too, whose errors have ``faults`` as well.
+    """
+    faults = getattr(error, "faults", None)
+    if not isinstance(faults, tuple):
+        _previous_hook(kind, error, trace)
+        return
+    from agents.app.terminal.streams import print_error
+
+    place = "" if isinstance(error, InputError) else f"{_place_of(trace)}: "
+    print_error(*(f"{place}{fault}" for fault in faults))
+    raise SystemExit(2)
