@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from bella_vista.local.english.sentences import joined, line_words, listed, number, say, some
-from bella_vista.local.english.talking import words_of
+from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.meaning import Asked, minor
 from state.allergens import (
     allergens_met,
@@ -158,9 +158,10 @@ class Answers:
 
     def _percent(self, percent: str, order: Mapping[str, Any]) -> str:
         """Say how much a part of the bill is: "how much is fifteen percent?"."""
-        base = minor(order.get("subtotal") or order.get("total"))
+        prices = [minor(line["price"]) or 0 for line in order.get("items") or ()]
+        base = minor(order.get("subtotal")) or sum(prices)
         if self._house.tip.base == "total":
-            base = minor(order.get("total"))
+            base = minor(order.get("total")) or 0
         if not base:
             return so_far(order)
         amount = Cents((base * int(percent) + 50) // 100)
@@ -363,7 +364,7 @@ class Answers:
         ways = self._house.payment
         if words is None:
             return say("pay by", ways=ways)
-        if words in words_of("as a card"):
+        if pattern("as a card").fullmatch(words):
             return say("pay as card" if "card" in ways else "pay not by", words=words, ways=ways)
         return say("pay yes by" if words in ways else "pay not by", method=words, ways=ways)
 

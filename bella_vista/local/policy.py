@@ -114,7 +114,8 @@ class Situation:
     @property
     def went_wrong(self) -> bool:
         """Whether anything was refused since the guest spoke."""
-        return any(not one.done for one in self.scene.outcomes)
+        made_good = {one.name for one in self.scene.outcomes if one.done} & _ONE_OF_A_KIND
+        return any(not one.done and one.name not in made_good for one in self.scene.outcomes)
 
     @property
     def nothing_meant(self) -> bool:
@@ -188,6 +189,8 @@ class Policy(ABC):
 
     def _common(self, now: Situation) -> list[ToolCall]:
         made = drafts(now, *_COMMON)
+        if now.meant("status") and now.stage in ORDERING:  # nobody can be late with it yet
+            made = [one for one in made if one.name != "call_person"]
         if any(one.name == "call_person" for one in made) or not now.scene.can("call_person"):
             return made
         if now.meant("human"):
@@ -220,7 +223,7 @@ class Policy(ABC):
 
     def _status(self, now: Situation) -> str:
         if now.stage in ORDERING:
-            return joined(so_far(now.order), say("not placed yet"))
+            return joined(so_far(now.order), say("not placed yet") if now.items else "")
         ready = (now.order.get("fulfilment") or {}).get("ready")
         return say("status", stage=now.stage, ready=ready)
 

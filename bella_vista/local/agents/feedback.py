@@ -63,7 +63,8 @@ class FeedbackPolicy(Policy):
         anything_else = say("ask anything_else")
         opens = self.opens_on_words(now)
         if _wants_more(now) and not opens:
-            return joined(say("placed already"), anything_else)
+            told = "" if now.did("call_person") else say("placed already")
+            return joined(told, anything_else)
         if not opens and (question := self.question(now)):
             return question
         gave = [

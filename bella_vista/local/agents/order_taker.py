@@ -59,6 +59,8 @@ class OrderTakerPolicy(Policy):
                 return taken
             if now.stage == "review" and _asked_to_confirm(now) and _agrees(now):
                 return [call("confirm_order"), *_transfer(now)]
+        if soonest := _soonest(now):
+            return soonest
         if now.stage == "confirmed":
             done = now.did("confirm_order") or _agrees(now) or has_all(now)
             return _transfer(now) if done and not now.went_wrong else []
@@ -201,7 +203,8 @@ def _missing(now: Situation) -> str:
 
 def _where_to(now: Situation) -> str:
     """Ask again for what a delivery could not be taken down for."""
-    refused = [one for one in now.scene.outcomes if one.name == "set_fulfilment" and not one.done]
+    tried = [one for one in now.scene.outcomes if one.name == "set_fulfilment"]
+    refused = [] if any(one.done for one in tried) else tried
     if any(one.facts.get("needs") == ["postcode"] for one in refused):
         return say("ask postcode")
     if any(one.facts.get("why") in ("too_soon", "closed", "past") for one in refused):
@@ -231,6 +234,14 @@ def _after_reading(policy: OrderTakerPolicy, now: Situation) -> str:
     if now.heard.answers or noted:
         return say("ask confirm")  # what an allergy means for the order has just been said
     return joined(policy.confused(now), say("ask confirm")) if now.nothing_meant else reading(now)
+
+
+def _soonest(now: Situation) -> list[ToolCall]:
+    """Take down a pickup or a delivery that was wanted too soon as soon as it is possible."""
+    tried = [one for one in now.scene.outcomes if one.name == "set_fulfilment"]
+    if len(tried) != 1 or tried[0].facts.get("why") != "too_soon":
+        return []
+    return [call("set_fulfilment", **{**tried[0].arguments, "when": None})]
 
 
 def _asked_to_confirm(now: Situation) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.heard import Heard, asks_before
-from bella_vista.local.understanding.meaning import Question
+from bella_vista.local.understanding.meaning import Draft, Question
 from bella_vista.local.understanding.tokens import Words
 from state.allergens import families_of
 from state.contact import email_of, phone_of
@@ -43,12 +43,16 @@ class Contacts:
                 email = email_of(spoken.group())
             except NotValid:
                 return words
-            if place is not None:
-                heard.wish(words.part(place.first, place.last), "set_customer", email=email)
+            if place is not None:  # it was heard and not read: it is said back before it is kept
+                draft = Draft("set_customer", {"email": email})
+                heard.asked(Question("missing", {"needs": "email", "email": email}, draft))
                 words = words.without(place.first, place.last)
         return words
 
     def _phone(self, words: Words, heard: Heard) -> Words:
+        if pattern("no phone").fullmatch(words.said) and not any(map(str.isdigit, words.said)):
+            heard.wish(words, "set_customer", phone="")
+            return words.part(0, 0)
         for written in _WRITTEN_PHONE.finditer(words.line):
             digits = re.sub(r"\D", "", written.group())
             called = pattern("phone words").search(words.said) is not None

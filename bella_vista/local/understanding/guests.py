@@ -67,6 +67,9 @@ class Guests:
     def take(self, words: Words, heard: Heard, expects: str | None) -> Words:
         """Take a name out of a clause and return what is left of it."""
         if expects == "name":
+            if pattern("no name").fullmatch(words.trimmed(words_of("around")).said):
+                heard.wish(words, "set_customer", name="")
+                return words.part(0, 0)
             read = self._bare_name(words, heard)
             if read is not None:
                 return read

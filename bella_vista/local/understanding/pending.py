@@ -199,7 +199,7 @@ class Pending:
                 if given.op == draft.op:
                     heard.drafts[index] = (at, Draft(draft.op, {**draft.fields, **given.fields}))
                     self.settled = True
-        if draft is not None and needs == "note_address":
+        if draft is not None and needs in ("note_address", "email"):
             if self._heard_word == "yes" and not heard.has("set_fulfilment"):
                 heard.drafts.append((0, draft))
             self.settled = bool(self._heard_word) or heard.has("set_fulfilment")

@@ -27,7 +27,7 @@ from bella_vista.local.understanding.pending import Pending
 from bella_vista.local.understanding.pieces import STOP, cut
 from bella_vista.local.understanding.questions import Questions
 from bella_vista.local.understanding.statements import Statements
-from bella_vista.local.understanding.talk import Talk, comment
+from bella_vista.local.understanding.talk import Talk, comment, kept
 from bella_vista.local.understanding.tokens import Token, Words
 from state.menu import Menu
 
@@ -101,7 +101,7 @@ class Understander:
         if expects == "comment" and pattern("rates anew").fullmatch(words.said):
             expects = "rating"
         if expects == "comment" and (said := comment(words)):
-            return Understanding(text, (Draft("give_feedback", {"comment": said}),))
+            return Understanding(text, tuple(kept(said, words)))
         hearing = _Hearing(self._house, order, expects, now, topic)
         hearing.hear(words, pending)
         understanding = hearing.understanding(text, pending)
