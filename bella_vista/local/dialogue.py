@@ -10,13 +10,14 @@ from typing import Any, TypeVar
 from bella_vista.local.agents import policy_of
 from bella_vista.local.answers import Answers
 from bella_vista.local.english.sentences import ask, joined, line_words, say
-from bella_vista.local.english.talking import blocks
+from bella_vista.local.english.talking import blocks, pattern
 from bella_vista.local.policy import CHANGING, ORDERING, Move, Situation, ToolCall
 from bella_vista.local.refusals import Refusals
 from bella_vista.local.reports import Reports
 from bella_vista.local.scene import Outcome, Scene, Words
 from bella_vista.local.topics import EXPECTS, Topic, topic
-from bella_vista.local.understanding.meaning import Draft, OrderSeen, Question, Understanding
+from bella_vista.local.understanding.meaning import Asked, Draft, OrderSeen, Question, Understanding
+from bella_vista.local.understanding.tokens import Words as Said
 from bella_vista.local.understanding.understander import Understander
 from state.menu import Menu
 from state.times import said_time
@@ -311,13 +312,16 @@ class Dialogue:
         if pending is not None and pending.draft is not None:
             about = about or pending.draft.fields.get("name")
 
+        if answered is not None and answered.answers:
+            text = _asked_alike(text, answered.answers[-1])
+
         def understand(expects: str | None) -> Understanding:
             return self._understander.understand(
                 text, pending=pending, order=order, expects=expects, now=now, topic=about
             )
 
         # A dish is a dish even where a name was asked for; only what is nothing else is a name.
-        understood = understand(None if asked is Topic.NAME else EXPECTS.get(asked))
+        understood = understand("name too" if asked is Topic.NAME else EXPECTS.get(asked))
         if _may_be_a_name(text, understood, scene, asked):
             understood = understand(EXPECTS[Topic.NAME])
         if pending is not None and _still_waits(pending, understood):
@@ -399,6 +403,17 @@ def _answered(asked: Topic, order: Mapping[str, Any]) -> bool:
     return False
 
 
+def _asked_alike(text: str, before: Asked) -> str:
+    """Write out a question that is the one before about something else: "and the calzone?"."""
+    found = pattern("and that").fullmatch(Said.read(text).said) if text.endswith("?") else None
+    block = f"asks {before.kind} alike"
+    if found is None or block not in blocks("talking"):
+        return text
+    return blocks("talking")[block][0].format(
+        what=found["what"], allergen=before.allergen, diet=before.diet
+    )
+
+
 def _may_be_a_name(text: str, understood: Understanding, scene: Scene, asked: Topic) -> bool:
     """Whether words that are nothing else may be the guest's name: asked for, or written like one."""
     if len(text.split()) > _NAME_WORDS or scene.order.get("guest"):
@@ -462,7 +477,8 @@ def _with_times(order: Mapping[str, Any], now: datetime) -> dict[str, Any]:
         for time in (fulfilment.get("when"), fulfilment.get("ready_at")):
             if time:
                 ready = datetime.fromisoformat(time).replace(tzinfo=now.tzinfo)
-                shown["fulfilment"] = {**fulfilment, "ready": said_time(ready, now)}
+                told = said_time(ready, now).replace("tomorrow ", f"tomorrow, {ready:%A}, ")
+                shown["fulfilment"] = {**fulfilment, "ready": told}
     return shown
 
 

@@ -193,9 +193,11 @@ class Policy(ABC):
             made = [one for one in made if one.name != "call_person"]
         if any(one.name == "call_person" for one in made) or not now.scene.can("call_person"):
             return made
-        if now.meant("human"):
+        if now.meant("status") and _is_late(now):
+            made.append(call("call_person", reason="Complaint: the guest waits for the order."))
+        elif now.meant("human"):
             made.append(call("call_person", reason="The guest asked for a person."))
-        elif now.nothing_meant and _in_vain(now) > 1 and not now.order.get("person_wanted"):
+        elif now.nothing_meant and _in_vain(now) > 2 and not now.order.get("person_wanted"):
             made.append(call("call_person", reason="The guest is not understood."))
         return made
 
@@ -310,6 +312,14 @@ def _known(op: str, fields: Mapping[str, Any], now: Situation) -> bool:
         case "choose_payment":
             return bool(order.get("payment") == fields.get("method"))
     return False
+
+
+def _is_late(now: Situation) -> bool:
+    """Whether the order should have been ready by now."""
+    fulfilment = now.order.get("fulfilment") or {}
+    at = fulfilment.get("when") or fulfilment.get("ready_at")
+    due = datetime.fromisoformat(at).replace(tzinfo=now.now.tzinfo) if at else None
+    return due is not None and due < now.now and now.stage not in ORDERING
 
 
 def _in_vain(now: Situation) -> int:

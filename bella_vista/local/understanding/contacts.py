@@ -47,7 +47,7 @@ class Contacts:
                 draft = Draft("set_customer", {"email": email})
                 heard.asked(Question("missing", {"needs": "email", "email": email}, draft))
                 words = words.without(place.first, place.last)
-        return words
+        return _without_mention(words)
 
     def _phone(self, words: Words, heard: Heard) -> Words:
         if pattern("no phone").fullmatch(words.said) and not any(map(str.isdigit, words.said)):
@@ -130,6 +130,12 @@ class Contacts:
             heard.wish(run, "add_allergy", name=" ".join(kept))
             named = True
         return named
+
+
+def _without_mention(words: Words) -> Words:
+    """Pass over the words that an address was announced by."""
+    found = words.find(pattern("my email"))
+    return words.without(found.first, found.last) if found is not None else words
 
 
 def _begin_of_list(words: Words, last: int) -> int:

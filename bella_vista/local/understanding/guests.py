@@ -66,10 +66,19 @@ class Guests:
 
     def take(self, words: Words, heard: Heard, expects: str | None) -> Words:
         """Take a name out of a clause and return what is left of it."""
+        refused = "no name asked" if expects in ("name", _NAME_TOO) else "no name"
+        if pattern(refused).fullmatch(words.trimmed(words_of("around")).said):
+            heard.wish(words, "set_customer", name="")
+            return words.part(0, 0)
+        spelled = words.find(_SPELLED)
+        if (
+            spelled is not None
+            and spelled.first <= 2
+            and (told := _letters(words, spelled.last))[0]
+        ):
+            heard.wish(words, "set_customer", name=told[0])
+            return words.without(spelled.first, told[1])
         if expects == "name":
-            if pattern("no name").fullmatch(words.trimmed(words_of("around")).said):
-                heard.wish(words, "set_customer", name="")
-                return words.part(0, 0)
             read = self._bare_name(words, heard)
             if read is not None:
                 return read
@@ -100,7 +109,7 @@ class Guests:
         """Read "Marco here" and "Ada Lovelace speaking"."""
         is_name = words.find(pattern("is my name"))
         for index, token in enumerate(words.tokens):
-            here = token.word in words_of("name here")
+            here = token.word in words_of("name here") | words_of("picks")
             if not index or not (here or (is_name is not None and is_name.first == index)):
                 continue
             first = index
@@ -111,6 +120,7 @@ class Guests:
             if first < index and all(words.capital(at) for at in range(first, index)):
                 self._call_it(words, heard, first, index)
                 last = is_name.last if is_name is not None and not here else index + 1
+                last -= token.word in words_of("picks")
                 return words.without(first, last)
         return words
 
@@ -210,19 +220,10 @@ class Guests:
             end += 1
         spelled = words.part(end, len(words.tokens)).find(_SPELLED)
         if spelled is not None and spelled.first <= 2:
-            letters = words.tokens[end + spelled.last :]
-            run = []
-            for token in letters:
-                if not token.stop and len(token.word) == 1 and token.word.isalpha():
-                    run.append(token.word)
-                elif not token.stop:
-                    break
-            if len(run) > 1:
-                heard.drafts[-1] = (
-                    heard.drafts[-1][0],
-                    Draft("set_customer", {"name": "".join(run).title()}),
-                )
-                end = min(len(words.tokens), end + spelled.last + len(run) * 2)
+            name, last = _letters(words, end + spelled.last)
+            if name:
+                heard.drafts[-1] = (heard.drafts[-1][0], Draft("set_customer", {"name": name}))
+                end = last
         return words.without(first, end)
 
     def _call_it(self, words: Words, heard: Heard, first: int, last: int) -> None:
@@ -235,6 +236,20 @@ class Guests:
         heard.wish(words.part(first, last), "set_customer", name=name)
 
 
+def _letters(words: Words, first: int) -> tuple[str, int]:
+    """Return a name that is spelled letter by letter, and where it ends."""
+    run, last = "", first
+    for at, token in enumerate(words.tokens[first:], start=first):
+        typed = words.typed(at, at + 1).strip("-.,")  # "n" is written out as "and"
+        if len(typed) == 1 and typed.isalpha():
+            run, last = run + typed, at + 1
+        elif not token.stop and token.word != "-":
+            break
+    return (run.title(), last) if len(run) > 1 else ("", first)
+
+
+_NAME_TOO = "name too"
+"""Expected where a name was asked for among other things."""
 _LETTERS = re.compile(r"(?P<name>\b\w+)[\s,:;]+(?P<letters>(?:\w[-. ]){2,}\w\b)")
 _VERY_MUCH = 85.0
 _APART = 2

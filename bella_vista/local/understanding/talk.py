@@ -47,7 +47,7 @@ class Talk:
         ``answer`` is then the yes, the no or the nothing that was in it.
         """
         self.answer = ""
-        words = self._thanks_last(self._greeting(words))
+        words = self._done_last(self._thanks_last(self._greeting(words)))
         said = bare(words)
         meant = [intent for intent in _WHOLE if pattern(intent).fullmatch(said)] if said else []
         if "complaint" in meant and pattern("status").fullmatch(said):
@@ -98,6 +98,15 @@ class Talk:
             if length < last and pattern("thanks").fullmatch(run.said):
                 self._heard.meant("thanks")
                 return words.part(0, last - length)
+        return words
+
+    def _done_last(self, words: Words) -> Words:
+        """Note a "that is all" behind something else."""
+        stops = [at for at, token in enumerate(words.tokens) if token.stop]
+        last = stops[-1] if stops else 0
+        if last and pattern("done").fullmatch(bare(words.part(last + 1, len(words.tokens)))):
+            self._heard.meant("done")
+            return words.part(0, last)
         return words
 
     def _answer_first(self, words: Words) -> Words:

@@ -7,6 +7,7 @@ from typing import Any
 
 from bella_vista.local.english import ask, lexicon, patterns
 from bella_vista.local.english.talking import pattern
+from bella_vista.local.english.talking import patterns as patterns_of
 from bella_vista.local.understanding.clauses import clauses
 from bella_vista.local.understanding.deciding import Decided, Deciding
 from bella_vista.local.understanding.explain import explained
@@ -235,6 +236,8 @@ class _Hearing:
     def _is_wish(self, asked: Asked, words: Words) -> bool:
         """Whether a question is only polite: "can I pay cash instead?", "can I split it?"."""
         said = words.said
+        if asked.kind == "service" and pattern("wishes for a time").match(said) is not None:
+            return any(words.find(way) is not None for way in patterns_of("hours"))
         if asked.kind == "service" and said.startswith(_BRINGS):
             return any(piece.dishes for piece in cut(words, self._house.names))
         if self._known and pattern("can it be").match(said) is not None:
