@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 
+from bella_vista.local.english import vocabulary
 from bella_vista.local.english.talking import pattern, words_of
 from bella_vista.local.understanding.heard import Heard, asks_before
 from bella_vista.local.understanding.meaning import Draft, Question
@@ -66,8 +67,17 @@ class Contacts:
                     words = words.without_typed(written.start(), written.end())
                 continue
             heard.wish(words, "set_customer", phone=phone)
-            return words.without_typed(written.start(), written.end())
+            first = self._name_before(words, heard, written.start())
+            return words.without_typed(first, written.end())
         return self._spoken_phone(words, heard)
+
+    def _name_before(self, words: Words, heard: Heard, at: int) -> int:
+        """Take down a name that stands before a telephone number: "10003 rosa 646 555 0133"."""
+        found = _NAME_BEFORE.search(words.line[:at])
+        if found is None or vocabulary.is_common(found["name"].casefold()):
+            return at
+        heard.wish(words, "set_customer", name=found["name"].title())
+        return found.start("name")
 
     def _spoken_phone(self, words: Words, heard: Heard) -> Words:
         first = 0
@@ -183,3 +193,4 @@ _SAID_EMAIL = re.compile(
 )
 _WRITTEN_EMAIL = re.compile(r"[^\s@,;:<>()]+@[^\s@,;:<>()]+\.[^\s@,;:<>()]+")
 _WRITTEN_PHONE = re.compile(r"(?<![\w#])\+?\(?\d[\d\s()./-]{5,22}\d(?![\w])")
+_NAME_BEFORE = re.compile(r"(?:^|[\d,]\s+)(?P<name>[^\W\d_]{2,})[\s,:]+$")

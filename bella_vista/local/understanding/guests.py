@@ -27,16 +27,62 @@ class Guests:
             letters = "".join(filter(str.isalpha, spelled["letters"])).casefold()
             if letters == spelled["name"].casefold():
                 words = words.without_typed(spelled.start("letters"), spelled.end("letters"))
+        words = self._beside_pickup(self._begins_with(words, heard), heard)
         if words.find(pattern("pickup")) is None and words.find(pattern("delivery")) is None:
             return words
-        first = 0
+        first, place = 0, False
         for last in [i for i, token in enumerate(words.tokens) if token.stop] + [len(words)]:
             if first < last < len(words) + 1 and last - first < len(words):
-                if self._stands_apart(words, first, last):
+                run = words.part(first, last)
+                if not place and self._stands_apart(words, first, last):
                     self._call_it(words, heard, first, last)
                     return words.without(first, last)
+                # "9 Park Row, Leeds" names a town.
+                place = any(one.word in words_of("street") for one in run.tokens)
             first = last + 1
         return words
+
+    def _begins_with(self, words: Words, heard: Heard) -> Words:
+        """Take out the name of somebody who begins with it: "hi it's maria for pickup"."""
+        found = words.find(pattern("begins with name"))
+        if found is None or found.first or found.last >= len(words):
+            return words
+        last = found.last + 1
+        before = words.tokens[found.last - 1].word
+        following = words.tokens[last].word if last < len(words) else ""
+        goes_on = following in words_of("after a name") or following in words_of("name here")
+        if before in words_of("name here") or not self._is_strange(words, found.last):
+            return words
+        # "This is ridiculous and late": it takes a greeting to be a name.
+        alone = found.last == 2 and before == "is" and not words.capital(found.last)
+        if not goes_on or alone:
+            return words
+        self._call_it(words, heard, found.last, last)
+        return words.without(0, last + (following in words_of("name here")))
+
+    def _beside_pickup(self, words: Words, heard: Heard) -> Words:
+        """Take out a name that stands before the way: "for priya pickup"."""
+        found = words.find(pattern("pickup"))
+        if found is None or not found.first or heard.has("set_customer"):
+            return words
+        if not words.tokens[found.first].word.startswith(("pick", "coll", "take")):
+            return words
+        at = found.first - 1
+        if not self._is_strange(words, at) or words.capital(at) or at > _APART + 2:
+            return words
+        self._call_it(words, heard, at, at + 1)
+        before = at and words.tokens[at - 1].word == "for"
+        return words.without(at - 1 if before else at, at + 1)
+
+    def _is_strange(self, words: Words, at: int) -> bool:
+        """Whether a word is none of the menu's and none that everybody knows, so that it may be a name."""
+        word = words.tokens[at].word
+        if not word.isalpha() or len(word) < 2 or word in words_of("not names"):
+            return False
+        if word in words_of("never names") or word in words_of("no guests"):
+            return False
+        known = vocabulary.is_common(word) and word not in words_of("given names")
+        return not known and not self._names.resolve(words.typed(at, at + 1)).names
 
     def _stands_apart(self, words: Words, first: int, last: int) -> bool:
         """Whether a run between two commas can be nothing but a name."""
@@ -110,6 +156,9 @@ class Guests:
         is_name = words.find(pattern("is my name"))
         for index, token in enumerate(words.tokens):
             here = token.word in words_of("name here") | words_of("picks")
+            if here and index == 1 and not words.capital(0) and self._is_strange(words, 0):
+                self._call_it(words, heard, 0, 1)
+                return words.without(0, index + (token.word in words_of("name here")))
             if not index or not (here or (is_name is not None and is_name.first == index)):
                 continue
             first = index

@@ -101,9 +101,13 @@ class Talk:
         return words
 
     def _done_last(self, words: Words) -> Words:
-        """Note a "that is all" behind something else."""
+        """Note a "that is all", or a "place it", behind something else."""
         stops = [at for at, token in enumerate(words.tokens) if token.stop]
         last = stops[-1] if stops else 0
+        placing = words.find(pattern("place last"))
+        if placing is not None and placing.first:
+            self._heard.meant("place")
+            return words.part(0, placing.first)
         if last and pattern("done").fullmatch(bare(words.part(last + 1, len(words.tokens)))):
             self._heard.meant("done")
             return words.part(0, last)

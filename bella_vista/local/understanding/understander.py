@@ -247,14 +247,18 @@ class _Hearing:
         return money and any(wish.search(said) is not None for wish in wishes)
 
     def _with_address(self, asked: Asked, words: Words) -> Asked:
-        """Ask whether to note the address of "can you deliver to 12 High Street?"."""
+        """Note the address of "could you deliver to 12 High Street?"."""
         address = self._house.statements.address(words)
         if address is None:
             return asked
-        asks = words.said.startswith(("can ", "could ", "would ", "will ")) and " " in address
-        known = address == self._order.address
-        if asks and not known and self._house.statements.delivers_to(address):
-            draft = Draft("set_fulfilment", {"kind": "delivery", "address": address})
+        fields = {"kind": "delivery", "address": address}
+        known = address == self._order.address or " " not in address
+        if known or not self._house.statements.delivers_to(address):
+            pass
+        elif words.said.startswith(("could you ", "would you ")):
+            self._heard.wish(words, "set_fulfilment", **fields)
+        elif words.said.startswith(("can ", "will ", "could ", "would ")):
+            draft = Draft("set_fulfilment", fields)
             self._heard.asked(Question("missing", {"needs": "note_address"}, draft))
         return replace(asked, words=address)
 
