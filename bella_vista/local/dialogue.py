@@ -192,11 +192,12 @@ class Dialogue:
 
     def _patient(self, move: Move, now: Situation, about: str) -> Move:
         """Put a question that was not answered twice in other words, and then let a person help."""
-        scene, subject = now.scene, topic(move.asks)
+        scene = now.scene
+        subject = topic(move.asks) if now.heard.question is None else Topic.NOTHING
         question = str(subject or move.asks)
         before = scene.before_last_said()
         last, times = self._put.get((scene.agent, before.id if before else ""), ("", 0))
-        went_on = any(one.done and one.name in CHANGING for one in scene.outcomes)
+        went_on = subject and any(one.done and one.name in CHANGING for one in scene.outcomes)
         times = times + 1 if last == question and not went_on else 1
         if not question or subject in _OPEN or not move.asks.endswith(("?", ".")):
             return move
@@ -324,6 +325,13 @@ class Dialogue:
         understood = understand("name too" if asked is Topic.NAME else EXPECTS.get(asked))
         if _may_be_a_name(text, understood, scene, asked):
             understood = understand(EXPECTS[Topic.NAME])
+        if scene.order.get("guest") and not _tells_name(text):
+            kept = [
+                one
+                for one in understood.commands
+                if "name" not in one.fields or one.op != "set_customer"
+            ]
+            understood = replace(understood, commands=tuple(kept))  # "for Tom the same"
         if pending is not None and _still_waits(pending, understood):
             if {"done", "place"} & set(understood.intents):
                 return replace(understood, dropped=_left_out(pending))
@@ -411,6 +419,14 @@ def _asked_alike(text: str, before: Asked) -> str:
         return text
     return blocks("talking")[block][0].format(
         what=found["what"], allergen=before.allergen, diet=before.diet
+    )
+
+
+def _tells_name(text: str) -> bool:
+    """Whether a name in a message is the guest's, although another is known."""
+    words = Said.read(text)
+    return any(
+        words.find(pattern(name)) for name in ("name is", "i am", "spelled", "no name asked")
     )
 
 

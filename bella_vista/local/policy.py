@@ -204,11 +204,11 @@ class Policy(ABC):
     def _said(self, now: Situation) -> str:
         """Say what was done, then answer what was asked, then name what was not understood."""
         guest, heard = now.scene.guest, now.heard
-        unheard = [] if now.nothing_meant else heard.not_understood
+        unheard = [one for one in heard.not_understood if len(one) > 1 and not now.nothing_meant]
         alone = not (heard.commands or heard.answers)
         return joined(
             say("card") if guest is not None and CARD_MARK in guest.text else "",
-            now.reports.of(self.worth_saying(now), now.order, now.before),
+            now.reports.of([*_handed_over(now), *self.worth_saying(now)], now.order, now.before),
             *(say(one) for one in ("robot", "a human", "rules", "abuse") if now.meant(one)),
             say("wait") if heard.intents == ("wait",) and alone else "",
             now.answers.booking() if now.meant("booking") else "",
@@ -307,11 +307,26 @@ def _known(op: str, fields: Mapping[str, Any], now: Situation) -> bool:
         case "add_allergy":
             known = [str(one).casefold() for one in order.get("allergies") or ()]
             return str(fields.get("name", "")).casefold() in known
+        case "call_person":
+            return bool(order.get("person_wanted")) and now.scene.opening
+        case "add_note":
+            notes = order.get("notes") or {}
+            return any(str(fields.get("content")) in note for note in notes.values())
         case "apply_coupon":
             return fields.get("code") in (order.get("coupons") or ())
         case "choose_payment":
             return bool(order.get("payment") == fields.get("method"))
     return False
+
+
+def _handed_over(now: Situation) -> list[Outcome]:
+    """What the agent before did for the same words, which this one has to say."""
+    tried = {one.name for one in now.scene.outcomes}
+    return [
+        Outcome(one.op, one.fields, "")
+        for one in now.heard.commands
+        if now.scene.opening and one.op in _COMMON - tried and _known(one.op, one.fields, now)
+    ]
 
 
 def _is_late(now: Situation) -> bool:

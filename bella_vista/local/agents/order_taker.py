@@ -151,7 +151,9 @@ def has_all(now: Situation) -> bool:
 
 
 def suggestion(now: Situation) -> str | None:
-    """What the house offers once with what was just added."""
+    """What the house offers with what was just added: once, and never again."""
+    if any(topic(text) is Topic.SUGGESTION for text in now.scene.said):
+        return None
     added = {str(one.arguments.get("name")) for one in now.scene.outcomes if one.name == "add_item"}
     sections = {dish.section for name in added if (dish := now.menu.dish(name)) is not None}
     have = {str(line["name"]) for line in now.items}
@@ -161,8 +163,7 @@ def suggestion(now: Situation) -> str | None:
             continue
         if one.after not in added | sections or offered.name in have:
             continue
-        if not now.scene.said_before(say("ask suggestion", offer=offered.name)):
-            return offered.name
+        return offered.name
     return None
 
 

@@ -148,7 +148,9 @@ def counted(count: int, name: str, size: str | None = None) -> str:
 
 def _is_several(name: str) -> bool:
     """Whether a name says several by itself, or names a dish that is no single thing."""
-    head = _head(name)[-1]
+    head = _head(name)[-1].casefold()
+    if head in words_of("no plural"):
+        return False
     return " and " in name or (head.endswith("s") and not head.endswith(("ss", "us", "is")))
 
 
@@ -170,7 +172,7 @@ def _several(name: str) -> str:
         last = f"{last}es"
     elif last.endswith("y") and last[-2:-1] not in ("a", "e", "o"):
         last = f"{last[:-1]}ies"
-    elif last[-1].isalpha() and not last.endswith("i"):
+    elif last[-1].isalpha():
         last = f"{last}s"
     return " ".join((*head[:-1], last, *name.split()[len(head) :]))
 
@@ -193,7 +195,7 @@ def line_words(line: Mapping[str, Any]) -> str:
 def _placed(words: str) -> str:
     """Say where a choice goes: "half ham" is ham on one half."""
     for half, where in blocks_of_halves():
-        if words.startswith(half):
+        if words.startswith(half) and not words.startswith(f"{half}and "):
             return f"{words.removeprefix(half)} {where}"
     return words
 

@@ -116,7 +116,7 @@ class Guests:
         if pattern(refused).fullmatch(words.trimmed(words_of("around")).said):
             heard.wish(words, "set_customer", name="")
             return words.part(0, 0)
-        spelled = words.find(_SPELLED)
+        spelled = words.find(pattern("spelled"))
         if (
             spelled is not None
             and spelled.first <= 2
@@ -267,7 +267,7 @@ class Guests:
         end = last
         if end < len(words.tokens) and words.tokens[end].word in words_of("name here"):
             end += 1
-        spelled = words.part(end, len(words.tokens)).find(_SPELLED)
+        spelled = words.part(end, len(words.tokens)).find(pattern("spelled"))
         if spelled is not None and spelled.first <= 2:
             name, last = _letters(words, end + spelled.last)
             if name:
@@ -304,6 +304,3 @@ _VERY_MUCH = 85.0
 _APART = 2
 """Of how many words a name is that stands apart."""
 _LONGEST_NAME = 4
-_SPELLED = re.compile(
-    r"(?<!\S)(?:(?:it is |that is )?(?:spelled|spelt|written)|with the letters)(?!\S)"
-)

@@ -122,7 +122,10 @@ class Talk:
             rest = words.part(length, len(words.tokens))
             if (thanks := pattern("thanks").match(rest.said)) is not None:
                 rest = rest.part(len(thanks.group().split()), len(rest.tokens))
-            if length > 1 and rest.tokens and rest.tokens[0].stop:
+            goes_on = rest.tokens and (
+                rest.tokens[0].stop or rest.tokens[0].word in words_of("after done")
+            )
+            if length > 1 and goes_on:
                 self._heard.meant("done")
                 return rest
         for intent in ("yes", "no"):
