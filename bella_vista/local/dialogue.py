@@ -272,7 +272,10 @@ class Dialogue:
             pending = self._open.get((scene.agent, before.id)) if before is not None else None
             text = guest.text
             if asked is Topic.POSTCODE and before is not None:
-                text = f"{before.text}, {text}"  # the rest of an address
+                said = Said.read(text)
+                found = said.find(pattern("postcode is"))
+                rest = said.typed(found.last) if found is not None and not found.first else text
+                text = f"{before.text}, {rest}"  # the rest of an address
             understood = self._understood_as(text, pending, scene, asked, now)
             understood = self._with_time(understood, scene)
             lines = {str(one["id"]): line_words(one) for one in scene.order.get("items") or ()}

@@ -1,6 +1,7 @@
 """The OrderTaker: takes down, asks back, reads the order back, and hands over on a yes."""
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 from bella_vista.local.english.sentences import joined, line_words, say
 from bella_vista.local.policy import (
@@ -242,7 +243,12 @@ def _soonest(now: Situation) -> list[ToolCall]:
     tried = [one for one in now.scene.outcomes if one.name == "set_fulfilment"]
     if len(tried) != 1 or tried[0].facts.get("why") != "too_soon":
         return []
-    return [call("set_fulfilment", **{**tried[0].arguments, "when": None})]
+    when = None
+    if (now.order.get("fulfilment") or {}).get("when"):  # it would be kept
+        soonest = datetime.fromisoformat(str(tried[0].facts["possible"][0]))
+        begun = timedelta(minutes=1 if soonest.second or soonest.microsecond else 0)
+        when = (soonest.replace(second=0, microsecond=0) + begun).isoformat()
+    return [call("set_fulfilment", **{**tried[0].arguments, "when": when})]
 
 
 def _asked_to_confirm(now: Situation) -> bool:

@@ -77,12 +77,17 @@ class Guests:
     def _is_strange(self, words: Words, at: int) -> bool:
         """Whether a word is none of the menu's and none that everybody knows, so that it may be a name."""
         word = words.tokens[at].word
+        run = Words.read(words.typed(at, at + 1)).tokens
+        if run and run[0].word != word and fuzz.ratio(run[0].word, word) < _VERY_MUCH:
+            word = run[0].word  # "Marco" is spelt a little like "mariscos"
+        elif self._names.resolve(words.typed(at, at + 1)).names:
+            return False
         if not word.isalpha() or len(word) < 2 or word in words_of("not names"):
             return False
         if word in words_of("never names") or word in words_of("no guests"):
             return False
         known = vocabulary.is_common(word) and word not in words_of("given names")
-        return not known and not self._names.resolve(words.typed(at, at + 1)).names
+        return not known
 
     def _stands_apart(self, words: Words, first: int, last: int) -> bool:
         """Whether a run between two commas can be nothing but a name."""
