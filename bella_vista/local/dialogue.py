@@ -48,6 +48,9 @@ _OF_THE_ORDER = frozenset(
 
 _Key = tuple[str, str]
 
+_NOT_SAID = "-answer"
+"""How the ids of answers end that are said together with those to the messages after."""
+
 _LONGEST_QUOTE = 80
 _LONGEST_REASON = 200
 IN_VAIN = "In vain"
@@ -136,7 +139,7 @@ class Dialogue:
             _add(passed, one)
             dialogue = here.dialogue
             if one.agent == scene.agent:
-                dialogue = (*dialogue, Words(f"{words.id}-answer", one.words, by_guest=False))
+                dialogue = (*dialogue, Words(f"{words.id}{_NOT_SAID}", one.words, by_guest=False))
         move, now = self._next(replace(scene, dialogue=(*dialogue, waiting[-1])))
         if move.calls and not move.words:
             return move
@@ -198,7 +201,11 @@ class Dialogue:
         before = scene.before_last_said()
         last, times = self._put.get((scene.agent, before.id if before else ""), ("", 0))
         went_on = subject and any(one.done and one.name in CHANGING for one in scene.outcomes)
-        times = times + 1 if last == question and not went_on else 1
+        said = next((one.id for one in reversed(scene.dialogue) if not one.by_guest), "")
+        if last != question or went_on:
+            times = 1
+        elif not said.endswith(_NOT_SAID):  # of several messages each is answered in one reply
+            times += 1
         if not question or subject in _OPEN or not move.asks.endswith(("?", ".")):
             return move
         _keep(self._put, (scene.agent, about), (question, times))
