@@ -101,6 +101,7 @@ class Dialogue:
         self._answers = Answers(menu)
         self._reports = Reports(self._answers, Refusals(menu, self._here))
         self._understood: OrderedDict[str, Understanding] = OrderedDict()
+        self._orders: OrderedDict[str, OrderSeen] = OrderedDict()
         self._open: OrderedDict[_Key, Question] = OrderedDict()
         self._asked: OrderedDict[str, tuple[str, Topic]] = OrderedDict()
         self._passed: OrderedDict[str, _Passed] = OrderedDict()
@@ -316,8 +317,8 @@ class Dialogue:
     def _understood_as(
         self, text: str, pending: Question | None, scene: Scene, asked: Topic, now: datetime
     ) -> Understanding:
-        order = OrderSeen.from_digest(scene.order)
         before = scene.before_last_said()
+        order = self._order_since(scene, before)
         answered = self._understood.get(before.id) if before is not None else None
         about = answered.answers[-1].subject if answered and answered.answers else None
         if pending is not None and pending.draft is not None:
@@ -347,6 +348,15 @@ class Dialogue:
                 return replace(understood, dropped=_left_out(pending))
             understood = replace(understood, question=_both(understood.question, pending))
         return understood
+
+    def _order_since(self, scene: Scene, before: Words | None) -> OrderSeen:
+        """Return the order, with what it was before the guest's last message changed it."""
+        order = OrderSeen.from_digest(scene.order)
+        if scene.guest is not None:
+            _keep(self._orders, scene.guest.id, order)
+        earlier = self._orders.get(before.id) if before is not None else None
+        changed = earlier is not None and earlier.items != order.items
+        return replace(order, before=replace(earlier, before=None) if changed and earlier else None)
 
     def _remember_question(self, scene: Scene, guest: Words, heard: Understanding) -> None:
         question = heard.question

@@ -5,12 +5,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bella_vista.local.english import vocabulary
-from bella_vista.local.understanding.carrying import Carrying, Outcome, Which
+from bella_vista.local.understanding.accounting import Accounting
+from bella_vista.local.understanding.asides import talked
+from bella_vista.local.understanding.carrying import Carrying, Situation
 from bella_vista.local.understanding.index import Entity, Index
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.lattice import Lattice, lattice
 from bella_vista.local.understanding.meaning import Draft, Question
+from bella_vista.local.understanding.outcome import Outcome, Which
 from bella_vista.local.understanding.parts import on_order
 from bella_vista.local.understanding.reading import Passed, Said, items
 from bella_vista.local.understanding.search import Reading, Search
@@ -21,8 +24,10 @@ from state.menu import Menu
 from state.menu.english import EMPTY
 from state.menu.words import stems
 
-READINGS, NEAR = 8, 2.5
-"""So many readings are carried out, as long as they are not much dearer than the best."""
+READINGS, GAIN = 8, 1.2
+"""So many readings are carried out, as long as one more can be the best: so much it may gain there."""
+LOST = 1.0
+"""What it costs a reading that something of it came to nothing."""
 _LONGEST = 80
 """Characters of what may be a dish; nobody's dish is called longer."""
 _ASKING = {
@@ -51,6 +56,7 @@ class Decided:
         said: The reading, item by item.
         reading: The reading as the search found it.
         passed: The words that it passes over.
+        lost: The guest's words that are in the reading and came to nothing.
     """
 
     drafts: list[tuple[int, Draft]] = field(default_factory=list)
@@ -62,6 +68,7 @@ class Decided:
     said: list[Said] = field(default_factory=list)
     reading: Reading | None = None
     passed: list[Passed] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
 
     @property
     def order(self) -> Any:
@@ -86,6 +93,7 @@ class Deciding:
         self._kitchen = kitchen
         self._search = Search(self.index)
         self._settling = Settling(menu, kitchen)
+        self._accounting = Accounting(self.index, kitchen)
 
     def decide(
         self,
@@ -96,6 +104,8 @@ class Deciding:
         topic: str | None = None,
         which: Which | None = None,
         taken: bool = False,
+        before: Sequence[Item] | None = None,
+        reviewed: bool = False,
         beam: int | None = None,
     ) -> tuple[Decided, list[Decided]]:
         """Return what a line means, and all readings that were weighed, the best first.
@@ -107,6 +117,8 @@ class Deciding:
             topic: A dish that was spoken of before.
             which: What waits until it is known with which line.
             taken: Whether what waits has got its answer already.
+            before: The lines before what was changed last, where that is known.
+            reviewed: Whether the order has been read back and waits for a yes.
             beam: How many readings are kept at each word.
         """
         numbered, tokens = _by_number(tokens)
@@ -114,12 +126,13 @@ class Deciding:
         there = bool(known or waiting or topic)
         more = {} if beam is None else {"beam": beam}
         found = self._search.readings(words, known=there, most=READINGS, **more)
+        situation = Situation(topic, which, before, reviewed)
         weighed: list[Decided] = []
         seen: set[Any] = set()
         for reading in found:
-            if weighed and reading.cost > found[0].cost + NEAR:
+            if weighed and reading.cost - GAIN > min(one.cost for one in weighed):
                 break
-            decided = self._weigh(reading, words, known, waiting, topic, which, taken)
+            decided = self._weigh(reading, words, known, waiting, situation, taken)
             if decided.order in seen:
                 continue
             seen.add(decided.order)
@@ -152,8 +165,7 @@ class Deciding:
         words: Lattice,
         known: Sequence[Item],
         waiting: Sequence[Item],
-        topic: str | None,
-        which: Which | None,
+        situation: Situation,
         taken: bool,
     ) -> Decided:
         said, passed = items(reading)
@@ -164,14 +176,19 @@ class Deciding:
                 if one.line is not None and line.line is not None and one.line.id == line.line.id:
                     lines[at] = one
         told = [token.word for token in words.tokens]
-        carrying = Carrying(self.index, self._kitchen, lines, open_ones, topic, which, told)
-        outcome = carrying.carry(said)
+        order = Outcome(self.index, self._kitchen, lines, open_ones, told)
+        outcome = Carrying(order, situation, talked(words, passed)).carry(said)
         decided = self._settled(outcome, lines, open_ones, taken)
         decided.said, decided.reading = said, reading
         decided.cost = reading.cost + outcome.penalty
         for question in decided.questions:
             decided.cost += _ASKING.get(question.code, 0.0)
         decided.passed = passed
+        drafts = [draft for _, draft in decided.drafts]
+        decided.lost = self._accounting.lost(
+            items(reading)[0], drafts, decided.questions, known, waiting, words.tokens
+        )
+        decided.cost += LOST * len(decided.lost)
         return decided
 
     def _settled(
@@ -226,10 +243,11 @@ class Deciding:
         if line is None:
             return [], []
         total = line.quantity
+        left = (item.quantity or 1) - item.gone
         if item.gone:
             fields: dict[str, Any] = {"line_id": line.id}
-            if item.gone < total:
-                fields["quantity"] = item.gone
+            if left > 0:
+                fields["quantity"] = total - left
             return [Draft("remove_item", fields)], []
         drafts, questions = self._settling.settle(item)
         if questions:
@@ -258,6 +276,8 @@ class Deciding:
 
     def _account(self, decided: Decided, words: Lattice) -> None:
         """Ask about words that were passed over, or say that they were not understood."""
+        for told in decided.lost:
+            decided.questions.append(Question("unclear", {"words": told}))
         named = _named(decided.reading) if decided.reading is not None else set()
         for run in _runs(decided.passed):
             first, last = run[0].place, run[-1].place

@@ -13,7 +13,7 @@ BEAM = 16
 """States that are kept at each word."""
 MEANINGS = 2
 """Meanings that are kept of states that are otherwise equal."""
-WINDOW = 5.0
+WINDOW = 3.5
 """How much dearer than the best a state may be to be kept."""
 
 RULES = """
@@ -77,6 +77,10 @@ RULES = """
   before       same       -                  ref                     after   0.4
   after        same       headful            copied                  after   0.2
   before,after free       optioned           free                    same    0.0
+  any          undo       -                  begin ref               after   begin.ref
+  any          put-back   -                  begin ref               after   -0.1
+  before,after back       -                  back                    same    0.0
+  before,after as-well    -                  besides                 same    -0.1
   any          again      -                  begin ref               after   begin.ref
   after        again      -                  -                       after   0.4
 # --- sizes -----------------------------------------------------------------------------------------------

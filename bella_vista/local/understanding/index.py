@@ -574,7 +574,7 @@ _JOINTS = frozenset(
     stem(word) for word in "a an the of and n with de la di al in on y et e con".split()
 )
 _NO_PART = frozenset(
-    stem(word) for word in "no not free style with and of the size on in n".split()
+    stem(word) for word in "no not free style with and of the size on in n it is as by".split()
 ) | {str(number) for number in range(21)}
 _SOUNDS = (
     *(

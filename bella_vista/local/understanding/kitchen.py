@@ -21,6 +21,7 @@ class Kitchen:
     def __init__(self, menu: Menu) -> None:
         self._menu = menu
         self._fitting: dict[tuple[str, str], str] = {}
+        self._made: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def dish(self, name: str | None) -> Dish | None:
         """Return a dish by its name on the menu."""
@@ -56,6 +57,12 @@ class Kitchen:
                 return True
             else:
                 return False
+
+    def made(self, name: str | None, words: str) -> tuple[str, ...] | None:
+        """Return the modifications that some words alone mean for a dish; ``None`` if it cannot be so."""
+        if self._verdict(name, words) not in ("fits", "changes"):
+            return None
+        return self._made.get((name or "", words))
 
     def has(self, name: str | None, words: str) -> bool:
         """Whether something is in a dish and could be left off."""
@@ -165,6 +172,8 @@ class Kitchen:
             except OrderError:
                 return "no"
             else:
+                meant = [one.words for one in chosen if one.words not in fillers]
+                self._made[dish.name, words] = tuple(meant)
                 return "changes" if len(chosen) > len(fillers) else "fits"
 
     def _filler(self, group: str) -> str | None:

@@ -96,7 +96,9 @@ def lattice(
     for first, token in enumerate(tokens):
         here = edges[first]
         again = first > 0 and token.word == tokens[first - 1].word and not token.stop
-        passed.append(Passed(0.2, "common") if again else _passing(token, here))
+        counted = first > 0 and token.word == "one" and tokens[first - 1].word in ("only", "just")
+        kind = "number" if counted else ""
+        passed.append(Passed(0.2, "common") if again else _passing(token, here, kind))
     for here in edges:
         for edge in here:
             edge.code = hash((edge.does, edge.value, edge.entity.number))
@@ -137,6 +139,8 @@ def _segment(edges: list[list[Edge]], tokens: Sequence[Token], first: int, last:
             told = _TELLING.get(edge.does, 0.0) if edge.whole else 0.8
             if edge.does == "number" and edge.words == "one":
                 told = 0.3
+            elif edge.does == "number" and at and tokens[at - 1].word in ("am", "are"):
+                told = 0.2  # how old somebody is, or how many they are
             for inside in range(at, edge.end):
                 weight[inside - first] = max(weight[inside - first], told)
     opens = [at for at in range(first, last) if any(edge.does == "because" for edge in edges[at])]
@@ -371,9 +375,11 @@ def _value(does: str, value: str) -> str | int:
     return int(value) if does in ("ordinal", "number", "heard") else value
 
 
-def _passing(token: Token, here: Sequence[Edge]) -> Passed:
+def _passing(token: Token, here: Sequence[Edge], kind: str) -> Passed:
     if token.stop:
         return Passed(0.0, "stop")
+    if kind:
+        return Passed(PASSED[kind], kind)
     kinds = {edge.does for edge in here if edge.does not in ("aside", "because")}
     if any(edge.does in _NAMED and edge.whole for edge in here):
         kind = "name"

@@ -88,6 +88,8 @@ class OrderSeen:
         coupons: The codes on it.
         total: What it comes to, in minor units.
         tip: What of that is tip, in minor units.
+        reviewed: Whether it has been read back and waits for a yes.
+        before: The order before what the guest changed last.
     """
 
     items: tuple[LineSeen, ...] = ()
@@ -96,6 +98,8 @@ class OrderSeen:
     coupons: tuple[str, ...] = ()
     total: int | None = None
     tip: int | None = None
+    reviewed: bool = False
+    before: "OrderSeen | None" = None
 
     @classmethod
     def from_digest(cls, digest: Mapping[str, Any]) -> "OrderSeen":
@@ -121,6 +125,7 @@ class OrderSeen:
             coupons=tuple(str(code) for code in digest.get("coupons") or ()),
             total=minor(digest.get("total")),
             tip=minor(digest.get("tip")),
+            reviewed=digest.get("stage") == "review",
         )
 
 

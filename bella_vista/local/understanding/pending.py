@@ -4,14 +4,15 @@ from collections.abc import Sequence
 
 from bella_vista.local.english import numbers
 from bella_vista.local.english.talking import pattern
-from bella_vista.local.understanding.carrying import Which
 from bella_vista.local.understanding.deciding import Decided
 from bella_vista.local.understanding.heard import Heard
 from bella_vista.local.understanding.items import Item, Split
 from bella_vista.local.understanding.kitchen import Kitchen
 from bella_vista.local.understanding.meaning import Draft, Question
 from bella_vista.local.understanding.names import Names
+from bella_vista.local.understanding.outcome import Which
 from bella_vista.local.understanding.tokens import Words
+from state.menu.words import stems
 
 _OF_ITEMS = frozenset(
     {"choice_missing", "ambiguous", "not_on_menu", "choice_not_possible", "sold_out", "over_limit"}
@@ -73,6 +74,11 @@ class Pending:
         if question.facts.get("source"):
             item.source = self._line(str(question.facts["source"]))
         return item
+
+    def offers(self, words: Words) -> bool:
+        """Whether some words are one of the answers there are: "well done" does not end an order."""
+        said = stems(words.said)
+        return not self.settled and any(stems(one) == said for one in self._question.possible)
 
     # -- hearing an answer ---------------------------------------------------------------------------------
 

@@ -51,6 +51,7 @@ class Said:
         verb: ``add``, ``remove``, ``change``, ``swap``, ``instead-of``, or nothing.
         place: The place it begins at.
         correct: Whether it takes something back that was said before.
+        firmly: Whether it takes back by a word that can mean nothing else: "no", "sorry".
         meant: Whether the words say so without doubt: "I meant".
         joint: The joint it begins after.
         count: How many.
@@ -79,16 +80,21 @@ class Said:
         half: Whether half of so many are meant.
         weak: Whether the head is only part of another name.
         strange: Whether words that are not on the menu belong to what it is called.
+        back: Whether it is to come back.
+        besides: Whether it comes beside what is there: "a cola too".
         copies: Whether it is to be like the one that is there.
         exact: Whether "only" was said of how many.
         named: The places of the words of its head.
         after_all: Whether "actually" follows it.
+        ahead: A size that the next part of a combo is to have.
         ends: Where the last size or option of it ends.
+        written_over: The places of words that gave way to later ones though nobody took them back.
     """
 
     verb: str = ""
     place: int = 0
     correct: bool = False
+    firmly: bool = False
     meant: bool = False
     joint: int = 0
     count: int | None = None
@@ -115,12 +121,16 @@ class Said:
     half: bool = False
     weak: bool = False
     strange: bool = False
+    back: bool = False
+    besides: bool = False
     copies: bool = False
     exact: bool = False
     named: tuple[int, int] = (0, 0)
     after_all: bool = False
     ends: int = -1
     combo: Entity | None = None
+    ahead: Entity | None = None
+    written_over: list[int] = field(default_factory=list)
     options: list[Option] = field(default_factory=list)
     told: list[int] = field(default_factory=list)
     unknown: list[int] = field(default_factory=list)
@@ -163,7 +173,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
     passed: list[Passed] = []
     now = to = Said()
     meant = False
-    ends, named, instead, exact = -1, None, False, False
+    ends, named, instead, exact, taken_back = -1, None, False, False, False
     first = now
     following = [*(act.does for act in reading.acts[1:]), ""]
     for act, ahead in zip(reading.acts, following, strict=False):
@@ -194,15 +204,17 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                 passed.append(Passed(act.first, "part"))
             case "exactly":
                 exact = True
-                if now.head is None and not now.ref and now is not first:
+                if now.head is None and now.ref in ("", "rest", "other") and now is not first:
                     now.exact = True
             case "begin":
-                instead = False
+                instead_of_last, instead = instead, False
                 verb, correct, joint = act.value
-                now = to = Said(verb, act.first, correct, correct and meant, joint)
+                firmly = correct and instead_of_last
+                now = to = Said(verb, act.first, correct, firmly, correct and meant, joint)
                 now.exact, exact = exact, False
                 said.append(now)
             case "correct":
+                taken_back = True
                 meant = bool(set(edge.words.split()) & _MEANT)
                 instead = edge.words not in _MILD
             case "become" | "should":
@@ -219,7 +231,18 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                 if act.does == "option" and instead and to.options:
                     to.options.pop()
                     instead = False
+                if act.does == "size" and ahead in ("part", "parts"):
+                    now.ahead = edge.entity
+                    continue
+                before = (to.count, to.size, None if act.does == "combo" else to.head)
                 _apply(act, now, to, ahead)
+                after = (to.count, to.size, to.head)
+                if not taken_back and any(
+                    old is not None and new is not old and new != old
+                    for old, new in zip(before, after, strict=True)
+                ):
+                    to.written_over.append(act.first)
+                taken_back = taken_back and act.does in ("the", "one")
                 if act.does in _NAMING:
                     named, ends = edge, edge.end
                     _take_up(to if act.does != "part" else now.parts[-1], act, passed, reading)
@@ -324,8 +347,8 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
                 last = Said(head=edge.entity, mask=edge.entity.mask, words=edge.words)
                 now.parts.append(last)
             before = to if to is not last else now
-            if before.size is not None and before.ends == act.first:
-                last.size, before.size = before.size, None
+            if now.ahead is not None:
+                last.size, now.ahead = now.ahead, None
             if before.options and before.ends == act.first:
                 last.options.append(before.options.pop())
         case "ref":
@@ -367,6 +390,10 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
                 to.options[-1].no = True
         case "copied":
             now.copies = True
+        case "back":
+            now.back = True
+        case "besides":
+            now.besides = True
         case "off":
             if now.head is None and not now.ref and now.become is None and now.options:
                 for option in now.options:

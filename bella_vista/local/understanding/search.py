@@ -538,6 +538,14 @@ class Search:
         self._act(state, "off", None, place)
         return 0.0
 
+    def _back(self, state: State, edge: Edge, place: int) -> float:
+        self._act(state, "back", None, place)
+        return 0.0
+
+    def _besides(self, state: State, edge: Edge, place: int) -> float:
+        self._act(state, "besides", None, place)
+        return 0.0
+
     def _copied(self, state: State, edge: Edge, place: int) -> float:
         self._act(state, "copied", None, place)
         return 0.0
@@ -578,6 +586,9 @@ class Search:
         return self._become(state, edge, place)
 
     def _become(self, state: State, edge: Edge, place: int) -> float:
+        cost = 0.0
+        if state[OP] == "swap" and edge.does == "dish" and not state[FLAGS] & TURNED:
+            cost = NOT_IN_IT  # it is swapped "for" something
         if not state[FLAGS] & TURNED:
             self._act(state, "become", None, place)
             state[FLAGS] |= TURNED
@@ -586,7 +597,7 @@ class Search:
                 state[MASK] = self._index.all
         if edge.does == "dish":
             state[MASK] = self._index.all
-        return 0.0
+        return cost
 
     def _joint(self, state: State, edge: Edge, place: int) -> float:
         joint, old = _JOINT.get(edge.does, _WITH), state[JOINT]

@@ -161,6 +161,8 @@ class _Hearing:
         self._expects = expects
         self._now = now
         self._known = [on_order(line, house.kitchen) for line in order.items]
+        before = order.before
+        self._before = [on_order(line, house.kitchen) for line in before.items] if before else None
         self._topic = topic
         self._left: list[Token] = []
         self.weighed: list[Decided] = []
@@ -195,7 +197,8 @@ class _Hearing:
             self._gap = self._gap or len(self._left) == kept
 
     def _clause(self, words: Words) -> None:
-        words = self._talk.take(words)
+        if self._pending is None or not self._pending.offers(words):
+            words = self._talk.take(words)
         if self._talk.answer and self._pending is not None and not self._pending.settled:
             self._pending.hears(self._talk.answer)
         self._cleared = self._cleared or "start over" in self._heard.intents
@@ -242,6 +245,8 @@ class _Hearing:
             return any(piece.dishes for piece in cut(words, self._house.names))
         if self._known and pattern("can it be").match(said) is not None:
             return any(piece.changes or piece.sizes for piece in cut(words, self._house.names))
+        if (self._known or self._left) and pattern("requests").match(said) is not None:
+            return True
         wishes = (pattern("pays otherwise"), pattern("uses code"))
         money = asked.kind in ("payment", "facts")
         return money and any(wish.search(said) is not None for wish in wishes)
@@ -304,7 +309,14 @@ class _Hearing:
         known = [] if self._cleared else self._known
         which = self._pending.which if self._pending is not None else None
         decided, self.weighed = self._house.deciding.decide(
-            self._left, known, waiting, topic=self._topic, which=which, taken=taken
+            self._left,
+            known,
+            waiting,
+            topic=self._topic,
+            which=which,
+            taken=taken,
+            before=self._before,
+            reviewed=self._order.reviewed,
         )
         return decided
 

@@ -1,0 +1,550 @@
+"""Holds a reading against what comes of it: whatever the guest said is in the order, or was lost."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+from bella_vista.local.understanding.grammar import JOINTS
+from bella_vista.local.understanding.index import Entity, Index
+from bella_vista.local.understanding.items import Item
+from bella_vista.local.understanding.kitchen import Kitchen
+from bella_vista.local.understanding.meaning import Draft, Question
+from bella_vista.local.understanding.parts import on_order
+from bella_vista.local.understanding.reading import Option, Said
+from bella_vista.local.understanding.tokens import Token, number_at, tokenize
+from state.menu.words import stems
+
+_AND, _CORRECT = JOINTS.index("and"), JOINTS.index("correct")
+_AGAIN = ("same", "again")
+_UNDOING = ("undo", "put-back")
+_ANY = 1_000
+
+
+@dataclass(slots=True)
+class _Thing:
+    """One dish, with how it is made: by itself, or as a part of a combo."""
+
+    names: tuple[str, ...]
+    size: str | None
+    changes: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Line:
+    """A line of the order as it is in the end, or a wish that waits for an answer.
+
+    Args:
+        things: The dish, and for a combo its parts.
+        before: The same as they were before the line of the guest.
+        quantity: How many there are in the end.
+        had: How many there were.
+        note: What the kitchen is asked.
+        waits: Whether a question is open about it.
+    """
+
+    things: list[_Thing] = field(default_factory=list)
+    before: list[_Thing] = field(default_factory=list)
+    quantity: int = 0
+    had: int = 0
+    note: str = ""
+    waits: bool = False
+
+
+class Accounting:
+    """Says what of a reading is in no command and no question.
+
+    Args:
+        index: The menu's names.
+        kitchen: What the menu makes of words.
+    """
+
+    def __init__(self, index: Index, kitchen: Kitchen) -> None:
+        self._index = index
+        self._kitchen = kitchen
+        self._made: dict[tuple[object, ...], bool] = {}
+
+    def lost(
+        self,
+        said: Sequence[Said],
+        drafts: Sequence[Draft],
+        questions: Sequence[Question],
+        known: Sequence[Item],
+        waiting: Sequence[Item],
+        tokens: Sequence[Token],
+    ) -> list[str]:
+        """Return the guest's words for everything that got lost.
+
+        Args:
+            said: The reading, item by item, as it was before it was carried out.
+            drafts: The commands that came of it.
+            questions: The questions that came of it.
+            known: The lines of the order before.
+            waiting: What waits for an answer.
+            tokens: The words of the guest.
+        """
+        lines = self._lines(drafts, questions, known)
+        asked = _asked(questions)
+        which = {one.place for q in questions if isinstance(one := q.facts.get("said"), Said)}
+        lost: list[str] = []
+        for at, one in enumerate(said):
+            if any(later.ref in _UNDOING for later in said[at:]):
+                continue
+            after = said[at + 1] if at + 1 < len(said) else None
+            for about in (one, one.become):
+                if about is not None:
+                    lost.extend(tokens[place].word for place in about.written_over)
+            if one.place in which or one.count == 0 or self._is_asked(one, asked):
+                continue
+            if after is not None and after.correct and one.verb != "remove":
+                if after.firmly and self._stands_beside(one, after, lines):
+                    lost.append(_words(after, said[at + 2 :], tokens))
+                one = _taken_back(one, after)
+            split = after is not None and after.head is None and after.described
+            words = self._missing(
+                one, lines, asked, counted=not _counted_anew(said[at + 1 :]), split=split
+            )
+            if words is not None:
+                lost.append(words or _words(one, said[at + 1 :], tokens))
+        if not lost and not waiting:
+            lost.extend(self._too_many(said, lines))
+        return list(dict.fromkeys(lost))
+
+    # -- what came of it -------------------------------------------------------------------------------------
+
+    def _lines(
+        self, drafts: Sequence[Draft], questions: Sequence[Question], known: Sequence[Item]
+    ) -> list[_Line]:
+        there: dict[str, _Line] = {}
+        for item in known:
+            if item.line is None:
+                continue
+            seen = on_order(item.line, self._kitchen)
+            things = [
+                _Thing(one.names, one.size, tuple(one.changes)) for one in (seen, *seen.parts)
+            ]
+            amount = item.line.quantity
+            there[item.line.id] = _Line(list(things), things, amount, amount)
+        lines = list(there.values())
+        waiting = [question.draft for question in questions if question.draft is not None]
+        for draft in (*drafts, *waiting):
+            fields = draft.fields
+            line = there.get(str(fields.get("line_id")))
+            if draft.op == "remove_item" and line is not None:
+                line.quantity -= int(fields.get("quantity", line.quantity))
+            elif draft.op in ("add_item", "change_item"):
+                if line is None:
+                    line = _Line()
+                    lines.append(line)
+                line.waits = draft in waiting
+                _fill(line, fields)
+        for question in questions:
+            name = question.facts.get("name")
+            if question.draft is not None and name and not question.draft.fields.get("name"):
+                lines.append(_Line([_Thing((str(name),), None, ())], waits=True))
+        return lines
+
+    # -- what was said ---------------------------------------------------------------------------------------
+
+    def _is_asked(self, said: Said, asked: frozenset[str]) -> bool:
+        """Whether a question names what an item is about."""
+        if said.strange or said.few:
+            return True
+        words = said.words or " ".join(option.entity.words for option in said.options)
+        return bool(words) and set(stems(words)) <= asked
+
+    def _missing(
+        self,
+        said: Said,
+        lines: Sequence[_Line],
+        asked: frozenset[str],
+        *,
+        counted: bool,
+        split: bool,
+    ) -> str | None:
+        """Return what is missing of an item: some of its words, or nothing for all of it.
+
+        Args:
+            said: The item.
+            lines: The order in the end.
+            asked: The stems of what is asked about.
+            counted: Whether its number is to be there.
+            split: Whether what follows says that some of them are different.
+        """
+        if said.verb == "remove" or said.off or said.denied or said.verb == "instead-of":
+            return self._not_gone(said, lines)
+        about = said.become if said.become is not None else said
+        if about.empty:
+            return said.words if said.become is not None and said.head is not None else None
+        if (
+            said.ref
+            and not said.head
+            and not said.become
+            and not about.described
+            and about.number is None
+        ):
+            return None
+        found = [line for line in lines if line.quantity > 0 or line.waits]
+        if said.become is not None and said.head is not None:
+            turned = [line for line in found if self._named(line, said.mask, before=True)]
+            if not turned:
+                return said.words
+            found = turned if about.head is None else found
+        if about.head is not None:
+            found = [
+                line
+                for line in found
+                if self._named(line, about.mask) or self._chosen(line, about.words)
+            ]
+            if not found:
+                return about.words
+        for option in said.options if said.on else ():
+            if not any(self._has(line, option) or _called(line, option) for line in found):
+                return option.words
+        for part in about.parts:
+            if part.head is not None and not any(self._holds(line, part, asked) for line in found):
+                return part.words
+        for note in about.notes:
+            if not any(note in line.note for line in lines):
+                return note
+        options = [one for one in about.options if not set(stems(one.entity.words)) <= asked]
+        named = found
+        size = about.size
+        if size is not None and set(stems(size.words)) <= asked:
+            size = None
+        fitting = [
+            line
+            for line in found
+            if (size is None or self._sized(line, size))
+            and all(self._has(line, option) for option in options)
+        ]
+        if not fitting:
+            for option in options:
+                if not any(self._has(line, option) for line in found):
+                    return option.words
+            if size is not None and not any(self._sized(line, size) for line in found):
+                return size.words
+        if not fitting and self._shared_out(found, options):
+            return None
+        found = fitting
+        if not found:
+            return ""
+        for option in about.replaced:
+            if not about.options and all(self._has(line, option) for line in found):
+                return option.words
+        number = about.count if about.count is not None else said.count
+        if said.become is not None and said.count not in (None, number):
+            return ""
+        if number is None and said.ref in ("other", "one") and about.options and not said.plural:
+            number = 1 if said.ref == "other" or said.article else None
+        told = said.definite and any(  # "of the three teas": so many there were
+            line.had == number and self._named(line, about.mask, before=True) for line in lines
+        )
+        if counted and not told and number is not None and not self._counted(number, about, found):
+            if not (split and about.head and self._counted(number, about, named)):
+                return ""
+        if said.exact and said.count is not None and said.head is not None:
+            if sum(line.quantity for line in found) > said.count:
+                return ""
+        return None
+
+    def _not_gone(self, said: Said, lines: Sequence[_Line]) -> str | None:
+        """Return what was to go and is still there."""
+        if said.verb == "instead-of" and not (said.head or said.ref or said.described):
+            return None  # "two, not three"
+        if said.head is None and not said.ref and said.options:
+            for option in said.options:
+                off = Option(option.entity, no=True)
+                if not any(self._has(line, off, anew=True) for line in lines):
+                    return off.words
+            return None
+        gone = [line for line in lines if line.quantity < line.had]
+        if said.head is not None:
+            gone = [line for line in gone if self._named(line, said.mask, before=True)]
+            turned = [line for line in lines if self._turned(line, said.mask)]
+            there = [line for line in lines if line.quantity and self._named(line, said.mask)]
+            if not gone and (turned or not there) and not said.options:
+                return None  # it gave way, or never came to be
+        if not gone:
+            return "" if said.head is not None or said.verb == "remove" else None
+        for option in said.options:
+            if not any(self._with(thing, option) for line in gone for thing in line.before):
+                return option.words
+        if said.count is not None and not said.half:
+            amounts = [line.had - line.quantity for line in gone]
+            if said.count not in (*amounts, sum(amounts)):
+                return ""
+        return None
+
+    def _turned(self, line: _Line, mask: int) -> bool:
+        return self._named(line, mask, before=True) and not self._named(line, mask)
+
+    def _too_many(self, said: Sequence[Said], lines: Sequence[_Line]) -> Iterator[str]:
+        """Name each dish of which more came than was said."""
+        if any(
+            one.copies or (one.head is None and (one.more or one.ref in _AGAIN)) for one in said
+        ):
+            return
+        added: dict[str, int] = {}
+        for line in lines:
+            names = line.things[0].names if not line.waits else ()
+            if len(names) == 1:
+                had = line.had if line.before and line.before[0].names == names else 0
+                added[names[0]] = added.get(names[0], 0) + line.quantity - had
+        for name, count in added.items():
+            bit = self._index.bit(name)
+            there: object = any(line.had and self._named(line, bit, before=True) for line in lines)
+            told: list[int] = []
+            for one in said:
+                told.extend(_told(one, bit, there="line" if there else bool(told)))
+            if told and count > sum(told):
+                yield name
+
+    def _stands_beside(self, said: Said, correction: Said, lines: Sequence[_Line]) -> bool:
+        """Whether what was corrected stands beside its correction, both of them new."""
+        about = correction.become if correction.become is not None else correction
+        new = [line for line in lines if line.quantity > line.had]
+        if said.head is None or about.empty:
+            return False
+        old = [line for line in new if self._holds(line, said, frozenset())]
+        if about.head is not None:
+            fresh = [line for line in new if self._named(line, about.mask)]
+        else:
+            fresh = [line for line in new if self._named(line, said.mask)]
+            fresh = [line for line in fresh if all(self._has(line, o) for o in about.options)]
+            fresh = [line for line in fresh if not about.size or self._sized(line, about.size)]
+        return bool(old and fresh) and not any(line in fresh for line in old)
+
+    def _holds(self, line: _Line, said: Said, asked: frozenset[str]) -> bool:
+        """Whether one dish of a line is all that was said."""
+        return any(
+            self._is(thing, said.mask)
+            and (said.size is None or self._of_size(thing, said.size))
+            and all(
+                self._with(thing, option)
+                for option in said.options
+                if not set(stems(option.entity.words)) <= asked
+            )
+            for thing in line.things
+        )
+
+    def _counted(self, number: int, said: Said, lines: Sequence[_Line]) -> bool:
+        amounts = [line.quantity for line in lines]
+        more = [line.quantity - line.had for line in lines]
+        less = [line.had - line.quantity for line in lines]
+        sums = (sum(amounts), sum(one for one in more if one > 0))
+        if number in (*amounts, *more, *less, *sums) or any(line.waits for line in lines):
+            return True
+        for line in lines:
+            for thing in line.things:
+                pieces = _number_in(thing.size or "")
+                if pieces and pieces * max(1, line.quantity) == number:
+                    return True
+                if any(_number_in(change) == number for change in thing.changes):
+                    return True
+            named = sum(any(self._is(thing, said.mask) for _ in (0,)) for thing in line.things[1:])
+            if said.head is not None and named == number:
+                return True
+        return False
+
+    # -- one line --------------------------------------------------------------------------------------------
+
+    def _named(self, line: _Line, mask: int, *, before: bool = False) -> bool:
+        things = (*line.things, *line.before) if before else line.things
+        return any(self._is(thing, mask) for thing in things)
+
+    def _chosen(self, line: _Line, words: str) -> bool:
+        """Whether the name of a dish is also one of the choices of a line."""
+        said = set(stems(words))
+        return any(said <= set(stems(change)) for thing in line.things for change in thing.changes)
+
+    def _is(self, thing: _Thing, mask: int) -> bool:
+        return any(self._index.bit(name) & mask for name in thing.names)
+
+    def _sized(self, line: _Line, size: Entity) -> bool:
+        return any(self._of_size(thing, size) for thing in line.things)
+
+    def _of_size(self, thing: _Thing, size: Entity) -> bool:
+        for name in thing.names:
+            dish = self._kitchen.dish(name)
+            if dish is None:
+                continue
+            meant = self._kitchen.size(name, size.words)
+            if not dish.sizes or (meant is not None and meant == (thing.size or dish.implied_size)):
+                return True
+        return len(thing.names) > 1
+
+    def _has(self, line: _Line, option: Option, *, anew: bool = False) -> bool:
+        """Whether an option is in a line, or a thing that is not wanted is not.
+
+        Args:
+            line: The line.
+            option: The option.
+            anew: Whether it has to have come about just now.
+        """
+        if option.no:
+            was = any(self._with(thing, Option(option.entity)) for thing in line.before)
+            now = any(self._with(thing, Option(option.entity)) for thing in line.things)
+            if now and not any(self._with(thing, option) for thing in line.things):
+                return False
+            if was and not now:
+                return True
+            if not anew and not now and not self._possible(line, option):
+                return True
+        return any(self._with(thing, option) for thing in line.things)
+
+    def _shared_out(self, lines: Sequence[_Line], options: Sequence[Option]) -> bool:
+        """Whether one thing cannot have all options, so that several of it have one each."""
+        names = {name for line in lines for name in line.things[0].names}
+        return len(names) == 1 and any(
+            self._kitchen.excludes(name, one.words, other.words)
+            for name in names
+            for at, one in enumerate(options)
+            for other in options[at + 1 :]
+        )
+
+    def _possible(self, line: _Line, option: Option) -> bool:
+        return any(
+            self._kitchen.has(name, option.entity.words)
+            for thing in line.things
+            for name in thing.names
+        )
+
+    def _with(self, thing: _Thing, option: Option) -> bool:
+        """Whether a dish is made with an option, or without what is not wanted."""
+        key = (thing.names, thing.size, thing.changes, option.words)
+        if key not in self._made:
+            if len(self._made) > 20_000:
+                self._made.clear()
+            self._made[key] = self._is_made(thing, option)
+        return self._made[key]
+
+    def _is_made(self, thing: _Thing, option: Option) -> bool:
+        for name in thing.names:
+            meant = self._kitchen.made(name, option.words)
+            if meant is not None and set(meant) <= set(thing.changes):
+                if meant or option.no:
+                    return True
+                # It comes so, unless something else took its place.
+                both = [*thing.changes, option.words]
+                if self._kitchen.canonical(name, thing.size, both) == thing.changes:
+                    return True
+        said = set(stems(option.entity.words))
+        if option.words == option.entity.words and not any(
+            change.startswith("no ") and said <= set(stems(change)) for change in thing.changes
+        ):
+            for name in thing.names:
+                if any(said <= set(stems(one)) for one in self._kitchen.contents(name)):
+                    return True
+        for change in thing.changes:
+            words = set(stems(change))
+            if (
+                said <= words
+                and change.startswith("no ") == option.no
+                and (not option.amount or option.amount in change.split())
+                and (option.count < 2 or _number_in(change) == option.count)
+                and (not option.half or option.half.split()[0] in change.split())
+                and (not option.side or change.endswith("on the side"))
+            ):
+                return True
+        return len(thing.names) > 1
+
+
+def _called(line: _Line, option: Option) -> bool:
+    """Whether what may be an option is only what a dish is called: "no onions in the chicken"."""
+    said = set(stems(option.entity.words))
+    return any(said <= set(stems(name)) for thing in line.things for name in thing.names)
+
+
+def _fill(line: _Line, fields: Mapping[str, Any]) -> None:
+    old = line.things[0] if line.things else _Thing((), None, ())
+    possible = tuple(str(one) for one in fields.get("possible") or ())
+    names = (str(fields["name"]),) if fields.get("name") else possible or old.names
+    changes = fields.get("modifications")
+    size = fields.get("size")
+    own = _Thing(
+        names,
+        str(size) if size else old.size if names == old.names else None,
+        tuple(changes) if changes is not None else old.changes,
+    )
+    parts = line.things[1:]
+    if fields.get("parts"):
+        parts = [
+            _Thing((str(one["name"]),), one.get("size"), tuple(one.get("modifications") or ()))
+            for one in fields["parts"]
+        ]
+    line.things = [own, *parts]
+    line.quantity = int(fields.get("quantity", line.quantity or 1))
+    line.note = str(fields.get("note") or line.note)
+
+
+def _asked(questions: Sequence[Question]) -> frozenset[str]:
+    """Return the stems of everything that is asked about by name."""
+    named: set[str] = set()
+    for question in questions:
+        if question.code == "choice_missing":
+            continue
+        named.update(stems(str(question.facts.get("words") or "")))
+    return frozenset(named)
+
+
+@lru_cache(maxsize=4_000)
+def _number_in(words: str) -> int:
+    number = number_at(tokenize(words), 0) if words else None
+    return number[0] if number is not None else 0
+
+
+def _told(said: Said, bit: int, *, there: object) -> Iterator[int]:
+    """Say how many of a dish an item may bring: none, where it only speaks of those that are there."""
+    if said.head is None and said.become is None and not (said.partial and said.described):
+        tallied = any(option.entity.tallied & bit for option in said.options)
+        pointing = said.definite or said.ref not in ("", "one")
+        if said.size is not None or not (said.options and (tallied or pointing)):
+            yield said.count or 1  # "and one half pint", "flat white, three please"
+    if (said.become or said).count is not None and (said.become or said.verb == "change"):
+        yield _ANY  # "the tiramisu should be two": whether it is two is another matter
+    for one in (said, said.become):
+        if one is None or one.head is None or not one.mask & bit:
+            continue
+        if one.few or (one is said.become and one.count is None and said.count is None):
+            yield _ANY
+        elif there and (one.partial or one.definite) and not one.more and one is said:
+            yield 0
+        elif there == "line" and one is said and _restates(one):
+            yield 0
+        else:
+            yield one.count or said.count or 1
+
+
+def _restates(said: Said) -> bool:
+    """Whether "three lattes", with lattes on the order, may say how many there are to be."""
+    if said.count is None or said.more or said.correct or said.after_all or said.exact:
+        return False
+    return said.verb != "add" and said.joint not in (_AND, _CORRECT)
+
+
+def _taken_back(said: Said, correction: Said) -> Said:
+    """Return what holds of an item after its correction."""
+    about = correction.become if correction.become is not None else correction
+    if about.head is not None and not said.parts:
+        return Said()
+    return replace(
+        said,
+        count=None if about.number is not None else said.count,
+        size=None if about.size is not None else said.size,
+        options=[] if about.options else said.options,
+    )
+
+
+def _counted_anew(following: Sequence[Said]) -> bool:
+    """Whether a later item says another number: "make it four"."""
+    return any(one.become is not None and one.become.count is not None for one in following)
+
+
+def _words(said: Said, following: Sequence[Said], tokens: Sequence[Token]) -> str:
+    """Return the guest's words for a whole item."""
+    last = following[0].place if following else len(tokens)
+    run = [token.word for token in tokens[said.place : max(last, said.place + 1)] if not token.stop]
+    while len(run) > 1 and run[-1] in ("and", "with", "the", "a", "also", "then", "please"):
+        run.pop()
+    return " ".join(run)

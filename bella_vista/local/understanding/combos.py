@@ -1,0 +1,90 @@
+"""Combos: what was ordered beside one and belongs to it, and what changes in one."""
+
+from bella_vista.local.understanding.items import Item
+from bella_vista.local.understanding.outcome import Outcome
+from bella_vista.local.understanding.reading import Said
+from state.menu import Combo
+
+
+def put_together(outcome: Outcome) -> None:
+    """Let combos that are not complete take in what was ordered beside them, and give sizes to parts."""
+    for item in [*outcome.items]:
+        combo = outcome.kitchen.combo(item.name)
+        if combo is not None and item.line is None and item in outcome.items:
+            _take_in(outcome, item, combo)
+            _hand_on_size(outcome, item, combo)
+
+
+def change_part(outcome: Outcome, said: Said, become: Said, made: Item | None = None) -> bool:
+    """Change a part of a combo: "make the coke large", "a lemonade instead of the coke"."""
+    for item in reversed(outcome.things):
+        parts = outcome.named(said.mask, item.parts)
+        if not parts:
+            continue
+        part = parts[-1]
+        if become.head is not None and not outcome.named(become.mask, [part]):
+            fresh = made if made is not None else outcome.make(become)
+            if not _fits_instead(outcome, item, part, fresh):
+                return False
+            item.parts[item.parts.index(part)] = fresh
+        else:
+            outcome.give(part, become)
+        outcome.touch(item)
+        return True
+    return False
+
+
+def _fits_instead(outcome: Outcome, item: Item, part: Item, fresh: Item) -> bool:
+    combo = outcome.kitchen.combo(item.name)
+    if combo is None or not fresh.name:
+        return False
+    rest = [one.name or "" for one in item.parts if one is not part]
+    return outcome.kitchen.room_for(combo, rest, fresh.name)
+
+
+def _take_in(outcome: Outcome, item: Item, combo: Combo) -> None:
+    """Let a combo that is not complete take in what was ordered beside it, what follows it first."""
+    at = outcome.items.index(item)
+    for other in [*outcome.items[at + 1 :], *reversed(outcome.items[:at])]:
+        if item.copied and other in outcome.items[at + 1 :]:
+            _put_in(outcome, item, other)
+            continue
+        taken = [part.name or "" for part in item.parts]
+        if outcome.kitchen.open_part(combo, taken) is None:
+            continue
+        count = other.quantity or 1
+        if other.name and not other.splits:
+            names = [other.name] * count
+            if all(
+                outcome.kitchen.room_for(combo, [*taken, *names[:n]], other.name)
+                for n in range(count)
+            ):
+                item.parts.extend(other.copy(1) for _ in names)
+                outcome.items.remove(other)
+
+
+def _put_in(outcome: Outcome, item: Item, other: Item) -> None:
+    """Put a dish in the place of another part of a combo that was ordered again."""
+    if other.quantity != 1:
+        return
+    for at, part in enumerate(item.parts):
+        if _fits_instead(outcome, item, part, other):
+            item.parts[at] = other.copy(1)
+            outcome.items.remove(other)
+            return
+
+
+def _hand_on_size(outcome: Outcome, item: Item, combo: Combo) -> None:
+    """Give a size that was said of a combo to the parts that come in it: "a large meal"."""
+    if item.size is None:
+        return
+    comes = outcome.kitchen.size
+    able = [one for one in item.parts if one.size is None and comes(one.name, item.size or "")]
+    if not able:
+        fixed = [part.dishes[0] for part in combo.parts if len(part.dishes) == 1]
+        able = [Item(words=name, names=(name,)) for name in fixed if comes(name, item.size)][:1]
+        item.parts += able
+    for part in able:
+        part.size = item.size
+    if able:
+        item.size = None

@@ -1,0 +1,118 @@
+"""Corrections of more than one thing: the whole order said anew, only one of it, and taking changes back."""
+
+from collections.abc import Sequence
+
+from bella_vista.local.understanding.items import Item
+from bella_vista.local.understanding.outcome import NO_EFFECT, Outcome
+from bella_vista.local.understanding.parts import on_order
+from bella_vista.local.understanding.reading import Said
+
+_TAKEN_BACK = 0.4
+"""How much more likely a "leave it" takes something back, where there is something to take back."""
+
+
+def says_all_anew(outcome: Outcome, reading: Sequence[Said]) -> bool:
+    """Whether a correction is the whole order: it names at least as much as the order holds."""
+    named = [said for said in reading if said.head is not None]
+    if len(named) < 2 or not reading[0].correct or outcome.waiting or not outcome.there:
+        return False
+    if any(said.verb or said.become or said.more or said.instead for said in reading):
+        return False
+    if any(said.head is None and said.ref != "all" for said in reading):
+        return False
+    if any(said.besides for said in reading):
+        return False
+    kinds = {outcome.section(outcome.make(said)) for said in named}
+    if any(outcome.section(item) not in kinds for item in outcome.there):
+        return False  # something is left that nothing takes the place of
+    held = sum(item.quantity or 1 for item in outcome.there)
+    return sum(said.number or 1 for said in named) >= held
+
+
+def put_in_place(outcome: Outcome, lines: Sequence[Item]) -> None:
+    """Make an order what was said anew: lines that were named again stay lines, the others go.
+
+    Args:
+        outcome: What was said, all of it as new things.
+        lines: The lines that the order had.
+    """
+    outcome.lines = lines
+    for line in lines:
+        again = [item for item in outcome.items if item.names == line.names]
+        same = [item for item in again if item.size == line.size]
+        item = next(iter([*same, *again]), None)
+        if item is None:
+            outcome.take_off(line, None)
+            continue
+        outcome.items.remove(item)
+        item.size = item.size or line.size
+        item.changes = item.changes or list(line.changes)
+        item.parts = item.parts or line.parts
+        outcome.become(line, item)
+        line.quantity = item.quantity
+
+
+def only(outcome: Outcome, said: Said, there: Sequence[Item]) -> bool:
+    """Leave only what is named of the order: "just the ramen"."""
+    others = [item for item in outcome.there if item not in there]
+    if not (said.exact and said.definite and len(there) == 1 and others):
+        return False
+    if said.count is not None or said.described or outcome.items:
+        return False
+    for item in others:
+        outcome.take_off(item, None)
+    outcome.touch(there[0])
+    return True
+
+
+def take_back(outcome: Outcome, before: Sequence[Item] | None, *, added: bool) -> None:
+    """Take back what was changed last: in this line, or else by the guest's last message.
+
+    Args:
+        outcome: The order.
+        before: The lines as they were before the last change; ``None`` when that is not known.
+        added: Whether what was new goes, too.
+    """
+    if outcome.touched:
+        last = outcome.touched.pop()
+        if last.line is not None:
+            outcome.become(last, on_order(last.line, outcome.kitchen))
+            last.quantity, last.gone = last.line.quantity, 0
+            outcome.touched.remove(last)
+        outcome.removed = None
+        outcome.penalty -= _TAKEN_BACK
+        return
+    changed = False
+    ids = {line.line.id: line for line in outcome.lines if line.line is not None}
+    for old in before or ():
+        line = ids.pop(old.line.id, None) if old.line is not None else None
+        if line is None:
+            fresh = old.copy(old.quantity or 1)
+            fresh.spoken = outcome.place
+            outcome.add(fresh)
+            changed = True
+        elif _content(line) != _content(old):
+            outcome.become(line, old.copy(old.quantity or 1))
+            line.quantity = old.quantity
+            changed = True
+    for line in ids.values() if added and before is not None else ():
+        outcome.take_off(line, None)
+        changed = True
+    outcome.penalty += -_TAKEN_BACK if changed else NO_EFFECT
+
+
+def bring_back(outcome: Outcome, said: Said, before: Sequence[Item] | None) -> bool:
+    """Put a line back that was taken off: "put the cola back"."""
+    there = {line.line.id for line in outcome.there if line.line is not None}
+    gone = [old for old in before or () if old.line is not None and old.line.id not in there]
+    found = outcome.named(said.mask, gone)
+    if not found or said.described:
+        return False
+    fresh = found[-1].copy(said.count or found[-1].quantity or 1)
+    fresh.spoken = said.place
+    outcome.add(fresh)
+    return True
+
+
+def _content(item: Item) -> tuple[object, ...]:
+    return item.names, item.quantity, item.size, item.changes, [_content(one) for one in item.parts]

@@ -1,0 +1,428 @@
+"""The order as one reading leaves it, and the acts that change it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from bella_vista.local.understanding.index import Index
+from bella_vista.local.understanding.items import Item, Split
+from bella_vista.local.understanding.kitchen import Kitchen
+from bella_vista.local.understanding.meaning import Question
+from bella_vista.local.understanding.reading import Option, Said
+from state.menu.words import stems
+
+NOT_THERE, NO_EFFECT, NEW_THOUGH_THERE, LOOSE, WHICH = 2.0, 2.0, 0.7, 2.2, 0.6
+"""What it costs a reading that it does not fit what is on the order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Which:
+    """What waits to be done until it is known with which line.
+
+    Args:
+        lines: The lines it may be.
+        said: What was said.
+        drop: Whether the line is to go.
+        count: How many pieces of it.
+    """
+
+    lines: list[Item]
+    said: Said
+    drop: bool
+    count: int | None
+
+
+_AMOUNTS = frozenset(stems("no extra light double triple half other 1 2 3 4 5 6 7 8 9 on the side"))
+
+
+class Outcome:
+    """A copy of the order that one reading is carried out on.
+
+    Args:
+        index: The menu's names.
+        kitchen: What the menu makes of things.
+        lines: The lines of the order as things; they are changed.
+        waiting: The things that wait for an answer; they are changed.
+        words: The words of the line.
+    """
+
+    def __init__(
+        self,
+        index: Index,
+        kitchen: Kitchen,
+        lines: Sequence[Item],
+        waiting: Sequence[Item],
+        words: Sequence[str],
+    ) -> None:
+        self.index = index
+        self.kitchen = kitchen
+        self.lines = lines
+        self.waiting = list(waiting)
+        self._words = words
+        self.items: list[Item] = []
+        """What is new."""
+        self.touched: list[Item] = []
+        """The lines that are not as they were."""
+        self.settled: list[Item] = []
+        """The things that waited for an answer and got one."""
+        self.questions: list[Question] = []
+        self.penalty = 0.0
+        """What it costs the reading that it does not fit."""
+        self.place = 0
+        """The place in the line that is carried out now."""
+        self.spoken: Item | None = None
+        """The thing that was spoken of last."""
+        self.removed: Item | None = None
+        """The thing that was taken off last."""
+        self.which: Which | None = None
+        """What waits until it is known with which line."""
+
+    # -- what there is ---------------------------------------------------------------------------------------
+
+    @property
+    def there(self) -> list[Item]:
+        """The lines that are not taken off."""
+        return [item for item in self.lines if item.gone < (item.quantity or 1)]
+
+    @property
+    def things(self) -> list[Item]:
+        """Everything that is on the order or new."""
+        return [*self.there, *self.items]
+
+    @property
+    def last(self) -> Item | None:
+        """The thing that "it" means."""
+        things = self.things
+        if self.spoken is not None and self.spoken in things:
+            return self.spoken
+        return things[-1] if things else None
+
+    def mask(self, item: Item) -> int:
+        """Return the bits of the dishes a thing may be."""
+        mask = 0
+        for name in item.names:
+            mask |= self.index.bit(name)
+        return mask
+
+    def named(self, mask: int, things: Iterable[Item]) -> list[Item]:
+        """Return the things that may be of some dishes."""
+        return [item for item in things if self.mask(item) & mask]
+
+    def has(self, item: Item, words: str) -> bool:
+        """Whether something is in a thing, or was chosen for it."""
+        if self.kitchen.has(item.name, words):
+            return True
+        said = set(stems(words))
+        return any(
+            said <= set(stems(change)) and not change.startswith("no ") for change in item.changes
+        ) or any(self.has(part, words) for part in item.parts)
+
+    def able(self, item: Item, said: Said) -> bool:
+        """Whether all that is said can be said of a thing."""
+        mask = self.mask(item)
+        for part in item.parts:
+            mask |= self.mask(part)
+        if said.size is not None and not mask & said.size.mask:
+            return False
+        return all(
+            self.has(item, option.entity.words) or mask & option.entity.own
+            if option.no
+            else mask & option.entity.mask
+            for option in said.options
+        )
+
+    def is_called(self, item: Item, change: str, words: str) -> bool:
+        """Whether a change of a thing is what some words name."""
+        own, named = set(stems(change.removeprefix("no "))), set(stems(words))
+        called = self.kitchen.made(item.name, words)
+        if not named <= own and called is not None and len(called) == 1:
+            named = set(stems(called[0]))
+        if not named <= own:
+            return False
+        # "Medium" is another thing than "medium well".
+        other = self.kitchen.made(item.name, change)
+        return own - named <= _AMOUNTS or not called or not other or called == other
+
+    def made_with(self, items: Sequence[Item], options: Sequence[Option]) -> list[Item]:
+        """Return the things that have all these options, or lack them where they are to be left off."""
+        return [item for item in items if all(self._made_with(item, one) for one in options)]
+
+    def _made_with(self, item: Item, option: Option) -> bool:
+        return any(
+            option.no == change.startswith("no ")
+            and self.is_called(one, change, option.entity.words)
+            for one in (item, *item.parts)
+            for change in one.changes
+        )
+
+    def section(self, item: Item) -> str:
+        """Return the section of the menu that a thing is of."""
+        dish = self.kitchen.dish(item.name)
+        return dish.section if dish is not None else ""
+
+    def told(self, places: Iterable[int]) -> str:
+        """Return the guest's words at some places."""
+        return " ".join(self._words[at] for at in sorted(places))
+
+    # -- new things ------------------------------------------------------------------------------------------
+
+    def make(self, said: Said) -> Item:
+        """Make a thing of what was said; it is on no order yet."""
+        names = self.index.names(self.narrowed(said.mask, said))
+        quantity = None if said.few else said.count if said.count is not None else 1
+        item = Item(words=said.words, names=names, quantity=quantity)
+        if said.strange:
+            item.words = self.told({*said.unknown, *range(*said.named)})
+            item.names, item.near = (), names[:3]
+        elif said.weak and not said.described and not said.parts:
+            item.names, item.near = (), names
+        item.counted = said.count is not None or said.article
+        item.spoken = said.place
+        self.give(item, said)
+        for part in said.parts:
+            for _ in range(min(part.count or 1, 12)):
+                chosen = Item(words=part.words, names=self._of_combo(item, part.mask))
+                self.give(chosen, part)
+                item.parts.append(chosen)
+        return item
+
+    def narrowed(self, mask: int, said: Said) -> int:
+        """Keep of several dishes those that can be as it is said."""
+        if not mask & (mask - 1):
+            return mask
+        for option in said.options:
+            mask = mask & (option.entity.own if option.no else option.entity.mask) or mask
+        return mask & said.size.mask or mask if said.size is not None else mask
+
+    def _of_combo(self, item: Item, mask: int) -> tuple[str, ...]:
+        names = self.index.names(mask)
+        combo = self.kitchen.combo(item.name)
+        allowed = {name for part in combo.parts for name in part.dishes} if combo else set()
+        return tuple(name for name in names if name in allowed) or names
+
+    def add(self, item: Item) -> Item:
+        """Order a thing."""
+        self.items.append(item)
+        self.spoken = item
+        return item
+
+    def order(
+        self, said: Said, words: str, names: tuple[str, ...], count: int | None = None
+    ) -> Item:
+        """Order some dish of which it was only said how it is to be."""
+        item = Item(words=words, names=names, quantity=count or said.count or 1)
+        item.counted, item.spoken = count is not None or said.count is not None, said.place
+        self.give(item, said)
+        return self.add(item)
+
+    def repeat(self, item: Item, said: Said) -> None:
+        """Order some more of a thing, with what is said to be different."""
+        fresh = item.copy(said.count or 1)
+        fresh.spoken, fresh.copied, fresh.yielding = said.place, True, len(fresh.changes)
+        self.give(fresh, said)
+        self.add(fresh)
+
+    # -- changing a thing ------------------------------------------------------------------------------------
+
+    def touch(self, item: Item) -> None:
+        """Note that a thing was spoken of, and its line changed."""
+        self.spoken = item
+        if item.line is not None and item not in self.touched:
+            item.spoken = self.place
+            self.touched.append(item)
+
+    def give(self, item: Item, said: Said) -> None:
+        """Give a thing the size, changes and notes that were said."""
+        if said.unknown and not said.strange:
+            item.unknown.append(self.told(said.unknown))
+        if said.size is not None:
+            item.size = said.size.words
+        if said.only and said.options:
+            kept = {stem for option in said.options for stem in stems(option.entity.words)}
+            contents = self.kitchen.contents(item.name)
+            item.changes += [f"no {one}" for one in contents if not kept & set(stems(one))]
+        for option in said.options:
+            self._put(item, option)
+        if said.replaced:
+            self.give_way(item, said.replaced)
+        if said.bare:
+            item.changes += [f"no {one}" for one in self.kitchen.contents(item.name)]
+        item.notes += [note for note in said.notes if note not in item.notes]
+
+    def _put(self, item: Item, option: Option) -> None:
+        """Give a thing an option; what says the opposite goes: "put the basil back on"."""
+        words = option.entity.words
+        opposite = [
+            change
+            for change in item.changes[: item.yielding]
+            if change.startswith("no ") != option.no and self.is_called(item, change, words)
+        ]
+        for change in opposite:
+            item.changes.remove(change)
+            item.yielding -= 1
+        if not opposite or self.kitchen.has(item.name, words) == option.no:
+            item.changes.append(option.words)  # otherwise it is as it comes
+
+    def give_way(self, item: Item, options: Sequence[Option], for_: Sequence[str] = ()) -> bool:
+        """Take off what is to give way: "ranch instead of blue cheese"; returns whether all was there."""
+        there = [self._gives_way(item, one.entity.words, for_) for one in options]
+        return all(there)
+
+    def _gives_way(self, item: Item, words: str, for_: Sequence[str]) -> bool:
+        gone = [
+            at
+            for at, one in enumerate(item.changes)
+            if not one.startswith("no ") and self.is_called(item, one, words)
+        ]
+        for at in reversed(gone):
+            del item.changes[at]
+            item.yielding -= at < item.yielding
+        if gone:
+            return True
+        others = [one for one in (*item.changes, *for_) if not one.startswith("no ")]
+        if any(self.kitchen.excludes(item.name, words, one) for one in others):
+            return True  # the other choice takes its place by itself
+        if self.kitchen.has(item.name, words):
+            item.changes.append(f"no {words}")
+            return True
+        return False
+
+    def change(self, item: Item, said: Said) -> None:
+        """Change what is said of a thing; the rest of it stays."""
+        if said.plain and not said.options and not said.size:
+            if item.changes:
+                item.changes = []
+            elif self.kitchen.size(item.name, "regular"):
+                item.size = "regular"
+        if said.count == 0:
+            self.take_off(item, None)
+            return
+        if said.count is not None:
+            self.count(item, said.count)
+        self.give(item, said)
+        self.touch(item)
+
+    def count(self, item: Item, count: int) -> None:
+        """Make it so many; or of another size, where it comes by the piece."""
+        dish = self.kitchen.dish(item.name)
+        for size in dish.sizes if dish is not None and item.quantity == 1 else ():
+            if stems(size)[:1] == (str(count),):
+                item.size = size
+                return
+        item.quantity = count
+
+    def replace(self, item: Item, said: Said) -> None:
+        """Make a thing another dish; what was said of it stays as far as it can."""
+        if self.named(said.mask, [item]) and item.name and said.described:
+            self.change(item, replace(said, head=None))
+            return
+        if self._into_combo(item, said):
+            return
+        fresh = self.make(said)
+        kept = [one for one in item.changes if self.kitchen.fits(fresh.name, one)]
+        size = item.size if item.size and self.kitchen.size(fresh.name, item.size) else None
+        self.become(item, fresh)
+        item.size = fresh.size or size
+        item.changes[:0] = kept
+        if said.count is not None:
+            item.quantity = said.count
+
+    def become(self, item: Item, fresh: Item) -> None:
+        """Put another thing in the place of one."""
+        item.words, item.names, item.near = fresh.words, fresh.names, fresh.near
+        item.size, item.changes, item.parts = fresh.size, list(fresh.changes), fresh.parts
+        item.unknown, item.yielding = list(fresh.unknown), 0
+        if fresh.counted and (fresh.quantity or 1) > 1:
+            item.quantity = fresh.quantity
+        self.touch(item)
+
+    def _into_combo(self, item: Item, said: Said) -> bool:
+        """Make a dish a combo with it: "make that a meal"."""
+        if said.mask & ~self.index.combos or not item.name:
+            return False
+        own = self.index.bit(item.name)
+        fitting = [
+            bit for bit, parts in self.index.parts.items() if bit & said.mask and parts & own
+        ]
+        if not fitting:
+            return False
+        part = item.copy(1)
+        fresh = self.make(replace(said, mask=sum(fitting)))
+        fresh.parts.insert(0, part)
+        fresh.size, fresh.counted = None, False
+        self.become(item, fresh)
+        return True
+
+    def pieces(self, item: Item, count: int | None) -> Item:
+        """Return so many pieces as a thing of their own, or the thing itself where these are all."""
+        total = item.quantity or 1
+        if count is None or count >= total:
+            return item
+        item.quantity = total - count
+        self.touch(item)
+        part = item.copy(count)
+        part.source, part.yielding, part.spoken = item, len(item.changes), self.place
+        at = len(self.items) if item.line is not None else self.items.index(item) + 1
+        self.items.insert(at, part)
+        return part
+
+    def split(self, item: Item, said: Said, count: int | None) -> None:
+        """Make so many of several new things different; all that are left where no number is said."""
+        probe = Item(words=item.words, names=item.names)
+        self.give(probe, said)
+        size = said.size.words if said.size is not None else None
+        item.splits.append(Split(count, size, probe.changes, probe.notes))
+
+    # -- taking off ------------------------------------------------------------------------------------------
+
+    def take_off(self, item: Item, count: int | None) -> None:
+        """Take so many pieces off, or the whole thing."""
+        total = item.quantity or 1
+        gone = total if count is None else min(total - item.gone, count)
+        if item.line is None:
+            item.quantity = total - gone
+            if not item.quantity and item in self.items:
+                self.items.remove(item)
+        else:
+            item.gone = min(total, item.gone + gone)
+            self.touch(item)
+        self.removed = item
+
+    # -- what waits, and what is asked -----------------------------------------------------------------------
+
+    def settle(self, item: Item) -> None:
+        """Note that a thing got what it waited for."""
+        if item not in self.settled:
+            self.settled.append(item)
+            self.penalty -= 0.5
+        self.spoken = item
+
+    def not_found(self, said: Said) -> None:
+        """Ask about something that is not on the order."""
+        words = said.words or " ".join(option.entity.words for option in said.options)
+        self.questions.append(Question("not_found", {"words": words or "that"}))
+
+    def ask_which(
+        self, said: Said, targets: Sequence[Item], *, drop: bool = False, count: int | None = None
+    ) -> bool:
+        """Ask which of several lines is meant."""
+        lines = [item for item in targets if item.line is not None]
+        if not lines:
+            return False
+        self.penalty += WHICH
+        facts = {
+            "words": said.words,
+            "possible": [_shown(item) for item in lines],
+            "line_ids": [item.line.id for item in lines if item.line],
+            "said": said,
+            "drop": drop,
+            "count": count,
+        }
+        self.which = Which(lines, said, drop, count)
+        self.questions.append(Question("which_line", facts))
+        return True
+
+
+def _shown(item: Item) -> str:
+    parts = [str(item.quantity or 1), item.size or "", item.name or item.words]
+    said = " ".join(part for part in parts if part)
+    return f"{said} ({', '.join(item.changes)})" if item.changes else said

@@ -1,0 +1,99 @@
+"""Finds the things on an order that are meant: by their name, by how they are, or by pointing at them."""
+
+from collections.abc import Sequence
+
+from bella_vista.local.understanding.items import Item
+from bella_vista.local.understanding.outcome import Outcome
+from bella_vista.local.understanding.reading import Said
+
+_USUAL = ("regular", "normal", "standard")
+_EVERY = ("all", "whole", "neither")
+_TAKING = ("remove", "instead-of")
+
+
+def targets(outcome: Outcome, said: Said) -> list[Item]:
+    """Return the things that are meant; none when there are none."""
+    things = outcome.things
+    tells = said.become is not None or said.verb in _TAKING
+    if said.head is not None:
+        items = outcome.named(said.mask, things)
+        items = _described(outcome, said, items) if items and tells and said.verb else items
+    elif said.ref:
+        items = _pointed_at(outcome, said, things, tells)
+    else:
+        last = [outcome.last] if outcome.last is not None else []
+        items = outcome.made_with(things, said.options) if said.options else last
+        items = items or (last if said.verb == "change" else [])
+        source = last[0].source if last else None
+        if (
+            source is not None and said.ordinal is not None
+        ):  # "one with ham, one with egg, the third ..."
+            items = [*(item for item in things if item.source is source), source]
+    return _counted_off(said, items) if said.ordinal is not None else items
+
+
+def several(said: Said, items: Sequence[Item]) -> bool:
+    """Whether only one of several is meant, and nobody said which."""
+    if len(items) < 2 or said.ref in ("all", "whole", "them", "rest"):
+        return False
+    return not said.plural or said.count is not None
+
+
+def sized(outcome: Outcome, items: Sequence[Item], size: str) -> list[Item]:
+    """Return the things of some size."""
+    return [one for one in items if one.size and outcome.kitchen.size(one.name, size) == one.size]
+
+
+def _described(outcome: Outcome, said: Said, items: list[Item]) -> list[Item]:
+    """Keep the things that are as it is said, where any are."""
+    if said.options and (made := outcome.made_with(items, said.options)):
+        items = made
+        said.options = []
+    if said.size is not None:
+        items = sized(outcome, items, said.size.words) or items
+    return ([item for item in items if not item.changes] or items) if said.plain else items
+
+
+def _pointed_at(outcome: Outcome, said: Said, things: list[Item], tells: bool) -> list[Item]:
+    items = things
+    if tells and said.options:
+        items = outcome.made_with(things, said.options)
+        if items:
+            said.options = []
+        elif said.ref == "one":
+            return []
+        items = items or things
+    if tells and said.size is not None:
+        said.plain = said.plain or said.size.words in _USUAL
+        items = items if said.plain else sized(outcome, items, said.size.words) or items
+    if tells and said.plain:
+        plain = [item for item in items if not item.changes]
+        beside = [i for i in plain if any(o.changes and o.name == i.name for o in items)]
+        items = beside or plain or items
+    if said.ref in _EVERY:
+        return list(outcome.items) or items
+    if said.ref in ("rest", "other"):
+        return [item for item in items if item is not outcome.spoken]
+    many = [item for item in items if (item.quantity or 1) > 1]
+    if said.ref in ("of-them", "them"):
+        if said.partial or said.count is not None:
+            return many[-1:] or items[-1:]
+        return many[-1:] if many and many[-1] is items[-1] else items
+    if said.ref == "it" and outcome.removed is not None and said.verb == "change":
+        outcome.removed.gone = 0
+        return [outcome.removed]
+    if said.ordinal is not None or (items is not things and items):
+        return items
+    if said.ref == "one" and said.count is not None:
+        return many[-1:] or items[-1:]
+    return [outcome.last] if outcome.last in items and outcome.last else items[-1:]
+
+
+def _counted_off(said: Said, items: list[Item]) -> list[Item]:
+    """Return the second of several, or one piece of the only one there is so many of."""
+    at = said.ordinal or 0
+    if len(items) == 1 and (items[0].quantity or 1) >= at > 1:
+        said.partial, said.count = True, 1
+        return items
+    at = at - 1 if at > 0 else len(items) + at
+    return items[at : at + 1] if 0 <= at < len(items) else []

@@ -1,0 +1,149 @@
+"""Gives what was said to the things that wait for an answer."""
+
+from dataclasses import replace
+
+from bella_vista.local.understanding.grammar import JOINTS
+from bella_vista.local.understanding.items import Item, Split
+from bella_vista.local.understanding.outcome import WHICH, Outcome, Which
+from bella_vista.local.understanding.reading import Said
+from bella_vista.local.understanding.targets import sized
+from state.menu import Combo
+from state.menu.words import stems
+
+_AND = JOINTS.index("and")
+
+
+def names_one(outcome: Outcome, said: Said) -> bool:
+    """Take a dish as the answer to which one was meant, or to what a combo comes with."""
+    for item in outcome.waiting:
+        combo = outcome.kitchen.combo(item.name)
+        if item in outcome.settled:
+            if said.correct and item.changes:
+                item.changes.pop()
+            elif combo is None:
+                continue
+        if combo is not None and _becomes_part(outcome, item, combo, said):
+            outcome.settle(item)
+            outcome.waiting.insert(0, outcome.waiting.pop(outcome.waiting.index(item)))
+            return True
+        if len(item.names) == 1:
+            if outcome.kitchen.fills(item, said.words):
+                item.changes += [said.words, *(option.words for option in said.options)]
+            elif _named_after_all(outcome, item, said):
+                item.names, item.words = outcome.index.names(said.mask), said.words
+                outcome.give(item, said)
+            else:
+                continue
+            outcome.settle(item)
+            return True
+        named = [name for name in item.names if outcome.index.bit(name) & said.mask]
+        if len(named) == 1:
+            item.names, item.words, item.near = (named[0],), said.words, ()
+            if said.count is not None:
+                item.quantity = said.count
+            outcome.give(item, said)
+            outcome.settle(item)
+            return True
+    return False
+
+
+def _becomes_part(outcome: Outcome, item: Item, combo: Combo, said: Said) -> bool:
+    taken, named = [part.name or "" for part in item.parts], outcome.index.names(said.mask)
+    room = [name for name in named if outcome.kitchen.room_for(combo, taken, name)]
+    if not room or (len(room) != len(named) and len(room) != 1):
+        return False
+    for _ in range(said.number or 1):
+        part = Item(words=said.words, names=tuple(room))
+        outcome.give(part, said)
+        item.parts.append(part)
+    return True
+
+
+def _named_after_all(outcome: Outcome, item: Item, said: Said) -> bool:
+    """Whether a dish is named where only its kind was before: "a pizza", "a large Diavola"."""
+    dish = outcome.kitchen.dish(item.name)
+    names = outcome.index.names(said.mask)
+    if dish is None or len(names) != 1 or names[0] == item.name or said.joint == _AND:
+        return False
+    kind = stems(dish.section)
+    other = outcome.kitchen.dish(names[0])
+    generic = any(stems(name) == kind for name in (dish.name, *dish.aliases))
+    return generic and other is not None and other.section == dish.section
+
+
+def fill(outcome: Outcome, said: Said) -> bool:
+    """Give a number, a size or changes to a thing that waits for them."""
+    for item in outcome.waiting:
+        if item.quantity is None and said.count is not None:
+            item.quantity = said.count
+            outcome.give(item, said)
+            outcome.settle(item)
+            return True
+    if not said.described:
+        return False
+    for item in sorted(outcome.waiting, key=lambda one: one in outcome.settled):
+        if not outcome.able(item, said):
+            continue
+        _fill(outcome, item, said)
+        if len(item.names) > 1:
+            item.names = outcome.index.names(outcome.narrowed(outcome.mask(item), said))
+        outcome.settle(item)
+        return True
+    return False
+
+
+def _fill(outcome: Outcome, item: Item, said: Said) -> None:
+    several, again = (item.quantity or 1) > 1, item in outcome.settled
+    number = 1 if said.count is None and said.ref == "one" and not said.definite else said.count
+    if number is not None and several and number <= left(item):
+        outcome.split(item, said, number)
+    elif again and said.size and item.size and several and not item.splits:
+        # "Small and large", of two.
+        item.splits = [Split(1, size=item.size), Split(None, size=said.size.words)]
+        item.size = None
+    else:
+        if said.correct and again and item.changes:
+            item.changes.pop()
+        outcome.give(item, said)
+        if said.count is not None:
+            item.quantity = said.count
+
+
+def left(item: Item) -> int:
+    """Return how many of several are as they were ordered."""
+    return (item.quantity or 1) - sum(split.count or 0 for split in item.splits)
+
+
+def meant_line(outcome: Outcome, which: Which, said: Said) -> list[Item]:
+    """Return the lines that answer which one was meant; none while it is not known."""
+    ids = [item.line.id for item in which.lines if item.line]
+    found = [item for item in outcome.lines if item.line is not None and item.line.id in ids]
+    if said.ref in ("all", "whole", "them"):
+        return found
+    if said.head is not None:
+        found = outcome.named(said.mask, found)
+    if said.options:
+        found = outcome.made_with(found, said.options)
+    if said.size is not None:
+        found = sized(outcome, found, said.size.words)
+    if said.plain:
+        found = [item for item in found if not item.changes]
+    if said.ordinal is not None:
+        at = said.ordinal - 1 if said.ordinal > 0 else len(found) + said.ordinal
+        found = found[at : at + 1] if 0 <= at < len(found) else []
+    return found if len(found) == 1 else []
+
+
+def take_back_question(outcome: Outcome) -> bool:
+    """Take back the question which line is meant, where this line of the guest's asked for it."""
+    asked = [one for one in outcome.questions if one.code == "which_line"]
+    if not asked:
+        return False
+    outcome.questions.remove(asked[-1])
+    outcome.penalty -= WHICH
+    return True
+
+
+def without_verb(which: Which) -> Said:
+    """Return what is to be done with the line that is meant."""
+    return which.said.become or replace(which.said, head=None)
