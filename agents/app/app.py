@@ -118,7 +118,8 @@ class App(Generic[S, C]):
         roles: The commands that each role may send from a client; the user's role comes first.
         objects: The object types that ``agent.state`` serves, by name.
         methods: Further RPC methods.
-        page: Makes all that clients can read and change, instead of the four above.
+        page: Makes all that clients can read and change, instead of ``roles``, ``objects`` and
+            ``methods``.
         model: Builds the language model that needs no key, named ``local``.
         models: Language models of single agents, by the agent's name: each a function of context and
             settings that builds one, or returns ``None`` for the call's model. A script answers for

@@ -139,7 +139,11 @@ class ConsoleConversation:
         if isinstance(event, Ended):
             self.lines.leave()
         elif self.call.ended is None:
-            self._show(lambda: self.front.tell(event))
+            self._show(lambda: self._tell_aside(event))
+
+    def _tell_aside(self, event: Event) -> None:
+        with self.lines.aside():
+            self.front.tell(event)
 
     def _show(self, show: Callable[[], None]) -> None:
         """Show something; if stdout is closed the user has left."""

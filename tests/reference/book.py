@@ -5,15 +5,38 @@ from functools import partial
 from pathlib import Path
 
 from tests.reference.errors import errors_page
-from tests.reference.names import ROOT, package_page
+from tests.reference.names import ROOT, modules_page, package_page
 from tests.reference.restaurant import commands_page, events_page, settings_page, tools_page
 from tests.reference.rpc import rpc_page
 
 MARK = "<!-- From here on written by `make docs`; change the code instead. -->"
 
+APP: Mapping[str, tuple[str, ...]] = {
+    "agents.app.app": ("App", "Environment", "NewState"),
+    "agents.app.declaration": ("AppFaults",),
+    "agents.app.parts": (
+        "CommandLine",
+        "Forgetting",
+        "Phone",
+        "Replay",
+        "Rooms",
+        "Stored",
+        "Terminal",
+        "WorkerProcesses",
+    ),
+    "agents.app.rooms.comments": ("Changes", "Comment"),
+    "agents.app.rooms.job": ("serve_room",),
+    "agents.app.states": ("ListedState",),
+    "agents.app.terminal.summary": ("Row", "Summary"),
+    "agents.app.testing": ("AppUnderTest", "RoomUnderTest", "fixture_of"),
+    "agents.app.words": ("Words",),
+}
+"""What an application imports of ``agents.app``, whose packages export nothing."""
+
 PAGES: Mapping[str, Callable[[], str]] = {
     "docs/framework/state.shared.md": partial(package_page, "state.shared"),
     "docs/framework/agents.handoff.md": partial(package_page, "agents.handoff"),
+    "docs/framework/agents.app.md": partial(modules_page, APP),
     "docs/framework/agents.testing.md": partial(package_page, "agents.testing"),
     "docs/framework/rpc.gateway.md": partial(package_page, "rpc.gateway"),
     "docs/framework/rpc.page.md": partial(package_page, "rpc.page"),

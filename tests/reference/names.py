@@ -6,7 +6,7 @@ Read from the source, so that aliases and constants have their say too: the text
 import ast
 import importlib
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cache
 from pathlib import Path
 
@@ -30,9 +30,21 @@ def package_page(package: str) -> str:
     Raises:
         Undocumented: Some of them, or of their methods, have no docstring.
     """
+    return modules_page(_origins(package))
+
+
+def modules_page(names_of: Mapping[str, Sequence[str]]) -> str:
+    """Describe names of modules.
+
+    Args:
+        names_of: The names by module.
+
+    Raises:
+        Undocumented: Some of them, or of their methods, have no docstring.
+    """
     missing: list[str] = []
     parts: list[str] = []
-    for module, names in _origins(package).items():
+    for module, names in names_of.items():
         parts.append(f"## `{module}`\n\n{markdown(ast.get_docstring(_tree(module)) or '')}")
         parts += [_described(module, name, missing) for name in names]
     if missing:
@@ -209,7 +221,7 @@ def _arguments(node: Function) -> str:
 def _spaced(text: str) -> str:
     """Write annotations as people do: spaces around a default, no quotes, plain ``list``."""
     text = re.sub(r"(?<=[\w\]'\"])=(?=[\w'\"(\[{])", " = ", text)
-    text = re.sub(r"(?<=[ :\[])'([\w.]+\[[^']+\]|[A-Z]\w+)'", r"\1", text)
+    text = re.sub(r"(?<=[ :\[])'([\w.]+\[[^']+\](?: \| None)?|[A-Z]\w+)'", r"\1", text)
     return text.replace("builtins.", "")
 
 

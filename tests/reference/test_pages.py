@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from agents.app import parts
+from agents.app.app import App
 from agents.app.settings import AppSettings
 from agents.handoff import CallPolicy, failures, parameters_of, tool_name
 from agents.roster import AGENTS, restaurant_graph
@@ -35,6 +37,16 @@ def test_every_public_name_of_the_framework_has_its_entry(package: str) -> None:
 
     for name in module.__all__:
         assert f"### `{name}`" in page or f"## `{package}.{name}`" in page
+
+
+def test_the_page_of_app_has_each_of_its_parts() -> None:
+    page = as_it_is("docs/framework/agents.app.md")
+
+    for part in vars(parts).values():
+        if isinstance(part, type) and part.__module__ == parts.__name__:
+            assert f"### `{part.__name__}`" in page
+    for field in fields(App):
+        assert f"- `{field.name}`: " in page or field.name == "module"
 
 
 def test_the_reference_names_every_command_every_tool_and_every_argument() -> None:

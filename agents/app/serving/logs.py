@@ -20,12 +20,15 @@ from pydantic import JsonValue
 
 from agents.app.importing import FRAMEWORK
 from agents.app.terminal.json_lines import json_line
+from agents.app.terminal.logs import is_native
 
 _HARMLESS = frozenset({"exit_code", "job_id", "max_retry", "pid", "retry_count", "room"})
 _ADDED = ("error_kind", "error_places")
 _USUAL = frozenset({*vars(logging.makeLogRecord({})), "message", "asctime", "taskName", *_ADDED})
-_VALUES = re.compile(r": |\n| ?[<(`'\"]")
-"""Where values may begin in a library's message."""
+_VALUES = re.compile(r": |\n|(?: (?:at|in|for|of|to|from))? ?[<(`'\"]")
+"""Where values may begin in a library's message, with the word that leads to them."""
+
+_FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
 
 _UNHANDLED = logging.getLogger(__name__)
 
@@ -43,6 +46,8 @@ class RedactingFilter(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Redact a record."""
+        if is_native(record) and record.levelno > logging.WARNING:
+            record.levelno, record.levelname = logging.WARNING, "WARNING"
         ours = any(f"{record.name}.".startswith(f"{name}.") for name in self._ours)
         text = _text(record)
         record.msg, record.args = (text if ours else _VALUES.split(text, maxsplit=1)[0]), ()
@@ -61,6 +66,9 @@ class RedactingFilter(logging.Filter):
         if kind is not None:
             record.error_kind = kind.__name__
             record.error_places = list(_places(trace))
+        elif frames := _FRAME.findall(str(getattr(record, "stack", ""))):
+            # livekit-agents 1.8.9 says so where the event loop was blocked: the innermost place.
+            record.error_places = ["{}:{} {}".format(*frames[-1])]
         record.exc_info = record.exc_text = record.stack_info = None
 
 
@@ -94,7 +102,9 @@ class JsonLines(_Lines):
             "message": record.getMessage(),
         }
         if (kind := getattr(record, "error_kind", None)) is not None:
-            said |= {"error": kind, "at": getattr(record, "error_places", [])}
+            said["error"] = kind
+        if places := getattr(record, "error_places", []):
+            said["at"] = places
         beside = {name: value for name, value in _data(record).items() if name not in said}
         return json_line(said | beside)
 
@@ -110,7 +120,7 @@ class PlainLines(_Lines):
             text += f"  [{data}]"
         if (kind := getattr(record, "error_kind", None)) is not None:
             text += f" ({kind})"
-            text += "".join(f"\n    {place}" for place in getattr(record, "error_places", []))
+        text += "".join(f"\n    {place}" for place in getattr(record, "error_places", []))
         return text
 
 

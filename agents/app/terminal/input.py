@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import sys
 from collections.abc import Callable
 
@@ -27,19 +28,30 @@ def typed(told: Callable[[str], None]) -> Lines:
     Args:
         told: Called with each line as it was typed.
     """
+    typed_so_far: Callable[[], str] = str
     # Importing readline makes input() edit lines. With bracketed paste off each pasted line is one
     # turn.
     with contextlib.suppress(ImportError):
         import readline
 
         readline.parse_and_bind("set enable-bracketed-paste off")
+        typed_so_far = readline.get_line_buffer
+
+    def hide() -> None:
+        rows = len(PROMPT + typed_so_far()) // shutil.get_terminal_size().columns
+        up = f"\x1b[{rows}A" if rows else ""
+        sys.stdout.write("\n" if is_dumb() else f"\r{up}\x1b[J")
+
+    def redraw() -> None:
+        sys.stdout.write(PROMPT + typed_so_far())
+        sys.stdout.flush()
 
     def read() -> str:
         line = input(PROMPT)
         told(line)
         return line
 
-    return Lines(read, close=_terminal_as_found())
+    return Lines(read, close=_terminal_as_found(), hide=hide, redraw=redraw)
 
 
 def _terminal_as_found() -> Callable[[], None]:

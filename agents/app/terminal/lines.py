@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 LONGEST = 8_000
 """How many characters of a line are read; the rest is dropped."""
@@ -22,13 +22,22 @@ class Lines:
     Args:
         read: Blocks for one line; returns ``None`` at the end. Runs in a thread.
         close: Cleans up after a read that never returns.
+        hide: Removes the line that is being typed from the screen.
+        redraw: Shows it again.
     """
 
     def __init__(
-        self, read: Callable[[], str | None], *, close: Callable[[], None] = lambda: None
+        self,
+        read: Callable[[], str | None],
+        *,
+        close: Callable[[], None] = lambda: None,
+        hide: Callable[[], None] = lambda: None,
+        redraw: Callable[[], None] = lambda: None,
     ) -> None:
         self.left = False
         self.close = close
+        self._hide = hide
+        self._redraw = redraw
         self._read = read
         self._waiting: asyncio.Future[str | None] | None = None
 
@@ -47,6 +56,16 @@ class Lines:
         self.left = True
         if self._waiting is not None and not self._waiting.done():
             self._waiting.set_result(None)
+
+    @contextlib.contextmanager
+    def aside(self) -> Iterator[None]:
+        """Write something to the screen; a line that is being typed is shown again below it."""
+        typing = not self.left and self._waiting is not None and not self._waiting.done()
+        if typing:
+            self._hide()
+        yield
+        if typing:
+            self._redraw()
 
     async def _one(self) -> str | None:
         loop = asyncio.get_running_loop()

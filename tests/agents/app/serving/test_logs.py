@@ -125,3 +125,44 @@ def test_a_record_that_was_made_harmless_twice_says_the_same() -> None:
         RedactingFilter().filter(record)
 
     assert record.getMessage() == "Task died"
+
+
+BLOCKED = (
+    "event loop blocked for %.0fms%s; synchronous work on the agent loop delays audio and turn"
+    " handling, move it to a thread or an async client"
+)
+STACK = """\
+  File "/srv/hotel/hotel_app.py", line 12, in policy
+    time.sleep(0.3)  # Baker Street
+  File "/srv/hotel/rates.py", line 40, in rate
+    return table[guest]
+"""
+
+
+@pytest.mark.parametrize("at", [' at "/srv/hotel/rates.py", line 40, in rate', ""])
+def test_a_blocked_event_loop_is_logged_with_its_place(at: str) -> None:
+    log = Log("livekit.agents", JsonLines([]))
+    log.logger.warning(BLOCKED, 312.0, at, extra={"stack": STACK, "task": WORDS})
+
+    (line,) = log.read()
+    assert line["message"].startswith("event loop blocked for 312ms")
+    assert not line["message"].endswith(" at")
+    assert line["at"] == ["/srv/hotel/rates.py:40 rate"]
+    assert WORDS not in log.text
+
+
+def test_a_developer_reads_that_place_too() -> None:
+    log = Log("livekit.agents", PlainLines([]))
+    log.logger.warning(BLOCKED, 312.0, ' at "x", line 4, in y', extra={"stack": STACK})
+
+    assert log.text.splitlines()[1:] == ["    /srv/hotel/rates.py:40 rate"]
+
+
+def test_lines_of_the_native_library_are_warnings() -> None:
+    log = Log("livekit", JsonLines([]))
+    native = "%s:%s:%s - %s"
+    log.logger.error(native, "livekit::rtc_engine", 446, "livekit::rtc_engine", "resuming")
+    log.logger.info(native, "livekit::rtc_engine", 447, "livekit::rtc_engine", "resumed")
+    log.logger.error("error putting to queue")
+
+    assert [line["level"] for line in log.read()] == ["warning", "info", "error"]

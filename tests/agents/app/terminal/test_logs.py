@@ -86,3 +86,14 @@ def test_a_key_is_never_logged_by_any_logger(name: str, capsys: pytest.CaptureFi
     assert capsys.readouterr().err == (
         f"ERROR {name}: closing: body={{'message': 'no such key: [secret]'}}\n"
     )
+
+
+def test_a_terminal_shows_no_line_of_the_native_library(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    log_to_stderr()
+    logger = logging.getLogger("livekit")
+    logger.error("%s:%s:%s - %s", "livekit::rtc_engine", 446, "livekit::rtc_engine", "resuming")
+    logger.error("error putting to queue")
+
+    assert capsys.readouterr().err == "ERROR livekit: error putting to queue\n"

@@ -40,6 +40,12 @@ class Terminal:
         while text not in self.shown:
             assert self._read(), f"{text!r} never came: {self.shown}"
 
+    def until_after(self, first: str, then: str) -> None:
+        """Read until a text is on the screen after another."""
+        self.until(first)
+        while then not in self.shown.partition(first)[2]:
+            assert self._read(), f"{then!r} never came after {first!r}: {self.shown}"
+
     def until_asked(self, times: int) -> None:
         """Read until the guest has been asked so often: a key pressed before that may be lost."""
         while self.shown.count("You: ") < times:
@@ -65,14 +71,22 @@ class Terminal:
 
 
 @contextmanager
-def terminal(folder: Path, **environment: str) -> Iterator[Terminal]:
+def terminal(folder: Path, *program: str, **environment: str) -> Iterator[Terminal]:
     (folder / "script.yaml").write_text(SCRIPT)
     master, slave = pty.openpty()
     ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
+    restaurant = (
+        "-m",
+        "bella_vista",
+        "console",
+        "--menu",
+        str(MENU),
+        "--model",
+        "script:script.yaml",
+    )
     process = subprocess.Popen(
         [
-            *(sys.executable, "-m", "bella_vista", "console"),
-            *("--model", "script:script.yaml", "--menu", str(MENU)),
+            *(sys.executable, *(program or restaurant)),
             *("--database", f"sqlite:///{folder}/orders.db"),
         ],
         cwd=folder,
@@ -133,3 +147,50 @@ def test_a_plain_terminal_gets_plain_text(tmp_path: Path, environment: dict[str,
 
         assert screen.ends() == 0
         assert "\x1b[" not in screen.shown.replace("\x1b[K", "").replace("\x1b[?1034h", "")
+
+
+UNASKED = """
+import asyncio, signal
+from pydantic import BaseModel
+from agents.app.app import App
+from agents.handoff import Agent, Graph, Opening
+from agents.testing import ScriptedLLM, says
+
+class Note(BaseModel, frozen=True):
+    text: str = ""
+
+class Desk(Agent[Note, None]):
+    name = "desk"
+    prompt = "You are a desk."
+    opening = Opening(first="Greet.", handed_over="Go on.", come_back="Greet.", canned="Hello.")
+
+    async def on_enter(self) -> None:
+        words = "The result is here."
+        asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, self.call.speak, words)
+
+APP = App(name="desk", noun="note", plural="notes", prefix="desk", state=Note,
+    model=lambda context, settings: ScriptedLLM([says("Hello."), says("The whole sentence.")]),
+    context=lambda environment: None, new=lambda context, new: Note(),
+    graph=Graph((Desk,), (), start="desk"))
+
+if __name__ == "__main__":
+    APP.cli()
+"""
+
+
+@pytest.mark.parametrize("environment", [{}, {"TERM": "dumb"}], ids=str)
+def test_what_is_typed_is_shown_again_below_an_unprompted_reply(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    (tmp_path / "desk.py").write_text(UNASKED)
+    with terminal(tmp_path, "desk.py", "console", **environment) as screen:
+        screen.until_asked(1)
+        screen.types("half a sen")
+        screen.until("half a sen")
+        screen.process.send_signal(signal.SIGUSR1)
+        screen.until_after("The result is here.", "You: half a sen")
+        screen.types("tence\n")
+        screen.until_after("The whole sentence.", "You: ")
+        screen.types("\x04")
+
+        assert screen.ends() == 0
