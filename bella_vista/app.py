@@ -147,6 +147,7 @@ APP: "App[OrderState, OrderContext]" = App(
             "agents.roster",
             "bella_vista.menus",
             "bella_vista.local.model",
+            "bella_vista.orders",
             "bella_vista.page_comments",
             "phonenumbers",
             "email_validator",

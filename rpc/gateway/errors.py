@@ -184,16 +184,16 @@ def error_object(error: Exception, version: int | None = None) -> ErrorObject:
     if isinstance(error, Rejected):
         return error.error_object(version)
     if not isinstance(error, StateError):
-        return _state_error_object("internal", "internal", _INTERNAL, {}, version, retryable=True)
+        return error_of_type("internal", _INTERNAL, version, retryable=True)
     kind = _type_of(error)
     # The journal's messages may contain paths and are not for clients.
     ours = isinstance(error, NotStored | JournalFault | TakenOver)
-    return _state_error_object(
+    return error_of_type(
         kind,
-        kind if not isinstance(error, Refused) or kind in _OWN_TYPE else error.code,
         _NOT_NOW if ours else error.message,
-        {} if ours else dict(error.facts),
         version,
+        reason=kind if not isinstance(error, Refused) or kind in _OWN_TYPE else error.code,
+        facts={} if ours else dict(error.facts),
         retryable=error.retryable or ours,
         retry_after_ms=RETRY_MS if kind == "unavailable" else None,
     )
@@ -217,21 +217,32 @@ def _type_of(error: StateError) -> str:
             return "internal"
 
 
-def _state_error_object(
+def error_of_type(
     kind: str,
-    reason: str,
     detail: str,
-    facts: Mapping[str, Any],
     version: int | None,
     *,
     retryable: bool,
+    reason: str | None = None,
+    facts: Mapping[str, Any] | None = None,
     retry_after_ms: int | None = None,
 ) -> ErrorObject:
+    """Return an error object with the code of its type.
+
+    Args:
+        kind: Its type, of those in ``STATE_CODES``.
+        detail: An English sentence that says what to do.
+        version: The present version of the state, if the caller may see it.
+        retryable: Whether the same request may succeed later.
+        reason: The exact reason; the type without it.
+        facts: The reason as data.
+        retry_after_ms: How long to wait before a retry, in milliseconds.
+    """
     return ErrorObject(
         code=STATE_CODES[kind],
         type=kind,
-        reason=reason,
-        facts=facts,
+        reason=reason or kind,
+        facts=facts or {},
         detail=detail,
         retryable=retryable,
         retry_after_ms=retry_after_ms,

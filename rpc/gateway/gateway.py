@@ -9,7 +9,14 @@ from livekit import rtc
 
 from rpc.gateway import params
 from rpc.gateway.answers import ReplyTooLong, reply_text, rpc_error
-from rpc.gateway.errors import ErrorObject, Forbidden, RateLimited, TooLarge, error_object
+from rpc.gateway.errors import (
+    ErrorObject,
+    Forbidden,
+    RateLimited,
+    TooLarge,
+    error_object,
+    error_of_type,
+)
 from rpc.gateway.method import AnyMethod, Caller
 from rpc.gateway.mutes import Mutes
 from rpc.gateway.rates import Rates
@@ -289,13 +296,13 @@ class Gateway(rtc.RpcInterceptor):
     ) -> ErrorObject:
         version = self._version() if role is not None else None
         if isinstance(error, _TimedOut):
-            return _own_error(
-                _TIMED_OUT, version, code=5004, kind="outcome_unknown", reason="deadline"
+            return error_of_type(
+                "outcome_unknown", _TIMED_OUT, version, reason="deadline", retryable=True
             )
         if isinstance(error, ReplyTooLong):
             record.failed("reply too long")
-            return _own_error(
-                _REPLY_TOO_LONG, version, code=5000, kind="internal", reason="reply_too_long"
+            return error_of_type(
+                "internal", _REPLY_TOO_LONG, version, reason="reply_too_long", retryable=False
             )
         known = error if isinstance(error, Exception) else RuntimeError()
         fault = error_object(known, version)
@@ -315,19 +322,6 @@ class _PreparedError(rtc.RpcError):
 
 class _TimedOut(Exception):
     """A method exceeded its timeout."""
-
-
-def _own_error(
-    detail: str, version: int | None, *, code: int, kind: str, reason: str
-) -> ErrorObject:
-    return ErrorObject(
-        code=code,
-        type=kind,
-        reason=reason,
-        detail=detail,
-        retryable=kind == "outcome_unknown",
-        version=version,
-    )
 
 
 _NOT_ALLOWED = "This is not yours to call."

@@ -101,7 +101,7 @@ class PageMethods(Generic[S, C]):
         async def bound(request: Any, caller: Caller) -> BaseModel:
             given = getattr(request, "key", None)
             key = given if isinstance(given, str) else None
-            session = self._session_of_key(Session.has_done, caller, key) or self._open_session()
+            session = self._session_for(caller, key)
             if method.writes:
                 session.check_open(caller, key)
             return await method.answer(session, request, caller)
@@ -122,9 +122,9 @@ class PageMethods(Generic[S, C]):
         )
 
     async def _say(self, request: SayRequest, caller: Caller) -> SayReply:
-        session = self._session_of_key(Session.has_said, caller, request.key)
+        session = self._session_for(caller, request.key, Session.has_said)
         try:
-            turn = await (session or self._open_session()).say(request.text, caller, request.key)
+            turn = await session.say(request.text, caller, request.key)
         except CallOver:
             if self._again is None:
                 raise
@@ -150,9 +150,7 @@ class PageMethods(Generic[S, C]):
         return StatePatch(version=version, base_version=request.since, patch=JsonText(patch))
 
     async def _apply(self, request: ApplyRequest, caller: Caller) -> BaseModel:
-        session = (
-            self._session_of_key(Session.has_done, caller, request.key) or self._open_session()
-        )
+        session = self._session_for(caller, request.key)
         command = read_command(self._spec, request.command, caller)
         applied = await session.write(command, caller, version=request.version, key=request.key)
         return self._whole(applied.version, session.view_of(applied))
@@ -170,21 +168,24 @@ class PageMethods(Generic[S, C]):
         return Done()
 
     async def _agent_state(self, request: AgentStateRequest, caller: Caller) -> BaseModel:
-        session = (
-            self._session_of_key(Session.has_done, caller, request.key) or self._open_session()
-        )
+        session = self._session_for(caller, request.key)
         return await objects.answer(session, request, caller)
 
     def _whole(self, version: int, view: Mapping[str, JsonValue] | JsonText) -> BaseModel:
         return self._spec.whole_state(version=version, **{self._spec.noun: view})
 
-    def _session_of_key(
-        self, known: Callable[[Session[S, C], Caller, str], bool], caller: Caller, key: str | None
-    ) -> Session[S, C] | None:
-        """Return the session of an ended call that knows this key, so that the request is not repeated."""
-        if key is None:
-            return None
-        return next((session for session in self._before if known(session, caller, key)), None)
+    def _session_for(
+        self,
+        caller: Caller,
+        key: str | None,
+        known: Callable[[Session[S, C], Caller, str], bool] = Session.has_done,
+    ) -> Session[S, C]:
+        """Return the ended call's session that knows this key, so that the request is not repeated; else the open one."""
+        if key is not None:
+            for session in self._before:
+                if known(session, caller, key):
+                    return session
+        return self._open_session()
 
     def _open_session(self) -> Session[S, C]:
         if self._session is None:

@@ -76,7 +76,7 @@ class Journal(Protocol):
 
 
 WITHDRAWN = "its writer has given up"
-"""Why a withdrawn row was not stored."""
+"""Why a withdrawn row was not written."""
 
 
 class Gate:

@@ -4,7 +4,7 @@ import asyncio
 import copy
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
@@ -94,7 +94,7 @@ class _Change(Generic[S]):
     turn: int | None
     provided: Condition[S] | None
     gate: Gate | None
-    basis: Basis | None = None
+    basis: Basis | None
 
 
 Subscriber = Callable[[Applied[S]], None]
@@ -326,24 +326,13 @@ class SharedState(Generic[S, C]):
             raise ValueError("apply needs a command")
         commands_json = as_json(commands) if key is not None else None
         body = fingerprint(commands_json) if commands_json is not None else None
-        basis = Basis.present()
-        if basis is None:
-            return await self._apply(
-                _Change(commands, commands_json, actor, key, body, seen, turn, provided, gate)
-            )
+        if (basis := Basis.present()) is not None:
+            seen = basis.seen if seen is None else seen
+            turn = basis.turn if turn is None else turn
         change = _Change(
-            commands,
-            commands_json,
-            actor,
-            key,
-            body,
-            basis.seen if seen is None else seen,
-            basis.turn if turn is None else turn,
-            provided,
-            gate,
-            basis,
+            commands, commands_json, actor, key, body, seen, turn, provided, gate, basis
         )
-        with basis.waiting():
+        with nullcontext() if basis is None else basis.waiting():
             return await self._apply(change)
 
     async def _apply(self, change: "_Change[S]") -> Applied[S]:

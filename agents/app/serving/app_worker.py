@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-PRELOAD = ("agents.app.rooms.job", "state.shared.sql.database")
+PRELOAD = (
+    "agents.app.rooms.job",
+    "agents.app.serving.preloaded",
+    "state.shared.sql.database",
+    "state.shared.sql.leases",
+)
 """The modules that every call needs. Forked processes inherit them; none may start a thread."""
 
 

@@ -17,6 +17,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from state.shared.errors import JournalFault, NotStored, OutcomeUnknown
 from state.shared.journal import WITHDRAWN, Gate
 from state.shared.sql import dialects
+from state.shared.sql.rows import LOCKED
 
 T = TypeVar("T")
 
@@ -183,7 +184,7 @@ class DatabaseConnection:
             if isinstance(error, UnicodeError):
                 raise self._fault(error) from error
             self.close()
-            locked = dialects.why(error) == dialects.LOCKED
+            locked = dialects.why(error) == LOCKED
             if locked or not self._was_committed(committed, error):
                 raise self._fault(error) from error
             return True
@@ -353,7 +354,7 @@ class DatabaseConnection:
                 try:
                     return dialects.execute_at_once(driver, statement, values)
                 except sqlite3.OperationalError as error:
-                    if dialects.why(error) != dialects.LOCKED:
+                    if dialects.why(error) != LOCKED:
                         raise
                     if gate is not None:
                         gate.reopen()

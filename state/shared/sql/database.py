@@ -25,9 +25,10 @@ from state.shared.journal import WITHDRAWN, Entry, Listed, Moment, VersionTaken
 from state.shared.schema import Schema
 from state.shared.sql import driver_statements
 from state.shared.sql.connection import DatabaseConnection
-from state.shared.sql.dialects import LOCKED, NOT_EXPECTED, is_deadlock
+from state.shared.sql.dialects import NOT_EXPECTED, is_deadlock
 from state.shared.sql.driver_statements import StateHead
 from state.shared.sql.rows import (
+    LOCKED,
     EntryRow,
     LockNotGranted,
     RetryAlone,

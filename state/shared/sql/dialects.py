@@ -10,6 +10,7 @@ from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from state.shared.errors import JournalFault
+from state.shared.sql.rows import LOCKED, UNANSWERED
 
 BUSY_S = 2.0
 """How long to wait for a lock held by another program, in seconds; for SQLite's write lock see ``thread.LOCK_S``."""
@@ -20,9 +21,7 @@ STATEMENT_S = 4.0
 CONNECT_S = 3
 """The timeout for connecting to a PostgreSQL server, in seconds."""
 
-LOCKED = "another program has locked the database"
 NOT_EXPECTED = "the database does not hold what was expected"
-UNANSWERED = "the database does not answer"
 
 _NO_ADDRESS = (
     "its address has to be sqlite:///path, sqlite:////absolute/path or postgresql://user@host/name"

@@ -7,6 +7,10 @@ from typing import ClassVar, TypeAlias
 from state.shared.errors import JournalFault, NotStored, StateError
 from state.shared.journal import Entry, Moment
 
+LOCKED = "another program has locked the database"
+UNANSWERED = "the database does not answer"
+"""Why a row was not written, in words that can be spoken."""
+
 
 @dataclass(frozen=True, slots=True)
 class EntryRow:

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, c
 
 from state.shared.errors import JournalFault, OutcomeUnknown, StateError
 from state.shared.journal import UncancellableFuture
-from state.shared.sql.rows import LockNotGranted, RetryAlone, Row, RowResult
+from state.shared.sql.rows import (
+    LOCKED,
+    UNANSWERED,
+    LockNotGranted,
+    RetryAlone,
+    Row,
+    RowResult,
+)
 
 if TYPE_CHECKING:
     from state.shared.sql.connection import DatabaseConnection
@@ -66,8 +73,6 @@ GROUP = 64
 GROUP_S = 0.02
 """How long queued rows are collected into one transaction before it begins, in seconds."""
 
-_LOCKED = "another program has locked the database"
-_UNANSWERED = "the database does not answer"
 _OVERLOADED = "the database has more to do than it can in time"
 _SAMPLES = 8
 """How many durations are kept; the shortest counts, since a lock or opening the database says nothing of the rest."""
@@ -158,7 +163,7 @@ class DatabaseThread(Generic[D]):
             return JournalFault("The database", "it was closed")
         work = self._running
         if work is not None and work.timed and now - self._at_work_since(work) > ANSWER_S:
-            return _unavailable(_UNANSWERED)
+            return _unavailable(UNANSWERED)
         if in_time and self._queue_time.wait_s() > WAIT_S:
             return _unavailable(_OVERLOADED)
         return None
@@ -172,7 +177,7 @@ class DatabaseThread(Generic[D]):
     def _obstacle(self) -> str:
         """Return why a request could not start in time."""
         waits = self._database is not None and self._database.db.waits_for_lock
-        return _LOCKED if waits else _UNANSWERED
+        return LOCKED if waits else UNANSWERED
 
     def _new_watcher(self, loop: asyncio.AbstractEventLoop) -> "_DeadlineWatcher":
         for other in [other for other in self._watchers if other.is_closed()]:
@@ -224,7 +229,7 @@ class DatabaseThread(Generic[D]):
                     self._queue_time.dequeued(request)
                     late.append(_Result(request, None, _unavailable(self._obstacle())))
                 elif running_in.abandoned:
-                    unknown = _unavailable(_UNANSWERED) if request.row is None else OutcomeUnknown()
+                    unknown = _unavailable(UNANSWERED) if request.row is None else OutcomeUnknown()
                     late.append(_Result(request, None, unknown))
             for answer in late:
                 answer.request.settled = True

@@ -1,9 +1,12 @@
+import asyncio
 import json
 import subprocess
 import sys
 from typing import Any
 
 import pytest
+
+from state.shared import SqlStore
 
 pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("clean_folder")]
 
@@ -46,6 +49,65 @@ def test_a_process_that_is_readied_imports_nothing_that_was_not_there_before() -
 
     assert [name for name in late if not name.startswith("encodings.")] == []
     assert threads == 1
+
+
+CALL = """
+import asyncio, json, sys
+from importlib import import_module
+from unittest.mock import Mock
+from bella_vista import app
+from bella_vista.app import APP
+
+for name in app.server._preload_modules:
+    import_module(name)
+process = Mock(userdata={})
+before = set(sys.modules)
+app.server.setup_fnc(process)
+
+from agents.app.app import NewState
+from state.shared import SharedState, SqlStore
+
+async def call(context):
+    state = APP.new(context, NewState(id="o", number="1", channel="web_text"))
+    async with SqlStore("sqlite:///orders.db", owner="house", schema=1) as store:
+        await store.leases.take("room", "job", seconds=60)
+        await store.create("o", lambda ordinal: state.model_dump_json())
+        await store.leases.assign("room", "job", state_id="o", user="ada")
+    shared = SharedState(state, context)
+    APP.stored.refuse_resume(state, context)
+    await APP.stored.resumed(shared)
+    APP.call(shared)
+    APP.page()
+    APP.view(state, 0, None)
+
+asyncio.run(call(process.userdata["prepared"].context))
+print(json.dumps(sorted(set(sys.modules) - before)))
+"""
+
+
+def test_the_certificates_are_read_before_processes_are_forked() -> None:
+    read = told_by(
+        "import json\nfrom importlib import import_module\nfrom bella_vista import app\n"
+        "for name in app.server._preload_modules: import_module(name)\n"
+        "from livekit.agents.utils.http_context import _create_ssl_context, _ssl_context_for\n"
+        "_create_ssl_context()\n"
+        "print(json.dumps(_ssl_context_for.cache_info().hits))"
+    )
+
+    assert read == 1
+
+
+def test_a_call_imports_nothing_that_a_readied_process_has_not_imported() -> None:
+    async def make_database() -> None:
+        async with SqlStore("sqlite:///orders.db", owner="house", schema=1) as store:
+            await store.try_writing()
+
+    asyncio.run(make_database())
+
+    late = told_by(CALL)
+
+    ours = tuple(f"{name}." for name in (*OURS, *LIBRARIES, "bella_vista"))
+    assert [name for name in late if f"{name}.".startswith(ours)] == []
 
 
 def test_a_conversation_in_a_terminal_does_without_the_rpc() -> None:
