@@ -8,12 +8,13 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
+from itertools import chain, repeat
 
 from livekit import rtc
 
-from agents.testing.tones import RATE, is_loud, line, silence
+from agents.testing.tones import RATE, is_loud, line, silence, tone
 
 STILL_S = 0.08
 """The silence after which speech counts as over, in seconds: more than a frame may be late."""
@@ -33,7 +34,7 @@ class Speaking:
         self.heard_s = 0.0
         """How much sound was heard in all, in seconds of sound: on a busy machine it comes late, and in pieces."""
         self._source = rtc.AudioSource(RATE, 1, queue_size_ms=100)
-        self._lines: asyncio.Queue[int] = asyncio.Queue()
+        self._lines: asyncio.Queue[Iterator[rtc.AudioFrame]] = asyncio.Queue()
         self._said = asyncio.Event()
         self._work: list[asyncio.Task[None]] = []
 
@@ -49,8 +50,12 @@ class Speaking:
     async def says(self, number: int) -> None:
         """Say a sentence to its end."""
         self._said.clear()
-        self._lines.put_nowait(number)
+        self._lines.put_nowait(line(number))
         await self._said.wait()
+
+    def speaks_on(self) -> None:
+        """Begin to speak without a pause, until everything is switched off."""
+        self._lines.put_nowait(chain.from_iterable(repeat([*tone(400, 1.0)])))
 
     async def begin(self) -> None:
         """Switch the microphone on, and listen to every published track."""
@@ -78,7 +83,7 @@ class Speaking:
                 for frame in silence(0.02):
                     await self._source.capture_frame(frame)
                 continue
-            for frame in line(self._lines.get_nowait()):
+            for frame in self._lines.get_nowait():
                 await self._source.capture_frame(frame)
             self._said.set()
 

@@ -33,8 +33,8 @@ from state.shared import (
 )
 from tests.agents.restaurant import restaurant
 from tests.bella_vista.small_restaurant import MENU
-from tests.rpc.gateway.virtual_time import played
 from tests.stored_orders import open_store
+from tests.virtual_time import played
 
 ADA = Caller("ada", GUEST)
 Writing = asyncio.Future[None]

@@ -38,7 +38,7 @@ from state.shared import EndTool, Refused, SharedState, SqlStore, StartTool
 from tests.agents.handoff.aloud import Aloud, LoudReception
 from tests.agents.handoff.test_whole_writes import Gated
 from tests.agents.hotel import AddNights, Bar, HotelAgent, Reception, SetGuest, Stay, hotel
-from tests.agents.matrix.virtual_time import JumpingLoop
+from tests.virtual_time import played
 
 WAIT = "I am asking the theatre."
 
@@ -414,8 +414,7 @@ def test_it_outlasts_the_time_limit_of_a_tool(line: Line) -> None:
 
         assert said(it)[-1] == ("reception", "Two!")
 
-    with asyncio.Runner(loop_factory=JumpingLoop) as runner:
-        runner.run(ten_times_its_limit())
+    played(ten_times_its_limit())
 
 
 async def test_it_is_cancelled_when_the_call_ends(line: Line) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from tests.agents.matrix.virtual_time import JumpingLoop
+from tests.virtual_time import JumpingLoop
 
 
 def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], JumpingLoop]]:

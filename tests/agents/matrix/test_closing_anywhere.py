@@ -16,7 +16,7 @@ from tests.agents.matrix.own import Desk
 from tests.agents.matrix.plain import Plain
 from tests.agents.matrix.rows import BAR, CHEERS, TWO_NIGHTS, made
 from tests.agents.matrix.stage import CHANNELS, Channel, Disk, Talk, texts, until
-from tests.agents.matrix.virtual_time import JumpingLoop
+from tests.virtual_time import JumpingLoop
 
 SCENES: dict[str, Sequence[Sequence[Part]]] = {
     "a handoff": [[BAR], [CHEERS]],

@@ -3,7 +3,15 @@
 import asyncio
 from typing import Any
 
-from tests.agents.app.rooms.checked_client import LARGE, TIRAMISU, Checked, patched, served, state
+from tests.agents.app.rooms.checked_client import (
+    LARGE,
+    TIRAMISU,
+    Checked,
+    patched,
+    served,
+    served_with_staff,
+    state,
+)
 from tests.agents.app.rooms.conftest import Calls
 from tests.livekit import LiveKit, until
 
@@ -25,12 +33,7 @@ def sound(order: dict[str, Any]) -> None:
 async def test_two_pages_and_the_voice_write_at_once(
     calls: Calls, livekit: LiveKit, room_name: str
 ) -> None:
-    async with (
-        livekit.joined(room_name, staff=True) as staff,
-        served(calls, livekit, room_name) as (ada, _),
-    ):
-        cook = Checked(staff)
-        await staff.hello()
+    async with served_with_staff(calls, livekit, room_name) as (ada, cook):
         copy = await cook.call("order.subscribe")
         seen: list[int] = []
         notes: dict[str, str] = {}
@@ -75,9 +78,11 @@ async def test_two_pages_and_the_voice_write_at_once(
         assert len({*seen}) == len(seen)  # no version was given twice
         assert max(seen) <= whole["version"] == order["version"]
 
-        await until(lambda: staff.changes and staff.changes[-1]["version"] == whole["version"])
+        await until(
+            lambda: cook.client.changes and cook.client.changes[-1]["version"] == whole["version"]
+        )
         version, view = copy["version"], copy["order"]
-        for push in staff.changes:
+        for push in cook.client.changes:
             assert push["base_version"] == version
             assert push["version"] > version
             version, view = push["version"], patched(view, push["patch"])
@@ -87,12 +92,7 @@ async def test_two_pages_and_the_voice_write_at_once(
 async def test_of_two_writers_with_the_same_version_one_wins(
     calls: Calls, livekit: LiveKit, room_name: str
 ) -> None:
-    async with (
-        livekit.joined(room_name, staff=True) as staff,
-        served(calls, livekit, room_name) as (ada, _),
-    ):
-        cook = Checked(staff)
-        await staff.hello()
+    async with served_with_staff(calls, livekit, room_name) as (ada, cook):
         version = (await ada.apply(**LARGE))["version"]
         change = state("update", "item", "L1", version=version)
         answers = await asyncio.gather(
@@ -112,12 +112,7 @@ async def test_of_two_writers_with_the_same_version_one_wins(
 async def test_a_key_is_one_callers_and_once(
     calls: Calls, livekit: LiveKit, room_name: str
 ) -> None:
-    async with (
-        livekit.joined(room_name, staff=True) as staff,
-        served(calls, livekit, room_name) as (ada, _),
-    ):
-        cook = Checked(staff)
-        await staff.hello()
+    async with served_with_staff(calls, livekit, room_name) as (ada, cook):
         asked = {"command": LARGE, "key": "the same"}
         answers = await asyncio.gather(
             *(who.call("order.apply", asked) for who in (ada, cook) for _ in range(6))

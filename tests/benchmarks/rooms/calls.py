@@ -13,7 +13,7 @@ from tests.benchmarks.driver import IN_LOOP, Driver
 from tests.benchmarks.measuring import Samples, Spread, all_of, alternate, processor
 from tests.benchmarks.report import Table, ms
 from tests.benchmarks.rooms.bare import BARE, IDENTITY, KEEP
-from tests.benchmarks.rooms.house import Guest, House, Place
+from tests.benchmarks.rooms.deployment import Deployment, Guest, Place
 from tests.benchmarks.rooms.processes import worked
 from tests.benchmarks.transactions import TEN_LINES
 
@@ -40,7 +40,7 @@ Ask = Callable[[], tuple[str, str]]
 """Gives the next call: a method and its payload."""
 
 
-async def measure(house: House, rounds: int) -> Table:
+async def measure(deployment: Deployment, rounds: int) -> Table:
     """Read and write on both sides, in turn."""
     table = Table(
         "A call in a room, beside a bare handler, ms",
@@ -52,15 +52,15 @@ async def measure(house: House, rounds: int) -> Table:
         subject="a call in a room",
     )
     async with AsyncExitStack() as stack:
-        place = await stack.enter_async_context(house.place())
-        bare = await stack.enter_async_context(house.bare(place.name))
+        place = await stack.enter_async_context(deployment.place())
+        bare = await stack.enter_async_context(deployment.bare(place.name))
         staff = [
-            await stack.enter_async_context(house.client(place.name, staff=True))
+            await stack.enter_async_context(deployment.client(place.name, staff=True))
             for _ in range(STAFF)
         ]
         for one in staff:
             await one.hello()
-        driver = stack.enter_context(closing(Driver(house.folder / "orders.db")))
+        driver = stack.enter_context(closing(Driver(deployment.folder / "orders.db")))
         desk = _Desk(place, bare.pid, staff, driver)
         await desk.warm_up()
         await desk.compare(table, {SMALL: _whole}, READ_MS, rounds)

@@ -9,7 +9,7 @@ from tests.agents.app.serving.processes import descendants
 from tests.benchmarks.measuring import Spread
 from tests.benchmarks.memory import KIB
 from tests.benchmarks.report import Table, ms
-from tests.benchmarks.rooms.house import House, Place
+from tests.benchmarks.rooms.deployment import Deployment, Place
 
 AT_A_TIME = 2
 """How many guests come at the same time."""
@@ -17,7 +17,7 @@ AT_A_TIME = 2
 WORDS = "Two large Margheritas without basil please"
 
 
-async def measure(house: House, rooms: int) -> Table:
+async def measure(deployment: Deployment, rooms: int) -> Table:
     """Have a guest in so many rooms, and let each say something."""
     table = Table(
         f"{rooms} rooms of one machine's worker, text only, ms",
@@ -25,7 +25,7 @@ async def measure(house: House, rooms: int) -> Table:
         note="A guest orders two pizzas, with all the other calls open: each after the other, then all in the same"
         " moment. Joined is from the dispatch of an agent to its whole greeting.",
     )
-    empty = _memory(house)
+    empty = _memory(deployment)
     async with AsyncExitStack() as stack:
         places: list[Place] = []
         joined: list[float] = []
@@ -35,7 +35,7 @@ async def measure(house: House, rooms: int) -> Table:
             async with gate:
                 start = time.monotonic()
                 with suppress(TimeoutError):  # counted below
-                    places.append(await stack.enter_async_context(house.place()))
+                    places.append(await stack.enter_async_context(deployment.place()))
                     joined.append(time.monotonic() - start)
 
         await asyncio.gather(*(join() for _ in range(rooms)))
@@ -43,7 +43,7 @@ async def measure(house: House, rooms: int) -> Table:
         start = time.monotonic()
         together = await asyncio.gather(*map(_answer, places))
         whole = time.monotonic() - start
-        held = _memory(house)
+        held = _memory(deployment)
     for name, taken in (
         (f"joined, {AT_A_TIME} at a time", joined),
         ("answered, one after the other", one_by_one),
@@ -71,9 +71,9 @@ async def _answer(place: Place) -> float | None:
     return None
 
 
-def _memory(house: House) -> int:
+def _memory(deployment: Deployment) -> int:
     """What the worker and its processes take, in bytes: what they share is counted once. Linux only."""
-    return sum(map(_pss, {house.worker.pid, *descendants(house.worker.pid)}))
+    return sum(map(_pss, {deployment.worker.pid, *descendants(deployment.worker.pid)}))
 
 
 def _pss(pid: int) -> int:

@@ -15,7 +15,7 @@ from tests.benchmarks.report import Table, ms
 from tests.benchmarks.rooms import bare as bare_handler
 from tests.benchmarks.rooms import flood
 from tests.benchmarks.rooms.bare import BARE
-from tests.benchmarks.rooms.house import Guest, House, Place
+from tests.benchmarks.rooms.deployment import Deployment, Guest, Place
 from tests.benchmarks.rooms.processes import Running
 from tests.livekit import ROLE, STAFF, new_identity
 
@@ -52,7 +52,7 @@ class _Seen:
     late: list[float] = field(default_factory=list)
 
 
-async def measure(house: House, calls: int, times: int) -> Table:
+async def measure(deployment: Deployment, calls: int, times: int) -> Table:
     """Flood a call again and again: by staff, and by its guest."""
     table = Table(
         f"While one caller makes {calls:,} calls at once, ms",
@@ -68,10 +68,10 @@ async def measure(house: House, calls: int, times: int) -> Table:
         [],
     )
     for _ in range(times):
-        told.append(await _by_staff(house, calls, quiet, others[STAFF]))
-        told.append(await _dropped(house, calls, others[NOBODY]))
-        told.append(await _of_bare(house, calls, others[BARE]))
-        told.append(await _by_guest(house, calls, others["guest"]))
+        told.append(await _by_staff(deployment, calls, quiet, others[STAFF]))
+        told.append(await _dropped(deployment, calls, others[NOBODY]))
+        told.append(await _of_bare(deployment, calls, others[BARE]))
+        told.append(await _by_guest(deployment, calls, others["guest"]))
     bare, dropped = others.pop(BARE), others.pop(NOBODY)
     flooded = others.values()
     _add(table, "nobody floods: a call", quiet.calls)
@@ -101,46 +101,48 @@ async def measure(house: House, calls: int, times: int) -> Table:
     return table
 
 
-async def _by_staff(house: House, calls: int, quiet: _Seen, seen: _Seen) -> dict[str, Any]:
-    async with house.place() as place:
+async def _by_staff(
+    deployment: Deployment, calls: int, quiet: _Seen, seen: _Seen
+) -> dict[str, Any]:
+    async with deployment.place() as place:
         identity = new_identity("staff")
-        token = house.livekit.token(place.name, identity, attributes={ROLE: STAFF})
+        token = deployment.livekit.token(place.name, identity, attributes={ROLE: STAFF})
         agent = _Target(place.agent, METHOD)
         async with _flooder(place, agent, token, calls) as flooder:
             await _watched(place, agent, place.guest, quiet, asyncio.sleep(QUIET_S), asks=True)
             return await _flooded(place, agent, place.guest, flooder, identity, seen, asks=True)
 
 
-async def _of_bare(house: House, calls: int, seen: _Seen) -> dict[str, Any]:
+async def _of_bare(deployment: Deployment, calls: int, seen: _Seen) -> dict[str, Any]:
     """Flood a bare handler in the same way, in a room in which no client calls our agent."""
-    async with house.place() as place, house.bare(place.name):
+    async with deployment.place() as place, deployment.bare(place.name):
         identity = bare_handler.IDENTITY
         handler = _Target(identity, BARE, notes=identity)
         reply = await place.guest.call_text(METHOD, PAYLOAD, to=place.agent)
         await place.guest.call_text(bare_handler.KEEP, reply, to=identity)
         flooding = new_identity("staff")
-        token = house.livekit.token(place.name, flooding, attributes={ROLE: STAFF})
+        token = deployment.livekit.token(place.name, flooding, attributes={ROLE: STAFF})
         async with _flooder(place, handler, token, calls) as flooder:
             return await _flooded(place, handler, place.guest, flooder, flooding, seen, asks=False)
 
 
-async def _dropped(house: House, calls: int, seen: _Seen) -> dict[str, Any]:
+async def _dropped(deployment: Deployment, calls: int, seen: _Seen) -> dict[str, Any]:
     """Have somebody flood from whom the server takes nothing: all that is left is what the flooder and it take."""
-    async with house.place() as place:
+    async with deployment.place() as place:
         identity = new_identity("staff")
-        token = house.livekit.token(place.name, identity, grants={"can_publish_data": False})
+        token = deployment.livekit.token(place.name, identity, grants={"can_publish_data": False})
         agent = _Target(place.agent, METHOD)
         async with _flooder(place, agent, token, calls) as flooder:
             return await _flooded(place, agent, place.guest, flooder, identity, seen, asks=True)
 
 
-async def _by_guest(house: House, calls: int, seen: _Seen) -> dict[str, Any]:
-    async with house.place() as place, house.client(place.name, staff=True) as staff:
+async def _by_guest(deployment: Deployment, calls: int, seen: _Seen) -> dict[str, Any]:
+    async with deployment.place() as place, deployment.client(place.name, staff=True) as staff:
         await staff.hello()
         # The second page has the same identity, so the first one is disconnected.
         identity = place.guest.identity
         await place.guest.leave()
-        token = house.livekit.token(place.name, identity)
+        token = deployment.livekit.token(place.name, identity)
         agent = _Target(place.agent, METHOD)
         async with _flooder(place, agent, token, calls) as flooder:
             return await _flooded(place, agent, staff, flooder, identity, seen, asks=False)
@@ -148,8 +150,15 @@ async def _by_guest(house: House, calls: int, seen: _Seen) -> dict[str, Any]:
 
 @asynccontextmanager
 async def _flooder(place: Place, target: _Target, token: str, calls: int) -> AsyncIterator[Running]:
-    given = (place.house.livekit.url, token, target.identity, target.method, PAYLOAD, str(calls))
-    with place.house.started(flood.__name__, *given) as running:
+    given = (
+        place.deployment.livekit.url,
+        token,
+        target.identity,
+        target.method,
+        PAYLOAD,
+        str(calls),
+    )
+    with place.deployment.started(flood.__name__, *given) as running:
         await running.says("ready")
         yield running
 

@@ -10,14 +10,14 @@ from livekit import rtc
 
 from tests.benchmarks.measuring import Spread
 from tests.benchmarks.report import Table, ms
-from tests.benchmarks.rooms.house import JOIN_S, House, Place
+from tests.benchmarks.rooms.deployment import JOIN_S, Deployment, Place
 
 MOST_MS = 3000.0
 
 _LOOK_EVERY_S = 0.01
 
 
-async def measure(house: House, kills: int) -> Table:
+async def measure(deployment: Deployment, kills: int) -> Table:
     """Kill so many calls' processes, each in a room of its own, one after the other."""
     table = Table(
         "From a killed process to the next agent's answer, ms",
@@ -25,7 +25,7 @@ async def measure(house: House, kills: int) -> Table:
         note="The process of a call is killed (SIGKILL) when the guest has ordered something; it is over when `hello`"
         " is answered by the agent that goes on with the order.",
     )
-    spread = Spread.of([await _alone(house) for _ in range(kills)])
+    spread = Spread.of([await _alone(deployment) for _ in range(kills)])
     table.add(
         "until hello is answered",
         ms(spread.median, 0),
@@ -37,8 +37,8 @@ async def measure(house: House, kills: int) -> Table:
     return table
 
 
-async def _alone(house: House) -> float:
-    async with house.place() as place:
+async def _alone(deployment: Deployment) -> float:
+    async with deployment.place() as place:
         await place.guest.asks("one tiramisu")
         before = await place.guest.call("hello", to=place.agent)
         os.kill(place.process, signal.SIGKILL)

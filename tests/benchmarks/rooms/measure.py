@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from agents.app.livekit_server import BUILD_COMMAND, find_program
 from tests.benchmarks.report import Table
 from tests.benchmarks.rooms import calls, crowd, floods, kills, notices
-from tests.benchmarks.rooms.house import AS_IT_IS, WATCHED, House, house
+from tests.benchmarks.rooms.deployment import AS_IT_IS, WATCHED, Deployment, deployed
 
 
 @dataclass(frozen=True)
@@ -38,25 +38,28 @@ def measure(plan: Rooms) -> list[Table]:
         left_out = f"Rooms were left out: there is no LiveKit server here ({BUILD_COMMAND})"
         return [Table(left_out, ())]
     _allow_open_files()
-    with house(program, WATCHED, BELLA_VISTA_IDLE="1") as watched:
+    with deployed(program, WATCHED, BELLA_VISTA_IDLE="1") as watched:
         tables = asyncio.run(_watched(watched, plan))
     # The calls of the kills are still there when the crowd comes: their agents wait for guests who may return.
     room_for = str(plan.rooms + 2 * plan.kills)
-    with house(program, AS_IT_IS, BELLA_VISTA_CALLS=room_for) as plain:
+    with deployed(program, AS_IT_IS, BELLA_VISTA_CALLS=room_for) as plain:
         tables += asyncio.run(_as_it_is(plain, plan))
     return tables
 
 
-async def _watched(house: House, plan: Rooms) -> list[Table]:
+async def _watched(deployment: Deployment, plan: Rooms) -> list[Table]:
     return [
-        await calls.measure(house, plan.rounds),
-        await notices.measure(house, plan.turns),
-        await floods.measure(house, plan.flood, plan.floods),
+        await calls.measure(deployment, plan.rounds),
+        await notices.measure(deployment, plan.turns),
+        await floods.measure(deployment, plan.flood, plan.floods),
     ]
 
 
-async def _as_it_is(house: House, plan: Rooms) -> list[Table]:
-    return [await kills.measure(house, plan.kills), await crowd.measure(house, plan.rooms)]
+async def _as_it_is(deployment: Deployment, plan: Rooms) -> list[Table]:
+    return [
+        await kills.measure(deployment, plan.kills),
+        await crowd.measure(deployment, plan.rooms),
+    ]
 
 
 def _allow_open_files() -> None:

@@ -2,13 +2,13 @@
 
 from tests.benchmarks.measuring import Spread
 from tests.benchmarks.report import Table, ms
-from tests.benchmarks.rooms.house import House, Noted
+from tests.benchmarks.rooms.deployment import Deployment, Noted
 
 MOST_MS = 20.0
 WORDS = ("When are you open?", "What is in the Margherita?", "Do you have tiramisu?")
 
 
-async def measure(house: House, turns: int) -> Table:
+async def measure(deployment: Deployment, turns: int) -> Table:
     """Say so many things, and look at each turn's notice."""
     table = Table(
         "From the guest's turn to its notice, ms",
@@ -16,7 +16,7 @@ async def measure(house: House, turns: int) -> Table:
         note="It leaves when the client is called. One that had not left when the guest spoke again is not among"
         " them. The second line has the way to the client in it.",
     )
-    async with house.place() as place:
+    async with deployment.place() as place:
         guest = place.guest
         for number in range(turns):
             told = await guest.call("say", {"text": WORDS[number % len(WORDS)]}, to=place.agent)

@@ -6,7 +6,7 @@ import pytest
 
 from rpc.gateway.attributes import Attributes
 from rpc.testing import FakeRoom
-from tests.rpc.gateway.virtual_time import played
+from tests.virtual_time import played
 
 
 class Participant:

@@ -10,8 +10,8 @@ from pydantic import BaseModel
 from rpc.gateway import AnyMethod, Caller, Limits, Method, Request
 from state.shared import Entry, SharedState
 from tests.rpc.gateway.shop import shop
-from tests.rpc.gateway.virtual_time import played
 from tests.state.shared.board import Board, Score
+from tests.virtual_time import played
 
 
 class Written:

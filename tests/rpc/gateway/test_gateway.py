@@ -36,7 +36,7 @@ from tests.rpc.gateway.shop import (
     data_of,
     shop,
 )
-from tests.rpc.gateway.virtual_time import played
+from tests.virtual_time import played
 
 AGENT, PHONE = (
     rtc.ParticipantKind.PARTICIPANT_KIND_AGENT,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rpc.gateway.notices import EndNotices, TurnNotices
 from rpc.testing import FakeRoom
 from tests.rpc.gateway.clients import Client, Room
-from tests.rpc.gateway.virtual_time import played
+from tests.virtual_time import played
 
 METHOD = "your_turn_to_speak"
 

@@ -13,7 +13,7 @@ from rpc.gateway.errors import RateLimited
 from rpc.gateway.history import View, Views
 from rpc.gateway.push import PAUSE_S, Subscribers
 from tests.rpc.gateway.clients import Client, Room
-from tests.rpc.gateway.virtual_time import played
+from tests.virtual_time import played
 
 METHOD = "number_state_changed"
 

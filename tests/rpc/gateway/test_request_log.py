@@ -11,7 +11,7 @@ from livekit import rtc
 from rpc.gateway import Caller
 from rpc.gateway.request_log import LATER_S, LINES_AT_ONCE, RequestLog, fault_of
 from tests.rpc.gateway.shop import Nothing, Text, answering, shop
-from tests.rpc.gateway.virtual_time import played
+from tests.virtual_time import played
 
 CANARY = "canary-4111111111111111"
 

@@ -10,8 +10,8 @@ from livekit import rtc
 
 from rpc.page import Session
 from state.shared import Entry, NotStored, SharedState
-from tests.rpc.gateway.virtual_time import played
 from tests.rpc.page.workshop import DRIVER_1, SPEC, Context, Repair, Workshop
+from tests.virtual_time import played
 
 SECOND = 1.0
 """The least time that livekit gives a method, in seconds."""

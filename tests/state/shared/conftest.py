@@ -1,8 +1,11 @@
 """The databases that every promise of the journal is tried on."""
 
+import asyncio
+import gc
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,3 +37,17 @@ async def closing() -> AsyncIterator[AsyncExitStack]:
     """Closes what a test enters here, when the test is over."""
     async with AsyncExitStack() as entered:
         yield entered
+
+
+@pytest.fixture
+async def no_complaints() -> AsyncIterator[None]:
+    """Run the loop in debug mode; an error that was never retrieved fails the test."""
+    loop = asyncio.get_running_loop()
+    complaints: list[dict[str, Any]] = []
+    loop.set_debug(True)
+    loop.set_exception_handler(lambda loop, context: complaints.append(context))
+    gc.freeze()  # the collector need only look at objects of this test
+    yield
+    gc.collect()
+    gc.unfreeze()
+    assert complaints == []

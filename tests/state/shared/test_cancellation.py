@@ -1,27 +1,14 @@
 """Whatever is cancelled, and whenever: journal, version and state agree."""
 
 import asyncio
-import gc
-from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from state.shared import Applied, NotStored, SharedState, SqlStore, VersionTaken
 from tests.state.shared.board import Board, Paper, Score, board, points
 
-
-@pytest.fixture(autouse=True)
-async def complaints() -> AsyncIterator[list[dict[str, Any]]]:
-    """Run the loop in debug mode; what it complains about, such as an error that was never retrieved, fails."""
-    loop = asyncio.get_running_loop()
-    heard: list[dict[str, Any]] = []
-    loop.set_debug(True)
-    loop.set_exception_handler(lambda loop, context: heard.append(context))
-    yield heard
-    gc.collect()
-    assert heard == []
+pytestmark = pytest.mark.usefixtures("no_complaints")
 
 
 async def cancelled_after(rounds: int, work: "asyncio.Task[Applied[Board]]") -> bool:

@@ -1,7 +1,6 @@
 """A writer with a gate gives up: what is not being written by then never is, and what is counts once it is stored."""
 
 import asyncio
-import gc
 import sqlite3
 import threading
 from collections.abc import AsyncIterator, Sequence
@@ -26,18 +25,10 @@ from tests.state.shared.board import Board, Paper, Score, board, points
 from tests.state.shared.by_hand import WAITING, Hand, by_hand
 from tests.state.shared.test_lost_answers import a_slow_disk
 
+pytestmark = pytest.mark.usefixtures("no_complaints")
+
 EMPTY = Board().model_dump_json()
 Writing = asyncio.Task[Applied[Board]]
-
-
-@pytest.fixture(autouse=True)
-async def complaints() -> AsyncIterator[list[dict[str, Any]]]:
-    """Fail for what the loop complains about, such as an error that was never retrieved."""
-    heard: list[dict[str, Any]] = []
-    asyncio.get_running_loop().set_exception_handler(lambda loop, context: heard.append(context))
-    yield heard
-    gc.collect()
-    assert heard == []
 
 
 @pytest.fixture

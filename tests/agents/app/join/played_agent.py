@@ -25,7 +25,7 @@ CODE = "order-code-1"
 
 
 @dataclass
-class House:
+class PlayedAgent:
     """An agent in a room.
 
     Args:
@@ -173,9 +173,9 @@ def _telling(answer: Answer) -> Callable[[rtc.RpcInvocationData], Awaitable[str]
 
 
 @asynccontextmanager
-async def house(
+async def played_agent(
     livekit: LiveKit, room: str, *, listens: bool = True, turn: int = 0
-) -> AsyncIterator[House]:
+) -> AsyncIterator[PlayedAgent]:
     """Play the agent of a room for a while.
 
     Args:
@@ -186,7 +186,7 @@ async def house(
     """
     identity = f"agent-{secrets.token_hex(4)}"
     async with livekit.joined(room, identity, kind="agent", offers=()) as client:
-        played = House(client, restaurant(), turn=turn)
+        played = PlayedAgent(client, restaurant(), turn=turn)
         if listens:
             played.answer()
         try:

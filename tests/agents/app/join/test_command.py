@@ -13,7 +13,7 @@ from agents.app.join import client
 from agents.app.join.command import run_call
 from bella_vista.app import APP
 from bella_vista.settings import Settings
-from tests.agents.app.join.played_agent import CODE, house
+from tests.agents.app.join.played_agent import CODE, played_agent
 from tests.livekit import LiveKit, new_identity, until
 
 OTHER_SECRET = "another-servers-secret-which-this-one-does-not-know"
@@ -45,7 +45,7 @@ async def guest(livekit: LiveKit, *arguments: str, said: str = "", **settings: s
 async def test_piped_input_is_said_and_the_answers_are_printed(
     livekit: LiveKit, room_name: str
 ) -> None:
-    async with house(livekit, room_name) as played:
+    async with played_agent(livekit, room_name) as played:
         done = await guest(livekit, "--room", room_name, said="hello there\n\n  \na Margherita\n")
 
         assert played.heard == ["hello there", "a Margherita"]
@@ -56,7 +56,7 @@ async def test_piped_input_is_said_and_the_answers_are_printed(
 
 async def test_a_program_gets_json_lines_and_nothing_else(livekit: LiveKit, room_name: str) -> None:
     me = new_identity()
-    async with house(livekit, room_name):
+    async with played_agent(livekit, room_name):
         done = await guest(
             livekit, "--room", room_name, "--identity", me, "--events", said="hello\n"
         )
@@ -67,7 +67,7 @@ async def test_a_program_gets_json_lines_and_nothing_else(livekit: LiveKit, room
 
 
 async def test_one_call_prints_its_reply(livekit: LiveKit, room_name: str) -> None:
-    async with house(livekit, room_name):
+    async with played_agent(livekit, room_name):
         done = await guest(livekit, "--room", room_name, "--rpc", "get_order_state", "{}")
 
     assert (done.code, done.err) == (0, "")
@@ -75,7 +75,7 @@ async def test_one_call_prints_its_reply(livekit: LiveKit, room_name: str) -> No
 
 
 async def test_a_call_that_is_refused_says_so_and_fails(livekit: LiveKit, room_name: str) -> None:
-    async with house(livekit, room_name):
+    async with played_agent(livekit, room_name):
         done = await guest(livekit, "--room", room_name, "--rpc", "order.apply", "{}")
 
     assert (done.code, done.out) == (1, ""), done.err
@@ -87,7 +87,7 @@ async def test_a_call_that_is_refused_says_so_and_fails(livekit: LiveKit, room_n
 async def test_another_guests_call_answers_as_it_answers_strangers(
     livekit: LiveKit, room_name: str
 ) -> None:
-    async with house(livekit, room_name) as played:
+    async with played_agent(livekit, room_name) as played:
         played.guest = "somebody else"
         done = await guest(livekit, "--room", room_name, "--rpc", "hello", "{}")
 
@@ -126,7 +126,7 @@ async def test_a_server_that_is_not_there_is_told(livekit: LiveKit, room: tuple[
 
 
 async def test_leaving_by_signal_is_leaving(livekit: LiveKit, room_name: str) -> None:
-    async with house(livekit, room_name) as played:
+    async with played_agent(livekit, room_name) as played:
         running = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "bella_vista", "join", "--room", room_name),
             cwd=ROOT,

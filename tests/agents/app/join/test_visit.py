@@ -18,7 +18,7 @@ from agents.app.join.visit import Visit
 from agents.app.settings import AppSettings
 from agents.app.terminal.lines import Lines
 from bella_vista.app import APP
-from tests.agents.app.join.played_agent import CODE, House, house
+from tests.agents.app.join.played_agent import CODE, PlayedAgent, played_agent
 from tests.livekit import LiveKit, livekit_server, new_identity, until
 
 AGAIN = "python -m bella_vista join"
@@ -78,7 +78,7 @@ async def test_a_guest_talks_in_their_turn_and_sees_the_order_change(
 ) -> None:
     guest = Played(livekit, room_name, ["hello there", "a Margherita"], plain=True)
 
-    async with house(livekit, room_name):
+    async with played_agent(livekit, room_name):
         reason = await guest.hold()
 
     assert reason == "input_ended"
@@ -101,7 +101,7 @@ async def test_a_guest_talks_in_their_turn_and_sees_the_order_change(
 async def test_a_program_reads_the_same_as_json(livekit: LiveKit, room_name: str) -> None:
     guest = Played(livekit, room_name, ["a Margherita"])
 
-    async with house(livekit, room_name):
+    async with played_agent(livekit, room_name):
         await guest.hold()
 
     (ready,) = guest.of("ready")
@@ -121,7 +121,7 @@ async def test_hello_is_repeated_while_the_agent_is_still_arriving(
 ) -> None:
     guest = Played(livekit, room_name, [])
 
-    async with house(livekit, room_name, listens=False) as played:
+    async with played_agent(livekit, room_name, listens=False) as played:
         visiting = asyncio.create_task(guest.hold())
         await until(lambda: played.client.room.remote_participants)
         played.answer()
@@ -136,7 +136,7 @@ async def test_hello_is_repeated_while_a_call_takes_its_time_to_begin(
 ) -> None:
     guest = Played(livekit, room_name, [])
 
-    async with house(livekit, room_name) as played:
+    async with played_agent(livekit, room_name) as played:
         played.beginning += [rtc.RpcError(5003, "Not yet."), rtc.RpcError(5004, "Too slow.")]
 
         assert await guest.hold() == "input_ended"
@@ -161,7 +161,7 @@ async def test_an_undelivered_message_is_sent_again_and_heard_once(
 ) -> None:
     guest = Played(livekit, room_name, ["only once, please"])
 
-    async with house(livekit, room_name) as played:
+    async with played_agent(livekit, room_name) as played:
         played.failures, played.deaf = [failure], deaf
         reason = await guest.hold()
 
@@ -175,7 +175,7 @@ async def test_words_that_are_refused_are_told_and_the_visit_fails(
 ) -> None:
     guest = Played(livekit, room_name, ["too long", "never said"])
 
-    async with house(livekit, room_name) as played:
+    async with played_agent(livekit, room_name) as played:
         played.failures = [rtc.RpcError(4001, "Say less at once.", '{"code": 4001}')]
         played.deaf = True
         reason = await guest.hold()
@@ -193,7 +193,7 @@ async def test_an_agent_that_never_answers_fails_the_visit(
     monkeypatch.setattr(visit_module, "ANSWER_S", 0.2)
     guest = Played(livekit, room_name, ["anybody there?"])
 
-    async with house(livekit, room_name) as played:
+    async with played_agent(livekit, room_name) as played:
         played.answers = False
 
         assert await guest.hold() == "failed"
@@ -203,7 +203,7 @@ async def test_messages_of_a_false_agent_are_ignored(livekit: LiveKit, room_name
     guest = Played(livekit, room_name, [])
 
     async with (
-        house(livekit, room_name) as played,
+        played_agent(livekit, room_name) as played,
         livekit.joined(room_name, offers=()) as stranger,
     ):
         hold_back = asyncio.Event()
@@ -234,7 +234,7 @@ async def test_a_call_that_the_voice_ends_has_ended_well(
     monkeypatch.setattr(client_module, "_LEFT_LIMIT_S", 0.1)
     guest = Played(livekit, room_name, ["bye", "never said"])
 
-    async with house(livekit, room_name) as played:
+    async with played_agent(livekit, room_name) as played:
         reason = await guest.hold()
 
         assert played.heard == ["bye"]
@@ -247,7 +247,7 @@ async def test_a_call_whose_end_is_told_is_over_though_the_agent_stays(
 ) -> None:
     guest = Played(livekit, room_name, ["bye", "never said"])
 
-    async with house(livekit, room_name) as played:
+    async with played_agent(livekit, room_name) as played:
         played.stays = True
         assert await guest.hold() == "agent_ended"
 
@@ -261,7 +261,7 @@ async def test_an_agent_that_is_lost_and_not_replaced_fails_the_visit(
 ) -> None:
     guest = Played(livekit, room_name, ["are you there?"])
 
-    async with house(livekit, room_name) as played:
+    async with played_agent(livekit, room_name) as played:
         played.answers = False
         visiting = asyncio.create_task(guest.hold())
         await until(lambda: played.heard)
@@ -277,11 +277,11 @@ async def test_an_agent_that_is_replaced_goes_on_with_the_guest(
 ) -> None:
     guest = Played(livekit, room_name, ["one", "two"])
 
-    async with house(livekit, room_name) as first:
+    async with played_agent(livekit, room_name) as first:
         first.answers = False
         visiting = asyncio.create_task(guest.hold())
         await until(lambda: first.heard == ["one"])
-        async with house(livekit, room_name, turn=1) as second:
+        async with played_agent(livekit, room_name, turn=1) as second:
             await remove(livekit, room_name, first)
 
             assert await visiting == "input_ended"
@@ -303,7 +303,7 @@ async def test_a_server_that_is_away_for_a_moment_loses_no_words(
 
     guest = Played(own_server, room_name, [])
     guest.visit._lines = Lines(following)
-    async with house(own_server, room_name) as played:
+    async with played_agent(own_server, room_name) as played:
         visiting = asyncio.create_task(guest.hold())
         await until(lambda: len(guest.of("your_turn")) == 2)
         own_server.server.kill()
@@ -320,7 +320,7 @@ async def test_a_server_that_is_away_for_a_moment_loses_no_words(
 async def test_a_room_that_is_closed_ends_the_visit(livekit: LiveKit, room_name: str) -> None:
     guest = Played(livekit, room_name, ["close it"])
 
-    async with house(livekit, room_name) as played, livekit.api() as server:
+    async with played_agent(livekit, room_name) as played, livekit.api() as server:
         played.answers = False
         visiting = asyncio.create_task(guest.hold())
         await until(lambda: played.heard)
@@ -343,7 +343,7 @@ async def test_no_agent_is_an_error(
 
 
 async def test_another_guests_room_is_an_error(livekit: LiveKit, room_name: str) -> None:
-    async with house(livekit, room_name) as played:
+    async with played_agent(livekit, room_name) as played:
         played.guest = "somebody else"
 
         with pytest.raises(rtc.RpcError) as told:
@@ -373,7 +373,7 @@ async def test_a_fresh_room_outlives_the_guests_absence_and_the_agent_knows_whom
 
 
 async def test_no_second_agent_is_sent_for_where_one_is(livekit: LiveKit, room_name: str) -> None:
-    async with house(livekit, room_name):
+    async with played_agent(livekit, room_name):
         await Played(livekit, room_name, []).hold()
 
         async with livekit.api() as server:
@@ -390,7 +390,7 @@ async def test_a_guests_identity_cannot_be_guessed() -> None:
     assert len(bytes.fromhex(first.rpartition("-")[2])) * 8 >= 128
 
 
-async def remove(livekit: LiveKit, room: str, played: House) -> None:
+async def remove(livekit: LiveKit, room: str, played: PlayedAgent) -> None:
     async with livekit.api() as server:
         await server.room.remove_participant(
             api.RoomParticipantIdentity(room=room, identity=played.client.identity)

@@ -11,6 +11,7 @@ from aiohttp import WSMsgType, web
 from livekit import rtc
 
 from agents.testing import is_loud, tone
+from tests.agents.app.models.openai.server import listening
 
 KEY = "dg-0123456789-secret"
 
@@ -40,19 +41,13 @@ class SpeechServer:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["SpeechServer"]:
-        app = web.Application()
-        app.router.add_get("/v1/listen", self._listen)
-        app.router.add_get("/tts/websocket", self._speak)
-        runner = web.AppRunner(app, shutdown_timeout=0.1)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        self.port = runner.addresses[0][1]
-        try:
-            yield self
-        finally:
-            for socket in tuple(self._open):
-                await socket.close()
-            await runner.cleanup()
+        routes = web.get("/v1/listen", self._listen), web.get("/tts/websocket", self._speak)
+        async with listening(*routes) as self.port:
+            try:
+                yield self
+            finally:
+                for socket in tuple(self._open):
+                    await socket.close()
 
     async def _opened(self, request: web.Request, key: str | None) -> web.WebSocketResponse:
         self.asked.append(dict(request.query))

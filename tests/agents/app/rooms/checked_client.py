@@ -176,6 +176,19 @@ async def served(
             fits(call.data, CONTRACT["pushes"][call.method]["payload"])
 
 
+@asynccontextmanager
+async def served_with_staff(
+    calls: Calls, livekit: LiveKit, room_name: str
+) -> AsyncIterator[tuple[Checked, Checked]]:
+    """Have a guest, a member of staff who has said hello, and an agent in a room, up to the first turn."""
+    async with (
+        livekit.joined(room_name, staff=True) as staff,
+        served(calls, livekit, room_name) as (ada, _),
+    ):
+        await staff.hello()
+        yield ada, Checked(staff)
+
+
 def state(
     operation: str, kind: str | None = None, object_id: str | None = None, **more: Any
 ) -> dict[str, Any]:

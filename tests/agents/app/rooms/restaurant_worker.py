@@ -91,6 +91,16 @@ class Restaurant:
             await self.send(room)
             yield guest
 
+    @asynccontextmanager
+    async def greeted(
+        self, room: str, identity: str | None = None
+    ) -> AsyncIterator[tuple[Client, dict[str, Any]]]:
+        """Have a guest in a room, up to their first turn; gives the answer to their hello, too."""
+        async with self.called(room, identity) as guest:
+            hello = await guest.hello()
+            await turn(guest, 0)
+            yield guest, hello
+
     # -- what is stored ------------------------------------------------------------------------------
 
     @asynccontextmanager

@@ -91,9 +91,7 @@ async def test_of_two_agents_that_are_sent_at_once_the_guest_hears_one(
 async def test_a_suspended_agent_leaves_silently_after_another_has_taken_over(
     restaurant: Restaurant, worker: Worker, room_name: str
 ) -> None:
-    async with restaurant.called(room_name) as guest:
-        hello = await guest.hello()
-        await turn(guest, 0)
+    async with restaurant.greeted(room_name) as (guest, hello):
         job = await worker.job(room_name)
         async with restaurant.frozen(job):
             await guest.write("what time do you close?")
@@ -119,9 +117,7 @@ async def test_a_second_tab_goes_on_with_the_order_and_the_first_one_is_out(
     restaurant: Restaurant, worker: Worker, room_name: str
 ) -> None:
     identity = new_identity()
-    async with restaurant.called(room_name, identity) as first:
-        hello = await first.hello()
-        await turn(first, 0)
+    async with restaurant.greeted(room_name, identity) as (first, hello):
         await first.call("say", {"text": "two large margheritas"})
         await turn(first, 1)
         async with restaurant.livekit.joined(room_name, identity) as second:
@@ -170,9 +166,7 @@ async def test_a_guest_who_has_gone_for_good_leaves_a_stored_order_and_a_free_pl
         await server.room.create_room(
             api.CreateRoomRequest(name=room_name, departure_timeout=departure_s)
         )
-    async with restaurant.called(room_name) as guest:
-        hello = await guest.hello()
-        await turn(guest, 0)
+    async with restaurant.greeted(room_name) as (guest, hello):
         await guest.call("say", {"text": "two large margheritas"})
         await turn(guest, 1)
     await worker.tells("job process exited", room_name)

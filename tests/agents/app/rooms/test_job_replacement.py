@@ -53,9 +53,7 @@ Moment = Callable[[Client], Coroutine[Any, Any, None]]
 async def test_the_next_agent_resumes_after_a_kill(
     restaurant: Restaurant, worker: Worker, room_name: str, moment: Moment
 ) -> None:
-    async with restaurant.called(room_name) as guest:
-        hello = await guest.hello()
-        await turn(guest, 0)
+    async with restaurant.greeted(room_name) as (guest, hello):
         await moment(guest)
         job = await worker.job(room_name)
         before = await guest.hello()
@@ -107,9 +105,7 @@ async def test_an_agent_that_dies_before_it_has_said_a_word_is_not_missed(
 async def test_acknowledged_changes_are_there_and_a_known_key_gets_the_same_answer(
     restaurant: Restaurant, worker: Worker, room_name: str
 ) -> None:
-    async with restaurant.called(room_name) as guest:
-        hello = await guest.hello()
-        await turn(guest, 0)
+    async with restaurant.greeted(room_name) as (guest, hello):
         job = await worker.job(room_name)
         first = await guest.call("order.apply", {"command": ADD, "key": "once"})
         job.kill()
@@ -127,9 +123,7 @@ async def test_acknowledged_changes_are_there_and_a_known_key_gets_the_same_answ
 async def test_words_that_were_acknowledged_are_answered_by_the_next_and_ordered_once(
     restaurant: Restaurant, worker: Worker, room_name: str
 ) -> None:
-    async with restaurant.called(room_name) as guest:
-        await guest.hello()
-        await turn(guest, 0)
+    async with restaurant.greeted(room_name) as (guest, _):
         job = await worker.job(room_name)
         said = {"text": "one tiramisu, please", "key": "s1"}
         first = await guest.call("say", said)
@@ -148,9 +142,7 @@ async def test_words_that_were_acknowledged_are_answered_by_the_next_and_ordered
 async def test_a_page_is_told_what_it_missed_and_its_later_changes(
     restaurant: Restaurant, worker: Worker, room_name: str
 ) -> None:
-    async with restaurant.called(room_name) as guest:
-        await guest.hello()
-        await turn(guest, 0)
+    async with restaurant.greeted(room_name) as (guest, _):
         job = await worker.job(room_name)
         job.kill()
         await hello_of_another(guest, job)
@@ -206,9 +198,7 @@ async def test_an_agent_that_dies_during_a_handoff_has_handed_over_or_has_not(
 async def test_a_call_whose_agents_die_again_and_again_is_given_up_with_a_word(
     restaurant: Restaurant, worker: Worker, room_name: str
 ) -> None:
-    async with restaurant.called(room_name) as guest:
-        hello = await guest.hello()
-        await turn(guest, 0)
+    async with restaurant.greeted(room_name) as (guest, hello):
         await guest.call("order.apply", {"command": ADD})
         dead: list[Job] = []
         for _ in range(4):

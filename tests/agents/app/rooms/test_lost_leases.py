@@ -36,9 +36,7 @@ async def test_a_call_goes_on_when_the_leases_are_lost(
 ) -> None:
     restaurant = Restaurant(livekit, tmp_path)
     leases = tmp_path / "orders.db.leases"
-    async with restaurant.worker() as worker, restaurant.called(room_name) as guest:
-        await guest.hello()
-        await turn(guest, 0)
+    async with restaurant.worker() as worker, restaurant.greeted(room_name) as (guest, _):
         job = await worker.job(room_name)
         fault(leases)
         await worker.tells("recreated the lease store")
@@ -83,9 +81,7 @@ async def test_after_a_power_cut_the_next_agent_goes_on_with_the_same_order(
 async def test_while_the_orders_are_locked_no_agent_loses_its_room(
     restaurant: Restaurant, worker: Worker, room_name: str
 ) -> None:
-    async with restaurant.called(room_name) as guest:
-        await guest.hello()
-        await turn(guest, 0)
+    async with restaurant.greeted(room_name) as (guest, _):
         before = await restaurant.lease(room_name)
         with restaurant.locked():
             lease = before

@@ -17,6 +17,7 @@ from tests.agents.app.rooms.checked_client import (
     Checked,
     placed,
     served,
+    served_with_staff,
     state,
 )
 from tests.agents.app.rooms.conftest import Calls
@@ -197,11 +198,8 @@ async def test_no_participant_is_served_before_the_guest_is_known(
 async def test_staff_may_send_staff_commands_and_do_not_speak_for_the_guest(
     calls: Calls, livekit: LiveKit, room_name: str
 ) -> None:
-    async with (
-        livekit.joined(room_name, staff=True) as client,
-        served(calls, livekit, room_name) as (ada, _),
-    ):
-        cook = Checked(client)
+    async with served_with_staff(calls, livekit, room_name) as (ada, cook):
+        client = cook.client
         assert (await cook.call("hello"))["resume_code"] is None
         assert (await cook.call("order.subscribe"))["version"] == 0
         assert (await cook.call("get_menu"))["sections"]

@@ -5,24 +5,24 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.app.serving.processes import House, Running
+from tests.agents.app.serving.processes import Deployment, Running
 from tests.livekit import LiveKit
 
 
 @pytest.fixture
-def house(livekit: LiveKit, tmp_path: Path) -> House:
+def deployment(livekit: LiveKit, tmp_path: Path) -> Deployment:
     """A LiveKit server, and a name for this test's workers."""
-    return House(livekit, tmp_path)
+    return Deployment(livekit, tmp_path)
 
 
 @pytest.fixture(scope="module")
-def one_house(livekit: LiveKit, tmp_path_factory: pytest.TempPathFactory) -> House:
+def shared_deployment(livekit: LiveKit, tmp_path_factory: pytest.TempPathFactory) -> Deployment:
     """A LiveKit server, and a name for the workers of a module of tests."""
-    return House(livekit, tmp_path_factory.mktemp("house"))
+    return Deployment(livekit, tmp_path_factory.mktemp("deployment"))
 
 
 @pytest.fixture(scope="module")
-def one_worker(one_house: House) -> Iterator[Running]:
+def one_worker(shared_deployment: Deployment) -> Iterator[Running]:
     """A worker for a module of tests."""
-    with one_house.starting() as running:
+    with shared_deployment.starting() as running:
         yield running

@@ -121,7 +121,7 @@ def started(
         running.close()
 
 
-class House:
+class Deployment:
     """A LiveKit server and a name that only this test's workers go by.
 
     Args:

@@ -13,7 +13,7 @@ from agents.app.testing import livekit_program
 from tests.agents.app.serving.processes import (
     LONG_S,
     ROOT,
-    House,
+    Deployment,
     Running,
     alive,
     answer,
@@ -42,9 +42,9 @@ sys.exit(reloading.run_dev(SimpleNamespace(path="changing", module="sys", settin
 class Workshop:
     """A folder with a module under development, and ``dev`` serving it."""
 
-    def __init__(self, house: House) -> None:
-        self.house = house
-        self.module = house.folder / "code" / "changing.py"
+    def __init__(self, deployment: Deployment) -> None:
+        self.deployment = deployment
+        self.module = deployment.folder / "code" / "changing.py"
         self.module.parent.mkdir()
         shutil.copy(ROOT / "tests/agents/app/serving/small_app.py", self.module)
 
@@ -56,15 +56,15 @@ class Workshop:
     @asynccontextmanager
     async def dev(self) -> AsyncIterator[Running]:
         path = os.pathsep.join((str(self.module.parent), str(ROOT)))
-        environment = self.house.environment(PYTHONPATH=path)
-        with started(("-c", CHANGING), environment, self.house.folder) as running:
+        environment = self.deployment.environment(PYTHONPATH=path)
+        with started(("-c", CHANGING), environment, self.deployment.folder) as running:
             await running.says(READY)
             yield running
 
 
 @pytest.fixture
-def workshop(house: House) -> Workshop:
-    return Workshop(house)
+def workshop(deployment: Deployment) -> Workshop:
+    return Workshop(deployment)
 
 
 async def gone(pids: set[int]) -> None:
@@ -74,10 +74,10 @@ async def gone(pids: set[int]) -> None:
 async def test_a_changed_file_moves_the_call_to_the_new_code_without_a_disconnect(
     workshop: Workshop, room_name: str
 ) -> None:
-    house = workshop.house
+    deployment = workshop.deployment
     async with workshop.dev() as dev:
-        await house.send(room_name, order_id="abcd")
-        async with house.livekit.joined(room_name) as guest:
+        await deployment.send(room_name, order_id="abcd")
+        async with deployment.livekit.joined(room_name) as guest:
             first = await answer(guest)
 
             workshop.change('CODE = "first"', 'CODE = "second"')
@@ -95,23 +95,23 @@ async def test_a_changed_file_moves_the_call_to_the_new_code_without_a_disconnec
 async def test_a_change_that_does_not_run_leaves_the_old_worker_and_its_calls(
     workshop: Workshop, room_name: str
 ) -> None:
-    house = workshop.house
+    deployment = workshop.deployment
     async with workshop.dev() as dev:
-        await house.send(room_name)
-        async with house.livekit.joined(room_name) as guest:
+        await deployment.send(room_name)
+        async with deployment.livekit.joined(room_name) as guest:
             told = await answer(guest)
             workshop.change('CODE = "first"', 'CODE = "second')
             await dev.says("The new worker did not start. The old one keeps running.")
             assert "SyntaxError" in dev.text
             assert await answer(guest) == told
 
-            (house.folder / ".env").write_text("BELLA_VISTA_CALLS=none\n")
+            (deployment.folder / ".env").write_text("BELLA_VISTA_CALLS=none\n")
             workshop.change('CODE = "second', 'CODE = "third"')
             await dev.says("The new worker did not start. The old one keeps running.", times=2)
             assert "BELLA_VISTA_CALLS: " in dev.text
             assert await answer(guest) == told
 
-            (house.folder / ".env").write_text("BELLA_VISTA_CALLS=3\n")
+            (deployment.folder / ".env").write_text("BELLA_VISTA_CALLS=3\n")
             assert (await answer(guest, but=told["job"]))["code"] == "third"
 
 
@@ -120,8 +120,8 @@ async def test_a_worker_that_died_is_replaced(workshop: Workshop, room_name: str
         (worker,) = children(dev.pid)
         os.kill(worker, signal.SIGKILL)
         await dev.says(AGAIN)
-        await workshop.house.send(room_name)
-        async with workshop.house.livekit.joined(room_name) as guest:
+        await workshop.deployment.send(room_name)
+        async with workshop.deployment.livekit.joined(room_name) as guest:
             await answer(guest)
 
 
@@ -133,8 +133,8 @@ async def test_ctrl_c_ends_dev_and_all_that_it_has_started(
     workshop: Workshop, room_name: str
 ) -> None:
     async with workshop.dev() as dev:
-        await workshop.house.send(room_name)
-        async with workshop.house.livekit.joined(room_name) as guest:
+        await workshop.deployment.send(room_name)
+        async with workshop.deployment.livekit.joined(room_name) as guest:
             told = await answer(guest)
             started_by_it = descendants(dev.pid)
             dev.signal(signal.SIGINT)

@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from tests.agents.app.serving.processes import LONG_S, House, Running, answer
+from tests.agents.app.serving.processes import LONG_S, Deployment, Running, answer
 from tests.agents.app.serving.small_app import FRAGILE, POISON
 from tests.livekit import until
 
@@ -12,11 +12,11 @@ pytestmark = pytest.mark.timeout(300)
 
 
 async def test_a_killed_agent_is_replaced_and_its_ghost_is_gone(
-    one_house: House, one_worker: Running, room_name: str
+    shared_deployment: Deployment, one_worker: Running, room_name: str
 ) -> None:
     await one_worker.says("registered")
-    await one_house.send(room_name, user="ada", channel="web_text")
-    async with one_house.livekit.joined(room_name, "ada") as guest:
+    await shared_deployment.send(room_name, user="ada", channel="web_text")
+    async with shared_deployment.livekit.joined(room_name, "ada") as guest:
         first = await answer(guest)
 
         os.kill(first["pid"], signal.SIGKILL)
@@ -33,11 +33,11 @@ async def test_a_killed_agent_is_replaced_and_its_ghost_is_gone(
 
 
 async def test_an_agent_that_cannot_go_on_has_itself_replaced(
-    one_house: House, one_worker: Running, room_name: str
+    shared_deployment: Deployment, one_worker: Running, room_name: str
 ) -> None:
     await one_worker.says("registered")
-    await one_house.send(room_name, locale=FRAGILE)
-    async with one_house.livekit.joined(room_name) as guest:
+    await shared_deployment.send(room_name, locale=FRAGILE)
+    async with shared_deployment.livekit.joined(room_name) as guest:
         first = await answer(guest)
         await guest.call("fail")
         second = await answer(guest, but=first["job"])
@@ -46,11 +46,11 @@ async def test_an_agent_that_cannot_go_on_has_itself_replaced(
 
 
 async def test_an_agent_that_has_left_is_not_replaced(
-    one_house: House, one_worker: Running, room_name: str
+    shared_deployment: Deployment, one_worker: Running, room_name: str
 ) -> None:
     await one_worker.says("registered")
-    await one_house.send(room_name)
-    async with one_house.livekit.joined(room_name) as guest:
+    await shared_deployment.send(room_name)
+    async with shared_deployment.livekit.joined(room_name) as guest:
         told = await answer(guest)
         await guest.call("leave")
         await until(lambda: ended(one_worker, told["job"]), LONG_S, "the end of the job")
@@ -67,21 +67,23 @@ def ended(worker: Running, job: str) -> bool:
 
 
 async def test_a_call_that_kills_every_agent_is_given_up(
-    one_house: House, one_worker: Running, room_name: str
+    shared_deployment: Deployment, one_worker: Running, room_name: str
 ) -> None:
     await one_worker.says("registered")
-    async with one_house.livekit.joined(room_name):
-        await one_house.send(room_name, locale=POISON, order_id="abcd")
-        await until(one_house.given_up.exists, LONG_S, "that the staff are told")
+    async with shared_deployment.livekit.joined(room_name):
+        await shared_deployment.send(room_name, locale=POISON, order_id="abcd")
+        await until(shared_deployment.given_up.exists, LONG_S, "that the staff are told")
     sent = [line for line in one_worker.logged() if line["message"] == "replaced a lost agent"]
 
-    room, metadata = json.loads(one_house.given_up.read_text())
+    room, metadata = json.loads(shared_deployment.given_up.read_text())
     assert (room, metadata["state_id"], metadata["tries"]) == (room_name, "abcd", 3)
     assert [line["tries"] for line in sent if line["room"] == room_name] == [1, 2, 3]
 
 
-async def test_calls_of_a_dead_worker_are_recovered_by_the_next(house: House) -> None:
-    rooms = [f"{house.agent}-{name}" for name in ("waiting", "served", "gone", "left", "staff")]
+async def test_calls_of_a_dead_worker_are_recovered_by_the_next(deployment: Deployment) -> None:
+    rooms = [
+        f"{deployment.agent}-{name}" for name in ("waiting", "served", "gone", "left", "staff")
+    ]
     lost = [
         {"room": room, "job_id": f"AJ_{room}", "state_id": "abcd", "tries": 1} for room in rooms
     ]
@@ -91,13 +93,13 @@ async def test_calls_of_a_dead_worker_are_recovered_by_the_next(house: House) ->
     lost[4] |= {"user": "ada"}
 
     async with (
-        house.livekit.joined(rooms[3]),
-        house.livekit.joined(rooms[4], staff=True),
-        house.livekit.joined(rooms[0]) as guest,
-        house.livekit.joined(rooms[1]) as other,
-        house.livekit.joined(rooms[0], f"agent-AJ_{rooms[0]}", kind="agent") as ghost,
-        house.livekit.joined(rooms[1], "agent-AJ_another", kind="agent"),
-        house.worker(TEST_LOST=json.dumps(lost)) as worker,
+        deployment.livekit.joined(rooms[3]),
+        deployment.livekit.joined(rooms[4], staff=True),
+        deployment.livekit.joined(rooms[0]) as guest,
+        deployment.livekit.joined(rooms[1]) as other,
+        deployment.livekit.joined(rooms[0], f"agent-AJ_{rooms[0]}", kind="agent") as ghost,
+        deployment.livekit.joined(rooms[1], "agent-AJ_another", kind="agent"),
+        deployment.worker(TEST_LOST=json.dumps(lost)) as worker,
     ):
         told = await answer(guest)
         await until(lambda: "disconnected" in ghost.connection, what="the end of the ghost")
@@ -112,10 +114,12 @@ async def test_calls_of_a_dead_worker_are_recovered_by_the_next(house: House) ->
     assert {line["room"] for line in replaced} == {rooms[0]}
 
 
-async def test_a_guest_who_came_before_any_worker_is_served(house: House, room_name: str) -> None:
-    async with house.livekit.joined(room_name, "ada") as guest:
-        await house.send(room_name, user="ada", channel="web_text")
-        with house.starting():
+async def test_a_guest_who_came_before_any_worker_is_served(
+    deployment: Deployment, room_name: str
+) -> None:
+    async with deployment.livekit.joined(room_name, "ada") as guest:
+        await deployment.send(room_name, user="ada", channel="web_text")
+        with deployment.starting():
             told = await answer(guest)
 
     assert told["metadata"]["user"] == "ada"

@@ -2,23 +2,28 @@ import signal
 
 import pytest
 
-from tests.agents.app.serving.processes import LONG_S, House, alive, answer, descendants
+from tests.agents.app.serving.processes import LONG_S, Deployment, alive, answer, descendants
 from tests.agents.app.serving.small_app import SPEAKING
 from tests.livekit import until
 
 pytestmark = pytest.mark.timeout(300)
 
 
-async def test_a_worker_that_is_told_to_stop_cuts_no_call_and_takes_none(house: House) -> None:
-    old, new = f"{house.agent}-old", f"{house.agent}-new"
+async def test_a_worker_that_is_told_to_stop_cuts_no_call_and_takes_none(
+    deployment: Deployment,
+) -> None:
+    old, new = f"{deployment.agent}-old", f"{deployment.agent}-new"
 
-    async with house.worker() as worker:
-        await house.send(old)
-        async with house.livekit.joined(old) as guest, house.livekit.joined(new) as another:
+    async with deployment.worker() as worker:
+        await deployment.send(old)
+        async with (
+            deployment.livekit.joined(old) as guest,
+            deployment.livekit.joined(new) as another,
+        ):
             told = await answer(guest)
             worker.signal(signal.SIGTERM)
             await worker.says("worker shutting down")
-            await house.send(new)
+            await deployment.send(new)
             with pytest.raises(AssertionError, match="no agent answers"):
                 await answer(another, seconds=3)
             assert await answer(guest) == told
@@ -29,10 +34,12 @@ async def test_a_worker_that_is_told_to_stop_cuts_no_call_and_takes_none(house: 
             assert await worker.ends() == 0
 
 
-async def test_a_second_signal_ends_a_worker_at_once(house: House, room_name: str) -> None:
-    async with house.worker() as worker:
-        await house.send(room_name)
-        async with house.livekit.joined(room_name) as guest:
+async def test_a_second_signal_ends_a_worker_at_once(
+    deployment: Deployment, room_name: str
+) -> None:
+    async with deployment.worker() as worker:
+        await deployment.send(room_name)
+        async with deployment.livekit.joined(room_name) as guest:
             told = await answer(guest)
             children = descendants(worker.pid)
             worker.signal(signal.SIGINT)
@@ -46,13 +53,13 @@ async def test_a_second_signal_ends_a_worker_at_once(house: House, room_name: st
 
 
 async def test_when_the_time_to_drain_is_over_another_worker_goes_on_with_the_call(
-    house: House, room_name: str
+    deployment: Deployment, room_name: str
 ) -> None:
-    async with house.worker(BELLA_VISTA_DRAIN="1") as worker:
-        await house.send(room_name, order_id="abcd")
-        async with house.livekit.joined(room_name) as guest:
+    async with deployment.worker(BELLA_VISTA_DRAIN="1") as worker:
+        await deployment.send(room_name, order_id="abcd")
+        async with deployment.livekit.joined(room_name) as guest:
             told = await answer(guest)
-            async with house.worker():
+            async with deployment.worker():
                 worker.signal(signal.SIGTERM)
                 following = await answer(guest, but=told["job"])
                 code = await worker.ends()
@@ -63,11 +70,11 @@ async def test_when_the_time_to_drain_is_over_another_worker_goes_on_with_the_ca
 
 
 async def test_a_worker_exits_after_the_drain_timeout_without_another_worker(
-    house: House, room_name: str
+    deployment: Deployment, room_name: str
 ) -> None:
-    async with house.worker(BELLA_VISTA_DRAIN="0") as worker:
-        await house.send(room_name, locale=SPEAKING)
-        async with house.livekit.joined(room_name) as guest:
+    async with deployment.worker(BELLA_VISTA_DRAIN="0") as worker:
+        await deployment.send(room_name, locale=SPEAKING)
+        async with deployment.livekit.joined(room_name) as guest:
             await answer(guest)
 
             worker.signal(signal.SIGTERM)

@@ -8,7 +8,7 @@ import pytest
 from tests.agents.app.serving.processes import (
     REGISTERED,
     SMALL_APP,
-    House,
+    Deployment,
     Running,
     answer,
     clean_environment,
@@ -88,8 +88,10 @@ async def test_a_menu_that_is_wrong_and_a_database_that_is_none_are_said_at_once
     assert any("orders.db" in line or "database" in line for line in lines)
 
 
-async def test_a_key_that_the_server_refuses_ends_the_worker_with_a_word(house: House) -> None:
-    environment = house.environment(LIVEKIT_API_SECRET=SECRET)
+async def test_a_key_that_the_server_refuses_ends_the_worker_with_a_word(
+    deployment: Deployment,
+) -> None:
+    environment = deployment.environment(LIVEKIT_API_SECRET=SECRET)
 
     with started(("-m", "agents.app.serving", SMALL_APP), environment) as worker:
         code = await worker.ends()
@@ -103,8 +105,8 @@ async def test_a_key_that_the_server_refuses_ends_the_worker_with_a_word(house: 
     assert SECRET not in worker.text
 
 
-async def test_a_server_that_is_not_there_yet_is_waited_for(house: House) -> None:
-    environment = house.environment(LIVEKIT_URL="ws://127.0.0.1:1")
+async def test_a_server_that_is_not_there_yet_is_waited_for(deployment: Deployment) -> None:
+    environment = deployment.environment(LIVEKIT_URL="ws://127.0.0.1:1")
 
     with started(("-m", "agents.app.serving", SMALL_APP), environment) as worker:
         await worker.says("LiveKit server unreachable, retrying")
@@ -115,10 +117,10 @@ async def test_a_server_that_is_not_there_yet_is_waited_for(house: House) -> Non
     assert code == 0
 
 
-async def test_a_port_that_is_taken_is_named(house: House) -> None:
+async def test_a_port_that_is_taken_is_named(deployment: Deployment) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        environment = house.environment(BELLA_VISTA_HEALTH_PORT=str(port))
+        environment = deployment.environment(BELLA_VISTA_HEALTH_PORT=str(port))
 
         with started(("-m", "agents.app.serving", SMALL_APP), environment) as worker:
             code = await worker.ends()
@@ -129,14 +131,14 @@ async def test_a_port_that_is_taken_is_named(house: House) -> None:
 
 
 async def test_no_log_holds_what_a_guest_has_said(
-    one_house: House, one_worker: Running, room_name: str
+    shared_deployment: Deployment, one_worker: Running, room_name: str
 ) -> None:
     await one_worker.says(REGISTERED)
-    await one_house.send(room_name)
-    async with one_house.livekit.joined(room_name) as guest:
+    await shared_deployment.send(room_name)
+    async with shared_deployment.livekit.joined(room_name) as guest:
         told = await answer(guest)
         await guest.call("log", {"words": WORDS})
-        await guest.call("log", {"words": one_house.livekit.api_secret})
+        await guest.call("log", {"words": shared_deployment.livekit.api_secret})
         await guest.call("leave")
         await until(
             lambda: any(
@@ -153,6 +155,6 @@ async def test_no_log_holds_what_a_guest_has_said(
     assert any("small_app.py" in place for place in ours[0]["at"])
     assert {"it failed", "failed to say", "unknown function"} <= {line["message"] for line in mine}
     assert "unhandled exception in a thread" in {line["message"] for line in mine}
-    for part in (WORDS, "Baker", one_house.livekit.api_secret):
+    for part in (WORDS, "Baker", shared_deployment.livekit.api_secret):
         assert part not in one_worker.text
     assert json.loads(one_worker.lines[0])["level"] == "info"

@@ -7,7 +7,7 @@ from urllib.request import urlopen
 import pytest
 
 from agents.app.serving.worker import FULL
-from tests.agents.app.serving.processes import LONG_S, House, Running, answer
+from tests.agents.app.serving.processes import LONG_S, Deployment, Running, answer
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -35,13 +35,15 @@ def health(worker: Running) -> str:
 
 
 async def test_a_worker_serves_tells_that_it_is_well_and_counts(
-    house: House, room_name: str
+    deployment: Deployment, room_name: str
 ) -> None:
     port = free_port()
 
-    async with house.worker(BELLA_VISTA_METRICS_PORT=str(port), BELLA_VISTA_CALLS="4") as worker:
-        await house.send(room_name, order_id="abcd")
-        async with house.livekit.joined(room_name) as guest:
+    async with deployment.worker(
+        BELLA_VISTA_METRICS_PORT=str(port), BELLA_VISTA_CALLS="4"
+    ) as worker:
+        await deployment.send(room_name, order_id="abcd")
+        async with deployment.livekit.joined(room_name) as guest:
             told = await answer(guest)
             await until_load(worker, FULL / 4)
             metrics = await fetched(f"http://127.0.0.1:{port}/metrics")
@@ -61,29 +63,31 @@ async def until_load(worker: Running, load: float, calls: int = 1) -> None:
         await asyncio.sleep(0.05)
 
 
-async def test_a_worker_serves_as_many_calls_as_it_is_told_to_take(house: House) -> None:
-    rooms = [f"{house.agent}-{number}" for number in range(4)]
+async def test_a_worker_serves_as_many_calls_as_it_is_told_to_take(deployment: Deployment) -> None:
+    rooms = [f"{deployment.agent}-{number}" for number in range(4)]
 
-    async with house.worker(BELLA_VISTA_CALLS="4") as worker, AsyncExitStack() as stack:
+    async with deployment.worker(BELLA_VISTA_CALLS="4") as worker, AsyncExitStack() as stack:
         for number, room in enumerate(rooms, start=1):
-            await house.send(room)
-            guest = await stack.enter_async_context(house.livekit.joined(room))
+            await deployment.send(room)
+            guest = await stack.enter_async_context(deployment.livekit.joined(room))
             await answer(guest)
             await until_load(worker, FULL * number / 4, calls=number)
 
 
 async def test_guests_who_come_at_once_are_all_served_though_one_process_is_warm(
-    house: House,
+    deployment: Deployment,
 ) -> None:
-    rooms = [f"{house.agent}-{number}" for number in range(5)]
+    rooms = [f"{deployment.agent}-{number}" for number in range(5)]
 
-    async with house.worker(BELLA_VISTA_CALLS="5"), AsyncExitStack() as stack:
-        await asyncio.gather(*(house.send(room) for room in rooms))
+    async with deployment.worker(BELLA_VISTA_CALLS="5"), AsyncExitStack() as stack:
+        await asyncio.gather(*(deployment.send(room) for room in rooms))
         # All stay: an agent whose guest has left makes room for the next.
-        guests = [await stack.enter_async_context(house.livekit.joined(room)) for room in rooms]
+        guests = [
+            await stack.enter_async_context(deployment.livekit.joined(room)) for room in rooms
+        ]
         told = [await answer(guest) for guest in guests]
-        await house.send(f"{house.agent}-too-many")
-        async with house.livekit.joined(f"{house.agent}-too-many") as guest:
+        await deployment.send(f"{deployment.agent}-too-many")
+        async with deployment.livekit.joined(f"{deployment.agent}-too-many") as guest:
             with pytest.raises(AssertionError, match="no agent answers"):
                 await answer(guest, seconds=2)
 

@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 from aiohttp import web
 
+from tests.agents.app.models.openai.server import MODELS, chunk, listening, stream
+
 LISTENS = "I am listening."
 AFTER = "That is done."
 WANTED = "A night, and a beer"
@@ -56,21 +58,16 @@ class BreakingProvider:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["BreakingProvider"]:
-        app = web.Application()
-        app.router.add_post("/v1/chat/completions", self._chat)
-        app.router.add_post("/v1/responses", self._responses)
-        app.router.add_get("/v1/responses", self._socket)
-        app.router.add_get("/v1/models", self._models)
-        runner = web.AppRunner(app, shutdown_timeout=0.1)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        self.port = runner.addresses[0][1]
-        try:
-            yield self
-        finally:
-            self._closing.set()
-            await runner.cleanup()
+        async with listening(
+            web.post("/v1/chat/completions", self._chat),
+            web.post("/v1/responses", self._responses),
+            web.get("/v1/responses", self._socket),
+            MODELS,
+        ) as self.port:
+            try:
+                yield self
+            finally:
+                self._closing.set()
 
     def _answer(self, request: dict[str, Any]) -> tuple[tuple[Piece, ...], Break | None]:
         messages = request.get("messages") or request["input"]
@@ -91,9 +88,6 @@ class BreakingProvider:
         self._left -= 1
         return self._pieces, self._breaks
 
-    async def _models(self, request: web.Request) -> web.Response:
-        return web.json_response({"object": "list", "data": []})
-
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         pieces, broken = self._answer(await request.json())
         events = list(_chat_events(pieces, self.attempts, whole=broken is None))
@@ -112,15 +106,7 @@ class BreakingProvider:
         broken: Break | None,
         error: dict[str, Any],
     ) -> web.StreamResponse:
-        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
-        if (
-            broken == "the body ends"
-        ):  # without chunks the end of a connection is the end of the body
-            response.force_close()
-            response.headers["Connection"] = "close"
-        else:
-            response.enable_chunked_encoding()
-        await response.prepare(request)
+        response = await stream(request, chunked=broken != "the body ends")
         if broken == "an error is sent":
             events = [*events, error]
         for event in events:
@@ -165,28 +151,19 @@ _ERROR = {"type": "error", "code": "overloaded", "message": "overloaded", "seque
 
 
 def _chat_events(pieces: Sequence[Piece], number: int, *, whole: bool) -> Iterator[dict[str, Any]]:
-    def chunk(delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
-        return {
-            "id": f"chatcmpl-{number}",
-            "object": "chat.completion.chunk",
-            "created": 1_790_000_000,
-            "model": "test-model",
-            "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
-        }
-
-    yield chunk({"role": "assistant", "content": ""})
+    yield chunk(number, {"role": "assistant", "content": ""})
     calls = 0
     for piece in pieces:
         if isinstance(piece, str):
-            yield chunk({"content": piece})
+            yield chunk(number, {"content": piece})
             continue
         name, given = piece
         function = {"name": name, "arguments": json.dumps(given)}
         made = {"index": calls, "id": f"call_{calls}", "type": "function", "function": function}
-        yield chunk({"tool_calls": [made]})
+        yield chunk(number, {"tool_calls": [made]})
         calls += 1
     if whole:
-        yield chunk({}, "tool_calls" if calls else "stop")
+        yield chunk(number, {}, "tool_calls" if calls else "stop")
 
 
 def _response_events(

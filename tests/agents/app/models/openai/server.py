@@ -61,6 +61,39 @@ def refuses(status: int, message: str = "No.", code: str | None = None, **how: A
     return Answer(status=status, body=json.dumps({"error": error}), **how)
 
 
+@asynccontextmanager
+async def listening(*routes: web.RouteDef) -> AsyncIterator[int]:
+    """Serve routes on loopback for a while; gives the port."""
+    app = web.Application()
+    app.add_routes(routes)
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        yield runner.addresses[0][1]
+    finally:
+        await runner.cleanup()
+
+
+async def _no_models(request: web.Request) -> web.Response:
+    return web.json_response({"object": "list", "data": []})
+
+
+MODELS = web.get("/v1/models", _no_models)
+
+
+async def stream(request: web.Request, *, chunked: bool) -> web.StreamResponse:
+    """Begin a stream of events; without chunks the end of the connection is the end of the body."""
+    response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+    if chunked:
+        response.enable_chunked_encoding()
+    else:
+        response.force_close()
+        response.headers["Connection"] = "close"
+    await response.prepare(request)
+    return response
+
+
 class ChatServer:
     """Answers requests in the order of its script; ``requests`` keeps what was asked.
 
@@ -82,22 +115,11 @@ class ChatServer:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["ChatServer"]:
-        app = web.Application()
-        app.router.add_post("/v1/chat/completions", self._complete)
-        app.router.add_get("/v1/models", self._models)
-        runner = web.AppRunner(app, shutdown_timeout=0.1)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        self.port = runner.addresses[0][1]
-        try:
-            yield self
-        finally:
-            self._closing.set()
-            await runner.cleanup()
-
-    async def _models(self, request: web.Request) -> web.Response:
-        return web.json_response({"object": "list", "data": []})
+        async with listening(web.post("/v1/chat/completions", self._complete), MODELS) as self.port:
+            try:
+                yield self
+            finally:
+                self._closing.set()
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
         self.requests.append(await request.json())
@@ -121,13 +143,7 @@ class ChatServer:
     async def _stream(
         self, request: web.Request, answer: Answer, number: int
     ) -> web.StreamResponse:
-        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
-        if answer.breaks == "soft":  # without chunks the end of a connection is the end of the body
-            response.force_close()
-            response.headers["Connection"] = "close"
-        else:
-            response.enable_chunked_encoding()
-        await response.prepare(request)
+        response = await stream(request, chunked=answer.breaks != "soft")
         if answer.stalls == "words":
             await self._silence(response, answer)
         for chunk in _chunks(answer, number):
@@ -157,13 +173,13 @@ class ChatServer:
 
 
 def _chunks(answer: Answer, number: int) -> Iterator[dict[str, Any]]:
-    yield _chunk(number, {"role": "assistant", "content": "" if answer.say else None})
+    yield chunk(number, {"role": "assistant", "content": "" if answer.say else None})
     for piece in re.findall(r"\s*\S+", answer.say or ""):
-        yield _chunk(number, {"content": piece})
+        yield chunk(number, {"content": piece})
     for index, (name, arguments) in enumerate(answer.calls):
         function = {"name": name, "arguments": ""}
         made = {"index": index, "id": f"call_{number}_{index}", "type": "function"}
-        yield _chunk(number, {"tool_calls": [{**made, "function": function}]})
+        yield chunk(number, {"tool_calls": [{**made, "function": function}]})
         text = json.dumps(arguments)
         pieces = [text[at : at + 5] for at in range(0, len(text), 5)]
         broken = answer.breaks or answer.stalls == "end" or answer.finish == "length"
@@ -171,16 +187,16 @@ def _chunks(answer: Answer, number: int) -> Iterator[dict[str, Any]]:
             pieces = pieces[:-1]
         for piece in pieces:
             part = {"index": index, "function": {"arguments": piece}}
-            yield _chunk(number, {"tool_calls": [part]})
+            yield chunk(number, {"tool_calls": [part]})
     if answer.breaks or answer.stalls == "end":
         return
     finish = answer.finish if answer.finish is not None else _finish(answer)
     if finish:
-        yield _chunk(number, {}, finish)
+        yield chunk(number, {}, finish)
     if answer.usage is not None:
         prompt, completion, cached = answer.usage
         yield {
-            **_chunk(number, {}),
+            **chunk(number, {}),
             "choices": [],
             "usage": {
                 "prompt_tokens": prompt,
@@ -195,7 +211,7 @@ def _finish(answer: Answer) -> str:
     return "tool_calls" if answer.calls else "stop"
 
 
-def _chunk(number: int, delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
+def chunk(number: int, delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
     return {
         "id": f"chatcmpl-{number}",
         "object": "chat.completion.chunk",

@@ -1,7 +1,6 @@
 """A session that closes in the middle of anything closes at once and leaves nothing behind."""
 
 import asyncio
-import time
 
 import pytest
 
@@ -28,10 +27,10 @@ async def test_closing_in_the_middle_of_a_hanging_tool_gives_it_up() -> None:
         await until(lambda: len(model.requests) == 4)
         for _ in range(20):
             await asyncio.sleep(0)
-        began = time.monotonic()
+        began = asyncio.get_running_loop().time()
     Telephone.gate = None
 
-    assert time.monotonic() - began < AT_ONCE_S
+    assert asyncio.get_running_loop().time() - began < AT_ONCE_S
     assert ["timeout" in tool.output for tool in turn.tools] == [True] or turn.tools == []
     assert talk.call.ended == "user_left"
 
@@ -53,10 +52,10 @@ async def test_closing_while_a_transfer_waits_for_a_hanging_tool_makes_no_handof
         await until(lambda: len(model.requests) == 4)
         for _ in range(20):
             await asyncio.sleep(0)
-        began = time.monotonic()
+        began = asyncio.get_running_loop().time()
     Telephone.gate = None
 
-    assert time.monotonic() - began < AT_ONCE_S
+    assert asyncio.get_running_loop().time() - began < AT_ONCE_S
     assert talk.call.shared.speaker == "concierge"
 
 
@@ -69,9 +68,9 @@ async def test_closing_in_the_middle_of_a_commit_keeps_what_was_on_its_way() -> 
         talk.user_says_nowait("Two nights")
         await until(lambda: bool(journal.asked))
         asyncio.get_running_loop().call_later(0.02, journal.gate.set)
-        began = time.monotonic()
+        began = asyncio.get_running_loop().time()
 
-    assert time.monotonic() - began < AT_ONCE_S
+    assert asyncio.get_running_loop().time() - began < AT_ONCE_S
     assert talk.state.nights == 2
     assert len(journal.rows) == talk.call.shared.version == 1
 
@@ -85,9 +84,9 @@ async def test_closing_while_a_handoff_is_written_down_leaves_journal_and_state_
         talk.user_says_nowait("I am thirsty")
         await until(lambda: bool(journal.asked))
         asyncio.get_running_loop().call_later(0.02, journal.gate.set)
-        began = time.monotonic()
+        began = asyncio.get_running_loop().time()
 
-    assert time.monotonic() - began < AT_ONCE_S
+    assert asyncio.get_running_loop().time() - began < AT_ONCE_S
     assert talk.call.shared.version == len(journal.rows)
     assert talk.call.shared.speaker == journal.rows[-1].speaker
 
@@ -98,9 +97,9 @@ async def test_closing_between_the_old_voice_and_the_new_one_leaves_nothing_behi
     async with Conversation(hotel(), model) as talk:
         talk.user_says_nowait("I am thirsty")
         await until(lambda: talk.call.handing_over)
-        began = time.monotonic()
+        began = asyncio.get_running_loop().time()
 
-    assert time.monotonic() - began < AT_ONCE_S
+    assert asyncio.get_running_loop().time() - began < AT_ONCE_S
 
 
 async def test_closing_while_the_model_thinks_and_the_guest_speaks_ends_everything() -> None:
@@ -110,9 +109,9 @@ async def test_closing_while_the_model_thinks_and_the_guest_speaks_ends_everythi
         talk.user_says_nowait("Hello?")
         await until(lambda: len(model.asked) == 2)
         talk.user_says_nowait("Hello??")
-        began = time.monotonic()
+        began = asyncio.get_running_loop().time()
 
-    assert time.monotonic() - began < AT_ONCE_S
+    assert asyncio.get_running_loop().time() - began < AT_ONCE_S
     assert talk.call.ended == "user_left"
 
 

@@ -2,7 +2,10 @@
 
 import asyncio
 import selectors
-from typing import Any
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 class _Jumping(selectors.DefaultSelector):
@@ -26,3 +29,19 @@ class JumpingLoop(asyncio.SelectorEventLoop):
 
     def time(self) -> float:
         return self._jumping.now
+
+
+def played(story: Coroutine[Any, Any, T]) -> T:
+    """Run something to its end in virtual time; a task that it leaves behind fails it."""
+
+    async def tidy() -> T:
+        async with asyncio.timeout(100_000):
+            told = await story
+        for _ in range(3):
+            await asyncio.sleep(0)
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        assert not left, f"tasks were left behind: {left}"
+        return told
+
+    with asyncio.Runner(loop_factory=JumpingLoop) as runner:
+        return runner.run(tidy())

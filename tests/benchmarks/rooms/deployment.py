@@ -98,13 +98,13 @@ class Place:
     """One room with our agent in it.
 
     Args:
-        house: Where it is.
+        deployment: Its server and worker.
         name: The room's.
         guest: The bound guest.
         agent: The identity of our agent.
     """
 
-    house: "House"
+    deployment: "Deployment"
     name: str
     guest: Guest
     agent: str
@@ -116,7 +116,7 @@ class Place:
         Raises:
             RuntimeError: The worker has not told of it.
         """
-        for line in reversed(self.house.worker.lines):
+        for line in reversed(self.deployment.worker.lines):
             with suppress(ValueError):
                 told = json.loads(line)
                 if told["message"] == "job started" and told.get("room") == self.name:
@@ -127,13 +127,13 @@ class Place:
         self, what: str, begin: float = 0.0, end: float = float("inf"), *, of: str = ""
     ) -> list[Noted]:
         """Return what was noted between two seconds of this call, or of the bare handler in its room."""
-        lines = self.house.notes(self.name, of).read_text().splitlines()
+        lines = self.deployment.notes(self.name, of).read_text().splitlines()
         notes: list[Noted] = [json.loads(line) for line in lines if line.endswith("}")]
         return [one for one in notes if one["what"] == what and begin <= one["at"] <= end]
 
 
 @dataclass
-class House:
+class Deployment:
     """A server, a worker of ours, and where its files are."""
 
     livekit: LiveKit
@@ -194,7 +194,7 @@ class House:
 
 
 @contextmanager
-def house(program: Path, command: Sequence[str], **more: str) -> Iterator[House]:
+def deployed(program: Path, command: Sequence[str], **more: str) -> Iterator[Deployment]:
     """Run a server and a worker for a while.
 
     Args:
@@ -207,7 +207,7 @@ def house(program: Path, command: Sequence[str], **more: str) -> Iterator[House]
         environment = {**_environment(livekit, Path(folder)), **more}
         with started(command, environment, Path(folder) / "worker.log") as running:
             asyncio.run(running.says(REGISTERED))
-            yield House(livekit, running, Path(folder))
+            yield Deployment(livekit, running, Path(folder))
 
 
 def _environment(livekit: LiveKit, folder: Path) -> dict[str, str]:
