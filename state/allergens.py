@@ -18,7 +18,7 @@ from state.language.en.allergens import (
     WITHOUT,
 )
 from state.menu import Chosen, Combo, Dish, Menu
-from state.menu.choosing import taken_of
+from state.menu.choosing import allergens_of, taken_of
 from state.menu.matching import alike
 from state.menu.model import NO
 from state.menu.words import stems
@@ -133,17 +133,20 @@ def is_mentioned(menu: Menu, allergy: str) -> bool:
     ) or bool(dishes_with(menu, allergy))
 
 
-def _dish_held(menu: Menu, name: str, chosen: Sequence[Chosen]) -> Iterator[str]:
+def _dish_held(menu: Menu, name: str, chosen: Sequence[Chosen]) -> Sequence[str]:
     dish = menu.dish(name)
     if dish is None:
-        return
+        return ()
     off = {one.name for one in chosen if one.group is None and one.amount == NO}
-    yield dish.name
-    # The families are enough: the sentences would be stored with every line.
-    yield from sorted(_held(dish.description or "")[0])
-    yield from menu.allergens(dish, chosen)
-    yield from (word for word in dish.contains if word not in off)
-    yield from (choice.name for choice in taken_of(menu.groups(dish), chosen))
+    taken = list(taken_of(menu.groups(dish), chosen))
+    return [
+        dish.name,
+        # The families are enough: the sentences would be stored with every line.
+        *sorted(_held(dish.description or "")[0]),
+        *allergens_of(dish, taken),
+        *[word for word in dish.contains if word not in off],
+        *[choice.name for choice in taken],
+    ]
 
 
 def _words_of(line: OrderLine) -> Iterator[str]:

@@ -148,19 +148,16 @@ class TimeLimits:
             async with self.timeout(None):
                 await _wait_within(task, seconds, basis)
         except (TimeoutError, asyncio.CancelledError) as error:
-            if not task.done():
-                task.cancel()
-                await asyncio.wait((task,), timeout=CANCEL_GRACE_S)
-                while not task.done() and basis.writing:
-                    await asyncio.wait((task,), timeout=CANCEL_GRACE_S)
-            if not task.done():
-                logger.warning("tool or hook ignores cancellation, abandoned")
-                basis.give_up(Abandoned())
-                task.add_done_callback(_log_late_failure)
-                if isinstance(error, TimeoutError):
-                    raise StillRunning from None
-                raise
-            if task.cancelled():
+            try:
+                await _cancel(task, basis)
+            finally:  # also when this is cancelled again
+                if not task.done():
+                    logger.warning("tool or hook ignores cancellation, abandoned")
+                    basis.give_up(Abandoned())
+                    task.add_done_callback(_log_late_failure)
+            if not task.done() and isinstance(error, TimeoutError):
+                raise StillRunning from None
+            if not task.done() or task.cancelled():
                 raise
         finally:
             if task.done():
@@ -184,6 +181,15 @@ async def _wait_within(task: "asyncio.Task[Any]", seconds: float, basis: Basis) 
         if left <= 0 and not basis.writing:
             raise TimeoutError
         await asyncio.wait((task,), timeout=max(left, _POLL_S))
+
+
+async def _cancel(task: "asyncio.Task[Any]", basis: Basis) -> None:
+    """Cancel work, and wait while it cleans up or a change of it is being written."""
+    if not task.done():
+        task.cancel()
+        await asyncio.wait((task,), timeout=CANCEL_GRACE_S)
+    while not task.done() and basis.writing:
+        await asyncio.wait((task,), timeout=CANCEL_GRACE_S)
 
 
 async def _wrap_exceptions(work: Coroutine[Any, Any, T]) -> T:

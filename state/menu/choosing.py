@@ -271,17 +271,13 @@ def taken_of(groups: Iterable[OptionGroup], chosen: Sequence[Chosen]) -> Iterato
         yield from (choice for choice in group.choices if choice.name in taken)
 
 
-def allergens_of(
-    dish: Dish, groups: Iterable[OptionGroup], chosen: Sequence[Chosen]
-) -> tuple[str, ...]:
-    """Return the allergens stated for a dish and for the choices on it, defaults included."""
-    names = list(dish.allergens)
-    for choice in taken_of(groups, chosen):
-        names += choice.allergens
-    return tuple(
-        {name.casefold(): name for name in reversed(names)}[key]
-        for key in dict.fromkeys(n.casefold() for n in names)
-    )
+def allergens_of(dish: Dish, taken: Iterable[Choice]) -> tuple[str, ...]:
+    """Return the allergens stated for a dish and for the choices on it."""
+    found: dict[str, str] = {}
+    for stated in (dish.allergens, *[choice.allergens for choice in taken]):
+        for name in stated:
+            found.setdefault(name.casefold(), name)
+    return tuple(found.values())
 
 
 def _price(group: OptionGroup, pick: _Pick, size: str | None) -> Cents:

@@ -8,7 +8,7 @@ from typing import Annotated, Self
 from pydantic import Field
 
 from state.menu.checking import check
-from state.menu.choosing import Chooser, allergens_of
+from state.menu.choosing import Chooser, allergens_of, taken_of
 from state.menu.finding import Finder
 from state.menu.form import Needed, NotWritten, Part, Place
 from state.menu.model import (
@@ -148,7 +148,7 @@ class Menu(Part):
 
         Leaving a content off removes none: the menu does not say where an allergen comes from.
         """
-        return allergens_of(dish, self.groups(dish), chosen)
+        return allergens_of(dish, taken_of(self.groups(dish), chosen))
 
     def served(self, item: Dish | Combo, at: datetime) -> bool:
         """Whether an item is served at this time by its own hours; the opening hours are not checked."""

@@ -22,6 +22,9 @@ BURST, PER_SECOND = 40, 4.0
 """The rate limit of a participant's messages: a burst, and messages per second; the rest is
 dropped."""
 
+READ_S = 30.0
+"""How long a message may take to arrive, in seconds: later ones wait for it."""
+
 TOLD_AFTER_S = 1.0
 """How long dropped messages are counted before their sender is told, in seconds."""
 
@@ -102,9 +105,13 @@ class Chat:
     ) -> None:
         text: str | None
         try:
-            text = clean(await reader.read_all(), lines=True)
+            async with asyncio.timeout(READ_S):
+                text = clean(await reader.read_all(), lines=True)
             if len(text) > LONGEST_SAID:  # ``say`` takes no more either
                 text = None
+        except TimeoutError:  # its sender may have lost the connection
+            reader.close()
+            raise
         except rtc.StreamError as error:
             if not is_too_large(error):
                 raise

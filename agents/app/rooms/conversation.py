@@ -14,7 +14,7 @@ from agents.app.rooms.opening import Opened
 from agents.app.rooms.page import Page
 from agents.app.rooms.process_context import ProcessContext
 from agents.app.rooms.resume_codes import resume_code
-from agents.app.rooms.silence import SilenceTimer
+from agents.app.rooms.silence import STALL_S, SilenceTimer, StallTimer
 from agents.app.transcript import CallRecord
 from agents.app.words import Words
 from agents.handoff import Call, Ended, Event, Heard, TurnWithdrawn, YourTurn, stop
@@ -24,6 +24,9 @@ logger = logging.getLogger(__name__)
 
 STOP_LIMIT_S = 5.0
 """How long the end of a call waits for what still runs in it, in seconds."""
+
+MODELS_LIMIT_S = 5.0
+"""How long it waits for its models to close, in seconds."""
 
 
 class RoomConversation(Generic[S, C]):
@@ -72,8 +75,11 @@ class RoomConversation(Generic[S, C]):
         self.call.answer(opened.prior.unanswered)
         self._record = CallRecord(self.call, process.store, channel=channel, words=process.words)
         self._record.drop_older_than(process.words_days)
-        self._finished = False
+        self._finishing: asyncio.Task[None] | None = None
         self._silence = SilenceTimer(process.silence[channel], self._remind, self._end_silent_call)
+        self._stall = StallTimer(
+            self.call.policy.think_limit_s + STALL_S, self._is_speaking, self._on_stalled
+        )
         code = resume_code(opened.shared.state_id, process.secret, process.app.name)
         self.session = Session(
             process.app.page_spec,
@@ -104,6 +110,7 @@ class RoomConversation(Generic[S, C]):
 
     async def start(self) -> None:
         """Start the session; the first agent greets."""
+        self._stall.start()
         await self._process.media.start(
             self.call,
             self._model,
@@ -119,23 +126,34 @@ class RoomConversation(Generic[S, C]):
         self._silence.stop()
 
     async def finish(self) -> None:
-        """Stop the session and store the transcript; clients can still read the state."""
-        if self._finished:
-            return
-        self._finished = True
+        """Stop the session and store the transcript; clients can still read the state.
+
+        Once begun it goes on, even if the caller is cancelled; later callers wait for it.
+        """
+        if self._finishing is None:
+            self._finishing = asyncio.create_task(self._finish())
+        await asyncio.shield(self._finishing)
+
+    async def _finish(self) -> None:
         self._silence.stop()
+        self._stall.stop()
         self.call.end("user_left")
         try:
             async with asyncio.timeout(STOP_LIMIT_S):
                 await stop(self.call)
         except TimeoutError:
             logger.warning("call did not stop within %g s", STOP_LIMIT_S)
+            await self.call.aclose()
         except RuntimeError:  # the session never started
             await self.call.aclose()
         await self._record.aclose()
-        await self._process.media.aclose()
-        for model in (self._model, *self._models.values()):
-            await model.aclose()
+        try:
+            async with asyncio.timeout(MODELS_LIMIT_S):
+                await self._process.media.aclose()
+                for model in (self._model, *self._models.values()):
+                    await model.aclose()
+        except TimeoutError:
+            logger.warning("models did not close within %g s", MODELS_LIMIT_S)
 
     async def aclose(self) -> None:
         """Stop everything."""
@@ -143,6 +161,10 @@ class RoomConversation(Generic[S, C]):
         await self.finish()
 
     def _on_event(self, event: Event) -> None:
+        if isinstance(event, Ended) or self.call.turns.is_user_turn:
+            self._stall.stop()
+        else:
+            self._stall.start()
         match event:
             case Heard():
                 self._silence.reset()
@@ -156,6 +178,17 @@ class RoomConversation(Generic[S, C]):
                 self._on_end(event)
             case _:
                 pass
+
+    def _is_speaking(self) -> bool:
+        call = self.call
+        return call.user_speech.speaking or (
+            call.can_speak and call.session.agent_state == "speaking"
+        )
+
+    def _on_stalled(self) -> None:
+        logger.error("agent stopped responding, ending its call")
+        self.call.hang_up()
+        self.call.end("failed")
 
     def _remind(self) -> None:
         self.call.speak(self.words.still_there)

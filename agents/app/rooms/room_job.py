@@ -48,6 +48,9 @@ OWN_GOODBYE_S = 2.0
 """Speech within this time after the end answers the agent's goodbye and starts no other call, in
 seconds."""
 
+OPEN_S = 90.0
+"""How long a call may take to open, in seconds: longer than the database is waited for."""
+
 HELLO_S = 5.0
 """How long a hello waits for another call to begin, in seconds."""
 
@@ -182,7 +185,8 @@ class RoomJob(Generic[S, C]):
             return self._finish(RoomOutcome.NO_USER)
         try:
             while not self._outcome.done():
-                conversation = await self._open()
+                async with asyncio.timeout(OPEN_S):
+                    conversation = await self._open()
                 await self._event_or_outcome(self._over)
                 if conversation is not None and self._over.is_set():
                     await self._stay(conversation)

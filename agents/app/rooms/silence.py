@@ -1,4 +1,4 @@
-"""Silence reminders: a silent user is asked whether they are there, then the call ends."""
+"""Timers of silence: a silent user is asked whether they are there; a call that stalls is given up."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -78,3 +78,55 @@ class SilenceTimer:
         self._timer = None
         self._reminded += 1
         self._remind()
+
+
+STALL_S = 60.0
+"""How long nothing may happen in an agent's turn, beyond its model's own limit, in seconds."""
+
+LONGEST_SPEECH_S = 600.0
+"""How long someone may speak without anything else happening, in seconds."""
+
+
+class StallTimer:
+    """Gives a call up in which nothing happens although it is not the user's turn.
+
+    Everything that an agent waits for has a limit of its own. This one is for other waits, such as
+    livekit's for a connection: the user would hear nothing more.
+
+    Args:
+        limit_s: How long nothing may happen, in seconds.
+        speaking: Whether an agent or the user is speaking.
+        give_up: Gives the call up.
+    """
+
+    def __init__(
+        self, limit_s: float, speaking: Callable[[], bool], give_up: Callable[[], None]
+    ) -> None:
+        self._limit_s = limit_s
+        self._speaking = speaking
+        self._give_up = give_up
+        self._since = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def start(self) -> None:
+        """Start over: something has happened, and it is not the user's turn."""
+        self._since = asyncio.get_running_loop().time()
+        self._arm()
+
+    def stop(self) -> None:
+        """Stop waiting: it is the user's turn, or the call is over."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _arm(self) -> None:
+        self.stop()
+        self._timer = asyncio.get_running_loop().call_later(self._limit_s, self._check)
+
+    def _check(self) -> None:
+        self._timer = None
+        silent_s = asyncio.get_running_loop().time() - self._since
+        if self._speaking() and silent_s < LONGEST_SPEECH_S:
+            self._arm()
+        else:
+            self._give_up()

@@ -92,7 +92,7 @@ async def agent_stays(agent: Agent) -> None:
     """See that it is still there when all of its call has ended."""
     talk = agent.call._conversation
     assert talk is not None
-    await until(lambda: talk._finished, what="the end of the conversation")
+    await until(lambda: talk._finishing, what="the end of the conversation")
     if talk.call.ended == "agent_ended":
         place = agent.call._room_lease
         async with asyncio.timeout(LONG_S):
@@ -452,7 +452,7 @@ async def test_an_end_that_cannot_be_recorded_does_not_prevent_the_next_call(
         await goodbye(ada)
         talk = agent.call._conversation
         assert talk is not None
-        await until(lambda: talk._finished)
+        await until(lambda: talk._finishing)
         assert await ada.call("say", {"text": "one tiramisu"}) == {"turn": 1}
         assert (await ada.call("hello"))["order_id"] != first["order_id"]
         monkeypatch.undo()

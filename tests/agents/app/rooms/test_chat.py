@@ -1,5 +1,6 @@
 """What is written on ``lk.chat``, as far as it is words."""
 
+import asyncio
 from typing import Any, cast
 
 import pytest
@@ -59,16 +60,17 @@ class Text:
         return self._text
 
 
+async def never_refuse(words: str, segment: str) -> None:
+    """Fail the test."""
+    pytest.fail("nothing was refused")
+
+
 @pytest.mark.parametrize("nothing", ["", "  \n", "\u200b", " \u202e\u200b\x00 "])
 async def test_a_message_without_words_is_ignored(nothing: str) -> None:
     heard: list[str] = []
-
-    async def refuse(words: str, segment: str) -> None:
-        pytest.fail("nothing was refused")
-
     room, chat = (
         Room(),
-        Chat(cast(Presence, Everybody()), heard.append, refuse, too_long=Words().too_long),
+        Chat(cast(Presence, Everybody()), heard.append, never_refuse, too_long=Words().too_long),
     )
     chat.follow(cast(Any, room))
 
@@ -158,3 +160,37 @@ async def test_a_text_that_is_too_large_is_answered_and_nothing_of_it_is_kept(
             assert (await ada.call("hello"))["turn"] == 1
             assert agent.call._conversation is not None
         assert not any("too long" in one for one in staff.said)
+
+
+class Unfinished(Text):
+    """A text stream whose sender is gone before all of it was sent."""
+
+    closed = False
+
+    async def read_all(self) -> str:
+        """Wait for the rest."""
+        await asyncio.Event().wait()
+        return self._text
+
+    def close(self) -> None:
+        """Note that it is no longer read."""
+        self.closed = True
+
+
+async def test_a_message_that_never_arrives_whole_does_not_hold_up_the_next(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("agents.app.rooms.chat.READ_S", 0.0)
+    heard: list[str] = []
+    room, unfinished = Room(), Unfinished("two col")
+    chat = Chat(cast(Presence, Everybody()), heard.append, never_refuse, too_long="")
+    chat.follow(cast(Any, room))
+
+    room.handler(unfinished, "guest")
+    room.write("two colas")
+    await until(lambda: heard)
+
+    assert heard == ["two colas"]
+    assert unfinished.closed
+    assert "chat message not read: TimeoutError" in caplog.text
+    await chat.aclose()

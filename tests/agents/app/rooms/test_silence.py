@@ -1,8 +1,11 @@
-"""A silent guest is reminded, then the call ends."""
+"""A silent guest is reminded, then the call ends; a call that stalls is given up."""
 
 import asyncio
 
-from agents.app.rooms.silence import SilencePolicy, SilenceTimer
+import pytest
+
+from agents.app.rooms.silence import SilencePolicy, SilenceTimer, StallTimer
+from agents.testing import until
 
 AT_ONCE = SilencePolicy(remind_after_s=0.0, reminders=2, end_after_s=0.0)
 NEVER = SilencePolicy(remind_after_s=1000.0, reminders=1, end_after_s=1000.0)
@@ -60,3 +63,35 @@ async def test_every_activity_restarts_the_timer() -> None:
     assert silence.due_at > before
     silence.stop()
     assert silence.due_at is None
+
+
+async def test_a_call_in_which_nothing_happens_is_given_up() -> None:
+    happened: list[str] = []
+    stall = StallTimer(0.0, lambda: False, lambda: happened.append("given up"))
+    stall.start()
+    stall.stop()  # the user's turn
+    await a_moment()
+    assert happened == []
+    stall.start()
+    await a_moment()
+    assert happened == ["given up"]
+
+
+async def test_a_call_in_which_someone_speaks_has_not_stalled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    happened: list[str] = []
+    speaking = [True, True, False]
+    stall = StallTimer(0.0, lambda: speaking.pop(0), lambda: happened.append("given up"))
+    stall.start()
+    await a_moment()
+    assert happened == []
+    await until(lambda: happened)
+    assert speaking == []
+
+    monkeypatch.setattr(
+        "agents.app.rooms.silence.LONGEST_SPEECH_S", -1.0
+    )  # longer than any reply takes
+    stall = StallTimer(0.0, lambda: True, lambda: happened.append("given up"))
+    stall.start()
+    await until(lambda: len(happened) == 2)
