@@ -114,6 +114,7 @@ class Handoffs:
                 return await self._decide(
                     handoff, raw, context.function_call.call_id, context.speech_handle
                 )
+            # The application's condition, carry and agent run in it: the model is told what they raise.
             except (Exception, asyncio.CancelledError) as error:
                 if active.pending is None:
                     allow_interruptions(context, allow=True)

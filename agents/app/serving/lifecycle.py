@@ -221,7 +221,8 @@ class _Run:
         try:
             lost = await worker.lost()
             agent_name = worker.settings.agent_name
-            await recover_lost_calls(self._dispatcher, lost, agent_name=agent_name)
+            running = self._monitor.running(worker.pool)
+            await recover_lost_calls(self._dispatcher, lost, agent_name=agent_name, running=running)
         except Exception:  # the worker serves new calls all the same
             logger.exception("recovery of lost calls failed")
 

@@ -9,7 +9,7 @@ its order at once.
 import asyncio
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -41,6 +41,10 @@ _ARRIVAL_S = 5.0
 _SILENT_S = 3.0
 """An agent that does not renew its lease may only be slow, in its room or on its way into it, for
 this long, in seconds."""
+
+_HUNG_S = 10.0
+"""The same for an agent whose process is known to be alive, in seconds: on an overloaded machine it
+may only be waiting for a processor, and its successor would wait longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +110,16 @@ class JobMonitor:
             if process.running_job is not None and process.pid is not None:
                 with suppress(ProcessLookupError):
                     os.kill(process.pid, LEAVE_WHEN_OVER)
+
+    @staticmethod
+    def running(pool: Any) -> set[str]:
+        """Return the ids of the jobs whose processes are alive.
+
+        Args:
+            pool: The worker's process pool.
+        """
+        jobs = (process.running_job for process in getattr(pool, "processes", ()))
+        return {info.job.id for info in jobs if info is not None}
 
     async def aclose(self) -> None:
         """Stop replacing agents, and finish what is under way."""
@@ -177,7 +191,11 @@ async def replace_this_job(
 
 
 async def recover_lost_calls(
-    dispatcher: Dispatcher, lost: Sequence[LostCall], *, agent_name: str
+    dispatcher: Dispatcher,
+    lost: Sequence[LostCall],
+    *,
+    agent_name: str,
+    running: Collection[str] = (),
 ) -> int:
     """Dispatch agents to the calls that dead workers have left; returns how many.
 
@@ -188,6 +206,7 @@ async def recover_lost_calls(
         dispatcher: Dispatches the agents.
         lost: The calls whose leases have expired.
         agent_name: The name that agents are dispatched by.
+        running: The ids of the jobs whose processes are alive.
     """
     rooms = await dispatcher.rooms([one.room for one in lost])
     sent = 0
@@ -205,7 +224,8 @@ async def recover_lost_calls(
             there = await dispatcher.participants(one.room)
             if not _is_user_waiting(one.user, there) or has_agent(there, but=identity):
                 continue
-            if one.silent_s < (_SILENT_S if one.job_id else _ARRIVAL_S):
+            slow_s = _HUNG_S if one.job_id in running else _SILENT_S
+            if one.silent_s < (slow_s if one.job_id else _ARRIVAL_S):
                 continue
             await dispatcher.replace(job)
             sent += 1

@@ -50,7 +50,7 @@ class RawModel(LLM[Any]):
     ) -> LLMStream:
         self.asked.append(chat_ctx.copy())
         self.offered.append([tool.id for tool in tools or ()])
-        return _RawStream(
+        return RawStream(
             self,
             self.next_reply(chat_ctx),
             chat_ctx=chat_ctx,
@@ -69,7 +69,9 @@ class RawModel(LLM[Any]):
         ]
 
 
-class _RawStream(LLMStream):
+class RawStream(LLMStream):
+    """Streams the parts of one reply."""
+
     def __init__(
         self,
         llm: RawModel,

@@ -4,8 +4,10 @@ import asyncio
 
 import pytest
 from livekit.agents import APIConnectionError
+from livekit.agents.llm import ChatChunk
 
 from agents.testing import Conversation, until
+from tests.agents.handoff import raw_model
 from tests.agents.handoff.raw_model import Part, RawModel
 from tests.agents.hotel import Stay, hotel
 
@@ -186,6 +188,31 @@ async def test_a_stream_that_breaks_leaves_nothing_behind() -> None:
 
     assert turn.handoffs == [("reception", "bar")]
     assert left == 0
+
+
+class Relayed(raw_model.RawStream):
+    """A stream that breaks after its first part where livekit does not see it, as a proxy's does."""
+
+    broken = False
+
+    async def __anext__(self) -> ChatChunk:
+        if self.broken:
+            raise APIConnectionError("gone")  # livekit takes it for one that may be asked again
+        self.broken = True
+        return await super().__anext__()
+
+
+async def test_a_stream_that_breaks_outside_of_livekit_is_not_asked_again_once_a_part_has_arrived(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model = RawModel(["Good evening."], ["It costs "], ["It costs ten."])
+
+    async with Conversation(hotel(redact_output=str), model) as talk:
+        monkeypatch.setattr(raw_model, "RawStream", Relayed)
+        turn = await talk.user_says("what is a night?")
+
+    assert len(model.asked) == 2
+    assert turn.said == [f"It costs  {TROUBLE}"]
 
 
 async def test_an_unknown_tool_beside_a_transfer_keeps_the_guest_and_names_what_there_is() -> None:

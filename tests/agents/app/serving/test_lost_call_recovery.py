@@ -1,5 +1,6 @@
 """Whom a worker sends to the calls that others have left, and how often."""
 
+import asyncio
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -7,6 +8,7 @@ import pytest
 from livekit import api
 from livekit.protocol.models import ParticipantInfo, Room
 
+from agents.app.serving import lifecycle
 from agents.app.serving.dispatching import STARTS_S, Dispatcher
 from agents.app.serving.replacement import LostCall, recover_lost_calls
 
@@ -93,14 +95,44 @@ async def test_one_that_was_sent_and_died_is_replaced_at_once(
     assert server.sent == ["hall", "hall"]
 
 
-@pytest.mark.parametrize(("job", "slow_s", "lost_s"), [("AJ_slow", 2.9, 3.1), ("", 4.9, 5.1)])
-async def test_an_agent_that_is_slow_to_join_is_not_replaced(
+@pytest.mark.parametrize(
+    ("job", "slow_s", "lost_s"),
+    [("AJ_elsewhere", 2.9, 3.1), ("AJ_here", 9.9, 10.1), ("", 4.9, 5.1)],
+)
+async def test_an_agent_that_is_only_slow_is_not_replaced(
     server: Server, sending: Dispatcher, job: str, slow_s: float, lost_s: float
 ) -> None:
+    """One whose process is alive in this worker may wait long for a processor."""
+    here = {"AJ_here"}
     slow = [LostCall("hall", job, user="ada", silent_s=slow_s)]
-    assert await recover_lost_calls(sending, slow, agent_name=AGENT) == 0
+    assert await recover_lost_calls(sending, slow, agent_name=AGENT, running=here) == 0
     assert server.sent == []
 
     lost = [LostCall("hall", job, user="ada", silent_s=lost_s)]
-    assert await recover_lost_calls(sending, lost, agent_name=AGENT) == 1
+    assert await recover_lost_calls(sending, lost, agent_name=AGENT, running=here) == 1
     assert server.sent == ["hall"]
+
+
+@pytest.mark.parametrize(
+    ("alive", "sent"), [("AJ_here", []), ("AJ_another", ["hall"]), (None, ["hall"])]
+)
+async def test_a_worker_waits_longer_for_the_processes_that_it_sees_alive(
+    server: Server, alive: str | None, sent: list[str]
+) -> None:
+    async def lost() -> list[LostCall]:
+        return [LostCall("hall", "AJ_here", user="ada", silent_s=5.0)]
+
+    job = None if alive is None else SimpleNamespace(job=SimpleNamespace(id=alive))
+    worker = SimpleNamespace(
+        given_up=None,
+        noun="order",
+        settings=SimpleNamespace(agent_name=AGENT),
+        lost=lost,
+        pool=SimpleNamespace(processes=[SimpleNamespace(running_job=job)]),
+    )
+    stop: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+    run = lifecycle._Run(cast(Any, worker), cast(api.LiveKitAPI, server), stop)
+
+    await run._recover_lost_calls()
+
+    assert server.sent == sent
