@@ -445,7 +445,7 @@ class RoomJob(Generic[S, C]):
             self._conversation.stop_waiting()
         if self._grace is None and not self._outcome.done():
             loop = asyncio.get_running_loop()
-            self._grace = loop.call_later(self._process.grace_s, self._on_gone_for_good)
+            self._grace = loop.call_later(self._process.grace_s, self._on_grace_over)
 
     def _on_user_back(self, arrival: Arrival) -> None:
         if self._grace is not None:
@@ -463,6 +463,13 @@ class RoomJob(Generic[S, C]):
             conversation.page.returned(reloaded=reloaded)
             if reloaded:
                 self._spawn(conversation.call.come_back())
+
+    def _on_grace_over(self) -> None:
+        self._grace = None
+        if self._presence.participant is not None:  # they are back, and still connecting
+            self._on_user_left()
+        else:
+            self._on_gone_for_good()
 
     def _on_gone_for_good(self) -> None:
         self._finish(RoomOutcome.COMPLETED)

@@ -51,6 +51,25 @@ async def test_a_guest_who_is_still_connecting_is_greeted_once_they_can_receive(
             assert [GREETING in one for one in guest.said] == [True]
 
 
+async def test_an_agent_does_not_leave_while_its_guest_is_still_connecting(
+    calls: Calls, livekit: LiveKit, room_name: str
+) -> None:
+    identity = new_identity()
+    async with calls.agent(room_name) as agent:
+        async with livekit.joined(room_name, identity) as first:
+            await first.hello()
+            await until(lambda: is_turn(first, 0))
+        await until(lambda: agent.call.user is None, what="the guest's leaving")
+        async with livekit.connecting(room_name, identity):
+            await until(lambda: agent.call.user is not None)
+            agent.call._on_grace_over()
+            assert agent.call._grace is not None
+            assert not agent.call._outcome.done()
+        await until(lambda: agent.call.user is None, what="the end of the connection")
+        agent.call._on_grace_over()
+        assert await asyncio.wait_for(asyncio.shield(agent.held), LONG_S) is RoomOutcome.COMPLETED
+
+
 async def test_a_reloaded_page_that_is_still_connecting_is_welcomed_back_once_it_can_receive(
     calls: Calls, livekit: LiveKit, room_name: str
 ) -> None:
