@@ -13,7 +13,6 @@ from state.errors import ChoiceMissing, OrderError
 from state.menu import Combo, Dish, Menu
 from state.menu.words import stems
 
-
 _KNOWN = 2_000
 """So many things are remembered as they were settled: the readings of a line share most of them."""
 

@@ -79,8 +79,7 @@ def test_no_text_crashes_it_or_changes_an_order(text: str) -> None:
     words=st.lists(
         st.sampled_from(
             "no not a two the one it that and with without large half other both instead of make add remove"
-            " cancel margherita tiramisu cola basil extra on side , . ? sorry actually wait leave to for"
-            .split()
+            " cancel margherita tiramisu cola basil extra on side , . ? sorry actually wait leave to for".split()
         ),
         max_size=14,
     )
