@@ -237,7 +237,10 @@ class Accounting:
             return ""
         if number is None and said.ref in ("other", "one") and about.options and not said.plural:
             number = 1 if said.ref == "other" or said.article else None
-        if counted and number is not None and not self._counted(number, about, found):
+        told = said.definite and any(  # "of the three teas": so many there were
+            line.had == number and self._named(line, about.mask, before=True) for line in lines
+        )
+        if counted and not told and number is not None and not self._counted(number, about, found):
             if not (split and about.head and self._counted(number, about, named)):
                 return ""
         if said.exact and said.count is not None and said.head is not None:
@@ -247,6 +250,8 @@ class Accounting:
 
     def _not_gone(self, said: Said, lines: Sequence[_Line]) -> str | None:
         """Return what was to go and is still there."""
+        if said.verb == "instead-of" and not (said.head or said.ref or said.described):
+            return None  # "two, not three"
         if said.head is None and not said.ref and said.options:
             for option in said.options:
                 off = Option(option.entity, no=True)

@@ -96,6 +96,7 @@ class Carrying:
         return self._out
 
     def _carry(self, said: Said, following: Sequence[Said]) -> None:
+        said.definite = said.definite or said.joint == _THE
         told = [id(option.entity) for option in said.options]
         self._out.penalty += 1.0 * (len(told) - len(set(told)))
         if said.off and said.verb in ("", "add", "change"):
@@ -104,8 +105,11 @@ class Carrying:
             said.verb = "swap"
         if self._says_which(said):
             return
+        if said.become is not None and self._of_waiting(said, said.become):
+            return
         if said.ref in ("undo", "put-back"):
             take_back(self._out, self._situation.before, added=said.ref == "undo")
+            self._out.penalty += NOT_THERE if said.described else 0.0
         elif said.verb == "instead-of":
             self._instead_of(said)
         elif said.verb == "remove" or said.denied:
@@ -136,11 +140,17 @@ class Carrying:
         if definite and not out.named(said.mask, out.things):
             if change_part(out, said, replace(said, head=None)):
                 return
+        if said.replaced and said.number is None and (old := out.made_with(there, said.replaced)):
+            if said.more:
+                out.repeat(old[-1], said)  # "another balti with paneer instead of vegetables"
+            else:
+                out.change(old[-1], said)  # "the kimbap with beef instead of tofu"
+            return
         if said.back and not there and bring_back(out, said, self._situation.before):
             return
-        if only(out, said, there):
+        if only(out, said, there) or self._speaks_of(said, following):
             return
-        if there and (said.copies or (said.more and not said.described)):
+        if there and (said.copies or (said.more and not said.described and not said.parts)):
             out.repeat(there[-1], said)
         elif there and not said.more and said.verb != "add" and self._set_right(said, there):
             pass
@@ -152,16 +162,38 @@ class Carrying:
             pass
         elif said.correct and said.meant and out.there and not there:
             out.replace(out.there[-1], said)
-        elif said.correct and self._situation.reviewed and not there and self._replaces(said):
+        elif self._situation.reviewed and said.correct and not there and self._replaces(said):
             pass
         elif not self._announced_before(said):
+            out.penalty += NOT_THERE if said.copies else 0.0
             item = out.add(out.make(said))
             if said.count is not None and said.count > 1:
                 self._announce(item, said, following)
 
+    def _speaks_of(self, said: Said, following: Sequence[Said]) -> bool:
+        """Take "of the three teas" for what is on the order, where it is said next how they are to be."""
+        if not said.definite or said.described or said.article or said.more or said.correct:
+            return False
+        found = [
+            item
+            for item in self._out.named(said.mask, self._out.things)
+            if said.count in (None, item.quantity)
+        ]
+        waits = self._out.named(said.mask, self._out.waiting)
+        if waits and said.count is None:
+            self._out.spoken = waits[0]
+            self._out.penalty += NEW_THOUGH_THERE
+            return True
+        if not found or said.instead or self._gives_way is not None:
+            return False
+        if found[-1].line is not None and not (following and not following[0].head):
+            return False
+        self._out.spoken = found[-1]
+        return True
+
     def _set_right(self, said: Said, there: Sequence[Item]) -> bool:
         """Make a line what was meant: "the large one", "no, I wanted two tiramisus"."""
-        definite = (said.definite or said.joint == _THE) and said.count is None
+        definite = said.definite and said.count is None
         if definite and said.described and not said.article:
             self._change(said)
             return True
@@ -176,13 +208,16 @@ class Carrying:
         return False
 
     def _replaces(self, said: Said) -> bool:
-        """Take what is named when the order is read back for what something on it should be."""
+        """Take what is named when the order is read back for what another of its kind should be."""
         out = self._out
-        wish = replace(said, become=said, head=None)
-        if len(out.there) == 1:
-            out.replace(out.there[0], said)
+        if said.besides or said.verb or said.more:
+            return False
+        kind = out.section(out.make(said))
+        same = [item for item in out.there if kind and out.section(item) == kind]
+        if len(same) == 1:
+            out.replace(same[0], said)
             return True
-        return out.ask_which(wish, out.there)
+        return len(same) > 1 and out.ask_which(replace(said, become=said, head=None), same)
 
     def _one_of_last(self, said: Said) -> bool:
         """Take "two trays, one tray without raita" for one of the two."""
@@ -257,10 +292,20 @@ class Carrying:
     def _instead_of(self, said: Said) -> None:
         """Note what is to go: "a caprese instead of the margherita"."""
         out = self._out
+        if said.count is not None and said.head is None and not said.ref and not said.described:
+            return  # "two, not three"
         if said.head is None and not said.ref and said.options:
             item = out.last
             if item is not None:
-                out.give_way(item, said.options)  # "ranch instead of blue cheese"
+                if item in out.items and not item.counted:
+                    same = out.made_with(out.named(out.mask(item), out.there), said.options)
+                    if same:  # "kimbap beef, not tofu"
+                        out.items.remove(item)
+                        same[-1].size = item.size or same[-1].size
+                        same[-1].changes += item.changes
+                        item = same[-1]
+                if not out.give_way(item, said.options):  # "ranch instead of blue cheese"
+                    out.penalty += NOT_THERE
                 out.touch(item)
                 return
         found = targets(out, said) if said.head is not None or said.ref else []
@@ -294,7 +339,9 @@ class Carrying:
         if old is None and said.instead:
             same = [one for one in out.there if out.section(one) == out.section(item) != ""]
             old = next(iter((same or out.there or out.items)[-1:]), None)
-        if old is None or (old.line is None and old not in out.items):
+        if old is not None and said.described and out.named(said.mask, [old]):
+            out.change(old, said)  # "a shake with peanut butter instead"
+        elif old is None or (old.line is None and old not in out.items):
             out.add(item)
         else:
             old.gone = 0
@@ -307,13 +354,16 @@ class Carrying:
         if said.head is None and not said.ref and said.options:
             self._leave_off(said)
             return
+        if said.ref == "it" and self._asked_about() is not None:
+            return  # "then I don't want that": it was only asked about
         if said.ref in ("whole", "all") and said.head is None and not said.options and out.things:
             found = out.things
         else:
             found = targets(out, said)
-        if not found:
+        if not found or (said.ref and said.options):
             self._nothing_to_remove(said)
             return
+        out.penalty += NOT_THERE if said.options else 0.0
         count = 1 if said.count is None and (said.article or said.partial) else said.count
         pieces = sum(item.quantity or 1 for item in found)
         some = count is not None and len(found) > 1 and count < pieces
@@ -356,7 +406,7 @@ class Carrying:
     def _change(self, said: Said) -> None:
         out = self._out
         become = said.become if said.become is not None else said
-        if become is not said and become.empty and said.head is None:
+        if become is not said and become.empty:
             out.penalty += NO_EFFECT
             return
         swaps = said.verb == "swap" and become is not said and (become.options or become.head)
@@ -388,6 +438,16 @@ class Carrying:
         if said.on and said.count is None and said.article:
             out.penalty += 0.3
         self._change_these(said, become, found)
+
+    def _of_waiting(self, said: Said, become: Said) -> bool:
+        """Give something to one of the things that wait, where it is named: "tahini in the falafel"."""
+        out = self._out
+        found = out.named(said.mask, out.waiting) if said.head is not None else []
+        if len(found) != 1 or become.head is not None or not out.able(found[0], become):
+            return False
+        out.give(found[0], become)
+        out.settle(found[0])
+        return True
 
     def _change_these(self, said: Said, become: Said, found: list[Item]) -> None:
         """Change what was meant: all of it, or so many pieces."""
@@ -470,11 +530,17 @@ class Carrying:
         """Carry out what points at something and has no verb: "the second one with ham"."""
         out = self._out
         last = out.items[-1] if out.items else None
+        source = last.source if last is not None else None
         if said.ref in ("same", "again"):
             self._again(said)
         elif said.ref == "one":
-            if said.ordinal is None or not said.described or out.waiting or not self._this(said):
+            pointed = said.described and not out.waiting
+            if not pointed or not (self._this(said) if said.ordinal else self._the_one(said)):
                 self._fragment(said)
+        elif said.ref in ("rest", "other") and source is not None and said.described:
+            if said.exact:  # "the others just without onions"
+                source.changes, source.yielding = [], 0
+            self._become(replace(said, head=None), [source])
         elif said.ref in ("rest", "other") and last is not None and last.splits:
             out.split(last, said, None)
         elif said.ref == "other" and last is not None and said.described:
@@ -500,6 +566,18 @@ class Carrying:
         if said.ref in ("it", "them", "all") and said.count is None:
             found = [item for item in found if out.able(item, said)] or found
         self._become(replace(said, head=None), found, said.count if said.partial else None)
+
+    def _the_one(self, said: Said) -> bool:
+        """Carry out "the hot one large with feta": what comes first says which, the rest is to be."""
+        out = self._out
+        if not said.definite or said.article or said.count or not said.options:
+            return False
+        found = out.made_with(out.things, said.options[:1])
+        rest = replace(said, ref="", options=said.options[1:])
+        if len(found) != 1 or not rest.described:
+            return False
+        self._become(rest, found)
+        return True
 
     def _this(self, said: Said) -> bool:
         """Carry out "the second one with ham"."""
@@ -544,7 +622,8 @@ class Carrying:
     def _again(self, said: Said) -> None:
         out = self._out
         if out.last is not None:
-            out.repeat(out.last, said)
+            count = said.count or (out.last.quantity if said.ref == "same" else None)
+            out.repeat(out.last, replace(said, count=count))
         elif (topic := self._situation.topic) is not None:
             out.order(said, topic, (topic,))
         else:
@@ -554,16 +633,15 @@ class Carrying:
 
     def _fragment(self, said: Said) -> None:
         """Give a size, a number or changes to what they belong to."""
-        out, topic = self._out, self._situation.topic
+        out, topic = self._out, self._asked_about()
         item = out.items[-1] if out.items else None
-        counts = said.count is not None and not said.described
         if said.more:
             self._again(said)
             return
-        if topic and counts and not said.correct:
-            if not out.named(out.index.bit(topic), out.things):
-                out.order(said, topic, (topic,))
-                return
+        one_more = said.ref == "one" and not out.waiting and (said.article or not said.definite)
+        if topic and not said.correct and (one_more or (said.count and not said.described)):
+            out.order(said, topic, (topic,))
+            return
         if self._announced and said.options:
             base = self._announced[0]
             fresh = base.copy(said.count or 1)
@@ -586,11 +664,18 @@ class Carrying:
             words = out.told({*said.told, *said.unknown})
             out.questions.append(Question("not_on_menu", {"words": words, "near": []}))
 
+    def _asked_about(self) -> str | None:
+        """Return the dish that was asked about before and is not on the order."""
+        topic = self._situation.topic
+        bit = self._out.index.bit(topic or "")
+        return topic if bit and not self._out.named(bit, self._out.things) else None
+
     def _belongs(self, item: Item, said: Said) -> bool:
         """Give something to the thing that was ordered just before in the same line."""
         out = self._out
         if not said.described:
             if said.count is None:
+                out.penalty += 0.8 if said.ref == "one" else 0.0
                 return True
             if said.count == item.quantity or not item.counted or said.correct or said.ref != "one":
                 item.quantity = said.count
@@ -598,7 +683,8 @@ class Carrying:
             return False
         several = (item.quantity or 1) > 1
         number = said.count
-        if number is None and (said.ref == "one" or said.article):
+        this_one = said.definite and not several  # "this one without salad"
+        if number is None and ((said.ref == "one" and not this_one) or said.article):
             number = 1
         if said.exact and number == item.quantity:
             number = None  # "just one, and without olives"
@@ -663,6 +749,7 @@ class Carrying:
         one_more = said.ref == "one" and number is not None and (item.quantity or 1) <= number
         other_size = said.size and said.article and not said.options and item.size
         if one_more or other_size:
+            out.penalty += NEW_THOUGH_THERE if said.definite else 0.0
             out.order(said, item.words, item.names, number or 1)
             return True
         self._become(replace(said, head=None, count=None), [item], number)

@@ -20,6 +20,11 @@ def says_all_anew(outcome: Outcome, reading: Sequence[Said]) -> bool:
         return False
     if any(said.head is None and said.ref != "all" for said in reading):
         return False
+    if any(said.besides for said in reading):
+        return False
+    kinds = {outcome.section(outcome.make(said)) for said in named}
+    if any(outcome.section(item) not in kinds for item in outcome.there):
+        return False  # something is left that nothing takes the place of
     held = sum(item.quantity or 1 for item in outcome.there)
     return sum(said.number or 1 for said in named) >= held
 

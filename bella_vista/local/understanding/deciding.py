@@ -263,10 +263,11 @@ class Deciding:
         if line is None:
             return [], []
         total = line.quantity
+        left = (item.quantity or 1) - item.gone
         if item.gone:
             fields: dict[str, Any] = {"line_id": line.id}
-            if item.gone < total:
-                fields["quantity"] = item.gone
+            if left > 0:
+                fields["quantity"] = total - left
             return [Draft("remove_item", fields)], []
         drafts, questions = self._settling.settle(item)
         if questions:

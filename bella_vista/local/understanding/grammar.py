@@ -80,6 +80,7 @@ RULES = """
   any          undo       -                  begin ref               after   begin.ref
   any          put-back   -                  begin ref               after   -0.1
   before,after back       -                  back                    same    0.0
+  before,after as-well    -                  besides                 same    -0.1
   any          again      -                  begin ref               after   begin.ref
   after        again      -                  -                       after   0.4
 # --- sizes -----------------------------------------------------------------------------------------------

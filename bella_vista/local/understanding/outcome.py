@@ -31,7 +31,7 @@ class Which:
     count: int | None
 
 
-_LEFT_OFF = frozenset(stems("no"))
+_AMOUNTS = frozenset(stems("no extra light double triple half other 1 2 3 4 5 6 7 8 9 on the side"))
 
 
 class Outcome:
@@ -130,6 +130,30 @@ class Outcome:
             for option in said.options
         )
 
+    def is_called(self, item: Item, change: str, words: str) -> bool:
+        """Whether a change of a thing is what some words name."""
+        own, named = set(stems(change.removeprefix("no "))), set(stems(words))
+        called = self.kitchen.made(item.name, words)
+        if not named <= own and called is not None and len(called) == 1:
+            named = set(stems(called[0]))
+        if not named <= own:
+            return False
+        # "Medium" is another thing than "medium well".
+        other = self.kitchen.made(item.name, change)
+        return own - named <= _AMOUNTS or not called or not other or called == other
+
+    def made_with(self, items: Sequence[Item], options: Sequence[Option]) -> list[Item]:
+        """Return the things that have all these options, or lack them where they are to be left off."""
+        return [item for item in items if all(self._made_with(item, one) for one in options)]
+
+    def _made_with(self, item: Item, option: Option) -> bool:
+        return any(
+            option.no == change.startswith("no ")
+            and self.is_called(one, change, option.entity.words)
+            for one in (item, *item.parts)
+            for change in one.changes
+        )
+
     def section(self, item: Item) -> str:
         """Return the section of the menu that a thing is of."""
         dish = self.kitchen.dish(item.name)
@@ -226,31 +250,41 @@ class Outcome:
 
     def _put(self, item: Item, option: Option) -> None:
         """Give a thing an option; what says the opposite goes: "put the basil back on"."""
-        named = set(stems(option.entity.words))
+        words = option.entity.words
         opposite = [
             change
             for change in item.changes[: item.yielding]
-            if change.startswith("no ") != option.no and named == set(stems(change)) - _LEFT_OFF
+            if change.startswith("no ") != option.no and self.is_called(item, change, words)
         ]
         for change in opposite:
             item.changes.remove(change)
             item.yielding -= 1
-        if opposite and self.kitchen.has(item.name, option.entity.words) != option.no:
-            return  # it is as it comes
-        item.changes.append(option.words)
+        if not opposite or self.kitchen.has(item.name, words) == option.no:
+            item.changes.append(option.words)  # otherwise it is as it comes
 
-    def give_way(self, item: Item, options: Sequence[Option], for_: Sequence[str] = ()) -> None:
-        """Take off what is to give way to something else: "ranch instead of blue cheese"."""
-        for option in options:
-            words = option.entity.words
-            if without(item, words):
-                continue
-            if self.kitchen.has(item.name, words) and not any(
-                self.kitchen.excludes(item.name, words, change)
-                for change in (*item.changes, *for_)
-                if not change.startswith("no ")
-            ):
-                item.changes.append(f"no {words}")
+    def give_way(self, item: Item, options: Sequence[Option], for_: Sequence[str] = ()) -> bool:
+        """Take off what is to give way: "ranch instead of blue cheese"; returns whether all was there."""
+        there = [self._gives_way(item, one.entity.words, for_) for one in options]
+        return all(there)
+
+    def _gives_way(self, item: Item, words: str, for_: Sequence[str]) -> bool:
+        gone = [
+            at
+            for at, one in enumerate(item.changes)
+            if not one.startswith("no ") and self.is_called(item, one, words)
+        ]
+        for at in reversed(gone):
+            del item.changes[at]
+            item.yielding -= at < item.yielding
+        if gone:
+            return True
+        others = [one for one in (*item.changes, *for_) if not one.startswith("no ")]
+        if any(self.kitchen.excludes(item.name, words, one) for one in others):
+            return True  # the other choice takes its place by itself
+        if self.kitchen.has(item.name, words):
+            item.changes.append(f"no {words}")
+            return True
+        return False
 
     def change(self, item: Item, said: Said) -> None:
         """Change what is said of a thing; the rest of it stays."""
@@ -386,30 +420,6 @@ class Outcome:
         self.which = Which(lines, said, drop, count)
         self.questions.append(Question("which_line", facts))
         return True
-
-
-def without(item: Item, words: str) -> bool:
-    """Take what was chosen for a thing off again; returns whether it had it."""
-    said = set(stems(words))
-    left = [one for one in item.changes if one.startswith("no ") or not said <= set(stems(one))]
-    if len(left) == len(item.changes):
-        return False
-    item.yielding = min(item.yielding, len(left))
-    item.changes = left
-    return True
-
-
-def made_with(items: Sequence[Item], options: Sequence[Option]) -> list[Item]:
-    """Return the things that have all these options, or lack them where they are to be left off."""
-
-    def has(item: Item, option: Option) -> bool:
-        wanted = set(stems(option.words if option.no else option.entity.words))
-        return any(
-            wanted <= set(stems(change)) and option.no == change.startswith("no ")
-            for change in (*item.changes, *(c for part in item.parts for c in part.changes))
-        )
-
-    return [item for item in items if all(has(item, option) for option in options)]
 
 
 def _shown(item: Item) -> str:

@@ -12,6 +12,7 @@ from bella_vista.local.understanding.meaning import Draft, Question
 from bella_vista.local.understanding.names import Names
 from bella_vista.local.understanding.outcome import Which
 from bella_vista.local.understanding.tokens import Words
+from state.menu.words import stems
 
 _OF_ITEMS = frozenset(
     {"choice_missing", "ambiguous", "not_on_menu", "choice_not_possible", "sold_out", "over_limit"}
@@ -74,6 +75,11 @@ class Pending:
             item.source = self._line(str(question.facts["source"]))
         return item
 
+    def offers(self, words: Words) -> bool:
+        """Whether some words are one of the answers there are: "well done" does not end an order."""
+        said = stems(words.said)
+        return not self.settled and any(stems(one) == said for one in self._question.possible)
+
     # -- hearing an answer ---------------------------------------------------------------------------------
 
     def hears(self, intent: str) -> None:
@@ -89,7 +95,8 @@ class Pending:
             return words
         item = self.items[0]
         said = " ".join(token.word for token in words.tokens if not token.stop)
-        if code == "choice_not_possible" and pattern("as it is").fullmatch(said):
+        refused = said.replace(str(self._question.facts.get("words")), "it")
+        if code == "choice_not_possible" and pattern("as it is").fullmatch(refused):
             self.settled = True
             return None
         if pattern("nothing").fullmatch(said):
@@ -199,7 +206,9 @@ class Pending:
                 if given.op == draft.op:
                     heard.drafts[index] = (at, Draft(draft.op, {**draft.fields, **given.fields}))
                     self.settled = True
-        if draft is not None and needs == "note_address":
+        if draft is not None and needs in ("note_address", "email"):
+            if "right" in heard.intents:
+                self._heard_word = "yes"
             if self._heard_word == "yes" and not heard.has("set_fulfilment"):
                 heard.drafts.append((0, draft))
             self.settled = bool(self._heard_word) or heard.has("set_fulfilment")

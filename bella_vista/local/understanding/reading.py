@@ -81,6 +81,7 @@ class Said:
         weak: Whether the head is only part of another name.
         strange: Whether words that are not on the menu belong to what it is called.
         back: Whether it is to come back.
+        besides: Whether it comes beside what is there: "a cola too".
         copies: Whether it is to be like the one that is there.
         exact: Whether "only" was said of how many.
         named: The places of the words of its head.
@@ -121,6 +122,7 @@ class Said:
     weak: bool = False
     strange: bool = False
     back: bool = False
+    besides: bool = False
     copies: bool = False
     exact: bool = False
     named: tuple[int, int] = (0, 0)
@@ -202,7 +204,7 @@ def items(reading: Reading) -> tuple[list[Said], list[Passed]]:
                 passed.append(Passed(act.first, "part"))
             case "exactly":
                 exact = True
-                if now.head is None and not now.ref and now is not first:
+                if now.head is None and now.ref in ("", "rest", "other") and now is not first:
                     now.exact = True
             case "begin":
                 instead_of_last, instead = instead, False
@@ -390,6 +392,8 @@ def _apply(act: Act, now: Said, to: Said, ahead: str) -> None:
             now.copies = True
         case "back":
             now.back = True
+        case "besides":
+            now.besides = True
         case "off":
             if now.head is None and not now.ref and now.become is None and now.options:
                 for option in now.options:

@@ -542,6 +542,10 @@ class Search:
         self._act(state, "back", None, place)
         return 0.0
 
+    def _besides(self, state: State, edge: Edge, place: int) -> float:
+        self._act(state, "besides", None, place)
+        return 0.0
+
     def _copied(self, state: State, edge: Edge, place: int) -> float:
         self._act(state, "copied", None, place)
         return 0.0

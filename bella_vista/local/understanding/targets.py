@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from bella_vista.local.understanding.items import Item
-from bella_vista.local.understanding.outcome import Outcome, made_with
+from bella_vista.local.understanding.outcome import Outcome
 from bella_vista.local.understanding.reading import Said
 
 _USUAL = ("regular", "normal", "standard")
@@ -22,8 +22,13 @@ def targets(outcome: Outcome, said: Said) -> list[Item]:
         items = _pointed_at(outcome, said, things, tells)
     else:
         last = [outcome.last] if outcome.last is not None else []
-        items = made_with(things, said.options) if said.options else last
+        items = outcome.made_with(things, said.options) if said.options else last
         items = items or (last if said.verb == "change" else [])
+        source = last[0].source if last else None
+        if (
+            source is not None and said.ordinal is not None
+        ):  # "one with ham, one with egg, the third ..."
+            items = [*(item for item in things if item.source is source), source]
     return _counted_off(said, items) if said.ordinal is not None else items
 
 
@@ -41,9 +46,9 @@ def sized(outcome: Outcome, items: Sequence[Item], size: str) -> list[Item]:
 
 def _described(outcome: Outcome, said: Said, items: list[Item]) -> list[Item]:
     """Keep the things that are as it is said, where any are."""
-    if said.options and (made := made_with(items, said.options)):
+    if said.options and (made := outcome.made_with(items, said.options)):
         items = made
-        said.options = [] if said.become is not None else said.options
+        said.options = []
     if said.size is not None:
         items = sized(outcome, items, said.size.words) or items
     return ([item for item in items if not item.changes] or items) if said.plain else items
@@ -52,7 +57,7 @@ def _described(outcome: Outcome, said: Said, items: list[Item]) -> list[Item]:
 def _pointed_at(outcome: Outcome, said: Said, things: list[Item], tells: bool) -> list[Item]:
     items = things
     if tells and said.options:
-        items = made_with(things, said.options)
+        items = outcome.made_with(things, said.options)
         if items:
             said.options = []
         elif said.ref == "one":

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from bella_vista.local.understanding.grammar import JOINTS
 from bella_vista.local.understanding.items import Item, Split
-from bella_vista.local.understanding.outcome import WHICH, Outcome, Which, made_with
+from bella_vista.local.understanding.outcome import WHICH, Outcome, Which
 from bella_vista.local.understanding.reading import Said
 from bella_vista.local.understanding.targets import sized
 from state.menu import Combo
@@ -123,7 +123,7 @@ def meant_line(outcome: Outcome, which: Which, said: Said) -> list[Item]:
     if said.head is not None:
         found = outcome.named(said.mask, found)
     if said.options:
-        found = made_with(found, said.options)
+        found = outcome.made_with(found, said.options)
     if said.size is not None:
         found = sized(outcome, found, said.size.words)
     if said.plain:

@@ -4,10 +4,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bella_vista.local.understanding.meaning import Draft, LineSeen, OrderSeen, Understanding
+from bella_vista.local.understanding.meaning import (
+    Draft,
+    LineSeen,
+    OrderSeen,
+    Question,
+    Understanding,
+)
 from tests.bella_vista.local.scoring import menu_of, understander_of
 from tests.bella_vista.local.test_deciding import MENUS, plain_dishes
 
@@ -130,6 +136,61 @@ def test_taking_something_off_and_leaving_it_in_one_breath_changes_nothing(
     assert result.commands == ()
 
 
+def asking_dishes(menu: str) -> list[str]:
+    """Name the dishes of a menu that have to be asked about."""
+    return [
+        dish.name
+        for dish in menu_of(menu).dishes
+        if dish.available and dish.name not in plain_dishes(menu_of(menu))
+    ]
+
+
+@st.composite
+def open_questions(draw: st.DrawFn) -> tuple[str, str, Question]:
+    """A dish that was ordered without what has to be said of it, and the question about it."""
+    menu = draw(st.sampled_from([menu for menu in MENUS if asking_dishes(menu)]))
+    name = draw(st.sampled_from(asking_dishes(menu)))
+    question = understander_of(menu).understand(f"two {name}").question
+    assume(question is not None and question.code == "choice_missing" and not question.rest)
+    assert question is not None
+    return menu, name, question
+
+
+def about(understanding: Understanding) -> set[object]:
+    """Return the dishes that are ordered, or that something is asked about."""
+    question = understanding.question
+    asked = [question, *question.rest] if question is not None else []
+    drafts = [*understanding.commands, *(one.draft for one in asked if one.draft is not None)]
+    return {draft.fields.get("name") for draft in drafts}
+
+
+@quickly
+@given(open_questions(), st.data())
+def test_an_answer_completes_what_was_asked_about_or_asks_again(
+    case: tuple[str, str, Question], data: st.DataObject
+) -> None:
+    menu, name, question = case
+    answer = data.draw(st.sampled_from(question.possible))
+
+    result = understander_of(menu).understand(answer, pending=question)
+
+    assert name in about(result)
+
+
+@quickly
+@given(open_questions(), st.sampled_from(["and {}", "{} please", "take the {} off", "two {} too"]))
+def test_what_waits_for_an_answer_never_vanishes_when_something_else_is_said(
+    case: tuple[str, str, Question], line: str
+) -> None:
+    menu, name, question = case
+    others = [other for other in plain_dishes(menu_of(menu)) if other != name]
+    order = OrderSeen(items=(LineSeen("L1", 1, others[0]),))
+
+    result = understander_of(menu).understand(line.format(others[0]), pending=question, order=order)
+
+    assert name in about(result) or not result.settled
+
+
 MARGHERITA = LineSeen("L1", 1, "Margherita", "small")
 TIRAMISU = LineSeen("L2", 2, "Tiramisu")
 COLA = LineSeen("L3", 1, "Cola", "can")
@@ -157,7 +218,8 @@ def test_a_dish_that_was_taken_off_comes_back_as_it_was() -> None:
 def test_a_correction_that_names_as_much_as_the_order_holds_is_the_whole_order(
     reviewed: bool,
 ) -> None:
-    order = OrderSeen(items=(MARGHERITA, COLA), reviewed=reviewed)
+    hawaiian = LineSeen("L2", 1, "Hawaiian", "small")
+    order = OrderSeen(items=(MARGHERITA, hawaiian), reviewed=reviewed)
 
     result = understood("trattoria", "no, one pepperoni and one margherita, both large", order)
 
@@ -166,8 +228,9 @@ def test_a_correction_that_names_as_much_as_the_order_holds_is_the_whole_order(
     assert {line.id for line in after.items if line.name == "Margherita"} == {"L1"}
 
 
-def test_a_correction_at_the_reading_that_names_less_asks_which_line_is_meant() -> None:
-    order = OrderSeen(items=(MARGHERITA, TIRAMISU), reviewed=True)
+def test_a_correction_at_the_reading_asks_which_of_several_of_its_kind_is_meant() -> None:
+    diavola = LineSeen("L2", 1, "Diavola", "small")
+    order = OrderSeen(items=(MARGHERITA, diavola, COLA), reviewed=True)
 
     result = understood("trattoria", "no, a hawaiian", order)
 
@@ -176,12 +239,33 @@ def test_a_correction_at_the_reading_that_names_less_asks_which_line_is_meant() 
     assert result.question.code == "which_line"
 
 
-def test_a_correction_at_the_reading_of_the_only_line_replaces_it() -> None:
-    order = OrderSeen(items=(MARGHERITA,), reviewed=True)
+def test_a_correction_at_the_reading_replaces_the_only_one_of_its_kind() -> None:
+    order = OrderSeen(items=(MARGHERITA, COLA), reviewed=True)
 
     result = understood("trattoria", "no, a large hawaiian", order)
 
-    assert content(carried_out(order, result.commands)) == [("Hawaiian", 1, "large", ())]
+    assert content(carried_out(order, result.commands)) == [
+        ("Cola", 1, "can", ()),
+        ("Hawaiian", 1, "large", ()),
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "no wait, a cola too",
+        "no, and a cola",
+        "no, also a cola",
+        "no, I forgot, a cola",
+        "no wait, two colas and an espresso",
+    ],
+)
+def test_what_is_of_another_kind_is_added_at_the_reading(line: str) -> None:
+    order = OrderSeen(items=(MARGHERITA, TIRAMISU), reviewed=True)
+
+    result = understood("trattoria", line, order)
+
+    assert {draft.op for draft in result.commands} == {"add_item"}
 
 
 def test_just_one_of_the_order_leaves_only_that() -> None:
