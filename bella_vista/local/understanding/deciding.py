@@ -8,6 +8,7 @@ from bella_vista.local.english import vocabulary
 from bella_vista.local.understanding.accounting import Accounting
 from bella_vista.local.understanding.asides import talked
 from bella_vista.local.understanding.carrying import Carrying, Situation
+from bella_vista.local.understanding.grammar import BEAM
 from bella_vista.local.understanding.index import Entity, Index
 from bella_vista.local.understanding.items import Item
 from bella_vista.local.understanding.kitchen import Kitchen
@@ -28,6 +29,8 @@ READINGS, GAIN = 8, 1.2
 """So many readings are carried out, as long as one more can be the best: so much it may gain there."""
 LOST = 1.0
 """What it costs a reading that something of it came to nothing."""
+_LONG = 100
+"""A line of so many words is no order of one guest: fewer readings of it are kept."""
 _LONGEST = 80
 """Characters of what may be a dish; nobody's dish is called longer."""
 _ASKING = {
@@ -124,8 +127,9 @@ class Deciding:
         numbered, tokens = _by_number(tokens)
         words = lattice(tokens, self.index, self._offered(waiting))
         there = bool(known or waiting or topic)
-        more = {} if beam is None else {"beam": beam}
-        found = self._search.readings(words, known=there, most=READINGS, **more)
+        if beam is None:
+            beam = BEAM if len(tokens) < _LONG else BEAM // 2
+        found = self._search.readings(words, known=there, most=READINGS, beam=beam)
         situation = Situation(topic, which, before, reviewed)
         weighed: list[Decided] = []
         seen: set[Any] = set()
