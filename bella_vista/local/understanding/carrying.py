@@ -37,6 +37,7 @@ from bella_vista.local.understanding.waiting import (
     take_back_question,
     without_verb,
 )
+from state.menu.words import stems
 
 _FEW = 8
 _APART = frozenset(JOINTS.index(name) for name in ("nothing", "comma", "stop", "verb"))
@@ -99,6 +100,9 @@ class Carrying:
         said.definite = said.definite or said.joint == _THE
         told = [id(option.entity) for option in said.options]
         self._out.penalty += 1.0 * (len(told) - len(set(told)))
+        self._out.penalty += NEW_THOUGH_THERE * self._dishes_as_options(said)
+        if said.more and said.verb == "remove":
+            said.verb = ""  # "one cola less and one more tiramisu"
         if said.off and said.verb in ("", "add", "change"):
             said.verb = "remove"
         if said.verb == "instead-of" and said.become is not None:
@@ -125,6 +129,12 @@ class Carrying:
         else:
             self._fragment(said)
 
+    def _dishes_as_options(self, said: Said) -> int:
+        """Return how many options are called like a dish on the order: "ham on the pepperoni"."""
+        names = [stems(item.name or "") for item in self._out.there]
+        options = [*said.options, *(said.become.options if said.become is not None else ())]
+        return sum(stems(option.entity.words) in names for option in options if not option.no)
+
     # -- a dish is named -------------------------------------------------------------------------------------
 
     def _named(self, said: Said, following: Sequence[Said]) -> None:
@@ -136,6 +146,9 @@ class Carrying:
         if names_one(out, said):
             return
         there = out.named(said.mask, out.there)
+        if said.ref == "all" and said.described and (found := out.named(said.mask, out.things)):
+            self._become(replace(said, head=None, count=None), found)  # "both pizzas without onions"
+            return
         definite = said.described and said.definite and said.count is None
         if definite and not out.named(said.mask, out.things):
             if change_part(out, said, replace(said, head=None)):
@@ -437,6 +450,9 @@ class Carrying:
             become = replace(become, options=[*said.options, *become.options])
         if said.on and said.count is None and said.article:
             out.penalty += 0.3
+        turns = become is not said and become.head is not None and become.definite
+        if turns and out.named(become.mask, out.there):
+            out.penalty += NEW_THOUGH_THERE  # "make the fries large and the shake chocolate"
         self._change_these(said, become, found)
 
     def _of_waiting(self, said: Said, become: Said) -> bool:
