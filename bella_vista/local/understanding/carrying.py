@@ -40,6 +40,8 @@ from bella_vista.local.understanding.waiting import (
 from state.menu.words import stems
 
 _FEW = 8
+_LIKE_A_DISH = 1.2
+"""What it costs to take the name of a dish that is on the order for an option."""
 _APART = frozenset(JOINTS.index(name) for name in ("nothing", "comma", "stop", "verb"))
 _AND, _OR, _THE = (JOINTS.index(name) for name in ("and", "or", "the"))
 
@@ -100,9 +102,7 @@ class Carrying:
         said.definite = said.definite or said.joint == _THE
         told = [id(option.entity) for option in said.options]
         self._out.penalty += 1.0 * (len(told) - len(set(told)))
-        self._out.penalty += NEW_THOUGH_THERE * self._dishes_as_options(said)
-        if said.more and said.verb == "remove":
-            said.verb = ""  # "one cola less and one more tiramisu"
+        self._out.penalty += _LIKE_A_DISH * self._dishes_as_options(said)
         if said.off and said.verb in ("", "add", "change"):
             said.verb = "remove"
         if said.verb == "instead-of" and said.become is not None:
@@ -146,9 +146,11 @@ class Carrying:
         if names_one(out, said):
             return
         there = out.named(said.mask, out.there)
-        if said.ref == "all" and said.described and (found := out.named(said.mask, out.things)):
-            self._become(replace(said, head=None, count=None), found)  # "both pizzas without onions"
-            return
+        if said.ref == "all" and said.described:  # "both pizzas without onions"
+            if found := out.named(said.mask, out.things):
+                self._become(replace(said, head=None, count=None), found)
+                return
+            out.penalty += NOT_THERE
         definite = said.described and said.definite and said.count is None
         if definite and not out.named(said.mask, out.things):
             if change_part(out, said, replace(said, head=None)):
