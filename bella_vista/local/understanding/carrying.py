@@ -37,10 +37,13 @@ from bella_vista.local.understanding.waiting import (
     take_back_question,
     without_verb,
 )
+from state.menu.words import stems
 
 _FEW = 8
+_LIKE_A_DISH = 1.2
+"""What it costs to take the name of a dish that is on the order for an option."""
 _APART = frozenset(JOINTS.index(name) for name in ("nothing", "comma", "stop", "verb"))
-_AND, _OR, _THE = (JOINTS.index(name) for name in ("and", "or", "the"))
+_AND, _OR, _ON, _THE = (JOINTS.index(name) for name in ("and", "or", "on", "the"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +99,11 @@ class Carrying:
         return self._out
 
     def _carry(self, said: Said, following: Sequence[Said]) -> None:
-        said.definite = said.definite or said.joint == _THE
+        points = said.joint == _ON and said.number is None  # "in that meal"
+        said.definite = said.definite or said.joint == _THE or points
         told = [id(option.entity) for option in said.options]
         self._out.penalty += 1.0 * (len(told) - len(set(told)))
+        self._out.penalty += _LIKE_A_DISH * self._dishes_as_options(said)
         if said.off and said.verb in ("", "add", "change"):
             said.verb = "remove"
         if said.verb == "instead-of" and said.become is not None:
@@ -125,6 +130,12 @@ class Carrying:
         else:
             self._fragment(said)
 
+    def _dishes_as_options(self, said: Said) -> int:
+        """Return how many options are called like a dish on the order: "ham on the pepperoni"."""
+        names = [stems(item.name or "") for item in self._out.there]
+        options = [*said.options, *(said.become.options if said.become is not None else ())]
+        return sum(stems(option.entity.words) in names for option in options if not option.no)
+
     # -- a dish is named -------------------------------------------------------------------------------------
 
     def _named(self, said: Said, following: Sequence[Said]) -> None:
@@ -136,6 +147,11 @@ class Carrying:
         if names_one(out, said):
             return
         there = out.named(said.mask, out.there)
+        if said.ref == "all" and said.described:  # "both pizzas without onions"
+            if found := out.named(said.mask, out.things):
+                self._become(replace(said, head=None, count=None), found)
+                return
+            out.penalty += NOT_THERE
         definite = said.described and said.definite and said.count is None
         if definite and not out.named(said.mask, out.things):
             if change_part(out, said, replace(said, head=None)):
@@ -311,6 +327,8 @@ class Carrying:
         found = targets(out, said) if said.head is not None or said.ref else []
         if found:
             old, fresh = found[-1], [item for item in out.items if item is not found[-1]]
+            if out.kitchen.combo(old.name) is not None:
+                out.penalty += NEW_THOUGH_THERE  # rather a part of it gives way
             if fresh and fresh[-1].spoken < said.place:
                 out.items.remove(fresh[-1])
                 out.become(old, fresh[-1])
@@ -437,6 +455,9 @@ class Carrying:
             become = replace(become, options=[*said.options, *become.options])
         if said.on and said.count is None and said.article:
             out.penalty += 0.3
+        turns = become is not said and become.head is not None and become.number is None
+        if turns and out.named(become.mask, out.there):
+            out.penalty += NEW_THOUGH_THERE  # "make the fries large and the shake chocolate"
         self._change_these(said, become, found)
 
     def _of_waiting(self, said: Said, become: Said) -> bool:

@@ -264,11 +264,12 @@ class Deciding:
             return [], []
         total = line.quantity
         left = (item.quantity or 1) - item.gone
-        if item.gone:
-            fields: dict[str, Any] = {"line_id": line.id}
-            if left > 0:
-                fields["quantity"] = total - left
-            return [Draft("remove_item", fields)], []
+        if left <= 0:
+            return [Draft("remove_item", {"line_id": line.id})], []
+        as_it_was = item.names == (line.name,) and item.size == line.size and not item.notes
+        if item.gone and as_it_was and item.changes == list(line.modifications):
+            return [Draft("remove_item", {"line_id": line.id, "quantity": total - left})], []
+        item.quantity, item.gone = left, 0
         drafts, questions = self._settling.settle(item)
         if questions:
             return [], questions

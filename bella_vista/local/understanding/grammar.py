@@ -96,7 +96,9 @@ RULES = """
   any          option     swapping           begin named             after   begin.ref
   before       option     swapped            named                   after   0.0
   before       group      swapped            named                   after   0.0
-  after        option     replacing          replaced                after   0.1
+  before,after option     replacing          replaced                same    0.1
+  before,after size       replacing          outdone                 same    0.1
+  before,after number     replacing          outdone                 same    0.1
   any          group      swapping           begin named             after   begin.ref
   after        group      becoming           become option           after   0.3
   after        option     denying            affirm option           after   open.affirm

@@ -10,7 +10,7 @@ from bella_vista.local.understanding.meaning import Question
 from bella_vista.local.understanding.reading import Option, Said
 from state.menu.words import stems
 
-NOT_THERE, NO_EFFECT, NEW_THOUGH_THERE, LOOSE, WHICH = 2.0, 2.0, 0.7, 2.2, 0.6
+NOT_THERE, NO_EFFECT, NEW_THOUGH_THERE, LOOSE, WHICH = 2.0, 2.0, 1.0, 2.2, 0.6
 """What it costs a reading that it does not fit what is on the order."""
 
 

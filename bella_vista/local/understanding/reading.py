@@ -422,8 +422,8 @@ def _left_off(options: list[Option]) -> None:
 def _put_on(now: Said) -> None:
     """Take what was said so far for what is to be on the thing that is named next."""
     now.on = True
-    now.become = Said(options=now.options, place=now.place)
-    now.options = []
+    now.become = Said(options=now.options, replaced=now.replaced, place=now.place)
+    now.options, now.replaced = [], []
     if now.verb == "remove":
         now.verb = ""
         for option in now.become.options:

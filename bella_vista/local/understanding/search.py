@@ -261,7 +261,11 @@ class Search:
         ):
             verb = "change"
         if not verb and state[OP] == "remove" and self._open(state):
-            if state[JOINT] in (_AND, _COMMA, _OR, _NOTHING) and edge.does not in ("a", "number"):
+            if state[JOINT] in (_AND, _COMMA, _OR, _NOTHING) and edge.does not in (
+                "a",
+                "number",
+                "more",
+            ):
                 verb, cost = "remove", cost + KEPT_REMOVING
             elif state[JOINT] in (_AND, _COMMA):
                 cost += 0.2 if edge.does in ("a", "number") else STOPPED_REMOVING
@@ -476,6 +480,11 @@ class Search:
     def _replaced(self, state: State, edge: Edge, place: int) -> float:
         state[VERB] = ""
         self._act(state, "replaced", edge, place, ())
+        return 0.0
+
+    def _outdone(self, state: State, edge: Edge, place: int) -> float:
+        """Pass over the size or number that gave way: "a large instead of a small"."""
+        state[VERB] = ""
         return 0.0
 
     def _drop(self, state: State, edge: Edge, place: int) -> float | None:

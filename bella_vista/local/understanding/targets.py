@@ -71,6 +71,9 @@ def _pointed_at(outcome: Outcome, said: Said, things: list[Item], tells: bool) -
         items = beside or plain or items
     if said.ref in _EVERY:
         return list(outcome.items) or items
+    left = outcome.removed
+    if said.ref == "other" and left in items and left is not None:
+        return [left]  # "drop one of them and make the other one large"
     if said.ref in ("rest", "other"):
         return [item for item in items if item is not outcome.spoken]
     many = [item for item in items if (item.quantity or 1) > 1]
