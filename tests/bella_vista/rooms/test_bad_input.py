@@ -557,7 +557,7 @@ async def test_a_write_counts_though_its_caller_leaves_before_the_reply(
     assert not [one for one in caplog.records if one.name.startswith(OURS) and one.levelno >= 30]
 
 
-async def test_a_late_reply_is_fetched_with_the_same_key(
+async def test_a_write_that_waits_too_long_is_withdrawn_and_done_by_a_repeat(
     calls: Calls, livekit: LiveKit, room_name: str, tmp_path: Path
 ) -> None:
     async with served(calls, livekit, room_name) as (ada, _):
@@ -565,7 +565,7 @@ async def test_a_late_reply_is_fetched_with_the_same_key(
         with nothing_can_be_stored(tmp_path):
             with pytest.raises(rtc.RpcError) as late:
                 await ada.client.call("order.apply", asked, timeout_s=8)  # 7 s are for the way
-            assert late.value.code in (rtc.RpcError.ErrorCode.RESPONSE_TIMEOUT, 5004)
+            assert late.value.code == 5003
             assert (await ada.order())["version"] == 0
         reply = await ada.call("order.apply", asked)
         assert (reply["version"], reply["order"]["item_count"]) == (1, 2)
