@@ -19,6 +19,7 @@ from bella_vista.local.topics import EXPECTS, Topic, topic
 from bella_vista.local.understanding.meaning import Asked, Draft, OrderSeen, Question, Understanding
 from bella_vista.local.understanding.tokens import Words as Said
 from bella_vista.local.understanding.understander import Understander
+from state.contact import postcode_in
 from state.menu import Menu
 from state.times import said_time
 
@@ -246,6 +247,7 @@ class Dialogue:
             answers=self._answers,
             reports=self._reports,
             before=self._lines.get(scene.guest.id if scene.guest is not None else "", {}),
+            lacks_postcode=self._address_begun(scene) is not None,
         )
         if again:
             return Move(calls=tuple(ToolCall(one.name, one.arguments) for one in again)), situation
@@ -278,18 +280,51 @@ class Dialogue:
         if key not in self._understood:
             before = scene.before_last_said()
             pending = self._open.get((scene.agent, before.id)) if before is not None else None
-            text = guest.text
-            if asked is Topic.POSTCODE and before is not None:
-                said = Said.read(text)
-                found = said.find(pattern("postcode is"))
-                rest = said.typed(found.last) if found is not None and not found.first else text
-                text = f"{before.text}, {rest}"  # the rest of an address
-            understood = self._understood_as(text, pending, scene, asked, now)
+            understood = self._with_postcode(scene, asked, pending, now)
+            understood = understood or self._understood_as(guest.text, pending, scene, asked, now)
             understood = self._with_time(understood, scene)
             lines = {str(one["id"]): line_words(one) for one in scene.order.get("items") or ()}
             _keep(self._lines, key, lines)
             _keep(self._understood, key, understood)
         return self._understood[key]
+
+    def _with_postcode(
+        self, scene: Scene, asked: Topic, pending: Question | None, now: datetime
+    ) -> Understanding | None:
+        """Understand a postcode together with the address that it belongs to."""
+        if asked is not Topic.POSTCODE or scene.guest is None:
+            return None
+        begun = self._address_begun(scene) or scene.before_last_said()
+        if begun is None:
+            return None
+        said = Said.read(scene.guest.text)
+        found = said.find(pattern("postcode is"))
+        rest = scene.guest.text
+        if found is not None and not found.first:
+            rest = said.typed(found.last)
+        understood = self._understood_as(f"{begun.text}, {rest}", pending, scene, asked, now)
+        return understood if any(map(self._has_postcode, understood.commands)) else None
+
+    def _has_postcode(self, wish: Draft) -> bool:
+        delivery = self._menu.restaurant.delivery
+        codes = delivery.postcodes if delivery is not None else ()
+        return postcode_in(str(wish.fields.get("address", "")), codes)[1]
+
+    def _address_begun(self, scene: Scene) -> Words | None:
+        """Return the guest's words that named an address without its postcode, however long ago."""
+        if (scene.order.get("fulfilment") or {}).get("kind") == "delivery":
+            return None
+        for words in reversed(scene.dialogue):
+            heard = self._understood.get(words.id)
+            if heard is None or words is scene.guest:
+                continue
+            wishes = [one for one in heard.commands if one.op == "set_fulfilment"]
+            if wishes:
+                whole = not wishes[-1].fields.get("address") or self._has_postcode(wishes[-1])
+                return None if whole else words
+            if {"no", "nothing"} & set(heard.intents):
+                return None
+        return None
 
     def _with_time(self, understood: Understanding, scene: Scene) -> Understanding:
         """Give a pickup or a delivery the time that was said before it, however long ago."""

@@ -88,6 +88,8 @@ class Situation:
     reports: Reports
     before: Mapping[str, str] = field(default_factory=dict)
     """The lines in words as they were when the guest spoke, by their id."""
+    lacks_postcode: bool = False
+    """Whether the guest named an address before, and not yet its postcode."""
 
     @property
     def stage(self) -> str:
