@@ -55,14 +55,12 @@ CALL = """
 import asyncio, json, sys
 from importlib import import_module
 from unittest.mock import Mock
-from bella_vista import app
-from bella_vista.app import APP
 
-for name in app.server._preload_modules:
+for name in server._preload_modules:
     import_module(name)
 process = Mock(userdata={})
 before = set(sys.modules)
-app.server.setup_fnc(process)
+server.setup_fnc(process)
 
 from agents.app.app import NewState
 from state.shared import SharedState, SqlStore
@@ -87,8 +85,8 @@ print(json.dumps(sorted(set(sys.modules) - before)))
 
 def test_the_certificates_are_read_before_processes_are_forked() -> None:
     read = told_by(
-        "import json\nfrom importlib import import_module\nfrom bella_vista import app\n"
-        "for name in app.server._preload_modules: import_module(name)\n"
+        f"import json\nfrom importlib import import_module\n{SERVER}"
+        "for name in server._preload_modules: import_module(name)\n"
         "from livekit.agents.utils.http_context import _create_ssl_context, _ssl_context_for\n"
         "_create_ssl_context()\n"
         "print(json.dumps(_ssl_context_for.cache_info().hits))"
@@ -104,7 +102,7 @@ def test_a_call_imports_nothing_that_a_readied_process_has_not_imported() -> Non
 
     asyncio.run(make_database())
 
-    late = told_by(CALL)
+    late = told_by(SERVER + CALL)
 
     ours = tuple(f"{name}." for name in (*OURS, *LIBRARIES, "bella_vista"))
     assert [name for name in late if f"{name}.".startswith(ours)] == []
