@@ -8,7 +8,16 @@ from typing import Any, Generic
 from pydantic import BaseModel, JsonValue
 
 import rpc.page.session
-from rpc.gateway import AnyMethod, Caller, Forbidden, JsonText, Method, UnknownOperation, part
+from rpc.gateway import (
+    AnyMethod,
+    Caller,
+    Forbidden,
+    JsonText,
+    Method,
+    NotYet,
+    UnknownOperation,
+    part,
+)
 from rpc.page import objects
 from rpc.page.contract import method_forms
 from rpc.page.forms import (
@@ -109,7 +118,10 @@ class PageMethods(Generic[S, C]):
         return bound
 
     async def _hello(self, request: HelloRequest, caller: Caller) -> BaseModel:
-        await self._bind(caller)
+        try:
+            await self._bind(caller)
+        except asyncio.CancelledError:  # the caller's time is over before the call has opened
+            raise NotYet("The agent is still starting. Call hello again in a moment.") from None
         session = self._open_session()
         return self._spec.hello_reply(
             agent=session.agent,

@@ -81,7 +81,7 @@ async def _sqlite(alone: Table, many: Table, folder: Path, times: int) -> None:
         url = f"sqlite:///{folder / 'ours.db'}"
         name = f"SQLite {sqlite3.sqlite_version}"
         await _paces(alone, name, url, bare, times)
-    await _at_once(many, name, url, times)
+        await _at_once(many, name, url, times, _BareGroups(connection))
 
 
 async def _postgresql(alone: Table, many: Table, url: str, times: int) -> None:
@@ -133,7 +133,31 @@ async def _paces(table: Table, name: str, url: str, bare: Commit, times: int) ->
             )
 
 
-async def _at_once(table: Table, name: str, url: str, times: int) -> None:
+class _BareGroups:
+    """SQLite's bare driver, which inserts the rows of several states in one transaction, or each in its own.
+
+    Args:
+        connection: The connection.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._numbers = count(1_000_000)
+
+    def seconds(self, rows: Sequence[tuple[object, ...]], group: int) -> float:
+        """Insert rows, so many in one transaction; return how long that took."""
+        start = time.perf_counter()
+        for at in range(0, len(rows), group):
+            self._connection.execute("BEGIN IMMEDIATE")
+            for row in rows[at : at + group]:
+                self._connection.execute(_SQLITE_ROW, (f"bare-{next(self._numbers)}", *row[1:]))
+            self._connection.execute("COMMIT")
+        return time.perf_counter() - start
+
+
+async def _at_once(
+    table: Table, name: str, url: str, times: int, bare: _BareGroups | None = None
+) -> None:
     async with SqlStore(url, owner="bench", schema=1) as store:
         ids = [f"order-{number}" for number in range(max(STATES))]
         orders = [(await store.create(one, lambda ordinal: "{}")).journal for one in ids]
@@ -141,12 +165,16 @@ async def _at_once(table: Table, name: str, url: str, times: int) -> None:
         for states, budget in STATES.items():
             each = max(1, times // states)
             sides: dict[str, list[float]] = {"together": [], "one by one": []}
+            limits: list[float] = []
+            rows = [_row(_entry(version)) for version in range(states * each)]
             await _burst(orders, versions, states, each)
             for block in range(BLOCKS):
                 for side in sides if block % 2 == 0 else reversed(sides):
                     with _one_by_one() if side == "one by one" else nullcontext():
                         seconds = await _burst(orders, versions, states, each)
                     sides[side].append(states * each / seconds)
+                if bare is not None:
+                    limits.append(bare.seconds(rows, states) / bare.seconds(rows, 1))
             together, one_by_one = (Spread.of(rates) for rates in sides.values())
             share = one_by_one.median / together.median
             table.add(
@@ -159,6 +187,8 @@ async def _at_once(table: Table, name: str, url: str, times: int) -> None:
                 f"{share:.2f}",
                 measured=round(share, 3),
                 budget=budget,
+                limit=round(Spread.of(limits).median, 3) if limits else None,
+                limit_is="the bare driver's share for the same rows, in one thread",
             )
 
 

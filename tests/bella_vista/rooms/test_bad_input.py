@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import sqlite3
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -27,6 +28,7 @@ from tests.agents.app.rooms.checked_client import (
 )
 from tests.agents.app.rooms.conftest import Calls
 from tests.livekit import LONG_S, Client, LiveKit, new_identity, until
+from tests.state.shared.test_lost_answers import a_slow_disk
 
 NOTE = {"title": "the bell", "content": "it is broken"}
 UNKNOWN_ID = "8a5f4c1e-2b3d-4e5f-8a9b-0c1d2e3f4a5b"
@@ -557,16 +559,20 @@ async def test_a_write_counts_though_its_caller_leaves_before_the_reply(
     assert not [one for one in caplog.records if one.name.startswith(OURS) and one.levelno >= 30]
 
 
-async def test_a_write_that_waits_too_long_is_withdrawn_and_done_by_a_repeat(
-    calls: Calls, livekit: LiveKit, room_name: str, tmp_path: Path
+async def test_a_late_reply_is_fetched_with_the_same_key(
+    calls: Calls, livekit: LiveKit, room_name: str
 ) -> None:
     async with served(calls, livekit, room_name) as (ada, _):
         asked = {"command": LARGE, "key": "once"}
-        with nothing_can_be_stored(tmp_path):
+        begun = threading.Event()
+        with a_slow_disk(begun) as goes_on:
             with pytest.raises(rtc.RpcError) as late:
                 await ada.client.call("order.apply", asked, timeout_s=8)  # 7 s are for the way
-            assert late.value.code == 5003
+            # A busy machine may have no time for our answer.
+            assert late.value.code in (rtc.RpcError.ErrorCode.RESPONSE_TIMEOUT, 5004)
+            assert begun.is_set()
             assert (await ada.order())["version"] == 0
+            goes_on.set()
         reply = await ada.call("order.apply", asked)
         assert (reply["version"], reply["order"]["item_count"]) == (1, 2)
         assert (await ada.order())["version"] == 1

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from livekit import rtc
 
-from rpc.page import Session
+from rpc.gateway import Caller, Gateway
+from rpc.page import PageMethods, Session
 from state.shared import Entry, NotStored, SharedState
 from tests.rpc.page.workshop import DRIVER_1, SPEC, Context, Repair, Workshop
 from tests.virtual_time import played
@@ -139,6 +140,26 @@ def test_what_waits_for_another_writer_is_not_stored_and_may_be_retried() -> Non
         assert (same["code"], other["code"]) == (5004, 5003)
         assert (await first)["version"] == 1
         assert len(place.disk.entries) == 1
+
+    in_time(story)
+
+
+def test_hello_may_be_called_again_if_the_call_does_not_open_in_time() -> None:
+    async def story(place: Place) -> None:
+        async def never(caller: Caller) -> None:
+            await asyncio.Event().wait()
+
+        methods = PageMethods(SPEC, never).methods()
+        gateway = Gateway(
+            methods,
+            role_of={DRIVER_1: "driver"}.get,
+            is_there=lambda identity: True,
+            version=lambda: None,
+        )
+        with pytest.raises(rtc.RpcError) as refused:
+            await gateway.handle("hello", DRIVER_1, "{}", SECOND)
+        assert refused.value.code == 5003
+        assert asyncio.get_running_loop().time() < SECOND
 
     in_time(story)
 
