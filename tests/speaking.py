@@ -59,7 +59,7 @@ class Speaking:
 
     async def begin(self) -> None:
         """Switch the microphone on, and listen to every published track."""
-        self.room.on("track_subscribed", lambda track, *_: self._listen_to(track))
+        self.room.on("track_subscribed", self._subscribed)
         for one in self.room.remote_participants.values():
             for publication in one.track_publications.values():
                 self._listen_to(publication.track)
@@ -70,6 +70,7 @@ class Speaking:
 
     async def end(self) -> None:
         """Switch everything off."""
+        self.room.off("track_subscribed", self._subscribed)
         for task in self._work:
             task.cancel()
         for task in self._work:
@@ -86,6 +87,9 @@ class Speaking:
             for frame in self._lines.get_nowait():
                 await self._source.capture_frame(frame)
             self._said.set()
+
+    def _subscribed(self, track: rtc.RemoteTrack, *_: object) -> None:
+        self._listen_to(track)
 
     def _listen_to(self, track: rtc.RemoteTrack | None) -> None:
         if isinstance(track, rtc.RemoteAudioTrack):
