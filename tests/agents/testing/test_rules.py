@@ -129,7 +129,9 @@ async def test_without_words_of_its_own_a_rule_says_what_its_tools_answered(
 def test_the_rules_are_those_of_the_agent_that_the_instructions_name_first(
     tmp_path: Path, instructions: str, said: str
 ) -> None:
-    rules = rules_of(tmp_path, "reception: [{say: 'Good evening!'}]\nloan_desk: [{say: 'Which book?'}]")
+    rules = rules_of(
+        tmp_path, "reception: [{say: 'Good evening!'}]\nloan_desk: [{say: 'Which book?'}]"
+    )
     context = ChatContext([ChatMessage(role="system", content=[instructions])])
 
     _, step = RulesLLM(rules).step(context, [], {})
